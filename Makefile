@@ -1,0 +1,87 @@
+# One command per chore; `make help` lists them. Everything a developer needs lives in .venv, made on first use.
+#
+# Only python3 (3.11 or later), make and a package registry are assumed. What else is wanted (Chromium for the browser
+# tests, python3-venv where Python came without it) is installed where this user may, and named where they may not.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11 python3.14; do \
+	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$candidate" && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PACKAGES_STAMP := $(VENV)/.packages-installed
+JAVASCRIPT_STAMP := tests/javascript/node_modules/.installed
+FIRST_LESSON = $(firstword $(sort $(wildcard notebooks/01_*.ipynb)))
+LAB_ARGS ?=
+TEST_ARGS ?=
+# Two workers by default: browser and notebook tests mostly wait.
+WORKERS ?= 2
+
+.PHONY: help env chromium javascript lab test lint types js bench docs wheel clean
+
+help: ## List the chores.
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
+
+env: $(PACKAGES_STAMP) javascript chromium ## Make .venv with everything a developer needs.
+
+# A bare `venv` fails where Python came without ensurepip (Debian splits it off); the fallbacks are, in order, the
+# system's package as root, virtualenv through a pip that is already there, and a sentence that says what to do.
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "autodiff_lab needs Python 3.11 or later; none of python3, python3.11 ... was found."; exit 1; }
+	@"$(PYTHON)" -m venv $(VENV) 2>/dev/null \
+	|| { rm -rf $(VENV); [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq >/dev/null \
+	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null && "$(PYTHON)" -m venv $(VENV); } \
+	|| { rm -rf $(VENV); "$(PYTHON)" -m pip install --quiet --user virtualenv 2>/dev/null \
+	     || "$(PYTHON)" -m pip install --quiet --user --break-system-packages virtualenv; \
+	     "$(PYTHON)" -m virtualenv --quiet $(VENV); } \
+	|| { rm -rf $(VENV); echo "Could not make $(VENV): install your system's python3-venv package (or virtualenv) and try again."; exit 1; }
+
+$(PACKAGES_STAMP): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+# The type checker for the widgets' JavaScript. node comes from a wheel in .venv, so every machine runs the same one.
+javascript: $(JAVASCRIPT_STAMP)
+$(JAVASCRIPT_STAMP): tests/javascript/package.json | $(PACKAGES_STAMP)
+	@$(BIN)/python tests/javascript/node.py npm install --no-package-lock --no-audit --no-fund --loglevel=error \
+		--prefix tests/javascript >/dev/null \
+		&& touch $@ \
+		|| echo "TypeScript could not be installed; the JavaScript type check will be skipped and say so."
+
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing Chromium for the browser tests ..." \
+	     && apt-get update -qq >/dev/null 2>&1 \
+	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1; } \
+	|| echo "Chromium is not installed and cannot be installed by this user; the browser tests will be skipped and say so."
+
+# Learners need neither Chromium nor TypeScript, so `lab` asks for the Python packages only.
+lab: $(PACKAGES_STAMP) ## Open JupyterLab on the first lesson (LAB_ARGS="--no-browser --port 8899").
+	$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS) $(FIRST_LESSON)
+
+test: env ## Run every test: Python, doctests, documents, notebooks, JavaScript, browser, lint, types.
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TEST_ARGS)
+
+lint: $(PACKAGES_STAMP) ## Check style and formatting with ruff.
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: $(PACKAGES_STAMP) ## Check the types of the Python code.
+	$(BIN)/basedpyright
+
+js: $(PACKAGES_STAMP) javascript ## Check the types of the JavaScript and run its tests.
+	$(BIN)/python -m pytest tests/test_javascript.py $(TEST_ARGS)
+
+bench: $(PACKAGES_STAMP) ## Run the benchmarks and print their figures.
+	@for file in tests/benchmarks/bench_*.py; do [ -e "$$file" ] || { echo "No benchmarks yet."; break; }; \
+		echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+
+docs: $(PACKAGES_STAMP) ## Run every example in the README, docs/ and the docstrings.
+	$(BIN)/python -m pytest tests/test_documents.py autodiff_lab $(TEST_ARGS)
+
+wheel: $(PACKAGES_STAMP) ## Build the wheel and the source archive into dist/.
+	$(BIN)/python -m build --outdir dist .
+
+clean: ## Remove what the chores made, .venv included.
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis tests/javascript/node_modules tests/browser/screenshots
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
