@@ -1,0 +1,1 @@
+"""Pictures: a recording becomes a graph, a layout, an SVG, a page."""

@@ -1,0 +1,72 @@
+"""Graph and layout: what is drawn, and where, as plain frozen values.
+
+A graph has no coordinates and no colours; a layout has coordinates and no colours.  A node is a leaf (``t`` and the
+tensor's id) or an application (``a`` and its index); a scope that is folded is one node (``s`` and its path).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A leaf, an application, or a folded scope.
+
+    `kind` is 'variable', 'constant', 'op', 'backward op' (an op of an inner backward pass), 'failed' or 'scope'.
+    `label` is large (the user's name or the op's symbol), `name` the user's name of the first output if the label is
+    the op.  `tensors` are the ids whose values it shows, first one first; `members` the applications folded into it.
+    """
+
+    key: str
+    kind: str
+    label: str
+    name: str = ""
+    tensors: tuple[int, ...] = ()
+    application: int | None = None
+    scope: str = ""
+    members: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One tensor going into one input of one application; a value that is used twice has two edges."""
+
+    source: str
+    target: str
+    tensor: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Nodes in the order in which they ran, and edges; `scopes` are the paths that can be folded."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    scopes: tuple[str, ...] = ()
+    folded: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Centre and size of a node, in pixels at 100 % zoom; x grows to the right, y downwards."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Boxes by node key, edge curves in the order of the graph's edges, and the size of the whole picture.
+
+    A curve is a list of points: a start, then triples of Bezier control points as Graphviz gives them.
+    """
+
+    boxes: dict[str, Box]
+    curves: tuple[tuple[tuple[float, float], ...], ...]
+    width: float
+    height: float
+    engine: str

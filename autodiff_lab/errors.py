@@ -1,0 +1,76 @@
+"""Every exception of the package.  Imports nothing of ours, so that any layer may raise them.
+
+Each class subclasses the built-in that a user would catch, and each message says what happened, where, and what to
+try.  The page ``docs/errors.md`` has a failing and a mended program for each of them.
+
+    LabError (Exception)
+    ├── InvalidArgumentError
+    │   ├── DtypeMismatch (TypeError)
+    │   └── ShapeMismatch (ValueError)
+    ├── ConversionError (ValueError)
+    │   └── NotRectangular
+    ├── TapeSpent (RuntimeError)
+    ├── TapeMisused (RuntimeError)
+    ├── UnregisteredGradient (LookupError)
+    ├── RecordingError (ValueError)
+    │   ├── RecordingTooLarge
+    │   └── RecordingVersionError
+    ├── LayoutFailed (RuntimeError)
+    └── MissingPackage (ImportError)
+"""
+
+
+class LabError(Exception):
+    """Base of every exception that this package raises on purpose."""
+
+
+class InvalidArgumentError(LabError):
+    """An argument has a value that the op cannot take."""
+
+
+class DtypeMismatch(InvalidArgumentError, TypeError):
+    """Two tensors of different dtypes met; nothing is cast silently."""
+
+
+class ShapeMismatch(InvalidArgumentError, ValueError):
+    """The shapes of the inputs do not fit together."""
+
+
+class ConversionError(LabError, ValueError, TypeError):
+    """A Python or NumPy value cannot become a tensor."""
+
+
+class NotRectangular(ConversionError):
+    """Nested lists whose rows differ in length."""
+
+
+class TapeSpent(LabError, RuntimeError):
+    """A one-shot tape was asked for a second gradient."""
+
+
+class TapeMisused(LabError, RuntimeError):
+    """A tape was entered twice, or asked for something that it cannot do now."""
+
+
+class UnregisteredGradient(LabError, LookupError):
+    """An op between target and source has no derivative rule."""
+
+
+class RecordingError(LabError, ValueError):
+    """A recording file is damaged or is not a recording."""
+
+
+class RecordingTooLarge(RecordingError):
+    """A recording file is larger than the limit."""
+
+
+class RecordingVersionError(RecordingError):
+    """A recording file has a version that this release cannot read."""
+
+
+class LayoutFailed(LabError, RuntimeError):
+    """A graph could not be laid out: too large for the time limit, or no Graphviz here."""
+
+
+class MissingPackage(LabError, ImportError):
+    """An optional package is needed and not installed."""

@@ -1,0 +1,228 @@
+"""Who listens: sinks, the listener behind an observer, scopes.
+
+The engine speaks to *sinks*: tapes, traces and listeners look the same to an op.  The sinks of the running thread or
+task are one tuple in one context variable, and reading that variable is all that an op pays while nobody records.
+A `Listener` is the sink behind an *observer*, which is any callable that takes an event.  Observers watch, they never
+control: one that raises is dropped, reported when its block ends, and disturbs nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Protocol
+
+from autodiff_lab.events.values import OpApplied, OpDescribed, OpFailed, Place, TensorLeft, TensorMet
+
+SINKS: ContextVar[tuple[Any, ...]] = ContextVar("autodiff_lab_sinks", default=())
+SCOPE: ContextVar[str] = ContextVar("autodiff_lab_scope", default="")
+CAUSE: ContextVar[int | None] = ContextVar("autodiff_lab_cause", default=None)
+sinks_now = SINKS.get
+fresh_id = itertools.count(1).__next__
+"""Ids of tensors, variables, tapes and sweeps: unique in the process and never used twice."""
+
+_PACKAGE = str(Path(__file__).parent.parent)
+
+
+class Identified:
+    """Base of everything that has an id in events: tensors and variables."""
+
+    __slots__ = ()
+    _id: int
+
+
+class Sink(Protocol):
+    """What an op and a sweep know of a listener, a tape or a trace."""
+
+    tracked: Any
+    reads: dict[Any, Any]
+    listens: bool
+    lean: bool
+
+    def append(self, entry: tuple[Any, ...], /) -> None: ...
+    def note(self, event: Callable[..., Any], tensor: Any, how: str) -> None: ...
+    def note_read(self, variable: Any, tensor: Any) -> None: ...
+
+
+def place_now() -> Place | None:
+    """The file and line of the innermost frame outside this package: the user's line."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_PACKAGE):
+            return name, frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+class _Everything:
+    """The `tracked` of a sink that wants to hear of every op."""
+
+    __slots__ = ()
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def add(self, key: object) -> None:
+        """Nothing to remember."""
+
+
+EVERYTHING = _Everything()
+_new = tuple.__new__
+
+
+class Listener:
+    """The sink behind an observer: it turns what ops say into events."""
+
+    listens = True
+    lean = False
+
+    def __init__(self, observer: Callable[[Any], object]) -> None:
+        self.observer = observer
+        self.tracked = EVERYTHING
+        self.reads: dict[Any, Any] = {}
+        self.error: Exception | None = None
+        self._known: set[int] = set()
+        self._described: set[str] = set()
+
+    def append(self, entry: tuple[Any, ...], /) -> None:
+        """An op was applied."""
+        op, out, ins, params, _ = entry
+        if op.name not in self._described:
+            self._describe(op)
+        known = self._known
+        inputs: list[int] = []
+        for tensor in ins:
+            key = tensor._id
+            inputs.append(key)
+            if key not in known:
+                self.meet(tensor, "constant")
+        if out.__class__ is tuple:
+            outputs = tuple([t._id for t in out])
+            values = tuple([t._array for t in out])
+            known.update(outputs)
+        else:
+            outputs, values = (out._id,), (out._array,)
+            known.add(out._id)
+        cause = CAUSE.get()
+        place = place_now() if cause is None else None
+        self.tell(_new(OpApplied, (op.name, tuple(inputs), outputs, params, values, cause, place, SCOPE.get())))
+
+    def _describe(self, op: Any) -> None:
+        self._described.add(op.name)
+        self.tell(OpDescribed(*op.describe()))
+
+    def meet(self, tensor: Any, kind: str, variable: Any = None) -> None:
+        """Tell of a tensor that no recorded op made."""
+        self._known.add(tensor._id)
+        name = tensor.name if variable is None else variable.name
+        self.tell(TensorMet(tensor._id, kind, name, tensor._array, None if variable is None else variable._id,
+                            variable is not None and variable.trainable, place_now(), SCOPE.get()))
+
+    def fail(self, op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> None:
+        """An op raised."""
+        if op.name not in self._described:
+            self._describe(op)
+        for tensor in ins:
+            if tensor._id not in self._known:
+                self.meet(tensor, "constant")
+        self.tell(OpFailed(op.name, tuple(t._id for t in ins), params, type(error).__name__, str(error), place_now(),
+                           SCOPE.get()))
+
+    def note(self, event: Callable[..., Any], tensor: Any, how: str) -> None:
+        """A value entered or left the engine."""
+        if event is TensorLeft:
+            if tensor._id in self._known:
+                self.tell(TensorLeft(tensor._id, how, place_now()))
+        else:
+            self.meet(tensor, how)
+
+    def note_read(self, variable: Any, tensor: Any) -> None:
+        """A variable was read as this tensor."""
+        self.reads[variable] = tensor
+        self.meet(tensor, "variable", variable)
+
+    def tell(self, event: Any) -> None:
+        """Hand an event to the observer; one that raises is told nothing more."""
+        if self.error is None:
+            try:
+                self.observer(event)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the user's computation must go on
+                self.error = error
+
+
+@contextmanager
+def active(sink: Any) -> Iterator[Any]:
+    """Put a sink into the tuple of this thread or task for the length of a block."""
+    SINKS.set((*sinks_now(), sink))
+    try:
+        yield sink
+    finally:
+        SINKS.set(tuple(s for s in sinks_now() if s is not sink))
+
+
+def tell_listeners(event: Any) -> None:
+    """Hand an event to every listener of this thread or task."""
+    for sink in sinks_now():
+        if sink.listens:
+            sink.tell(event)
+
+
+@contextmanager
+def observing(observer: Callable[[Any], object]) -> Iterator[Listener]:
+    """Send every event of this thread or task to `observer` for the length of a block.
+
+    Parameters
+    ----------
+    observer : callable
+        Takes one event.  One that raises is dropped, and a `RuntimeWarning` says so when the block ends.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> seen = []
+    >>> with lab.events.observing(seen.append):
+    ...     y = lab.sin(lab.constant(0.0))
+    >>> [type(event).__name__ for event in seen]
+    ['TensorMet', 'OpDescribed', 'OpApplied']
+    """
+    listener = Listener(observer)
+    try:
+        with active(listener):
+            yield listener
+    finally:
+        if listener.error is not None:
+            warnings.warn(
+                f"An observer of autodiff_lab events raised {type(listener.error).__name__}: {listener.error}. "
+                "It was dropped; the computation went on without it.", RuntimeWarning, stacklevel=3)
+
+
+@contextmanager
+def name_scope(name: str) -> Iterator[str]:
+    """Group the ops of a block under a name; scopes nest, and pictures fold by them.
+
+    Parameters
+    ----------
+    name : str
+        One word or a path such as ``"encoder/layer1"``.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> with lab.name_scope("encoder"):
+    ...     with lab.name_scope("layer1") as path:
+    ...         print(path)
+    encoder/layer1
+    """
+    outer = SCOPE.get()
+    path = f"{outer}/{name}" if outer else name
+    token = SCOPE.set(path)
+    try:
+        yield path
+    finally:
+        SCOPE.reset(token)

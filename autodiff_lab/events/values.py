@@ -1,0 +1,161 @@
+"""The events themselves: frozen tuples of names, integer ids and NumPy values.
+
+A value is the array of an immutable tensor, kept by reference and formatted late; observers read it and never write
+to it.  Ids are unique in the process and never used twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+Place = tuple[str, int]
+"""A file name (of a notebook cell: the name that IPython gave it) and a line number, counted from 1."""
+
+
+class OpDescribed(NamedTuple):
+    """What is known of an op, told before its first use, so that a recording can be read where the op is unknown."""
+
+    op: str
+    symbol: str
+    latex: str
+    locals_latex: tuple[str, ...]
+    sentence: str
+    elementwise: bool
+    differentiable: bool
+
+
+class TensorMet(NamedTuple):
+    """A tensor that no recorded op made: a constant, a converted value, or a read of a variable.
+
+    `kind` is 'constant', 'converted' or 'variable'; `variable` is the id of the variable that was read.
+    """
+
+    tensor: int
+    kind: str
+    name: str | None
+    value: Any
+    variable: int | None
+    trainable: bool
+    place: Place | None
+    scope: str
+
+
+class OpApplied(NamedTuple):
+    """An op ran.  `cause` is the first output of the application whose rule ran it, None in the forward pass."""
+
+    op: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    params: dict[str, Any] | None
+    values: tuple[Any, ...]
+    cause: int | None
+    place: Place | None
+    scope: str
+
+
+class OpFailed(NamedTuple):
+    """An op raised; the program ends here unless it catches the error."""
+
+    op: str
+    inputs: tuple[int, ...]
+    params: dict[str, Any] | None
+    error: str
+    message: str
+    place: Place | None
+    scope: str
+
+
+class TensorLeft(NamedTuple):
+    """A value left the engine: `how` is 'numpy', '__array__', 'float', 'int', 'bool' or 'index'."""
+
+    tensor: int
+    how: str
+    place: Place | None
+
+
+class VariableAssigned(NamedTuple):
+    """A variable got a new value; gradients do not pass from the value to later reads."""
+
+    variable: int
+    name: str
+    value: Any
+    source: int | None
+    place: Place | None
+
+
+class TapeOpened(NamedTuple):
+    """A tape began to record."""
+
+    tape: int
+    persistent: bool
+    place: Place | None
+
+
+class TapeClosed(NamedTuple):
+    """A tape stopped recording."""
+
+    tape: int
+
+
+class TensorWatched(NamedTuple):
+    """A tape was asked to watch a tensor, or the value of a variable."""
+
+    tape: int
+    tensor: int
+    place: Place | None
+
+
+class SweepStarted(NamedTuple):
+    """A backward pass begins: `seeds` are the ids of the cotangents of `targets`."""
+
+    sweep: int
+    tape: int
+    targets: tuple[int, ...]
+    seeds: tuple[int, ...]
+    sources: tuple[int, ...]
+    place: Place | None
+
+
+class GradientFlowed(NamedTuple):
+    """One op passed a share of its output's adjoint to one of its inputs.
+
+    `application` is the first output of the op's application and `position` the input's place among its inputs.
+    `incoming` (one id for each output), `outgoing` and `total` are tensor ids: their values were told when an op
+    made them.  `total` is the input's adjoint so far, this share included.  `local` is the derivative at a unit
+    cotangent for elementwise ops, a `Late` value, and None for others.
+    """
+
+    sweep: int
+    application: int
+    position: int
+    input: int
+    incoming: tuple[int | None, ...]
+    outgoing: int
+    total: int
+    local: Late | None
+
+
+class SweepEnded(NamedTuple):
+    """A backward pass is over; `results` are the ids of the gradients in the order of the sources, None for no path."""
+
+    sweep: int
+    results: tuple[int | None, ...]
+
+
+Event = (
+    OpDescribed | TensorMet | OpApplied | OpFailed | TensorLeft | VariableAssigned | TapeOpened | TapeClosed
+    | TensorWatched | SweepStarted | GradientFlowed | SweepEnded
+)
+Observer = Callable[[Any], object]
+
+
+class Late(NamedTuple):
+    """A value that is worked out when somebody asks for it: formatting at once would cost more than the run."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def value(self) -> Any:
+        """Work it out: a NumPy array or scalar."""
+        return self.function(*self.arguments)

@@ -1,0 +1,138 @@
+"""What a recording is made of, as plain frozen values that pictures, texts and explanations read.
+
+A *tensor record* is one value, an *application* one run of an op, a *sweep* one backward pass, a *step* the visit of
+a sweep to one application and a *flow* the share that one step passes to one input.  Tensors are named by integer
+ids; applications, sweeps and steps by their index, counted from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from autodiff_lab.events import Place
+from autodiff_lab.recording.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class OpInfo:
+    """How an op is written: `latex`, `locals_latex` and `sentence` hold ``{0}``, ``{1}`` for its inputs.
+
+    `locals_latex` has one formula for each input, the factor that the incoming adjoint is multiplied by.
+    """
+
+    name: str
+    symbol: str = ""
+    latex: str = ""
+    locals_latex: tuple[str, ...] = ()
+    sentence: str = ""
+    elementwise: bool = False
+    differentiable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TensorRecord:
+    """One value.  `kind` is 'variable', 'constant', 'converted' or 'output'; `application` made it, if any."""
+
+    id: int
+    kind: str
+    name: str | None
+    snapshot: Snapshot
+    application: int | None = None
+    variable: int | None = None
+    trainable: bool = False
+    place: Place | None = None
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """One run of an op.
+
+    `cause` is the index of the application whose rule ran it, None in the forward pass.  `error` is the message of
+    the exception that it raised, and then `outputs` is empty.
+    """
+
+    index: int
+    op: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    params: dict[str, Any] | None = None
+    cause: int | None = None
+    place: Place | None = None
+    scope: str = ""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A share of an adjoint: the `arrived`-th of `expected` contributions to tensor `input` in this sweep.
+
+    `outgoing` and `total` are tensor ids; `local` is the derivative at a unit cotangent, for elementwise ops.
+    """
+
+    position: int
+    input: int
+    outgoing: int
+    total: int
+    arrived: int
+    expected: int
+    local: Snapshot | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The visit of a sweep to one application; `incoming` has the adjoint's id for each of its outputs."""
+
+    index: int
+    application: int
+    incoming: tuple[int | None, ...]
+    flows: tuple[Flow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One backward pass: from the `seeds` of `targets` to the `results` of `sources` (None where no path leads)."""
+
+    index: int
+    tape: int
+    targets: tuple[int, ...]
+    seeds: tuple[int, ...]
+    sources: tuple[int, ...]
+    results: tuple[int | None, ...]
+    steps: tuple[Step, ...]
+    place: Place | None = None
+    finished: bool = True
+
+    def adjoints(self) -> dict[int, int]:
+        """The id of the final adjoint of every tensor that the sweep reached."""
+        reached = dict(zip(self.targets, self.seeds, strict=False))
+        for step in self.steps:
+            for flow in step.flows:
+                reached[flow.input] = flow.total
+        return reached
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that moved no numbers: `kind` is 'left', 'assigned', 'watched', 'tape opened' or 'tape closed'.
+
+    `subject` is the id of the tensor, variable or tape, and `detail` says how, or names the variable.
+    """
+
+    kind: str
+    subject: int
+    detail: str
+    place: Place | None = None
+    before: int = 0
+    """Index of the application that came next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One stop of a stepper: application `application` ran (forward), or step `step` of sweep `sweep` was made."""
+
+    phase: str
+    application: int
+    sweep: int | None = None
+    step: int | None = None

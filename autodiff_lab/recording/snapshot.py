@@ -1,0 +1,108 @@
+"""Snapshots: what a recording keeps of a value.
+
+A snapshot holds the whole array while it is small, and a summary of it beyond that: shape, dtype, the least, mean
+and greatest finite element, the counts of nan and inf, and the first few elements.  A snapshot that came from a file
+may have a dtype that NumPy does not know; it then keeps that name and the numbers as they were written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+WHOLE = 64
+"""Elements up to which the default policy keeps a value whole."""
+LEAF_WHOLE = 10_000
+"""Elements up to which a value that no op made is kept whole, so that the recording can be replayed."""
+FIRST = 6
+"""Elements that a summary shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is left of a large value: extremes and mean of the finite elements, and how many are not finite."""
+
+    minimum: float | None
+    mean: float | None
+    maximum: float | None
+    nan: int
+    inf: int
+    first: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A value as a recording keeps it.
+
+    Attributes
+    ----------
+    dtype : str
+        Name of the dtype, for example ``"float32"``.
+    shape : tuple of int
+        Length of each axis.
+    array : numpy.ndarray or None
+        The whole value, read only; None if only the summary was kept.
+    summary : Summary or None
+        Present when `array` is None.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    array: Any | None
+    summary: Summary | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        size = 1
+        for length in self.shape:
+            size *= length
+        return size
+
+    @property
+    def finite(self) -> bool:
+        """Whether no element is nan or infinite."""
+        if self.summary is not None:
+            return self.summary.nan == 0 and self.summary.inf == 0
+        array = np.asarray(self.array)
+        return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
+
+
+def summarise(array: Any) -> Summary:
+    """The summary of an array of numbers."""
+    array = np.asarray(array)
+    first = tuple(array.ravel()[:FIRST].tolist())
+    if array.dtype.kind not in "fiub" or array.size == 0:
+        return Summary(None, None, None, 0, 0, first)
+    if array.dtype.kind != "f":
+        return Summary(float(array.min()), float(array.mean()), float(array.max()), 0, 0, first)
+    finite = np.isfinite(array)
+    if finite.all():
+        return Summary(float(array.min()), float(array.mean()), float(array.max()), 0, 0, first)
+    nan = int(np.isnan(array).sum())
+    inf = array.size - nan - int(finite.sum())
+    kept = array[finite]
+    if kept.size == 0:
+        return Summary(None, None, None, nan, inf, first)
+    return Summary(float(kept.min()), float(kept.mean()), float(kept.max()), nan, inf, first)
+
+
+def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:
+    """Keep an array whole up to `whole` elements, else its summary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> snapshot(np.float32(3.0)).array
+    array(3., dtype=float32)
+    >>> snapshot(np.arange(100.0), whole=10).summary.mean
+    49.5
+    """
+    array = np.asarray(array)
+    if array.size <= whole:
+        kept = array.copy()
+        kept.flags.writeable = False
+        return Snapshot(array.dtype.name, array.shape, kept)
+    return Snapshot(array.dtype.name, array.shape, None, summarise(array))

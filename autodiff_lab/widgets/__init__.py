@@ -1,0 +1,1 @@
+"""Widgets, one folder each: thin Python around plain JavaScript."""
