@@ -1,0 +1,76 @@
+"""What the package offers is written down: every public name is listed, resolves, and is explained by an example."""
+
+import ast
+import importlib
+import inspect
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import autodiff_lab
+from tests.test_layers import NAMESPACES
+from tests.tree import PACKAGE
+
+# The modules whose names users type.
+PUBLIC = ["autodiff_lab"] + [
+    f"autodiff_lab.{name}"
+    for name in (*NAMESPACES, "extend", "testing")
+    if (PACKAGE / f"{name}.py").exists() or (PACKAGE / name / "__init__.py").exists()
+]
+
+
+def listed(module: ModuleType) -> list[str]:
+    """Return the names in the module's `__all__` as its source spells them, so as editors see them without running."""
+    assert module.__file__ is not None
+    for node in ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
+            assert isinstance(node, ast.Assign | ast.AnnAssign)
+            assert node.value is not None
+            return list(ast.literal_eval(node.value))
+    pytest.fail(f"{module.__name__} has no literal __all__")
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_listed_name_resolves_and_is_listed_once(name: str) -> None:
+    module = importlib.import_module(name)
+    names = listed(module)
+    assert sorted(names) == sorted(set(names))
+    missing = [exported for exported in names if not hasattr(module, exported)]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_callable_is_explained_with_an_example(name: str) -> None:
+    module = importlib.import_module(name)
+    silent: list[str] = []
+    for exported in listed(module):
+        value = getattr(module, exported)
+        is_error = isinstance(value, type) and issubclass(value, BaseException)
+        if isinstance(value, ModuleType) or not callable(value) or is_error:
+            continue
+        if ">>>" not in (inspect.getdoc(value) or ""):
+            silent.append(exported)
+    assert not silent, f"{name}: these have no example in their docstring: {silent}"
+
+
+def test_no_module_of_the_package_imports_a_star() -> None:
+    stars = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
+    ]
+    assert not stars
+
+
+def test_every_public_name_of_the_package_is_listed() -> None:
+    imported = {
+        name
+        for name, value in vars(autodiff_lab).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    }
+    assert imported <= set(listed(autodiff_lab))

@@ -1,0 +1,225 @@
+"""Data flows to the right, so imports point to the left: every import of the package is held against one table.
+
+The table is data, and the whole law. A layer is a module or folder directly inside ``autodiff_lab``. Imports are read
+from the source at any depth, `importlib.import_module("autodiff_lab. ...")` included; those under
+``if TYPE_CHECKING:`` never run and are free (their number is printed at the end of a run).
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.tree import PACKAGE, project_files, shown
+
+NOTHING: frozenset[str] = frozenset()
+EVERYTHING = frozenset({"*"})
+
+
+def _layers(*names: str) -> frozenset[str]:
+    """Return the layers named, with `errors` and `events`, which every layer to their right may import."""
+    return frozenset({*names, "errors", "events"})
+
+
+# layer: what it may import (ours). A dotted entry allows that module alone.
+LAYERS: dict[str, frozenset[str]] = {
+    "errors": NOTHING,
+    "events": NOTHING,
+    "kernels": frozenset({"errors"}),
+    "engine": _layers("kernels.choose"),
+    "ops": _layers("engine", "kernels"),
+    "structures": _layers("engine", "ops"),
+    "transforms": _layers("engine", "ops"),
+    "layers": _layers("engine", "ops", "transforms"),
+    "compile": _layers("engine", "ops", "kernels"),
+    "recording": _layers(),
+    "explain": _layers("recording", "testing"),
+    "draw": _layers("recording", "explain"),
+    "widgets": _layers("draw", "recording", "explain"),
+}
+# The public namespaces: explicit export lines and nothing else.
+NAMESPACES = (
+    "math", "nn", "linalg", "random", "ragged", "sparse", "strings", "image", "data", "queue", "keras", "bitwise", "sets",
+    "signal", "experimental", "nest", "dtypes",
+)  # fmt: skip
+LAYERS |= dict.fromkeys(NAMESPACES, _layers("ops", "layers", "structures"))
+# The doors: learners, op authors, testers, the shell, the notebooks. They import what they present.
+LAYERS |= dict.fromkeys(("__init__", "__main__", "extend", "testing", "cli", "lessons"), EVERYTHING)
+
+# Methods that work to their right, and what their bodies may import. Nothing else may.
+RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {
+    ("recording", "Recording.to_svg"): frozenset({"draw"}),
+    ("recording", "Recording.to_dot"): frozenset({"draw"}),
+    ("recording", "Recording.to_html"): frozenset({"draw", "widgets"}),
+    ("recording", "Recording._repr_mimebundle_"): frozenset({"draw", "widgets"}),
+    ("recording", "Recording.explain"): frozenset({"explain"}),
+    ("recording", "Recording.ledger"): frozenset({"explain"}),
+    ("engine", "GradientTape.jacobian"): frozenset({"transforms"}),
+    ("engine", "GradientTape.batch_jacobian"): frozenset({"transforms"}),
+    ("engine", "GradientTape.explain"): frozenset({"explain", "recording"}),
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import of our own: where it stands, what it names (dotted, without ``autodiff_lab``), and how."""
+
+    line: int
+    function: str
+    target: str
+    types_only: bool
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )
+
+
+def _targets(node: ast.AST, package: list[str]) -> Iterator[str]:
+    """Yield the dotted names that a node imports; `package` is the folder of the module, below ``autodiff_lab``."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        start = ["autodiff_lab", *package][: 1 + len(package) - (node.level - 1)] if node.level else []
+        base = ".".join([*start, *([node.module] if node.module else [])])
+        yield from (f"{base}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+        name = ast.unparse(node.func).rpartition(".")[2]
+        if name in {"import_module", "__import__"} and isinstance(node.args[0].value, str):
+            yield node.args[0].value
+
+
+def imports_of(source: str, package: list[str]) -> Iterator[Import]:
+    """Yield the imports of our own modules in a source text."""
+
+    def walk(node: ast.AST, path: tuple[str, ...], types_only: bool) -> Iterator[Import]:
+        for target in _targets(node, package):
+            first, _, rest = target.partition(".")
+            if first == "autodiff_lab":
+                yield Import(getattr(node, "lineno", 0), ".".join(path), rest, types_only)
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            path = (*path, node.name)
+        if isinstance(node, ast.If) and _is_type_checking(node.test):
+            for child in node.body:
+                yield from walk(child, path, True)
+            for child in node.orelse:
+                yield from walk(child, path, types_only)
+            return
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, path, types_only)
+
+    yield from walk(ast.parse(source), (), False)
+
+
+def _allows(allowed: frozenset[str], target: str) -> bool:
+    return "*" in allowed or any(target == entry or target.startswith(f"{entry}.") for entry in allowed)
+
+
+def layer_of(module: list[str]) -> str:
+    return module[0]
+
+
+def complaints(source: str, module: list[str], name: str) -> list[str]:
+    """Return what is wrong with the imports of a module, a sentence each; `module` is its path below the package."""
+    layer = layer_of(module)
+    if layer not in LAYERS:
+        return [f"{name}:1: the layer {layer!r} is not in the table of tests/test_layers.py"]
+    wrong: list[str] = []
+    for found in imports_of(source, module[:-1]):
+        target_layer = found.target.partition(".")[0]
+        target = found.target if target_layer in LAYERS else "__init__"
+        if target_layer == layer or found.types_only or _allows(LAYERS[layer], target):
+            continue
+        function = ".".join(found.function.split(".")[:2])
+        if _allows(RIGHTWARD.get((layer, function), NOTHING), target):
+            continue
+        allowed = ", ".join(sorted(LAYERS[layer])) or "nothing of ours"
+        wrong.append(f"{name}:{found.line}: {layer} imports {found.target or 'autodiff_lab'}; it may import {allowed}")
+    return wrong
+
+
+def modules() -> list[tuple[Path, list[str]]]:
+    """Return the modules of the package with their paths below it: ``(.../engine/tape.py, ["engine", "tape"])``."""
+    return [
+        (path, list(path.relative_to(PACKAGE).with_suffix("").parts))
+        for path in project_files()
+        if path.is_relative_to(PACKAGE) and path.suffix == ".py"
+    ]
+
+
+def test_every_import_agrees_with_the_table(figure: Callable[[str, str], None]) -> None:
+    wrong: list[str] = []
+    types_only = 0
+    for path, module in modules():
+        source = path.read_text(encoding="utf-8")
+        wrong += complaints(source, module, shown(path))
+        types_only += sum(found.types_only for found in imports_of(source, module[:-1]))
+    figure("imports for type checkers alone", str(types_only))
+    assert not wrong, "Imports that point the wrong way:\n" + "\n".join(wrong)
+
+
+def test_every_rightward_method_still_needs_its_exception() -> None:
+    stale = set(RIGHTWARD)
+    defined: set[tuple[str, str]] = set()
+    for path, module in modules():
+        source, layer = path.read_text(encoding="utf-8"), layer_of(module)
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ClassDef):
+                defined |= {(layer, f"{node.name}.{f.name}") for f in node.body if isinstance(f, ast.FunctionDef)}
+        for found in imports_of(source, module[:-1]):
+            key = (layer, ".".join(found.function.split(".")[:2]))
+            if _allows(RIGHTWARD.get(key, NOTHING), found.target):
+                stale.discard(key)
+    stale &= defined
+    assert not stale, f"These methods import nothing to their right any more; take them off the list: {sorted(stale)}"
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "line"),
+    [
+        ("draw.graph", "import os\nfrom autodiff_lab.engine.tape import GradientTape\n", 2),
+        ("widgets.explorer", "def show():\n    import autodiff_lab.engine\n", 2),
+        ("kernels.reference", "from autodiff_lab import events\n", 1),
+        ("engine.tape", "from ..recording import Recording\n", 1),
+        ("engine.tape", "from autodiff_lab.kernels import jit\n", 1),
+        ("ops.math", "import autodiff_lab as lab\n", 1),
+        ("ops.math", "from autodiff_lab import Tensor\n", 1),
+        ("events", "from autodiff_lab.errors import TapeError\n", 1),
+        ("recording.text", "import importlib\nimportlib.import_module('autodiff_lab.draw')\n", 2),
+        ("recording.recording", "class Recording:\n    def load(self):\n        from autodiff_lab import draw\n", 3),
+        (
+            "recording.recording",
+            "class Recording:\n    def to_svg(self):\n        from autodiff_lab import engine\n",
+            3,
+        ),
+        ("unheard_of", "", 1),
+    ],
+)
+def test_the_check_catches_a_wrong_import(module: str, source: str, line: int) -> None:
+    (sentence,) = complaints(source, module.split("."), "file.py")
+    assert sentence.startswith(f"file.py:{line}: ")
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("engine.tape", "from autodiff_lab.kernels import choose\nfrom autodiff_lab.kernels.choose import kernel\n"),
+        ("engine.tape", "from .sweep import sweep\nfrom ..errors import TapeError\nfrom . import tensor\n"),
+        (
+            "engine.tape",
+            "class GradientTape:\n    def jacobian(self):\n        from autodiff_lab.transforms import jacobian\n",
+        ),
+        (
+            "draw.svg",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from autodiff_lab.engine import Tensor\n",
+        ),
+        ("explain.missing", "from autodiff_lab.recording import Recording\nimport numpy\n"),
+        ("ops.math.exponential", "from ...engine import op\nfrom ..shape import reshape\n"),
+        ("lessons", "import autodiff_lab as lab\n"),
+    ],
+)
+def test_the_check_allows_what_the_table_allows(module: str, source: str) -> None:
+    assert complaints(source, module.split("."), "file.py") == []

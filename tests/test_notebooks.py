@@ -1,0 +1,41 @@
+"""The lessons are saved as they ran; nbval then checks that they run so again.
+
+nbval passes silently over a cell that was saved without having been run, and never compares pictures or widgets, so
+this file guards what it does not see.
+"""
+
+import nbformat
+import pytest
+
+from tests.tree import project_files, shown
+
+LESSONS = [path for path in project_files() if path.suffix == ".ipynb"]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=shown)
+def test_every_cell_was_run_once_from_top_to_bottom(path: object) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=shown)
+def test_no_cell_was_saved_with_an_unexpected_error(path: object) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    wrong = [
+        f"cell {cell.execution_count}: {output.ename}: {output.evalue}"
+        for cell in notebook.cells
+        if cell.cell_type == "code" and "raises-exception" not in cell.metadata.get("tags", [])
+        for output in cell.outputs
+        if output.output_type == "error"
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=shown)
+def test_a_lesson_opens_with_its_title_and_asks_for_the_plain_python_kernel(path: object) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    assert notebook.cells[0].cell_type == "markdown"
+    assert notebook.cells[0].source.startswith("# ")
+    assert notebook.metadata.kernelspec.name == "python3"

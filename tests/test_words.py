@@ -1,0 +1,49 @@
+"""The project names no package host and no path of the machine it was written on."""
+
+import re
+
+from tests.tree import ROOT, project_files, shown
+
+# Spelt in pieces, so that this file does not contain what it looks for.
+HOSTS = [
+    "py" + r"pi\.(?:org|python)", "python" + "hosted", "npm" + r"js\.(?:org|com)", "yarn" + r"pkg\.com",
+    "anaconda" + r"\.(?:org|com)", "conda" + r"-forge\.org", "deb" + r"\.debian\.org", "archive" + r"\.ubuntu\.com",
+    "js" + r"delivr\.net", "un" + r"pkg\.com", "cdn" + r"js\.com", "esm" + r"\.sh", "sky" + r"pack\.dev",
+]  # fmt: skip
+MACHINE_PATHS = [
+    r"(?<![\w.~$}/-])/" + place + r"/[\w.-]"
+    for place in ("work", "tmp", "root", "opt", "Users", "home", "builds", "mnt")
+] + [r"[A-Za-z]:\\+Users"]
+FORBIDDEN = re.compile("|".join(f"(?:{pattern})" for pattern in HOSTS + MACHINE_PATHS), re.IGNORECASE)
+
+PICTURES = {".png", ".ico", ".gif", ".jpg", ".woff2"}
+
+
+def findings(text: str) -> list[tuple[int, str]]:
+    """Return the line number and the words of every forbidden mention."""
+    return [
+        (number, match.group())
+        for number, line in enumerate(text.splitlines(), start=1)
+        for match in FORBIDDEN.finditer(line)
+    ]
+
+
+def test_no_file_names_a_package_host_or_a_machine_path() -> None:
+    wrong = [
+        f"{shown(path)}:{number}: {words}"
+        for path in project_files()
+        if path.suffix not in PICTURES
+        for number, words in findings(path.read_text(encoding="utf-8"))
+    ]
+    assert not wrong, "Package hosts and machine paths do not belong in the project:\n" + "\n".join(wrong)
+
+
+def test_the_search_finds_what_it_looks_for_and_nothing_else() -> None:
+    host = "https://py" + "pi.org/simple"
+    path = "/" + "tmp/ipykernel_12/3.py"
+    assert [number for number, _ in findings(f"fine\n{host}\nFile {path}, line 1")] == [2, 3]
+    assert not findings("tests/tmp/x  ~/work/x  $HOME/opt/x  a/home/b  ratio 1/root of 2  https://example.org/home/x")
+
+
+def test_the_search_reads_this_very_project() -> None:
+    assert ROOT / "pyproject.toml" in project_files()
