@@ -1,0 +1,79 @@
+"""Scripts and style sheets of the widgets as text, for notebooks and for exported pages alike.
+
+A widget's script is a few small ES modules, so that each can be read, typed and tested alone.  There is no bundler:
+`module_text` follows their ``import … from "./name.js"`` lines and writes them one after the other as one module, which
+is what a notebook front end and a page without a server can load.  The names at the top of the modules must therefore
+differ; a test lets node check the result.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+WIDGETS = Path(__file__).parent.parent / "widgets"
+_IMPORT = re.compile(r'^import (?:\{[^}]*\}|\w+) from "(\.[^"]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
+
+
+@lru_cache
+def module_text(start: Path) -> str:
+    """Return a script and everything that it imports from beside it as the text of one ES module.
+
+    Parameters
+    ----------
+    start : pathlib.Path
+        The script with the ``export default``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it, or a module that it imports, is not there.
+
+    Examples
+    --------
+    >>> "export default" in module_text(WIDGETS / "explorer" / "widget.js")
+    True
+    """
+    parts: list[str] = []
+    _collect(start.resolve(), parts, set())
+    return "\n".join(parts)
+
+
+def _collect(path: Path, parts: list[str], seen: set[Path]) -> None:
+    if path in seen:
+        return
+    seen.add(path)
+    text = path.read_text(encoding="utf-8")
+    for name in _IMPORT.findall(text):
+        _collect((path.parent / name).resolve(), parts, seen)
+    parts.append(_EXPORT.sub("", _IMPORT.sub("", text)))
+
+
+@lru_cache
+def style_text(*paths: Path) -> str:
+    """Return the theme that all widgets share, followed by the style sheets given.
+
+    Examples
+    --------
+    >>> "--forward" in style_text()
+    True
+    """
+    return "\n".join(path.read_text(encoding="utf-8") for path in (WIDGETS / "theme.css", *paths))
+
+
+def without_comments(text: str) -> str:
+    """Return a script or style sheet without its comment lines and indentation, which a page need not carry.
+
+    Only whole lines go, so that nothing that looks like a comment inside a line is touched; our scripts have no string
+    of several lines.
+
+    Examples
+    --------
+    >>> print(without_comments("// why\\n  const a = 1; // kept\\n"), end="")
+    const a = 1; // kept
+    """
+    return _INDENT.sub("", _COMMENT.sub("", text))

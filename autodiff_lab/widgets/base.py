@@ -1,0 +1,57 @@
+"""What the widgets share: how a widget finds its script and style, and what it leaves where no script runs.
+
+A widget is one folder: `__init__.py` (traits and their validation), `widget.js` (which may import small modules beside
+it) and `widget.css`.  `LabWidget` shows, beside the living widget, a text and a static picture: GitHub, nbconvert and a
+notebook that was reopened without its state show those.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+
+from autodiff_lab.draw.assets import module_text, style_text
+
+
+def assets(folder: Path) -> tuple[str, str]:
+    """Return the script and the style sheet of the widget in `folder`, as `_esm` and `_css` take them.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Holds ``widget.js`` and ``widget.css``.
+
+    Examples
+    --------
+    >>> from autodiff_lab.draw.assets import WIDGETS
+    >>> script, style = assets(WIDGETS / "explorer")
+    >>> "export default" in script, "--forward" in style
+    (True, True)
+    """
+    return module_text(folder / "widget.js"), style_text(folder / "widget.css")
+
+
+class LabWidget(anywidget.AnyWidget):
+    """Base of the widgets; a subclass says what it is in words and, if it can, as a picture."""
+
+    def account(self) -> str:
+        """Return what the widget shows, as text."""
+        return f"<{type(self).__name__}>"
+
+    def picture(self) -> str | None:
+        """Return what the widget shows as an SVG, or None if it cannot be drawn here."""
+        return None
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """The living widget, with the text and the picture for places where no script runs."""
+        bundle = super()._repr_mimebundle_(**options)
+        if bundle is None:
+            return None
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        data = {**data, "text/plain": self.account()}
+        picture = self.picture()
+        if picture is not None:
+            data["image/svg+xml"] = picture
+        return data, metadata
