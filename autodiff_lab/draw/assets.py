@@ -12,6 +12,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from autodiff_lab.draw.theme import css_variables
+
 WIDGETS = Path(__file__).parent.parent / "widgets"
 _IMPORT = re.compile(r'^import (?:\{[^}]*\}|\w+) from "(\.[^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
@@ -55,14 +57,15 @@ def _collect(path: Path, parts: list[str], seen: set[Path]) -> None:
 
 @lru_cache
 def style_text(*paths: Path) -> str:
-    """Return the theme that all widgets share, followed by the style sheets given.
+    """Return the colours and rules that all widgets share, followed by the style sheets given.
 
     Examples
     --------
-    >>> "--forward" in style_text()
+    >>> "--lab-forward" in style_text()
     True
     """
-    return "\n".join(path.read_text(encoding="utf-8") for path in (WIDGETS / "theme.css", *paths))
+    sheets = [path.read_text(encoding="utf-8") for path in (WIDGETS / "base.css", *paths)]
+    return "\n".join([css_variables(".autodiff-lab"), *sheets])
 
 
 def without_comments(text: str) -> str:

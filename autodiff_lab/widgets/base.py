@@ -27,7 +27,7 @@ def assets(folder: Path) -> tuple[str, str]:
     --------
     >>> from autodiff_lab.draw.assets import WIDGETS
     >>> script, style = assets(WIDGETS / "explorer")
-    >>> "export default" in script, "--forward" in style
+    >>> "export default" in script, "--lab-forward" in style
     (True, True)
     """
     return module_text(folder / "widget.js"), style_text(folder / "widget.css")
