@@ -44,9 +44,9 @@ NAMESPACES = (
     "math", "nn", "linalg", "random", "ragged", "sparse", "strings", "image", "data", "queue", "keras", "bitwise", "sets",
     "signal", "experimental", "nest", "dtypes",
 )  # fmt: skip
-LAYERS |= dict.fromkeys(NAMESPACES, _layers("ops", "layers", "structures"))
+LAYERS.update(dict.fromkeys(NAMESPACES, _layers("ops", "layers", "structures")))
 # The doors: learners, op authors, testers, the shell, the notebooks. They import what they present.
-LAYERS |= dict.fromkeys(("__init__", "__main__", "extend", "testing", "cli", "lessons"), EVERYTHING)
+LAYERS.update(dict.fromkeys(("__init__", "__main__", "extend", "testing", "cli", "lessons"), EVERYTHING))
 
 # Methods that work to their right, and what their bodies may import. Nothing else may.
 RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {

@@ -1,0 +1,176 @@
+"""Fixtures for tests in a browser: `jupyter`, `browser`, `open_notebook`, `open_page`, `screenshot`.
+
+The server and the browser start once a test process; every view gets a browser context of its own. Without Chromium
+these tests are skipped, and say so. ``CHROMIUM`` names an executable that is not on the PATH.
+"""
+
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+# Everything that runs in a browser needs these; without them the tests are skipped rather than broken.
+playwright = pytest.importorskip("playwright.sync_api", reason="the playwright package is not installed")
+
+from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
+
+from tests.browser.jupyter_server import JupyterServer, serve  # noqa: E402
+from tests.browser.view import View, notebook_is_done, written  # noqa: E402
+
+SECOND = 1000.0
+FLAGS = [
+    "--no-sandbox",  # the sandbox refuses to start for root, and these pages are our own
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",  # containers give it 64 MB
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--force-color-profile=srgb",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",  # a request is seen, and goes nowhere
+]
+
+
+def find_chromium() -> str | None:
+    """Return the Chromium to use: the one that CHROMIUM names, else the first of the usual names on the PATH."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium."""
+    executable = find_chromium()
+    if executable is None:
+        pytest.skip("no Chromium on this machine; `make chromium` installs it where it may")
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=executable, headless=True, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def jupyter(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterServer]:
+    """A JupyterLab of its own. It asks for `browser` first: without one there is no point in starting it."""
+    assert browser.is_connected()
+    with serve(tmp_path_factory.mktemp("jupyter")) as server:
+        yield server
+
+
+class OpenNotebook(Protocol):
+    """The type of the `open_notebook` fixture."""
+
+    def __call__(
+        self, what: Path | Sequence[str], *, run: bool = True, clean: bool = True, timeout: float = 120.0
+    ) -> View: ...
+
+
+class OpenPage(Protocol):
+    """The type of the `open_page` fixture."""
+
+    def __call__(self, file: Path, *, clean: bool = True, dark: bool = False, width: int = 1300) -> View: ...
+
+
+@pytest.fixture
+def new_view(browser: Browser) -> Iterator[Callable[..., View]]:
+    """Make views in contexts of their own, and when the test ends hold every one to be clean that promised to be."""
+    made: list[tuple[View, bool]] = []
+
+    def make(clean: bool, width: int = 1300, offline: bool = False, dark: bool = False) -> View:
+        context = browser.new_context(
+            viewport={"width": width, "height": 1000},
+            offline=offline,
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+        )
+        view = View(context.new_page())
+        made.append((view, clean))
+        return view
+
+    yield make
+    for view, _ in made:
+        view.page.context.close()
+    for view, clean in made:
+        if clean:
+            view.assert_clean()
+
+
+def _copy_in(what: Path | Sequence[str], server: JupyterServer) -> tuple[str, int]:
+    """Put a notebook into the served folder; return its name there and how many of its cells run."""
+    if isinstance(what, Path):
+        notebook = nbformat.read(what, as_version=4)
+        stem = what.stem
+    else:
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        notebook = new_notebook(cells=[new_code_cell(cell) for cell in what], metadata={"kernelspec": kernel})
+        stem = "cells"
+    name = f"{stem}-{uuid.uuid4().hex[:8]}.ipynb"
+    for cell in notebook.cells:  # opened as a reader gets it after "clear all outputs", so that what shows was computed
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    nbformat.write(notebook, server.folder / name)
+    return name, len(written(cell.source for cell in notebook.cells if cell.cell_type == "code"))
+
+
+def _wait_for_the_kernel(page: Page) -> None:
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60 * SECOND)
+    page.wait_for_function(
+        """() => {
+            const widget = window.jupyterapp?.shell.currentWidget;
+            return widget?.context?.isReady && widget.sessionContext?.session?.kernel?.status === 'idle';
+        }""",
+        timeout=60 * SECOND,
+    )
+
+
+@pytest.fixture
+def fresh_kernels(jupyter: JupyterServer) -> Iterator[None]:
+    """End the test's kernels after its pages were closed; a page that loses its kernel complains."""
+    yield
+    jupyter.end_kernels()
+
+
+@pytest.fixture
+def open_notebook(jupyter: JupyterServer, fresh_kernels: None, new_view: Callable[..., View]) -> OpenNotebook:
+    """Open a notebook, or a list of cells, in JupyterLab; run all its cells; return when the last is done.
+
+    ``run=False`` leaves the cells to the test; ``clean=False`` says that problems are expected and read by the test.
+    """
+
+    def open_it(what: Path | Sequence[str], *, run: bool = True, clean: bool = True, timeout: float = 120.0) -> View:
+        name, count = _copy_in(what, jupyter)
+        view = new_view(clean)
+        view.page.goto(jupyter.address(name))
+        _wait_for_the_kernel(view.page)
+        view.page.evaluate("() => window.jupyterapp.shell.collapseLeft()")  # the notebook gets the width
+        if run:
+            view.page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+            notebook_is_done(view.page, count, timeout * SECOND)
+        return view
+
+    return open_it
+
+
+@pytest.fixture
+def open_page(new_view: Callable[..., View]) -> OpenPage:
+    """Open an HTML file from disk with the network off."""
+
+    def open_it(file: Path, *, clean: bool = True, dark: bool = False, width: int = 1300) -> View:
+        view = new_view(clean, width=width, offline=True, dark=dark)
+        view.page.goto(file.resolve().as_uri())
+        return view
+
+    return open_it
+
+
+@pytest.fixture
+def screenshot() -> Callable[..., Path]:
+    """Photograph a view: ``screenshot(view, "explorer-dark", dark=True, width=640)``; see `View.screenshot`."""
+    return View.screenshot
