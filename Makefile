@@ -29,7 +29,7 @@ env: $(PACKAGES_STAMP) javascript chromium ## Make .venv with everything a devel
 # system's package as root, virtualenv through a pip that is already there, and a sentence that says what to do.
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "autodiff_lab needs Python 3.11 or later; none of python3, python3.11 ... was found."; exit 1; }
-	@"$(PYTHON)" -m venv $(VENV) 2>/dev/null \
+	@"$(PYTHON)" -m venv $(VENV) >/dev/null 2>&1 \
 	|| { rm -rf $(VENV); [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq >/dev/null \
 	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null && "$(PYTHON)" -m venv $(VENV); } \
 	|| { rm -rf $(VENV); "$(PYTHON)" -m pip install --quiet --user virtualenv 2>/dev/null \
