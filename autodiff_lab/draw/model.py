@@ -1,6 +1,6 @@
 """Graph and layout: what is drawn, and where, as plain frozen values.
 
-A graph has no coordinates and no colours; a layout has coordinates and no colours.  A node is a leaf (``t`` and the
+A graph has sizes but no coordinates, a layout coordinates, and neither has colours.  A node is a leaf (``t`` and the
 tensor's id) or an application (``a`` and its index); a scope that is folded is one node (``s`` and its path).
 """
 
@@ -16,6 +16,7 @@ class Node:
     `kind` is 'variable', 'constant', 'op', 'backward op' (an op of an inner backward pass), 'failed' or 'scope'.
     `label` is large (the user's name or the op's symbol), `name` the user's name of the first output if the label is
     the op.  `tensors` are the ids whose values it shows, first one first; `members` the applications folded into it.
+    `width` and `height` hold its text, in pixels.  A node that is `outside` only says where an edge comes from or goes.
     """
 
     key: str
@@ -26,6 +27,9 @@ class Node:
     application: int | None = None
     scope: str = ""
     members: tuple[int, ...] = ()
+    width: float = 64.0
+    height: float = 40.0
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,107 @@
+"""Asks Graphviz for coordinates: ``dot`` on the PATH, or the library inside the pygraphviz package.
+
+Both run in a process of their own, which can be stopped at the time limit and whose complaints (about fonts, mostly)
+reach nobody's stderr.  They are given node sizes and no text at all, so that the same version gives the same layout
+on every machine, whatever fonts it has.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from autodiff_lab.draw.layout.placed import Placed, Point
+from autodiff_lab.draw.model import Graph
+from autodiff_lab.errors import LayoutFailed
+
+LARGE = 300
+"""Nodes from which a quicker and less patient search is asked for."""
+RANK_SPACE, NODE_SPACE = 56.0, 20.0
+"""Pixels between columns, and between nodes of a column."""
+POINTS = 72.0
+
+# The library is run in another Python, because its search cannot be interrupted from the inside. The text goes in by
+# stdin and comes out by stdout, as it does for `dot`.
+_LIBRARY = """
+import sys
+import pygraphviz
+picture = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())
+sys.stdout.buffer.write(picture.draw(format="json0", prog="dot"))
+"""
+
+
+def programs() -> dict[str, Sequence[str]]:
+    """The commands that lay out on this machine, by name, the preferred one first."""
+    found: dict[str, Sequence[str]] = {}
+    dot = shutil.which("dot")
+    if dot is not None:
+        found["dot"] = (dot, "-Tjson0")
+    if find_spec("pygraphviz") is not None and sys.executable:
+        found["pygraphviz"] = (sys.executable, "-P", "-W", "ignore", "-c", _LIBRARY)
+    return found
+
+
+def place_by_graphviz(graph: Graph, command: Sequence[str], time_limit: float) -> Placed | None:
+    """Coordinates from one program, or None if it does not work here.
+
+    Raises
+    ------
+    LayoutFailed
+        If it is not ready within `time_limit` seconds.
+    """
+    try:
+        done = subprocess.run(command, input=layout_source(graph).encode(), capture_output=True, timeout=time_limit,
+                              check=False)  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise LayoutFailed(
+            f"A graph of {len(graph.nodes)} nodes and {len(graph.edges)} edges was not laid out within "
+            f"{time_limit:g} s. Give parts of the program a name with lab.name_scope(...), so that they fold to one "
+            "node each, look inside one scope only, or raise time_limit."
+        ) from error
+    except OSError:
+        return None
+    if done.returncode != 0:
+        return None
+    try:
+        return _read(graph, json.loads(done.stdout))
+    except (ValueError, KeyError):
+        return None
+
+
+def layout_source(graph: Graph) -> str:
+    """The graph as Graphviz reads it: numbered nodes, their sizes in inches, and numbered edges."""
+    lines = [
+        "digraph {",
+        f"graph [rankdir=LR, ranksep={RANK_SPACE / POINTS:.3f}, nodesep={NODE_SPACE / POINTS:.3f}{_patience(graph)}]",
+        'node [shape=box, fixedsize=true, label=""]',
+        "edge [dir=none]",
+    ]
+    numbers = {node.key: number for number, node in enumerate(graph.nodes)}
+    for node in graph.nodes:
+        lines.append(f"n{numbers[node.key]} [width={node.width / POINTS:.4f}, height={node.height / POINTS:.4f}]")
+    for number, edge in enumerate(graph.edges):
+        lines.append(f"n{numbers[edge.source]} -> n{numbers[edge.target]} [id=e{number}]")
+    return "\n".join([*lines, "}"])
+
+
+def _patience(graph: Graph) -> str:
+    # With thousands of nodes and long edges the full search takes minutes; this one takes seconds.
+    return ", nslimit=1, nslimit1=1, mclimit=0.1, splines=line" if len(graph.nodes) > LARGE else ""
+
+
+def _read(graph: Graph, found: dict[str, Any]) -> Placed:
+    _, _, width, height = map(float, found["bb"].split(","))
+    centres: dict[str, Point] = {}
+    for entry in found["objects"]:
+        x, y = map(float, entry["pos"].split(","))
+        centres[graph.nodes[int(entry["name"][1:])].key] = (x, height - y)
+    curves: list[tuple[Point, ...]] = [()] * len(graph.edges)
+    for entry in found.get("edges", ()):
+        pairs = (pair.split(",") for pair in entry["pos"].split())
+        curves[int(entry["id"][1:])] = tuple((float(x), height - float(y)) for x, y in pairs)
+    return Placed(centres, tuple(curves), width, height)

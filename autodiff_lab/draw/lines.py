@@ -1,0 +1,208 @@
+"""The text on a node: what it says, and the room it takes.
+
+The static picture and the explorer both show the lines that `node_lines` gives, and `node_size` keeps room for the
+longest that a node will ever show, so that nothing moves while one steps.  Widths are estimates (there is no font
+here to measure with) and lean to the wide side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from autodiff_lab.draw.model import Node
+from autodiff_lab.draw.timeline import Gradient, Timeline
+from autodiff_lab.recording.model import Application
+from autodiff_lab.recording.numbers import brief, dimensions
+from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.snapshot import Snapshot
+
+MINUS = "\N{MINUS SIGN}"
+PENDING = "\N{HORIZONTAL ELLIPSIS}"
+"""The mark for "not computed yet"; zero is ``0``, and "no path" is written out."""
+NO_PATH = "no path"
+FAILED = "failed"
+
+NUMBER_WIDTH = 24
+"""Characters beyond which a value is cut on a node; the tip has it whole."""
+LABEL_WIDTH = 24
+PAD_X, PAD_Y, GAP = 12, 8, 6
+LINE, FIRST_LINE = 17, 20
+LEAST_WIDTH = 48.0
+ARROW = "\N{RIGHTWARDS ARROW} "
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLines:
+    """What a node shows at a moment; an empty line has nothing to say.
+
+    `value_state` is 'known', 'pending' or 'failed'; `gradient_state` as in `Gradient`; the texts already say so in
+    words or marks, and the states let a picture draw a slash or a lighter ink.
+    """
+
+    label: str
+    name: str = ""
+    shape: str = ""
+    value: str = ""
+    gradient: str = ""
+    value_state: str = "known"
+    gradient_state: str = "none"
+
+
+def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> NodeLines:
+    """The text lines of a node after a moment, or at the end of the program.
+
+    Parameters
+    ----------
+    node : Node
+        A node of a graph of the timeline's recording.
+    timeline : Timeline
+        Made once for a recording.
+    moment : int, optional
+        Index into ``recording.order``.
+    """
+    recording = timeline.recording
+    label, name = cut(node.label, LABEL_WIDTH), cut(node.name, LABEL_WIDTH)
+    if node.kind == "scope":
+        name = f"{len(node.members)} op{'s' if len(node.members) != 1 else ''}"
+    if node.kind == "failed":
+        known = node.application is None or timeline.has_run(node.application, moment)
+        return NodeLines(label, name, "", FAILED if known else PENDING, "", "failed" if known else "pending")
+    if not node.tensors:
+        return NodeLines(label, name)
+    tensor = node.tensors[0]
+    snapshot = recording.tensors[tensor].snapshot
+    shape = "" if len(node.tensors) > 1 else dimensions(snapshot.shape)
+    value, state = PENDING, "pending"
+    if timeline.has_value(tensor, moment):
+        value, state = number(snapshot), "known"
+    if value == node.label and node.kind == "constant":
+        value = ""
+    gradient = timeline.gradient(tensor, moment)
+    return NodeLines(label, name, shape, value, gradient_text(gradient, recording), state, gradient.state)
+
+
+def gradient_text(gradient: Gradient, recording: Recording) -> str:
+    """A gradient in one short line: the number, or the mark for why there is none."""
+    if gradient.tensor is not None:
+        return number(recording.tensors[gradient.tensor].snapshot)
+    return {"pending": PENDING, "no path": NO_PATH}.get(gradient.state, "")
+
+
+def number(snapshot: Snapshot) -> str:
+    """A value short enough for a node; its shape has a place of its own, so it is not repeated here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.recording.snapshot import snapshot
+    >>> number(snapshot(np.array([0.12345, -0.5, 12.0, 1e-9, 4.0])))
+    '[0.1235, −0.5, 12, …]'
+    """
+    text = brief(snapshot, minus=MINUS).removesuffix(" " + dimensions(snapshot.shape))
+    if len(text) <= NUMBER_WIDTH:
+        return text
+    if not text.startswith("["):
+        return cut(text, NUMBER_WIDTH)
+    end = text.rfind(", ", 0, NUMBER_WIDTH - 3)
+    kept = text[:end] if end > 0 else text[: NUMBER_WIDTH - 3]
+    closing = "]" * (kept.count("[") - kept.count("]"))
+    return f"{kept}, {PENDING}{closing}"
+
+
+def cut(text: str, most: int) -> str:
+    """A text in one line of at most so many characters."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 1] + PENDING
+
+
+def tip(node: Node, recording: Recording) -> str:
+    """What a node says when one asks: its op, parameters, source line and whole values, a line each."""
+    told = []
+    if node.application is not None:
+        told += _about(recording.applications[node.application], recording)
+    if node.kind == "scope":
+        told.append(f"scope {node.key[1:]}: {len(node.members)} ops")
+    for tensor in node.tensors:
+        record = recording.tensors[tensor]
+        kind = "" if record.kind == "output" else f"{record.kind} "
+        shape = f" {dimensions(record.snapshot.shape)}" if record.snapshot.shape else ""
+        told.append(f"{kind}{recording.name_of(tensor)}: {record.snapshot.dtype}{shape} = {_whole(record.snapshot)}")
+        if node.application is None and record.place is not None:
+            told.append(_line(recording, record.place))
+    return "\n".join(told)
+
+
+def _about(application: Application, recording: Recording) -> list[str]:
+    inputs = ", ".join(recording.name_of(tensor) for tensor in application.inputs)
+    params = "".join(f", {key}={value!r}" for key, value in (application.params or {}).items())
+    told = [cut(f"{application.op}({inputs}{params})", 200)]
+    if application.place is not None:
+        told.append(_line(recording, application.place))
+    if application.error is not None:
+        told.append(f"failed: {application.error}")
+    return told
+
+
+def _line(recording: Recording, place: tuple[str, int]) -> str:
+    line = recording.line(place)
+    return f"{recording.where(place)}: {line}" if line else recording.where(place)
+
+
+def _whole(snapshot: Snapshot) -> str:
+    if snapshot.array is None or snapshot.size > NUMBER_WIDTH:
+        return brief(snapshot)
+    return np.array2string(np.asarray(snapshot.array), separator=", ")
+
+
+def node_size(node: Node, timeline: Timeline) -> tuple[float, float]:
+    """Width and height, in pixels, that hold every line this node ever shows."""
+    lines = node_lines(node, timeline)
+    width = head_width(lines)
+    for text in (lines.value, *_gradients(node, timeline)):
+        width = max(width, number_width(text))
+    rows = (lines.value != "") + (lines.gradient_state != "none")
+    height = 2 * PAD_Y + FIRST_LINE + rows * LINE
+    return max(LEAST_WIDTH, width + 2 * PAD_X), float(height)
+
+
+def _gradients(node: Node, timeline: Timeline) -> list[str]:
+    if not node.tensors:
+        return []
+    records = timeline.recording.tensors
+    arrivals = timeline.arrivals.get(node.tensors[0], ())
+    shown = [number(records[arrival.total].snapshot) for arrival in arrivals if arrival.total in records]
+    return shown or [gradient_text(timeline.gradient(node.tensors[0]), timeline.recording)]
+
+
+def head_width(lines: NodeLines) -> float:
+    """Width of the first line: label, name and shape side by side."""
+    width = text_width(lines.label, 14.0, strong=True)
+    if lines.name:
+        width += GAP + text_width(ARROW + lines.name, 14.0)
+    return width + (GAP + number_width(lines.shape) if lines.shape else 0.0)
+
+
+def number_width(text: str) -> float:
+    """Width of a text in the code font, 12 px: every character is as wide as a digit."""
+    return 7.3 * len(text)
+
+
+def text_width(text: str, size: float, strong: bool = False) -> float:
+    """Estimated width of a text in the host's font.
+
+    Examples
+    --------
+    >>> text_width("ill", 14.0) < text_width("WWW", 14.0)
+    True
+    """
+    return size * (1.08 if strong else 1.0) * sum(map(_em, text))
+
+
+def _em(character: str) -> float:
+    if character in "iljtfrI.,:;|!'()[] ":
+        return 0.38
+    if character in "mwMW@%" or ord(character) >= 0x1100:
+        return 1.0
+    return 0.72 if character.isupper() else 0.62
