@@ -25,7 +25,8 @@ import numpy
 numpy_alone = time.perf_counter() - begin
 import autodiff_lab
 whole = time.perf_counter() - begin
-print(json.dumps({"numpy": numpy_alone, "whole": whole, "packages": sorted({name.split(".")[0] for name in sys.modules})}))
+packages = sorted({name.split(".")[0] for name in sys.modules})
+print(json.dumps({"numpy": numpy_alone, "whole": whole, "packages": packages}))
 """
 
 # An import system that knows the standard library, numpy, optree and us, and calls everything else missing.

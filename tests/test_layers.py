@@ -41,8 +41,8 @@ LAYERS: dict[str, frozenset[str]] = {
 }
 # The public namespaces: explicit export lines and nothing else.
 NAMESPACES = (
-    "math", "nn", "linalg", "random", "ragged", "sparse", "strings", "image", "data", "queue", "keras", "bitwise", "sets",
-    "signal", "experimental", "nest", "dtypes",
+    "math", "nn", "linalg", "random", "ragged", "sparse", "strings", "image", "data", "queue", "keras", "bitwise",
+    "sets", "signal", "experimental", "nest", "dtypes",
 )  # fmt: skip
 LAYERS.update(dict.fromkeys(NAMESPACES, _layers("ops", "layers", "structures")))
 # The doors: learners, op authors, testers, the shell, the notebooks. They import what they present.

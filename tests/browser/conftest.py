@@ -34,7 +34,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--force-color-profile=srgb",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",  # a request is seen, and goes nowhere
+    # A request for another machine is seen, and goes nowhere.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
 
 
