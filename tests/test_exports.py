@@ -1,8 +1,10 @@
 """What the package offers is written down: every public name is listed, resolves, and is explained by an example."""
 
 import ast
+import doctest
 import importlib
 import inspect
+import io
 from pathlib import Path
 from types import ModuleType
 
@@ -55,6 +57,23 @@ def test_every_public_callable_is_explained_with_an_example(name: str) -> None:
         if ">>>" not in (inspect.getdoc(value) or ""):
             silent.append(exported)
     assert not silent, f"{name}: these have no example in their docstring: {silent}"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_example_of_every_public_function_runs(name: str) -> None:
+    """Prove that examples of ops run too: pytest finds only functions written with `def` where it looks."""
+    module = importlib.import_module(name)
+    said = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    for exported in listed(module):
+        value = getattr(module, exported)
+        if isinstance(value, ModuleType | type) or not callable(value):
+            continue
+        example = doctest.DocTestParser().get_doctest(
+            inspect.getdoc(value) or "", {}, f"{name}.{exported}", module.__file__, 0
+        )
+        runner.run(example, out=said.write)
+    assert not runner.failures, said.getvalue()
 
 
 def test_no_module_of_the_package_imports_a_star() -> None:
