@@ -11,12 +11,14 @@ try.  The page ``docs/errors.md`` has a failing and a mended program for each of
     │   └── NotRectangular
     ├── TapeSpent (RuntimeError)
     ├── TapeMisused (RuntimeError)
-    ├── UnregisteredGradient (LookupError)
     ├── RecordingError (ValueError)
     │   ├── RecordingTooLarge
     │   └── RecordingVersionError
+    ├── StillRecording (RuntimeError)
     ├── LayoutFailed (RuntimeError)
     └── MissingPackage (ImportError)
+
+An op between target and source that has no derivative rule raises a plain `LookupError`, as TensorFlow code expects.
 """
 
 
@@ -52,10 +54,6 @@ class TapeMisused(LabError, RuntimeError):
     """A tape was entered twice, or asked for something that it cannot do now."""
 
 
-class UnregisteredGradient(LabError, LookupError):
-    """An op between target and source has no derivative rule."""
-
-
 class RecordingError(LabError, ValueError):
     """A recording file is damaged or is not a recording."""
 
@@ -66,6 +64,10 @@ class RecordingTooLarge(RecordingError):
 
 class RecordingVersionError(RecordingError):
     """A recording file has a version that this release cannot read."""
+
+
+class StillRecording(LabError, RuntimeError):
+    """A recording was looked at before the block that makes it had ended."""
 
 
 class LayoutFailed(LabError, RuntimeError):

@@ -1,1 +1,10 @@
-"""Recorder, Recording, its printed and its wire form: reads events, knows no engine."""
+"""Recorder, Recording, its printed and its wire form: reads events, knows no engine.
+
+`recorder` listens, `build` puts what was heard in order, `recording` is the frozen result, `text` prints it and `wire`
+saves and loads it.
+"""
+
+from autodiff_lab.recording.recorder import Recorder, record
+from autodiff_lab.recording.recording import Recording
+
+__all__ = ["Recorder", "Recording", "record"]

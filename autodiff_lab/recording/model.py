@@ -130,7 +130,11 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One stop of a stepper: application `application` ran (forward), or step `step` of sweep `sweep` was made."""
+    """One stop of a stepper.
+
+    `phase` is 'forward' when application `application` ran, or 'backward' when step `step` of sweep `sweep` visited
+    it.
+    """
 
     phase: str
     application: int

@@ -8,14 +8,28 @@ right inside their bodies.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
+from autodiff_lab.errors import StillRecording
 from autodiff_lab.recording.model import Application, Moment, Note, OpInfo, Sweep, TensorRecord
 
 
-@dataclass(frozen=True)
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}{'es' if word.endswith('s') else 's'}"
+
+
+class _Keeper(Protocol):
+    """What a recording asks of the recorder that it was made by."""
+
+    events: list[Any]
+
+    def recording(self) -> Recording: ...
+
+
+@dataclass(frozen=True, repr=False)
 class Recording:
     """A recorded computation.
 
@@ -48,14 +62,51 @@ class Recording:
     ops: Mapping[str, OpInfo]
     tensors: Mapping[int, TensorRecord]
     applications: tuple[Application, ...]
-    sweeps: tuple[Sweep, ...] = ()
-    order: tuple[Moment, ...] = ()
-    notes: tuple[Note, ...] = ()
+    # Factories, also for what never changes: a plain default would stay on the class and hide a missing view.
+    sweeps: tuple[Sweep, ...] = field(default_factory=tuple)
+    order: tuple[Moment, ...] = field(default_factory=tuple)
+    notes: tuple[Note, ...] = field(default_factory=tuple)
     sources: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
-    error: str | None = None
-    replayable: bool = True
-    title: str = ""
+    error: str | None = field(default_factory=lambda: None)
+    replayable: bool = field(default_factory=lambda: True)
+    title: str = field(default_factory=str)
+
+    @classmethod
+    def _of(cls, recorder: _Keeper) -> Recording:
+        """A recording of a program that still runs: its views are built when they are first asked for."""
+        live = object.__new__(cls)
+        live.__dict__["_recorder"] = recorder
+        live.__dict__["_running"] = True
+        return live
+
+    def _finish(self) -> None:
+        """The program has ended."""
+        self.__dict__["_running"] = False
+
+    def __getattr__(self, name: str) -> Any:
+        """Build the views of a live recording when the first of them is missed."""
+        recorder = self.__dict__.get("_recorder")
+        if recorder is None or name not in _VIEWS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if self.__dict__["_running"]:
+            raise StillRecording(
+                f"The recording has no {name!r} yet: the program still runs. Look at it after the `with lab.record()` "
+                "block has ended.")
+        self.__dict__.update(vars(recorder.recording()))
+        del self.__dict__["_recorder"], self.__dict__["_running"]
+        return self.__dict__[name]
+
+    def __repr__(self) -> str:
+        if self.__dict__.get("_running"):
+            count = len(self.__dict__["_recorder"].events)
+            return f"<Recording: still recording, {_counted(count, 'event')} so far>"
+        parts = [_counted(len(self), "op")]
+        if self.sweeps:
+            parts.append(_counted(len(self.sweeps), "backward pass"))
+        if self.error is not None:
+            parts.append(f"ended by {self.error.partition(':')[0]}")
+        return f"<Recording{self.title and ' ' + repr(self.title)}: {', '.join(parts)}>"
 
     def __len__(self) -> int:
         """Number of forward applications."""
@@ -88,3 +139,42 @@ class Recording:
             return ""
         name = self.labels.get(place[0], place[0])
         return f"{name}, line {place[1]}"
+
+    def to_text(self, *, values: bool = True, lines: bool = True) -> str:
+        """The printed form: ops, then what each backward pass did, one line each, numbered in order of appearance.
+
+        Parameters
+        ----------
+        values : bool
+            Whether the values and the user's names are shown.
+        lines : bool
+            Whether the user's source lines are shown.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> x = lab.Variable(3.0, name="x")
+        >>> with lab.record() as recording, lab.GradientTape() as tape:
+        ...     y = x * x
+        >>> print(recording.to_text(lines=False))
+        %0: f32 = variable      # x = 3
+        %1: f32 = mul(%0, %0)   # y = 9
+        """
+        from autodiff_lab.recording.text import text
+
+        return text(self, values=values, lines=lines)
+
+    def save(self, path: str | Path) -> None:
+        """Write the recording as JSON, whole or not at all; `load_recording` reads it.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from autodiff_lab.recording.wire import save
+
+        save(self, path)
+
+
+_VIEWS = frozenset(f.name for f in fields(Recording))

@@ -18,6 +18,8 @@ LEAF_WHOLE = 10_000
 """Elements up to which a value that no op made is kept whole, so that the recording can be replayed."""
 FIRST = 6
 """Elements that a summary shows."""
+_NAMES: dict[Any, str] = {}
+"""Names of dtypes met so far: NumPy works each one out anew, which is slower than all else here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Summary:
     first: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
     """A value as a recording keeps it.
 
@@ -69,6 +71,24 @@ class Snapshot:
         array = np.asarray(self.array)
         return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
 
+    def __eq__(self, other: object) -> bool:
+        """Whether two values are the same, nan being the same as nan."""
+        if not isinstance(other, Snapshot):
+            return NotImplemented
+        if (self.dtype, self.shape, repr(self.summary)) != (other.dtype, other.shape, repr(other.summary)):
+            return False
+        if self.array is None or other.array is None:
+            return self.array is other.array
+        return _comparable(self.array) == _comparable(other.array)
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.shape))
+
+
+def _comparable(array: Any) -> list[str]:
+    """The elements as text: equal for equal values, for nan, and for dtypes that have no comparison."""
+    return [str(x) for x in np.asarray(array).ravel().tolist()]
+
 
 def summarise(array: Any) -> Summary:
     """The summary of an array of numbers."""
@@ -101,8 +121,25 @@ def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:
     49.5
     """
     array = np.asarray(array)
-    if array.size <= whole:
-        kept = array.copy()
-        kept.flags.writeable = False
-        return Snapshot(array.dtype.name, array.shape, kept)
-    return Snapshot(array.dtype.name, array.shape, None, summarise(array))
+    name = _NAMES.get(array.dtype)
+    if name is None:
+        name = _NAMES[array.dtype] = array.dtype.name
+    if array.size > whole:
+        return Snapshot(name, array.shape, None, summarise(array))
+    kept = array.copy()
+    kept.flags.writeable = False
+    return Snapshot(name, array.shape, kept)
+
+
+def keep(array: Any, leaf: bool, whole: int = WHOLE) -> Snapshot:
+    """Keep values up to `whole` elements, and leaves up to 10,000: the default policy of a recording.
+
+    A policy is any such function of an array and of whether it is a leaf, a value that no recorded op made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> keep(np.ones(100), leaf=True).array is None, keep(np.ones(100), leaf=False).array is None
+    (False, True)
+    """
+    return snapshot(array, max(whole, LEAF_WHOLE) if leaf else whole)

@@ -1,0 +1,233 @@
+"""From events to a Recording: what was only kept while the program ran is put in order once, when somebody looks.
+
+A builder has one method for each kind of event.  What refers forward (how many contributions an adjoint will get, the
+result of a backward pass) is worked out at the end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from autodiff_lab.events import (
+    GradientFlowed,
+    Late,
+    OpApplied,
+    OpDescribed,
+    OpFailed,
+    SweepEnded,
+    SweepStarted,
+    TapeClosed,
+    TapeOpened,
+    TensorLeft,
+    TensorMet,
+    TensorWatched,
+    VariableAssigned,
+)
+from autodiff_lab.recording.model import Application, Flow, Moment, Note, OpInfo, Step, Sweep, TensorRecord
+from autodiff_lab.recording.names import Namer, given_name
+from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.snapshot import Snapshot, Summary
+from autodiff_lab.recording.sources import labels_of, lines_at
+from autodiff_lab.recording.statements import Statements
+
+NOT_SEEN = Snapshot("unknown", (), None, Summary(None, None, None, 0, 0, ()))
+"""Stands for a value that nobody told: it was made before the recording began and entered no op."""
+
+
+class Kept(Protocol):
+    """What a recorder hands over."""
+
+    events: list[Any]
+    names: dict[int, str]
+    error: str | None
+    policy: Callable[[Any, bool], Snapshot]
+    title: str
+
+
+def build(kept: Kept) -> Recording:
+    """Make a recording of the events that a recorder kept."""
+    builder = _Builder(kept.policy)
+    for event in kept.events:
+        _HANDLERS[event.__class__](builder, event)
+    return builder.finish(kept)
+
+
+class _OpenSweep:
+    """A backward pass under way: its steps as pairs of an application and the flows heard so far."""
+
+    def __init__(self, index: int, event: SweepStarted) -> None:
+        self.index, self.event = index, event
+        self.steps: list[tuple[int, tuple[int | None, ...], list[tuple[GradientFlowed, int]]]] = []
+        self.arrived: Counter[int] = Counter()
+        self.results: tuple[int | None, ...] | None = None
+
+
+class _Builder:
+    def __init__(self, policy: Callable[[Any, bool], Snapshot]) -> None:
+        self.policy = policy
+        self.ops: dict[str, OpInfo] = {}
+        self.tensors: dict[int, TensorRecord] = {}
+        self.applications: list[Application] = []
+        self.made_by: dict[int, int] = {}
+        self.sweeps: dict[int, _OpenSweep] = {}
+        self.running = 0
+        self.met_in_sweeps: set[int] = set()
+        self.moments: list[tuple[int, int | None, int | None]] = []
+        self.notes: list[Note] = []
+        self.reads: dict[int, int] = {}
+
+    def op_described(self, event: OpDescribed) -> None:
+        self.ops[event.op] = OpInfo(*event)
+
+    def tensor_met(self, event: TensorMet) -> None:
+        if event.variable is not None:
+            self.reads[event.variable] = event.tensor
+        if event.tensor in self.tensors:
+            return
+        if self.running:
+            self.met_in_sweeps.add(event.tensor)
+        self.tensors[event.tensor] = TensorRecord(
+            event.tensor, event.kind, given_name(event.name), self.keep(event.value, True), None, event.variable,
+            event.trainable, event.place, event.scope)
+
+    def keep(self, value: Any, leaf: bool) -> Snapshot:
+        return value if value.__class__ is Snapshot else self.policy(value, leaf)
+
+    def op_applied(self, event: OpApplied) -> None:
+        op, inputs, outputs, params, values, cause, place, scope = event
+        index = len(self.applications)
+        for tensor in inputs:
+            self.known(tensor)
+        self.applications.append(Application(
+            index, op, inputs, outputs, plain(params) or None, None if cause is None else self.made_by.get(cause),
+            place, scope))
+        self.moments.append((index, None, None))
+        for tensor, value in zip(outputs, values, strict=True):
+            self.made_by[tensor] = index
+            self.tensors[tensor] = TensorRecord(
+                tensor, "output", None, self.keep(value, False), index, None, False, place, scope)
+
+    def op_failed(self, event: OpFailed) -> None:
+        index = len(self.applications)
+        for tensor in event.inputs:
+            self.known(tensor)
+        self.applications.append(Application(
+            index, event.op, event.inputs, (), plain(event.params) or None, None, event.place, event.scope,
+            f"{event.error}: {event.message}"))
+        self.moments.append((index, None, None))
+
+    def known(self, tensor: int) -> int:
+        """Make sure that an id has a record, if only to say that its value was not told."""
+        if tensor not in self.tensors:
+            self.tensors[tensor] = TensorRecord(tensor, "constant", None, NOT_SEEN)
+        return tensor
+
+    def sweep_started(self, event: SweepStarted) -> None:
+        self.running += 1
+        for tensor in (*event.targets, *event.seeds):
+            self.known(tensor)
+        self.sweeps[event.sweep] = _OpenSweep(len(self.sweeps), event)
+
+    def gradient_flowed(self, event: GradientFlowed) -> None:
+        sweep, application = self.sweeps.get(event.sweep), self.made_by.get(event.application)
+        if sweep is None or application is None:
+            return
+        steps = sweep.steps
+        if not steps or steps[-1][0] != application:
+            steps.append((application, event.incoming, []))
+            self.moments.append((application, sweep.index, len(steps) - 1))
+        sweep.arrived[event.input] += 1
+        steps[-1][2].append((event, sweep.arrived[event.input]))
+        self.known(event.outgoing)
+        self.known(event.total)
+
+    def sweep_ended(self, event: SweepEnded) -> None:
+        self.running -= 1
+        if event.sweep in self.sweeps:
+            self.sweeps[event.sweep].results = event.results
+
+    def note(self, kind: str, subject: int, detail: str, place: Any) -> None:
+        self.notes.append(Note(kind, subject, detail, place, len(self.applications)))
+
+    def finish(self, kept: Kept) -> Recording:
+        applications = tuple(self.applications)
+        sweeps = tuple(self.closed(sweep) for sweep in self.sweeps.values())
+        statements = Statements()
+        names = Namer(statements, kept.names, self.ops).names(
+            self.tensors, applications, sweeps, self.met_in_sweeps)
+        for key, name in names.items():
+            if key in self.tensors:
+                self.tensors[key] = replace(self.tensors[key], name=name)
+        places = [x.place for group in (self.tensors.values(), applications, sweeps, self.notes) for x in group]
+        sources = lines_at(places)
+        return Recording(
+            ops=self.ops, tensors=self.tensors, applications=applications, sweeps=sweeps, order=self.order(sweeps),
+            notes=tuple(self.notes), sources=sources, labels=labels_of(sources), error=kept.error,
+            replayable=all(t.snapshot.array is not None for t in self.tensors.values() if t.application is None),
+            title=kept.title)
+
+    def closed(self, sweep: _OpenSweep) -> Sweep:
+        steps = tuple(
+            Step(index, application, incoming, tuple(
+                Flow(e.position, e.input, e.outgoing, e.total, arrived, sweep.arrived[e.input], self.local(e.local))
+                for e, arrived in flows))
+            for index, (application, incoming, flows) in enumerate(sweep.steps))
+        event = sweep.event
+        results = sweep.results or (None,) * len(event.sources)
+        return Sweep(sweep.index, event.tape, event.targets, event.seeds, event.sources,
+                     tuple(None if r is None else self.known(r) for r in results), steps, event.place,
+                     sweep.results is not None)
+
+    def local(self, late: Late | None) -> Snapshot | None:
+        """The local derivative, worked out now; a rule that cannot do it alone leaves it out."""
+        if late is None:
+            return None
+        try:
+            with np.errstate(all="ignore"):
+                return self.policy(late.value(), False)
+        except Exception:  # noqa: BLE001 - a rule of the user's may raise anything
+            return None
+
+    def order(self, sweeps: tuple[Sweep, ...]) -> tuple[Moment, ...]:
+        """What a stepper stops at: forward ops, steps, and ops of a backward pass that another one visited."""
+        visited = {step.application for sweep in sweeps for step in sweep.steps}
+        return tuple(
+            Moment("forward", application) if sweep is None else Moment("backward", application, sweep, step)
+            for application, sweep, step in self.moments
+            if sweep is not None or self.applications[application].cause is None or application in visited)
+
+
+def plain(value: Any) -> Any:
+    """Parameters as JSON can hold them, sequences as tuples; what is no data becomes its text."""
+    if value is None or value.__class__ in (bool, int, float, str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return tuple([plain(item) for item in value])
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist()) if value.size <= 1000 else f"array {list(value.shape)}"
+    return str(getattr(value, "name", None) or getattr(value, "__name__", None) or value)
+
+
+_HANDLERS: dict[type, Callable[[_Builder, Any], None]] = {
+    OpDescribed: _Builder.op_described,
+    TensorMet: _Builder.tensor_met,
+    OpApplied: _Builder.op_applied,
+    OpFailed: _Builder.op_failed,
+    SweepStarted: _Builder.sweep_started,
+    GradientFlowed: _Builder.gradient_flowed,
+    SweepEnded: _Builder.sweep_ended,
+    TensorLeft: lambda b, e: b.note("left", e.tensor, e.how, e.place),
+    VariableAssigned: lambda b, e: b.note("assigned", e.variable, given_name(e.name) or "", e.place),
+    TensorWatched: lambda b, e: b.note("watched", e.tensor, "", e.place),
+    TapeOpened: lambda b, e: b.note("tape opened", e.tape, "persistent" if e.persistent else "", e.place),
+    TapeClosed: lambda b, e: b.note("tape closed", e.tape, "", None),
+}

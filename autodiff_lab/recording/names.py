@@ -1,0 +1,164 @@
+"""The user's names of tensors, best first: the given name, the assignment in the source, the local variables.
+
+A picture that says ``loss`` teaches, one that says ``%17`` does not.  Names are read, never guessed: from `name=`, from
+``y = x * x`` at the line where the op ran, and from the variables around the block when it ended.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import FunctionType, ModuleType
+from typing import Any
+
+from autodiff_lab.events import Identified, OpDescribed, Place
+from autodiff_lab.recording.model import Application, Sweep, TensorRecord
+from autodiff_lab.recording.statements import Statement, Statements
+
+MEMBERS = 1000
+"""Elements of a list, tuple, dict or object that are looked at for tensors."""
+_UNNAMED = {"Variable", ""}
+_NOTHING_INSIDE = (str, bytes, int, float, complex, type, type(None), FunctionType, ModuleType)
+_NOT_THE_USERS = {"In", "Out", "exit", "quit"}
+
+
+def given_name(name: str | None) -> str | None:
+    """The name that was passed to `Variable` or `constant`: ``"w:0"`` is ``"w"``, and the default name is none.
+
+    Examples
+    --------
+    >>> given_name("w:0"), given_name("Variable:0"), given_name(None)
+    ('w', None, None)
+    """
+    if name is None:
+        return None
+    name = name.removesuffix(":0")
+    return None if name in _UNNAMED else name
+
+
+def names_in(namespace: Mapping[str, Any]) -> dict[int, str]:
+    """Names by id of the tensors and variables in a namespace, and of those one level into what it holds.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> weights = [lab.Variable(1.0), lab.Variable(2.0)]
+    >>> list(names_in({"weights": weights, "_hidden": lab.Variable(3.0)}).values())
+    ['weights[0]', 'weights[1]']
+    """
+    names: dict[int, str] = {}
+    inside: list[tuple[str, Any]] = []
+    for name, value in tuple(namespace.items()):
+        if name[:1] == "_":
+            continue
+        kind = type(value)
+        if issubclass(kind, Identified):
+            names.setdefault(value._id, name)
+        elif not issubclass(kind, _NOTHING_INSIDE) and name not in _NOT_THE_USERS:
+            inside.append((name, value))
+    for name, value in inside:
+        for part, member in _members(value):
+            if issubclass(type(member), Identified):
+                names.setdefault(member._id, name + part)
+    return names
+
+
+def _members(value: Any) -> Iterable[tuple[str, Any]]:
+    """What a list, tuple, dict or plain object holds, with how one reaches it.
+
+    The methods are those of the built-in types, so that no code of the user's runs here.
+    """
+    kind = type(value)
+    if issubclass(kind, tuple):
+        fields = getattr(kind, "_fields", None)
+        parts = [f".{field}" for field in fields] if fields else [f"[{i}]" for i in range(tuple.__len__(value))]
+        return zip(parts, tuple.__iter__(value), strict=False)
+    if issubclass(kind, list):
+        return ((f"[{i}]", member) for i, member in enumerate(list.__getitem__(value, slice(MEMBERS))))
+    if issubclass(kind, dict):
+        items = list(islice(dict.items(value), MEMBERS))
+        return ((f"[{key!r}]", member) for key, member in items if type(key) in (str, int))
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return ()
+    items = list(islice(attributes.items(), MEMBERS)) if type(attributes) is dict else []
+    return ((f".{key}", member) for key, member in items if key[:1] != "_")
+
+
+class Namer:
+    """Finds the names of everything in a recording; `names` are the local variables by id."""
+
+    def __init__(self, statements: Statements, names: Mapping[int, str], ops: Mapping[str, OpDescribed | Any]) -> None:
+        self._statements, self._locals, self._ops = statements, names, ops
+
+    def names(self, tensors: Mapping[int, TensorRecord], applications: Sequence[Application],
+              sweeps: Sequence[Sweep], met_in_sweeps: set[int]) -> dict[int, str]:
+        """Names by tensor id; tensors that nobody named are absent."""
+        found: dict[int, str] = {}
+        working: set[Place | None] = {None}
+        for statement, runs in self._statements_run(applications):
+            working.update(a.place for a in runs)
+            found.update(self._of_outputs(statement, runs))
+        for sweep in sweeps:
+            found.update(self._of_results(sweep))
+        for key, record in tensors.items():
+            if record.kind == "variable":
+                name = record.name or self._locals.get(record.variable or 0)
+            elif record.application is None and record.place not in working and key not in met_in_sweeps:
+                name = record.name or found.get(key) or self._of_leaf(record) or self._locals.get(key)
+            else:
+                name = record.name or found.get(key) or self._locals.get(key)
+            if name:
+                found[key] = name
+        return {key: name for key, name in found.items() if name}
+
+    def _statements_run(self, applications: Sequence[Application]) -> Iterator[tuple[Statement, list[Application]]]:
+        """Assignments that ran ops in the forward pass, each with the applications at its lines, in order."""
+        runs: dict[int, tuple[Statement, list[Application]]] = {}
+        for application in applications:
+            if application.cause is None and application.place is not None:
+                statement = self._statements.at(application.place)
+                if statement is not None and statement.targets:
+                    runs.setdefault(id(statement), (statement, []))[1].append(application)
+        yield from runs.values()
+
+    def _of_outputs(self, statement: Statement, runs: list[Application]) -> Iterator[tuple[int, str]]:
+        for run in _executions([a.op for a in runs], statement.count_ops(self._ops)):
+            last = runs[run[-1]]
+            if len(statement.targets) == 1:
+                if len(last.outputs) == 1:
+                    yield last.outputs[0], statement.targets[0]
+            elif len(last.outputs) == len(statement.targets):
+                yield from zip(last.outputs, statement.targets, strict=True)
+            else:
+                for position, target in zip(statement.lasts(self._ops, len(run)), statement.targets, strict=False):
+                    if len(runs[run[position]].outputs) == 1:
+                        yield runs[run[position]].outputs[0], target
+
+    def _of_results(self, sweep: Sweep) -> Iterator[tuple[int, str]]:
+        statement = self._statements.at(sweep.place)
+        if statement is not None and len(statement.targets) == len(sweep.results) and statement.is_call:
+            for result, target in zip(sweep.results, statement.targets, strict=True):
+                if result is not None:
+                    yield result, target
+
+    def _of_leaf(self, record: TensorRecord) -> str | None:
+        statement = self._statements.at(record.place)
+        if statement is not None and len(statement.targets) == 1 and statement.is_call:
+            return statement.targets[0]
+        return None
+
+
+def _executions(ops: list[str], at_least: int) -> Iterator[list[int]]:
+    """Split the ops that one statement ran into its executions.
+
+    A statement in a loop runs the same ops again and again; the shortest repeating pattern that is not shorter than
+    the operations written in it is one execution.
+    """
+    count = len(ops)
+    for period in range(max(1, min(at_least, count)), count + 1):
+        if count % period == 0 and ops[period:] == ops[:-period]:
+            for start in range(0, count, period):
+                yield list(range(start, start + period))
+            return

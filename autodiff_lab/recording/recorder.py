@@ -1,0 +1,176 @@
+"""Recorder: the observer that keeps what it hears, and `record`, the block that listens.
+
+While the program runs, events are only put on a list, because formatting them then would cost many times the run.
+What cannot wait is done when the block ends: the names that the user gave to tensors are read off their variables.
+Everything else happens in `build`, the first time somebody looks at the recording.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import FrameType, TracebackType
+from typing import Any
+
+from autodiff_lab.events import SINKS, Listener, OpApplied, TensorMet, VariableAssigned, sinks_now
+from autodiff_lab.recording.names import names_in
+from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.snapshot import WHOLE, Snapshot, keep
+
+Policy = Callable[[Any, bool], Snapshot]
+"""What is kept of an array: called with it and with whether it is a leaf."""
+BUDGET = 256 * 1024 * 1024
+"""Bytes of values that a recorder holds by reference before it summarises at once."""
+
+
+class Recorder:
+    """An observer: call it with events, then ask for `recording()`.
+
+    Parameters
+    ----------
+    policy : callable
+        What is kept of each value; see `autodiff_lab.recording.snapshot.keep`.
+    budget : int
+        Bytes of values that may be held by reference until the recording is looked at.
+
+    Attributes
+    ----------
+    events : list of Event
+        What was heard, in order.
+    names : dict of int to str
+        The user's names by tensor or variable id.
+    error : str or None
+        What ended the program.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> recorder = Recorder()
+    >>> with lab.events.observing(recorder):
+    ...     y = lab.exp(lab.constant(0.0))
+    >>> recorder.recording()
+    <Recording: 1 op>
+    """
+
+    __slots__ = ("__weakref__", "budget", "error", "events", "left", "names", "policy", "title")
+
+    def __init__(self, policy: Policy = keep, budget: int = BUDGET, title: str = "") -> None:
+        self.policy = policy
+        self.budget = self.left = budget
+        self.title = title
+        self.events: list[Any] = []
+        self.names: dict[int, str] = {}
+        self.error: str | None = None
+
+    def __call__(self, event: Any) -> None:
+        """Keep an event."""
+        kind = event.__class__
+        if kind is OpApplied:
+            for value in event[4]:
+                self.left -= value.nbytes
+            if self.left < 0:
+                event = event._replace(values=tuple([self.policy(v, False) for v in event.values]))
+        elif kind is TensorMet or kind is VariableAssigned:
+            self.left -= event.value.nbytes
+            if self.left < 0:
+                event = event._replace(value=self.policy(event.value, True))
+        self.events.append(event)
+
+    def recording(self) -> Recording:
+        """What was heard so far, as a recording."""
+        from autodiff_lab.recording.build import build
+
+        return build(self)
+
+
+class record:  # noqa: N801 - it is used as a statement: `with record() as recording:`
+    """Record what ops, tapes and variables do in a ``with`` block.
+
+    Parameters
+    ----------
+    title : str
+        What pictures are headed with.
+    whole : int
+        Elements up to which a value is kept whole; larger ones are summarised.  Leaves are kept whole up to 10,000
+        elements, beyond which the recording is not replayable.
+    policy : callable, optional
+        ``policy(array, leaf) -> Snapshot``, in place of `whole`.
+    budget : int
+        Bytes of values that may be held until the recording is first looked at; later ones are summarised at once.
+    namespace : mapping of str to object, optional
+        Where the names of tensors are looked up, in place of the local variables around the block.
+
+    Returns
+    -------
+    Recording
+        By ``as``.  It can be looked at once the block has ended, also when the block raised: it then ends with the
+        op that failed, and the exception goes on its way.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.Variable(3.0, name="x")
+    >>> with lab.record() as recording:
+    ...     with lab.GradientTape() as tape:
+    ...         y = x * x
+    ...     slope = tape.gradient(y, x)
+    >>> recording
+    <Recording: 1 op, 1 backward pass>
+    """
+
+    __slots__ = ("_listener", "_namespace", "_recorder", "_recording")
+
+    def __init__(self, title: str = "", *, whole: int = WHOLE, policy: Policy | None = None, budget: int = BUDGET,
+                 namespace: Mapping[str, Any] | None = None) -> None:
+        if policy is None:
+            policy = keep if whole == WHOLE else partial(keep, whole=whole)
+        self._recorder = Recorder(policy, budget, title)
+        self._namespace = namespace
+
+    def __enter__(self) -> Recording:
+        self._listener = Listener(self._recorder)
+        self._recording = Recording._of(self._recorder)
+        SINKS.set((*sinks_now(), self._listener))
+        return self._recording
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        listener = self._listener
+        SINKS.set(tuple([sink for sink in sinks_now() if sink is not listener]))
+        recorder = self._recorder
+        if self._namespace is not None:
+            recorder.names = names_in(self._namespace)
+        else:
+            frame = _frame_of_block()
+            variables = frame.f_locals
+            recorder.names = names_in(variables)
+            if variables is not frame.f_globals:
+                recorder.names = names_in(frame.f_globals) | recorder.names
+        if error is not None and not _is_exit(error):
+            recorder.error = _in_words(error)
+        self._recording._finish()
+        if listener.error is not None:
+            warnings.warn(f"The recording stopped early: {_in_words(listener.error)}. The program was not disturbed.",
+                          RuntimeWarning, stacklevel=2)
+
+
+def _frame_of_block() -> FrameType:
+    """The frame that holds the block: the caller's, or behind an ExitStack the one that runs it."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") == "contextlib":
+        frame = frame.f_back
+    return frame
+
+
+def _is_exit(error: BaseException) -> bool:
+    return isinstance(error, SystemExit) and not error.code
+
+
+def _in_words(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - an exception that cannot be printed must not hide itself
+        text = "(its message could not be printed)"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

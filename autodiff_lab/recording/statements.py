@@ -1,0 +1,118 @@
+"""The user's statements: which assignment stands at a line, and how many operations are written in it.
+
+Sources come from `linecache`, which knows script files and notebook cells alike.  A source that cannot be read or
+parsed has no statements, and nothing is ever run.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Container
+from dataclasses import dataclass
+from functools import cached_property
+
+from autodiff_lab.events import Place
+
+LONGEST_TARGET = 30
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An assignment: the names on its left, the expression on its right."""
+
+    targets: tuple[str, ...]
+    value: ast.expr
+    extra: int = 0
+    """1 for ``y += x``, which is an operation that its right side does not show."""
+
+    @cached_property
+    def is_call(self) -> bool:
+        """Whether the right side is one call, such as ``tape.gradient(...)`` or ``lab.constant(...)``."""
+        return isinstance(self.value, ast.Call)
+
+    def count_ops(self, known: Container[str]) -> int:
+        """Operations written in the statement: operators, and calls of functions that are called like an op."""
+        return _count(self.value, known) + self.extra
+
+    def lasts(self, known: Container[str], ran: int) -> list[int]:
+        """For ``a, b = x * x, sin(x)``: the position of the last op of each part, empty if that is not certain."""
+        if not isinstance(self.value, (ast.Tuple, ast.List)):
+            return []
+        ends: list[int] = []
+        end = -1
+        for part in self.value.elts:
+            count = _count(part, known)
+            end += count
+            if count == 0:
+                return []
+            ends.append(end)
+        return ends if end + 1 == ran else []
+
+
+def _count(tree: ast.AST, known: Container[str]) -> int:
+    return sum(_is_op(node, known) for node in ast.walk(tree))
+
+
+def _is_op(node: ast.AST, known: Container[str]) -> bool:
+    if isinstance(node, ast.Call):
+        function = node.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        return name in known
+    return isinstance(node, (ast.BinOp, ast.Compare)) or (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant))
+
+
+class Statements:
+    """The assignments of the files that a recording met, read when they are asked for."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, dict[int, Statement]] = {}
+
+    def at(self, place: Place | None) -> Statement | None:
+        """The assignment whose lines include a place, None if there is none."""
+        if place is None:
+            return None
+        file = self._files.get(place[0])
+        if file is None:
+            file = self._files[place[0]] = _read(place[0])
+        return file.get(place[1])
+
+
+def _read(name: str) -> dict[int, Statement]:
+    try:
+        tree = ast.parse("".join(linecache.getlines(name)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    found: dict[int, Statement] = {}
+    for node in ast.walk(tree):
+        statement = _assignment(node)
+        if statement is not None and isinstance(node, ast.stmt):
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                found[line] = statement
+    return found
+
+
+def _assignment(node: ast.AST) -> Statement | None:
+    if isinstance(node, ast.Assign):
+        return Statement(_targets(node.targets[0]), node.value)
+    if isinstance(node, ast.AugAssign):
+        return Statement(_targets(node.target), node.value, extra=1)
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        return Statement(_targets(node.target), node.value)
+    return None
+
+
+def _targets(target: ast.expr) -> tuple[str, ...]:
+    """The names of a target; none at all if one of them is a star, or a subscript that changes from run to run."""
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    names: list[str] = []
+    for part in parts:
+        if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant):
+            part_name = ast.unparse(part)
+        elif isinstance(part, (ast.Name, ast.Attribute)):
+            part_name = ast.unparse(part)
+        else:
+            return ()
+        names.append(part_name if len(part_name) <= LONGEST_TARGET and not part_name.startswith("_") else "")
+    return tuple(names)

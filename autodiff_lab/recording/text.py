@@ -1,0 +1,202 @@
+"""The printed form of a recording: what goldens, notebook tests, documents and screen readers read.
+
+Tensors are numbered in order of appearance when the text is made, and it has no address, time or path of a machine,
+so that the same program prints the same text everywhere:
+
+    %0: f32 = variable         # x = 3
+    %1: f32 = mul(%0, %0)      # y = 9   script.py, line 4: y = x * x
+    backward pass from %1 (y)  # script.py, line 5: slope = tape.gradient(y, x)
+    %1 += f32                  # 1
+    %1 mul: %0 += f32, %0 += f32   # 3 (1 of 2), 3 (2 of 2, total 6)
+    %0: gradient f32           # slope = 6
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from autodiff_lab.events import Place
+from autodiff_lab.recording.model import Application, Flow, Note, Step, Sweep
+from autodiff_lab.recording.numbers import brief
+from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.snapshot import Snapshot
+
+WIDEST = 44
+"""Columns beyond which comments are no longer lined up."""
+_DTYPES = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
+
+
+def text(recording: Recording, *, values: bool = True, lines: bool = True) -> str:
+    """The printed form; see `Recording.to_text`."""
+    rows = list(_Printer(recording, values, lines).rows())
+    width = min(max((len(left) for left, comment in rows if comment), default=0), WIDEST)
+    return "\n".join(f"{left:<{width}}  # {comment}" if comment else left for left, comment in rows)
+
+
+def kind_of(snapshot: Snapshot) -> str:
+    """Dtype and shape in short.
+
+    Examples
+    --------
+    >>> kind_of(Snapshot("float32", (2, 3), None)), kind_of(Snapshot("bool", (), None))
+    ('f32[2,3]', 'bool')
+    """
+    letters = snapshot.dtype.rstrip("0123456789")
+    short = _DTYPES.get(letters, letters) + snapshot.dtype[len(letters):]
+    return f"{short}[{','.join(map(str, snapshot.shape))}]" if snapshot.shape else short
+
+
+class _Printer:
+    """Walks a recording in the order of time and gives each line as its text and its comment."""
+
+    def __init__(self, recording: Recording, values: bool, lines: bool) -> None:
+        self.recording, self.values, self.lines = recording, values, lines
+        self.printed: set[int] = set()
+        self.scope = ""
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        recording = self.recording
+        notes = [note for note in recording.notes if note.kind in ("left", "assigned")]
+        sweep: int | None = None
+        started: set[int] = set()
+        last = {moment.sweep: index for index, moment in enumerate(recording.order) if moment.sweep is not None}
+        for index, moment in enumerate(recording.order):
+            while notes and moment.sweep is None and notes[0].before <= moment.application:
+                yield from self.note(notes.pop(0))
+            if moment.sweep is None or moment.step is None:
+                yield from self.application(recording.applications[moment.application])
+                continue
+            now = recording.sweeps[moment.sweep]
+            if moment.sweep not in started:
+                started.add(moment.sweep)
+                yield from self.start(now)
+            elif moment.sweep != sweep:
+                yield self.indented(f"backward pass {now.index + 1} goes on"), ""
+            sweep = moment.sweep
+            yield self.step(now.steps[moment.step])
+            if last[moment.sweep] == index:
+                yield from self.end(now)
+        for now in recording.sweeps:
+            if now.index not in started:
+                yield from self.start(now)
+                yield from self.end(now)
+        for note in notes:
+            yield from self.note(note)
+        if recording.error is not None:
+            yield f"the program ended with {_one_line(recording.error)}", ""
+
+    def application(self, application: Application) -> Iterator[tuple[str, str]]:
+        for tensor in application.inputs:
+            yield from self.leaf(tensor)
+        yield from self.enter(application.scope)
+        outputs = ", ".join(f"{self.number(t)}: {self.kind(t)}" for t in application.outputs)
+        inputs = [self.number(t) for t in application.inputs]
+        parameters = [f"{key}={_shown(value)}" for key, value in (application.params or {}).items()]
+        call = f"{application.op}({', '.join(inputs + parameters)})"
+        if application.error is not None:
+            left, comment = f"FAILED {call}", _one_line(application.error)
+        else:
+            left, comment = f"{outputs} = {call}", ", ".join(self.value(t) for t in application.outputs)
+        if application.cause is not None:
+            cause = self.recording.applications[application.cause]
+            comment = ", ".join(filter(None, [comment, f"derivative of {self.number(cause.outputs[0])} {cause.op}"]))
+        yield self.indented(left), self.comment(comment, application.place)
+
+    def leaf(self, tensor: int) -> Iterator[tuple[str, str]]:
+        record = self.recording.tensors[tensor]
+        if tensor in self.printed or record.application is not None:
+            return
+        self.printed.add(tensor)
+        yield from self.enter(record.scope)
+        yield self.indented(f"{self.number(tensor)}: {self.kind(tensor)} = {record.kind}"), self.value(tensor)
+
+    def enter(self, scope: str) -> Iterator[tuple[str, str]]:
+        if scope != self.scope:
+            self.scope = scope
+            if scope:
+                yield f"in {scope}:", ""
+
+    def indented(self, line: str) -> str:
+        return f"  {line}" if self.scope else line
+
+    def start(self, sweep: Sweep) -> Iterator[tuple[str, str]]:
+        yield from self.enter("")
+        for source in sweep.sources:
+            if source in self.recording.tensors:
+                yield from self.leaf(source)
+        number = f" {sweep.index + 1}" if len(self.recording.sweeps) > 1 else ""
+        targets = ", ".join(map(self.named, sweep.targets)) or "nothing that the tape watched"
+        yield f"backward pass{number} from {targets}", self.comment("", sweep.place)
+        for target, seed in zip(sweep.targets, sweep.seeds, strict=False):
+            yield f"{self.number(target)} += {self.kind(seed)}", self.comment(self.value(seed, name=False), None)
+
+    def step(self, step: Step) -> tuple[str, str]:
+        application = self.recording.applications[step.application]
+        output = ", ".join(map(self.number, application.outputs))
+        shares = ", ".join(f"{self.number(flow.input)} += {self.kind(flow.outgoing)}" for flow in step.flows)
+        return f"{output} {application.op}: {shares}", ", ".join(filter(None, map(self.share, step.flows)))
+
+    def share(self, flow: Flow) -> str:
+        if not self.values:
+            return ""
+        tensors = self.recording.tensors
+        shown = brief(tensors[flow.outgoing].snapshot)
+        if flow.expected < 2:
+            return shown
+        total = f", total {brief(tensors[flow.total].snapshot)}" if flow.arrived > 1 else ""
+        return f"{shown} ({flow.arrived} of {flow.expected}{total})"
+
+    def end(self, sweep: Sweep) -> Iterator[tuple[str, str]]:
+        if not sweep.finished:
+            yield "the backward pass did not finish", ""
+            return
+        for source, result in zip(sweep.sources, sweep.results, strict=False):
+            who = self.number(source) if source in self.recording.tensors else "a source that no op used"
+            if result is None:
+                yield f"{who}: no gradient", "no path leads to it" if self.values else ""
+            else:
+                yield f"{who}: gradient {self.kind(result)}", self.value(result)
+
+    def note(self, note: Note) -> Iterator[tuple[str, str]]:
+        if note.kind == "left" and note.subject in self.recording.tensors:
+            yield self.indented(f"{self.number(note.subject)} left the tape by {note.detail}"), self.comment("", note.place)
+        elif note.kind == "assigned":
+            yield self.indented(f"assigned {note.detail or 'a variable'}"), self.comment("", note.place)
+
+    def number(self, tensor: int) -> str:
+        return f"%{self.recording.numbers[tensor]}"
+
+    def named(self, tensor: int) -> str:
+        name = self.recording.tensors[tensor].name
+        return f"{self.number(tensor)} ({_one_line(name)})" if name and self.values else self.number(tensor)
+
+    def kind(self, tensor: int) -> str:
+        return kind_of(self.recording.tensors[tensor].snapshot)
+
+    def value(self, tensor: int, name: bool = True) -> str:
+        if not self.values:
+            return ""
+        record = self.recording.tensors[tensor]
+        shown = brief(record.snapshot)
+        return f"{_one_line(record.name)} = {shown}" if record.name and name else shown
+
+    def comment(self, shown: str, place: Place | None) -> str:
+        if not self.lines or place is None:
+            return shown
+        line = self.recording.line(place)
+        where = self.recording.where(place) + (f": {line}" if line else "")
+        return f"{shown}   {_one_line(where)}" if shown else _one_line(where)
+
+
+def _one_line(words: str) -> str:
+    """A user's text on one line, without control characters."""
+    return " ".join("".join(c if c.isprintable() else " " for c in words).split())
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_shown, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_shown(item)}" for key, item in value.items()) + "}"
+    return _one_line(repr(value))
