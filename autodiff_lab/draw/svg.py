@@ -1,0 +1,170 @@
+"""Graph, layout and recording to a static SVG: a picture that needs no script, no network and no kernel.
+
+It is drawn from the same graph, layout and lines of text as the explorer.  Colours are custom properties of the root
+element, so that one file suits light, dark, print and forced colours; every class begins with ``lab-`` and there are
+no ids, because several pictures may stand in one page.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+from autodiff_lab.draw import theme as themes
+from autodiff_lab.draw.account import account, heading, position
+from autodiff_lab.draw.geometry import HEAD_LENGTH, arrowhead, backward, path, shortened
+from autodiff_lab.draw.nodes import draw_node, written
+from autodiff_lab.draw.timeline import Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from autodiff_lab.draw.geometry import Curve
+    from autodiff_lab.draw.model import Edge, Graph, Layout
+    from autodiff_lab.recording.recording import Recording
+
+CAPTION = 32.0
+"""Pixels above the picture for its title and position."""
+PARTS = frozenset({"values", "gradients", "shapes", "names"})
+"""What can be shown or left out."""
+SHOWN = frozenset({"values", "gradients", "names"})
+
+_STYLE = """
+.lab-picture { font-family: var(--lab-ui-font); font-size: 14px; color: var(--lab-ink); max-width: 100%; height: auto; }
+.lab-picture text { fill: var(--lab-ink); }
+.lab-paper { fill: var(--lab-paper); }
+.lab-caption { font-weight: 600; }
+.lab-picture .lab-muted { fill: var(--lab-muted); }
+.lab-edge { fill: none; stroke: var(--lab-forward); stroke-width: 1.5; }
+.lab-head { fill: var(--lab-forward); }
+.lab-back .lab-edge { stroke: var(--lab-backward); stroke-dasharray: 5 3; }
+.lab-back .lab-head { fill: var(--lab-backward); }
+.lab-to-come { opacity: 0.45; }
+.lab-box { fill: var(--lab-paper); stroke: var(--lab-muted); stroke-width: 1.25; }
+.lab-variable .lab-box { fill: var(--lab-panel); stroke: var(--lab-forward); }
+.lab-constant .lab-box { fill: var(--lab-panel); stroke: var(--lab-hairline); }
+.lab-outside .lab-box { stroke-dasharray: 2 3; }
+.lab-failed .lab-box { stroke: var(--lab-cut); stroke-width: 2; }
+.lab-halo { fill: none; stroke: var(--lab-now); stroke-width: 6; }
+.lab-now .lab-box { stroke: var(--lab-ink); stroke-width: 2; }
+.lab-label { font-weight: 600; }
+.lab-picture .lab-number { font-family: var(--lab-code-font); font-size: 12px; font-variant-numeric: tabular-nums; }
+.lab-picture .lab-value { fill: var(--lab-forward); }
+.lab-picture .lab-gradient { fill: var(--lab-backward); }
+.lab-picture .lab-pending { fill: var(--lab-muted); }
+.lab-picture .lab-cut { fill: var(--lab-cut); }
+.lab-slash { stroke: var(--lab-cut); stroke-width: 1.5; fill: none; }
+.lab-plus { fill: var(--lab-paper); stroke: var(--lab-backward); stroke-width: 1.25; }
+@media print { .lab-picture { print-color-adjust: exact; } }
+"""
+
+
+def svg(
+    graph: Graph,
+    layout: Layout,
+    recording: Recording,
+    moment: int | None = None,
+    theme: str = "auto",
+    show: Iterable[str] = SHOWN,
+    timeline: Timeline | None = None,
+) -> str:
+    """Draw a recording as a static picture.
+
+    Parameters
+    ----------
+    graph, layout : Graph, Layout
+        What to draw, and where.
+    recording : Recording
+        The values, and what has happened when.
+    moment : int, optional
+        Index into ``recording.order``: the state after it is drawn, with a halo around where it happened.  By default
+        the end of the program.
+    theme : str
+        ``"light"``, ``"dark"``, or ``"auto"``: what the host or the system prefers.
+    show : iterable of str
+        Any of ``"values"``, ``"gradients"``, ``"shapes"`` and ``"names"``.
+    timeline : Timeline, optional
+        That of the recording, if the caller has it already.
+
+    Returns
+    -------
+    str
+        One ``<svg>`` element, all text escaped.
+
+    Raises
+    ------
+    ValueError
+        For an unknown theme or part.
+
+    Examples
+    --------
+    >>> from autodiff_lab.draw.layout import layout
+    >>> from autodiff_lab.draw.model import Graph
+    >>> from autodiff_lab.recording.recording import Recording
+    >>> empty = Recording({}, {}, ())
+    >>> svg(Graph((), ()), layout(Graph((), ())), empty)[:4]
+    '<svg'
+    """
+    shown = frozenset(show)
+    if not shown <= PARTS:
+        raise ValueError(f"show has {sorted(shown - PARTS)}; the parts are {', '.join(sorted(PARTS))}.")
+    timeline = timeline or Timeline(recording)
+    width, height = max(layout.width, 160.0), layout.height + CAPTION
+    root = f"lab-picture lab-theme-{theme}"
+    style = themes.css_variables(f".lab-theme-{theme}", theme) + _STYLE.strip()
+    title, where = heading(recording), position(recording, moment)
+    return "".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{root}" role="img" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}">',
+        f"<title>{written(title)}</title><desc>{written(account(graph, timeline, moment))}</desc>",
+        f"<style>{_compact(style)}</style>",
+        f'<rect class="lab-paper" width="{width:g}" height="{height:g}" rx="{themes.RADIUS}"/>',
+        _caption(recording.title, where, width),
+        f'<g transform="translate(0,{CAPTION:g})">',
+        *_edges(graph, layout, timeline, moment, gradients="gradients" in shown),
+        *(draw_node(node, layout.boxes[node.key], timeline, moment, shown) for node in graph.nodes),
+        "</g></svg>",
+    ])  # fmt: skip
+
+
+def _compact(style: str) -> str:
+    """Return the style sheet in one line; a font name in it cannot end the element."""
+    return escape(re.sub(r"\s+", " ", style), quote=False).replace("&gt;", ">")
+
+
+def _caption(title: str, where: str, width: float) -> str:
+    told = f'<text class="lab-caption" x="16" y="22">{written(title)}</text>' if title else ""
+    if where and title:
+        told += f'<text class="lab-muted" x="{width - 16:g}" y="22" text-anchor="end">{where}</text>'
+    elif where:
+        told += f'<text class="lab-muted" x="16" y="22">{where}</text>'
+    return told
+
+
+def _edges(graph: Graph, layout: Layout, timeline: Timeline, moment: int | None, gradients: bool) -> list[str]:
+    nodes = {node.key: node for node in graph.nodes}
+    drawn = []
+    for edge, curve in zip(graph.edges, layout.curves, strict=True):
+        target = nodes[edge.target]
+        members = target.members if target.application is None else (target.application,)
+        done = any(timeline.has_run(member, moment) for member in members)
+        drawn.append(_line(curve, "lab-forth", done))
+        passed = _passed(edge, members, timeline, moment) if gradients else None
+        if passed is not None:
+            drawn.append(_line(backward(curve), "lab-back", moment is None or passed <= moment))
+    return drawn
+
+
+def _passed(edge: Edge, members: tuple[int, ...], timeline: Timeline, moment: int | None) -> int | None:
+    """Return when a share of the gradient came back along an edge, None if none does."""
+    if edge.target.startswith("a"):
+        return timeline.flow_moment(members[0], edge.position, moment)
+    moments = (timeline.flow_moment_into(member, edge.tensor, moment) for member in members)
+    return max((at for at in moments if at is not None), default=None)
+
+
+def _line(curve: Curve, kind: str, done: bool) -> str:
+    state = "" if done else " lab-to-come"
+    line, head = path(shortened(curve, HEAD_LENGTH - 1)), arrowhead(curve)
+    return f'<g class="{kind}{state}"><path class="lab-edge" d="{line}"/><path class="lab-head" d="{head}"/></g>'
