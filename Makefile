@@ -12,6 +12,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES_STAMP := $(VENV)/.packages-installed
 JAVASCRIPT_STAMP := tests/javascript/node_modules/.installed
+# The first thing a learner sees is the lesson, not a question about news.
+LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.json
+NO_NEWS := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
 FIRST_LESSON = $(firstword $(sort $(wildcard notebooks/01_*.ipynb)))
 LAB_ARGS ?=
 TEST_ARGS ?=
@@ -39,6 +42,7 @@ $(BIN)/python:
 
 $(PACKAGES_STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@mkdir -p $(dir $(LAB_SETTINGS)) && echo '$(NO_NEWS)' >$(LAB_SETTINGS)
 	@touch $@
 
 # The type checker for the widgets' JavaScript. node comes from a wheel in .venv, so every machine runs the same one.
