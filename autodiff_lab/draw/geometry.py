@@ -5,6 +5,7 @@ A curve is a start and triples of Bezier control points, in pixels, y downwards.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import atan2, cos, hypot, sin
 
 Point = tuple[float, float]
@@ -32,10 +33,9 @@ def path(curve: Curve) -> str:
 
 def shortened(curve: Curve, by: float = HEAD_LENGTH) -> Curve:
     """Return the curve with its end drawn back, so that a line stops under its arrowhead and not at the tip."""
+    # The handle stays: were it moved as well, a steep line would come too close to the one beside it.
     (x, y), angle = curve[-1], _end_angle(curve)
-    moved_x, moved_y = by * cos(angle), by * sin(angle)
-    handle_x, handle_y = curve[-2]
-    return (*curve[:-2], (handle_x - moved_x, handle_y - moved_y), (x - moved_x, y - moved_y))
+    return (*curve[:-1], (x - by * cos(angle), y - by * sin(angle)))
 
 
 def arrowhead(curve: Curve, length: float = HEAD_LENGTH, width: float = HEAD_WIDTH) -> str:
@@ -52,13 +52,20 @@ def arrowhead(curve: Curve, length: float = HEAD_LENGTH, width: float = HEAD_WID
 
 def backward(curve: Curve, gap: float = BESIDE) -> Curve:
     """Return the way that a gradient takes: the curve from its end to its start, `gap` pixels below it."""
+    sides = [_side(one, other) for one, other in pairwise(curve)]
     moved = []
-    for place, (x, y) in enumerate(curve):
-        before, after = curve[max(place - 1, 0)], curve[min(place + 1, len(curve) - 1)]
-        along_x, along_y = after[0] - before[0], after[1] - before[1]
-        length = hypot(along_x, along_y) or 1.0
-        moved.append((x - gap * along_y / length, y + gap * along_x / length))
+    for (x, y), one, other in zip(curve, [sides[0], *sides], [*sides, sides[-1]], strict=True):
+        # Where two sides of the control polygon meet, the point moves to where the moved sides meet.
+        stretch = gap / max(1.0 + one[0] * other[0] + one[1] * other[1], 0.5)
+        moved.append((x + stretch * (one[0] + other[0]), y + stretch * (one[1] + other[1])))
     return tuple(reversed(moved))
+
+
+def _side(one: Point, other: Point) -> Point:
+    """Return the unit vector to the right of the way from one point to another (below, for a way to the right)."""
+    along_x, along_y = other[0] - one[0], other[1] - one[1]
+    length = hypot(along_x, along_y) or 1.0
+    return -along_y / length, along_x / length
 
 
 def _end_angle(curve: Curve) -> float:

@@ -7,21 +7,26 @@ each; with `within` the inside of one scope is shown, and what lies outside it a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from autodiff_lab.draw.lines import number, node_size
+from autodiff_lab.draw.lines import node_size, number
 from autodiff_lab.draw.model import Edge, Graph, Node
 from autodiff_lab.draw.timeline import Timeline
-from autodiff_lab.recording.model import Application, TensorRecord
-from autodiff_lab.recording.recording import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from autodiff_lab.recording.model import Application, TensorRecord
+    from autodiff_lab.recording.recording import Recording
 
 LABEL_LENGTH = 8
 """A constant whose value is written in at most so many characters is labelled with it."""
 
 
-def graph(recording: Recording, within: str = "", folded: Iterable[str] | None = None,
-          timeline: Timeline | None = None) -> Graph:
+def graph(
+    recording: Recording, within: str = "", folded: Iterable[str] | None = None, timeline: Timeline | None = None
+) -> Graph:
     """The graph of a recording, or of one scope of it.
 
     Parameters
@@ -87,6 +92,7 @@ class _Builder:
         self.nodes: dict[str, Node] = {}
         self.edges: list[Edge] = []
         self.crossed: set[tuple[str, str, int]] = set()
+        self.entered: defaultdict[str, int] = defaultdict(int)
 
     def _shown(self) -> dict[int, Application]:
         """Forward applications, and those backward ones that a stepper visits as forward moments (higher orders)."""
@@ -138,21 +144,24 @@ class _Builder:
     def _add(self, application: Application) -> None:
         target = self.home[application.index]
         inside = _inside(application.scope, self.within)
+        joined: list[tuple[str, int, int]] = []
         for position, tensor in enumerate(application.inputs):
             source = self._source(tensor, target)
             if source is not None and source != target and (inside or self._is_inside(source, tensor)):
-                self._join(source, target, tensor, position, application)
-        if inside:
+                self._source_node(source, tensor)
+                joined.append((source, tensor, position))
+        if inside or joined:
             self._node(application)
+        for source, tensor, position in joined:
+            self._join(source, target, tensor, position)
 
-    def _join(self, source: str, target: str, tensor: int, position: int, application: Application) -> None:
+    def _join(self, source: str, target: str, tensor: int, position: int) -> None:
         if target.startswith("s"):
             if (source, target, tensor) in self.crossed:
                 return
             self.crossed.add((source, target, tensor))
-            position = sum(1 for _, at, _ in self.crossed if at == target) - 1
-        self._source_node(source, tensor)
-        self._node(application)
+            position = self.entered[target]
+            self.entered[target] += 1
         self.edges.append(Edge(source, target, tensor, position))
 
     def _source(self, tensor: int, target: str) -> str | None:
@@ -199,15 +208,25 @@ class _Builder:
         kind = "op" if application.cause is None else "backward op"
         kind = "failed" if application.error is not None else kind
         name = self.recording.tensors[application.outputs[0]].name if application.outputs else None
-        self.nodes[key] = Node(key, kind, label, name or "", application.outputs, application.index,
-                               application.scope, (), outside=outside)
+        self.nodes[key] = Node(
+            key, kind, label, name or "", application.outputs, application.index, application.scope, (), outside=outside
+        )
 
     def _scope(self, key: str, outside: bool) -> Node:
         members = tuple(self.members[key])
         failed = any(self.shown[index].error is not None for index in members)
         path = key[1:]
-        return Node(key, "failed" if failed else "scope", path.rsplit("/", 1)[-1], "", self._leaving(key, members),
-                    None, path, members, outside=outside)
+        return Node(
+            key,
+            "failed" if failed else "scope",
+            path.rsplit("/", 1)[-1],
+            "",
+            self._leaving(key, members),
+            None,
+            path,
+            members,
+            outside=outside,
+        )
 
     def _leaving(self, key: str, members: tuple[int, ...]) -> tuple[int, ...]:
         """Tensors made in a folded scope that others use, or that nobody does."""

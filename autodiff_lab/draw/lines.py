@@ -8,15 +8,18 @@ here to measure with) and lean to the wide side.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from autodiff_lab.draw.model import Node
-from autodiff_lab.draw.timeline import Gradient, Timeline
-from autodiff_lab.recording.model import Application
 from autodiff_lab.recording.numbers import brief, dimensions
-from autodiff_lab.recording.recording import Recording
-from autodiff_lab.recording.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from autodiff_lab.draw.model import Node
+    from autodiff_lab.draw.timeline import Gradient, Timeline
+    from autodiff_lab.recording.model import Application
+    from autodiff_lab.recording.recording import Recording
+    from autodiff_lab.recording.snapshot import Snapshot
 
 MINUS = "\N{MINUS SIGN}"
 PENDING = "\N{HORIZONTAL ELLIPSIS}"
@@ -29,13 +32,15 @@ NUMBER_WIDTH = 24
 LABEL_WIDTH = 24
 PAD_X, PAD_Y, GAP = 12, 8, 6
 LINE, FIRST_LINE = 17, 20
+SLASH_ROOM = 24.0
+"""Room for the slash before a word, and as much behind it, since it is centred."""
 LEAST_WIDTH = 48.0
 ARROW = "\N{RIGHTWARDS ARROW} "
 
 
 @dataclass(frozen=True, slots=True)
 class NodeLines:
-    """What a node shows at a moment; an empty line has nothing to say.
+    """What a node shows at a moment; an empty line has nothing to say.  `count` says how many ops a scope holds.
 
     `value_state` is 'known', 'pending' or 'failed'; `gradient_state` as in `Gradient`; the texts already say so in
     words or marks, and the states let a picture draw a slash or a lighter ink.
@@ -43,6 +48,7 @@ class NodeLines:
 
     label: str
     name: str = ""
+    count: str = ""
     shape: str = ""
     value: str = ""
     gradient: str = ""
@@ -64,13 +70,12 @@ def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> Nod
     """
     recording = timeline.recording
     label, name = cut(node.label, LABEL_WIDTH), cut(node.name, LABEL_WIDTH)
-    if node.kind == "scope":
-        name = f"{len(node.members)} op{'s' if len(node.members) != 1 else ''}"
+    count = f"{len(node.members)} op{'s' if len(node.members) != 1 else ''}" if node.members else ""
     if node.kind == "failed":
         known = node.application is None or timeline.has_run(node.application, moment)
-        return NodeLines(label, name, "", FAILED if known else PENDING, "", "failed" if known else "pending")
+        return NodeLines(label, name, count, "", FAILED if known else PENDING, "", "failed" if known else "pending")
     if not node.tensors:
-        return NodeLines(label, name)
+        return NodeLines(label, name, count)
     tensor = node.tensors[0]
     snapshot = recording.tensors[tensor].snapshot
     shape = "" if len(node.tensors) > 1 else dimensions(snapshot.shape)
@@ -80,7 +85,7 @@ def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> Nod
     if value == node.label and node.kind == "constant":
         value = ""
     gradient = timeline.gradient(tensor, moment)
-    return NodeLines(label, name, shape, value, gradient_text(gradient, recording), state, gradient.state)
+    return NodeLines(label, name, count, shape, value, gradient_text(gradient, recording), state, gradient.state)
 
 
 def gradient_text(gradient: Gradient, recording: Recording) -> str:
@@ -112,8 +117,8 @@ def number(snapshot: Snapshot) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """A text in one line of at most so many characters."""
-    text = " ".join(text.split())
+    """Return a text in one line of at most so many characters, without characters that cannot be shown."""
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
     return text if len(text) <= most else text[: most - 1] + PENDING
 
 
@@ -161,7 +166,7 @@ def node_size(node: Node, timeline: Timeline) -> tuple[float, float]:
     lines = node_lines(node, timeline)
     width = head_width(lines)
     for text in (lines.value, *_gradients(node, timeline)):
-        width = max(width, number_width(text))
+        width = max(width, number_width(text) + (SLASH_ROOM if text in (FAILED, NO_PATH) else 0.0))
     rows = (lines.value != "") + (lines.gradient_state != "none")
     height = 2 * PAD_Y + FIRST_LINE + rows * LINE
     return max(LEAST_WIDTH, width + 2 * PAD_X), float(height)
@@ -181,6 +186,8 @@ def head_width(lines: NodeLines) -> float:
     width = text_width(lines.label, 14.0, strong=True)
     if lines.name:
         width += GAP + text_width(ARROW + lines.name, 14.0)
+    if lines.count:
+        width += GAP + text_width(lines.count, 12.0)
     return width + (GAP + number_width(lines.shape) if lines.shape else 0.0)
 
 

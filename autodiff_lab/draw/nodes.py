@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.lines import (
     ARROW,
+    FAILED,
     FIRST_LINE,
     GAP,
     LINE,
     NO_PATH,
     NodeLines,
-    head_width,
     node_lines,
     number_width,
-    text_width,
     tip,
 )
 from autodiff_lab.draw.theme import RADIUS
@@ -29,11 +28,11 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def written(text: str) -> str:
-    """Return text of any origin as it may stand in XML: escaped, without the characters that XML forbids.
+    r"""Return text of any origin as it may stand in XML: escaped, without the characters that XML forbids.
 
     Examples
     --------
-    >>> written('<b>&"\\x00')
+    >>> written('<b>&"\x00')
     '&lt;b&gt;&amp;&quot;�'
     """
     return escape(_UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", text))
@@ -42,7 +41,7 @@ def written(text: str) -> str:
 def draw_node(node: Node, box: Box, timeline: Timeline, moment: int | None, shown: frozenset[str]) -> str:
     """Draw a node around its centre, with its whole story as a title that a pointer shows."""
     lines = node_lines(node, timeline, moment)
-    now = _is_now(node, timeline, moment)
+    now = is_now(node, timeline, moment)
     classes = ["lab-node", f"lab-{node.kind.replace(' ', '-')}"]
     classes += ["lab-outside"] if node.outside else []
     classes += ["lab-now"] if now else []
@@ -50,15 +49,15 @@ def draw_node(node: Node, box: Box, timeline: Timeline, moment: int | None, show
     return "".join([
         f'<g class="{" ".join(classes)}" transform="translate({box.x:g},{box.y:g})">',
         f"<title>{written(tip(node, timeline.recording))}</title>",
-        *_box(node, box, now),
+        _box(node, box),
         *_text(lines, shown),
-        _slash(box) if lines.value_state == "failed" else "",
         _plus(node, box, timeline, moment) if "gradients" in shown else "",
         "</g>",
     ])  # fmt: skip
 
 
-def _is_now(node: Node, timeline: Timeline, moment: int | None) -> bool:
+def is_now(node: Node, timeline: Timeline, moment: int | None) -> bool:
+    """Whether a moment happens in this node."""
     order = timeline.recording.order
     if moment is None or not 0 <= moment < len(order):
         return False
@@ -66,18 +65,21 @@ def _is_now(node: Node, timeline: Timeline, moment: int | None) -> bool:
     return here == node.application or here in node.members
 
 
-def _box(node: Node, box: Box, now: bool) -> list[str]:
-    def rectangle(kind: str, grown: float = 0.0, shift: float = 0.0) -> str:
-        width, height = box.width + 2 * grown, box.height + 2 * grown
-        radius = height / 2 if node.kind == "variable" else RADIUS + grown
-        return (
-            f'<rect class="{kind}" x="{shift - width / 2:g}" y="{shift - height / 2:g}" width="{width:g}" '
-            f'height="{height:g}" rx="{min(radius, 18 + grown):g}"/>'
-        )
+def draw_halo(node: Node, box: Box, timeline: Timeline, moment: int | None) -> str:
+    """Draw the mark of the present moment around a node; empty for every other node."""
+    return _rectangle("lab-halo", node, box, grown=4.0, centre=(box.x, box.y)) if is_now(node, timeline, moment) else ""
 
-    drawn = [rectangle("lab-halo", 4.0)] if now else []
-    drawn += [rectangle("lab-box", shift=4.0)] if node.members else []
-    return [*drawn, rectangle("lab-box")]
+
+def _box(node: Node, box: Box) -> str:
+    behind = _rectangle("lab-box", node, box, centre=(4.0, 4.0)) if node.members else ""
+    return behind + _rectangle("lab-box", node, box)
+
+
+def _rectangle(kind: str, node: Node, box: Box, grown: float = 0.0, centre: tuple[float, float] = (0.0, 0.0)) -> str:
+    width, height = box.width + 2 * grown, box.height + 2 * grown
+    radius = (18.0 if node.kind == "variable" else RADIUS) + grown
+    x, y = centre[0] - width / 2, centre[1] - height / 2
+    return f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}"/>'
 
 
 def _text(lines: NodeLines, shown: frozenset[str]) -> list[str]:
@@ -89,23 +91,25 @@ def _text(lines: NodeLines, shown: frozenset[str]) -> list[str]:
     if lines.gradient_state != "none" and "gradients" in shown:
         rows.append((lines.gradient, _gradient_class(lines)))
     top = -(FIRST_LINE + LINE * len(rows)) / 2
-    drawn = _head(NodeLines(lines.label, name, shape), top + 15)
+    drawn = [_head(NodeLines(lines.label, name, lines.count, shape), top + 15)]
     for number, (text, kind) in enumerate(rows):
         y = top + FIRST_LINE + LINE * number + 13
         drawn.append(f'<text class="lab-number {kind}" y="{y:g}" text-anchor="middle">{written(text)}</text>')
-        if text == NO_PATH:
+        if text in (NO_PATH, FAILED):
             drawn.append(_struck(number_width(text), y - 4))
     return drawn
 
 
-def _head(lines: NodeLines, y: float) -> list[str]:
-    """Return the first line in parts: label, name, shape; centred as one."""
-    if not lines.name and not lines.shape:
-        return [f'<text class="lab-label" y="{y:g}" text-anchor="middle">{written(lines.label)}</text>']
-    name = f'<tspan dx="{GAP}" font-weight="400">{written(ARROW + lines.name)}</tspan>' if lines.name else ""
-    shape = f'<tspan class="lab-number lab-muted" font-weight="400" dx="{GAP}">{written(lines.shape)}</tspan>'
-    tail = name + (shape if lines.shape else "")
-    return [f'<text class="lab-label" y="{y:g}" text-anchor="middle">{written(lines.label)}{tail}</text>']
+def _head(lines: NodeLines, y: float) -> str:
+    """Return the first line in parts, centred as one: label, name, count of ops, shape."""
+    parts = [written(lines.label)]
+    if lines.name:
+        parts.append(f'<tspan class="lab-name" dx="{GAP}">{written(ARROW + lines.name)}</tspan>')
+    if lines.count:
+        parts.append(f'<tspan class="lab-count lab-muted" dx="{GAP}">{lines.count}</tspan>')
+    if lines.shape:
+        parts.append(f'<tspan class="lab-number lab-muted" dx="{GAP}">{written(lines.shape)}</tspan>')
+    return f'<text class="lab-label" y="{y:g}" text-anchor="middle">{"".join(parts)}</text>'
 
 
 def _value_class(lines: NodeLines) -> str:
@@ -122,14 +126,9 @@ def _finite(text: str, kind: str) -> str:
 
 
 def _struck(width: float, y: float) -> str:
-    """Return a small slash before the words "no path", so that they do not hang on their colour."""
+    """Return a small slash before the words "no path" and "failed": they do not hang on their colour."""
     x = -width / 2 - 9
     return f'<path class="lab-slash" d="M{x - 3:g},{y + 5:g}L{x + 3:g},{y - 5:g}"/>'
-
-
-def _slash(box: Box) -> str:
-    x, y = box.width / 2, box.height / 2
-    return f'<path class="lab-slash" d="M{x - 16:g},{y:g}L{x:g},{y - 16:g}"/>'
 
 
 def _plus(node: Node, box: Box, timeline: Timeline, moment: int | None) -> str:
@@ -140,8 +139,8 @@ def _plus(node: Node, box: Box, timeline: Timeline, moment: int | None) -> str:
     if gradient.expected < 2:
         return ""
     x, y = box.width / 2, box.height / 2
-    state = "" if gradient.arrived else ' class="lab-to-come"'
+    state = "" if gradient.arrived else " lab-to-come"
     return (
-        f'<g{state}><circle class="lab-plus" cx="{x - 6:g}" cy="{y:g}" r="6"/><path class="lab-back lab-edge" '
-        f'style="stroke-dasharray:none" d="M{x - 9:g},{y:g}h6M{x - 6:g},{y - 3:g}v6"/></g>'
+        f'<g class="lab-sum{state}"><circle class="lab-plus" cx="{x - 6:g}" cy="{y:g}" r="6"/>'
+        f'<path class="lab-plus" d="M{x - 9:g},{y:g}h6M{x - 6:g},{y - 3:g}v6"/></g>'
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from autodiff_lab.draw import theme as themes
 from autodiff_lab.draw.account import account, heading, position
 from autodiff_lab.draw.geometry import HEAD_LENGTH, arrowhead, backward, path, shortened
-from autodiff_lab.draw.nodes import draw_node, written
+from autodiff_lab.draw.nodes import draw_halo, draw_node, written
 from autodiff_lab.draw.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ _STYLE = """
 .lab-halo { fill: none; stroke: var(--lab-now); stroke-width: 6; }
 .lab-now .lab-box { stroke: var(--lab-ink); stroke-width: 2; }
 .lab-label { font-weight: 600; }
+.lab-name, .lab-picture .lab-count, .lab-picture .lab-number { font-weight: 400; }
+.lab-picture .lab-count { font-size: 12px; }
 .lab-picture .lab-number { font-family: var(--lab-code-font); font-size: 12px; font-variant-numeric: tabular-nums; }
 .lab-picture .lab-value { fill: var(--lab-forward); }
 .lab-picture .lab-gradient { fill: var(--lab-backward); }
@@ -115,13 +117,14 @@ def svg(
     style = themes.css_variables(f".lab-theme-{theme}", theme) + _STYLE.strip()
     title, where = heading(recording), position(recording, moment)
     return "".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{root}" role="img" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{root}" role="img" width="{width:g}" ',
+        f'height="{height:g}" viewBox="0 0 {width:g} {height:g}">',
         f"<title>{written(title)}</title><desc>{written(account(graph, timeline, moment))}</desc>",
         f"<style>{_compact(style)}</style>",
         f'<rect class="lab-paper" width="{width:g}" height="{height:g}" rx="{themes.RADIUS}"/>',
         _caption(recording.title, where, width),
         f'<g transform="translate(0,{CAPTION:g})">',
+        *(draw_halo(node, layout.boxes[node.key], timeline, moment) for node in graph.nodes),
         *_edges(graph, layout, timeline, moment, gradients="gradients" in shown),
         *(draw_node(node, layout.boxes[node.key], timeline, moment, shown) for node in graph.nodes),
         "</g></svg>",

@@ -7,7 +7,10 @@ roles and never colours.  No meaning hangs on a colour alone: the table of roles
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LIGHT: Mapping[str, str] = {
     "ink": "#1f2328",

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from autodiff_lab.recording.recording import Recording
+if TYPE_CHECKING:
+    from autodiff_lab.recording.recording import Recording
 
 START = -1
 """The moment of what happened before the first one."""
@@ -151,7 +153,7 @@ class Timeline:
 
     @cached_property
     def tracked(self) -> frozenset[int]:
-        """Tensors of which one may ask for a gradient: variables, watched ones, sources, and all that is made of them."""
+        """Tensors that may have a gradient: variables, watched ones, sources, and all that is made of them."""
         recording = self.recording
         asked = {key for key, record in recording.tensors.items() if record.kind == "variable"}
         asked |= {note.subject for note in recording.notes if note.kind == "watched"}

@@ -45,9 +45,18 @@ class Pencil:
                                          variable=key if kind == "variable" else None)  # fmt: skip
         return key
 
-    def run(self, op: str, inputs: tuple[int, ...], value: object, name: str | None = None, scope: str = "",
-            line: int = 1, cause: int | None = None, params: dict[str, object] | None = None,
-            stop: bool = True) -> int:
+    def run(
+        self,
+        op: str,
+        inputs: tuple[int, ...],
+        value: object,
+        name: str | None = None,
+        scope: str = "",
+        line: int = 1,
+        cause: int | None = None,
+        params: dict[str, object] | None = None,
+        stop: bool = True,
+    ) -> int:
         index, key = len(self.applications), len(self.tensors) + 1
         place = (FILE, line)
         array = np.asarray(value, dtype=np.float32)
@@ -66,8 +75,14 @@ class Pencil:
     def adjoint(self, value: object) -> int:
         return self.leaf(value, kind="constant")
 
-    def sweep(self, target: int, seed: int, steps: list[tuple[int, int, list[Flow]]], sources: tuple[int, ...],
-              results: tuple[int | None, ...]) -> None:
+    def sweep(
+        self,
+        target: int,
+        seed: int,
+        steps: list[tuple[int, int, list[Flow]]],
+        sources: tuple[int, ...],
+        results: tuple[int | None, ...],
+    ) -> None:
         """Steps are (application, incoming adjoint, flows)."""
         number = len(self.sweeps)
         made = tuple(Step(at, application, (incoming,), tuple(flows))
@@ -82,7 +97,7 @@ class Pencil:
 
 
 def sine() -> Recording:
-    """y = x·x + sin x at x = 3, with one sweep: the gradient is 2·3 + cos 3 = 5.010."""
+    """Y = x·x + sin x at x = 3, with one sweep: the gradient is 2·3 + cos 3 = 5.010."""
     pencil = Pencil("y = x * x + lab.sin(x)", title="y = x·x + sin x")
     x = pencil.leaf(3.0, "x")
     square = pencil.run("multiply", (x, x), 9.0)

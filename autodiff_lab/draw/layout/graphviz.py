@@ -11,17 +11,20 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.draw.layout.placed import Placed, Point
-from autodiff_lab.draw.model import Graph
 from autodiff_lab.errors import LayoutFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autodiff_lab.draw.model import Graph
 
 LARGE = 300
 """Nodes from which a quicker and less patient search is asked for."""
-RANK_SPACE, NODE_SPACE = 56.0, 20.0
+RANK_SPACE, NODE_SPACE = 64.0, 20.0
 """Pixels between columns, and between nodes of a column."""
 POINTS = 72.0
 
@@ -82,10 +85,8 @@ def layout_source(graph: Graph) -> str:
         "edge [dir=none]",
     ]
     numbers = {node.key: number for number, node in enumerate(graph.nodes)}
-    for node in graph.nodes:
-        lines.append(f"n{numbers[node.key]} [width={node.width / POINTS:.4f}, height={node.height / POINTS:.4f}]")
-    for number, edge in enumerate(graph.edges):
-        lines.append(f"n{numbers[edge.source]} -> n{numbers[edge.target]} [id=e{number}]")
+    lines += [f"n{numbers[n.key]} [width={n.width / POINTS:.4f}, height={n.height / POINTS:.4f}]" for n in graph.nodes]
+    lines += [f"n{numbers[e.source]} -> n{numbers[e.target]} [id=e{number}]" for number, e in enumerate(graph.edges)]
     return "\n".join([*lines, "}"])
 
 

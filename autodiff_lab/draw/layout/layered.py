@@ -1,71 +1,133 @@
 """A simple layered layout in Python, for machines without Graphviz.
 
-Columns by longest path, leaves next to their first user, rows ordered by a few barycentre passes, straight curves.
-Long edges may cross boxes: it is made to be there, and readable for small graphs.
+Columns by longest path, leaves next to their first user, rows ordered by barycentres.  A long edge keeps a thin lane
+free in every column that it crosses.  Made to be there on every machine, and readable for small graphs.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.layout.placed import Placed, Point
-from autodiff_lab.draw.model import Graph
 
-COLUMN_SPACE, ROW_SPACE = 56.0, 20.0
+if TYPE_CHECKING:
+    from autodiff_lab.draw.model import Graph
+
+COLUMN_SPACE, ROW_SPACE = 64.0, 20.0
+LANE = 4.0
+"""Height kept free for an edge that passes a column."""
 PASSES = 8
 
 
 def place_in_layers(graph: Graph) -> Placed:
-    """Centres of all nodes; curves are left to be drawn as level ones."""
-    before, after = _neighbours(graph)
-    columns = _columns(graph, before, after)
-    _order(columns, before, after)
-    centres: dict[str, Point] = {}
-    sizes = {node.key: (node.width, node.height) for node in graph.nodes}
-    x = 0.0
-    for column in columns:
-        width = max(sizes[key][0] for key in column)
-        y = -(sum(sizes[key][1] for key in column) + ROW_SPACE * (len(column) - 1)) / 2
-        for key in column:
-            centres[key] = (x + width / 2, y + sizes[key][1] / 2)
-            y += sizes[key][1] + ROW_SPACE
-        x += width + COLUMN_SPACE
-    return Placed(centres, ((),) * len(graph.edges), x, 0.0)
+    """Return centres of all nodes, and curves for the edges that pass other columns."""
+    return _Layers(graph).placed()
 
 
-def _neighbours(graph: Graph) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Who comes before and after whom; edges against the order of the run (a scope entered twice) are left out."""
-    place = {node.key: number for number, node in enumerate(graph.nodes)}
-    before: dict[str, list[str]] = {node.key: [] for node in graph.nodes}
-    after: dict[str, list[str]] = {node.key: [] for node in graph.nodes}
-    for edge in graph.edges:
-        if place[edge.source] < place[edge.target]:
-            before[edge.target].append(edge.source)
-            after[edge.source].append(edge.target)
-    return before, after
+class _Layers:
+    """Columns of slots; a slot is a node (its key) or the lane of an edge (its number and the column)."""
 
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.place = {node.key: number for number, node in enumerate(graph.nodes)}
+        self.height = {node.key: node.height for node in graph.nodes}
+        # Edges against the order of the run (a scope that was entered twice) have no say in the columns.
+        self.onward = [n for n, e in enumerate(graph.edges) if self.place[e.source] < self.place[e.target]]
+        self.column = self._columns()
+        self.slots: list[list[str]] = [[] for _ in range(max(self.column.values(), default=-1) + 1)]
+        for node in graph.nodes:
+            self.slots[self.column[node.key]].append(node.key)
+        self.before: defaultdict[str, list[str]] = defaultdict(list)
+        self.after: defaultdict[str, list[str]] = defaultdict(list)
+        self.lanes = {number: self._lane(number) for number in self.onward}
 
-def _columns(graph: Graph, before: dict[str, list[str]], after: dict[str, list[str]]) -> list[list[str]]:
-    depth: dict[str, int] = {}
-    for node in graph.nodes:
-        depth[node.key] = 1 + max((depth[key] for key in before[node.key]), default=-1)
-    for node in reversed(graph.nodes):
-        if not before[node.key] and after[node.key]:
-            depth[node.key] = min(depth[key] for key in after[node.key]) - 1
-    found: defaultdict[int, list[str]] = defaultdict(list)
-    for node in graph.nodes:
-        found[depth[node.key]].append(node.key)
-    return [found[number] for number in sorted(found)]
+    def _columns(self) -> dict[str, int]:
+        depth = dict.fromkeys(self.place, 0)
+        first_user: dict[str, int] = {}
+        made = set()
+        for number in sorted(self.onward, key=lambda n: self.place[self.graph.edges[n].target]):
+            edge = self.graph.edges[number]
+            depth[edge.target] = max(depth[edge.target], depth[edge.source] + 1)
+            made.add(edge.target)
+        for number in self.onward:
+            edge = self.graph.edges[number]
+            first_user[edge.source] = min(first_user.get(edge.source, depth[edge.target]), depth[edge.target])
+        leaves = {key: user - 1 for key, user in first_user.items() if key not in made}
+        depth |= leaves
+        used = {old: new for new, old in enumerate(sorted(set(depth.values())))}
+        return {key: used[value] for key, value in depth.items()}
 
+    def _lane(self, number: int) -> list[str]:
+        """Make slots for an edge in the columns between its nodes, and link neighbours along it."""
+        edge = self.graph.edges[number]
+        lane = []
+        for column in range(self.column[edge.source] + 1, self.column[edge.target]):
+            slot = f"{number} {column}"
+            self.slots[column].append(slot)
+            self.height[slot] = LANE
+            lane.append(slot)
+        way = [edge.source, *lane, edge.target]
+        for one, other in pairwise(way):
+            self.after[one].append(other)
+            self.before[other].append(one)
+        return lane
 
-def _order(columns: list[list[str]], before: dict[str, list[str]], after: dict[str, list[str]]) -> None:
-    """Sort each column by the mean row of its neighbours, forwards and backwards in turn."""
-    row = {key: place - len(column) / 2 for column in columns for place, key in enumerate(column)}
-    for number in range(PASSES):
-        towards, ordered = (before, columns) if number % 2 == 0 else (after, columns[::-1])
-        for column in ordered:
-            column.sort(key=lambda key: _mean([row[other] for other in towards[key]], row[key]))
-            row |= {key: place - len(column) / 2 for place, key in enumerate(column)}
+    def placed(self) -> Placed:
+        y = self._rows()
+        widths = {node.key: node.width for node in self.graph.nodes}
+        spans: list[tuple[float, float]] = []
+        x = 0.0
+        for column in self.slots:
+            width = max((widths[slot] for slot in column if slot in widths), default=0.0)
+            spans.append((x, x + width))
+            x += width + COLUMN_SPACE
+        centres = {key: (sum(spans[self.column[key]]) / 2, y[key]) for key in self.place}
+        curves = tuple(
+            self._curve(centres, spans, y, number) if self.lanes.get(number) else ()
+            for number in range(len(self.graph.edges))
+        )
+        return Placed(centres, curves, x, 0.0)
+
+    def _curve(self, centres: dict[str, Point], spans: list[tuple[float, float]], y: dict[str, float],
+               number: int) -> tuple[Point, ...]:  # fmt: skip
+        """Level through every column, and a bow between columns."""
+        edge = self.graph.edges[number]
+        through = [(spans[int(slot.split()[1])], y[slot]) for slot in self.lanes[number]]
+        stops = [centres[edge.source], *((x, row) for span, row in through for x in span), centres[edge.target]]
+        curve = [stops[0]]
+        for (x1, y1), (x2, y2) in pairwise(stops):
+            middle = (x1 + x2) / 2
+            curve += [(middle, y1), (middle, y2), (x2, y2)]
+        return tuple(curve)
+
+    def _rows(self) -> dict[str, float]:
+        """Order every column by the mean row of its neighbours, forwards and backwards in turn; then place it."""
+        y: dict[str, float] = {}
+        for column in self.slots:
+            self._stack(column, y, {})
+        for number in range(2 * PASSES):
+            towards, columns = (self.before, self.slots) if number % 2 == 0 else (self.after, self.slots[::-1])
+            for column in columns:
+                wanted = {slot: _mean([y[other] for other in towards[slot]], y[slot]) for slot in column}
+                if number < PASSES:
+                    column.sort(key=wanted.__getitem__)
+                self._stack(column, y, wanted)
+        return y
+
+    def _stack(self, column: list[str], y: dict[str, float], wanted: dict[str, float]) -> None:
+        """Place a column from top to bottom, each slot as near to where it is wanted as its neighbours leave room."""
+        bottom = float("-inf")
+        moved = 0.0
+        for slot in column:
+            half = self.height[slot] / 2
+            goal = wanted.get(slot, 0.0)
+            y[slot] = max(goal, bottom + ROW_SPACE + half)
+            moved += y[slot] - goal
+            bottom = y[slot] + half
+        for slot in column:
+            y[slot] -= moved / len(column)
 
 
 def _mean(rows: list[float], own: float) -> float:
