@@ -6,5 +6,6 @@ saves and loads it.
 
 from autodiff_lab.recording.recorder import Recorder, record
 from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.wire import load_recording
 
-__all__ = ["Recorder", "Recording", "record"]
+__all__ = ["Recorder", "Recording", "load_recording", "record"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,21 +35,14 @@ from autodiff_lab.recording.snapshot import Snapshot, Summary
 from autodiff_lab.recording.sources import labels_of, lines_at
 from autodiff_lab.recording.statements import Statements
 
+if TYPE_CHECKING:
+    from autodiff_lab.recording.recorder import Recorder
+
 NOT_SEEN = Snapshot("unknown", (), None, Summary(None, None, None, 0, 0, ()))
 """Stands for a value that nobody told: it was made before the recording began and entered no op."""
 
 
-class Kept(Protocol):
-    """What a recorder hands over."""
-
-    events: list[Any]
-    names: dict[int, str]
-    error: str | None
-    policy: Callable[[Any, bool], Snapshot]
-    title: str
-
-
-def build(kept: Kept) -> Recording:
+def build(kept: Recorder) -> Recording:
     """Make a recording of the events that a recorder kept."""
     builder = _Builder(kept.policy)
     for event in kept.events:
@@ -131,6 +124,7 @@ class _Builder:
         self.running += 1
         for tensor in (*event.targets, *event.seeds):
             self.known(tensor)
+        self.met_in_sweeps.update(event.seeds)
         self.sweeps[event.sweep] = _OpenSweep(len(self.sweeps), event)
 
     def gradient_flowed(self, event: GradientFlowed) -> None:
@@ -143,8 +137,9 @@ class _Builder:
             self.moments.append((application, sweep.index, len(steps) - 1))
         sweep.arrived[event.input] += 1
         steps[-1][2].append((event, sweep.arrived[event.input]))
-        self.known(event.outgoing)
-        self.known(event.total)
+        for tensor in (event.outgoing, event.total, *event.incoming):
+            if tensor is not None:
+                self.known(tensor)
 
     def sweep_ended(self, event: SweepEnded) -> None:
         self.running -= 1
@@ -154,7 +149,7 @@ class _Builder:
     def note(self, kind: str, subject: int, detail: str, place: Any) -> None:
         self.notes.append(Note(kind, subject, detail, place, len(self.applications)))
 
-    def finish(self, kept: Kept) -> Recording:
+    def finish(self, kept: Recorder) -> Recording:
         applications = tuple(self.applications)
         sweeps = tuple(self.closed(sweep) for sweep in self.sweeps.values())
         statements = Statements()

@@ -6,8 +6,8 @@ A picture that says ``loss`` teaches, one that says ``%17`` does not.  Names are
 
 from __future__ import annotations
 
-from itertools import islice
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import FunctionType, ModuleType
 from typing import Any
 

@@ -87,7 +87,10 @@ class Snapshot:
 
 def _comparable(array: Any) -> list[str]:
     """The elements as text: equal for equal values, for nan, and for dtypes that have no comparison."""
-    return [str(x) for x in np.asarray(array).ravel().tolist()]
+    array = np.asarray(array)
+    if array.dtype.kind == "V":  # bfloat16 and its like
+        array = array.astype(np.float64)
+    return [str(x) for x in array.ravel().tolist()]
 
 
 def summarise(array: Any) -> Summary:

@@ -108,11 +108,9 @@ def _targets(target: ast.expr) -> tuple[str, ...]:
     parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     names: list[str] = []
     for part in parts:
-        if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant):
-            part_name = ast.unparse(part)
-        elif isinstance(part, (ast.Name, ast.Attribute)):
-            part_name = ast.unparse(part)
-        else:
+        fixed = isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant)
+        if not fixed and not isinstance(part, (ast.Name, ast.Attribute)):
             return ()
-        names.append(part_name if len(part_name) <= LONGEST_TARGET and not part_name.startswith("_") else "")
+        name = ast.unparse(part)
+        names.append(name if len(name) <= LONGEST_TARGET and not name.startswith("_") else "")
     return tuple(names)

@@ -54,37 +54,36 @@ class _Printer:
         self.recording, self.values, self.lines = recording, values, lines
         self.printed: set[int] = set()
         self.scope = ""
+        self.sweep: int | None = None
 
     def rows(self) -> Iterator[tuple[str, str]]:
         recording = self.recording
         notes = [note for note in recording.notes if note.kind in ("left", "assigned")]
-        sweep: int | None = None
-        started: set[int] = set()
-        last = {moment.sweep: index for index, moment in enumerate(recording.order) if moment.sweep is not None}
-        for index, moment in enumerate(recording.order):
-            while notes and moment.sweep is None and notes[0].before <= moment.application:
-                yield from self.note(notes.pop(0))
+        for moment in recording.order:
             if moment.sweep is None or moment.step is None:
+                while notes and notes[0].before <= moment.application:
+                    yield from self.note(notes.pop(0))
                 yield from self.application(recording.applications[moment.application])
-                continue
-            now = recording.sweeps[moment.sweep]
-            if moment.sweep not in started:
-                started.add(moment.sweep)
-                yield from self.start(now)
-            elif moment.sweep != sweep:
-                yield self.indented(f"backward pass {now.index + 1} goes on"), ""
-            sweep = moment.sweep
-            yield self.step(now.steps[moment.step])
-            if last[moment.sweep] == index:
-                yield from self.end(now)
-        for now in recording.sweeps:
-            if now.index not in started:
-                yield from self.start(now)
-                yield from self.end(now)
+            else:
+                yield from self.moment(recording.sweeps[moment.sweep], moment.step)
+        for sweep in recording.sweeps:
+            if not sweep.steps:
+                yield from self.start(sweep)
+                yield from self.end(sweep)
         for note in notes:
             yield from self.note(note)
         if recording.error is not None:
             yield f"the program ended with {_one_line(recording.error)}", ""
+
+    def moment(self, sweep: Sweep, step: int) -> Iterator[tuple[str, str]]:
+        if step == 0:
+            yield from self.start(sweep)
+        elif sweep.index != self.sweep:
+            yield f"backward pass {sweep.index + 1} goes on", ""
+        self.sweep = sweep.index
+        yield self.step(sweep.steps[step])
+        if step == len(sweep.steps) - 1:
+            yield from self.end(sweep)
 
     def application(self, application: Application) -> Iterator[tuple[str, str]]:
         for tensor in application.inputs:
@@ -160,9 +159,12 @@ class _Printer:
 
     def note(self, note: Note) -> Iterator[tuple[str, str]]:
         if note.kind == "left" and note.subject in self.recording.tensors:
-            yield self.indented(f"{self.number(note.subject)} left the tape by {note.detail}"), self.comment("", note.place)
+            left = f"{self.number(note.subject)} left the tape by {note.detail}"
         elif note.kind == "assigned":
-            yield self.indented(f"assigned {note.detail or 'a variable'}"), self.comment("", note.place)
+            left = f"assigned {note.detail or 'a variable'}"
+        else:
+            return
+        yield self.indented(left), self.comment("", note.place)
 
     def number(self, tensor: int) -> str:
         return f"%{self.recording.numbers[tensor]}"

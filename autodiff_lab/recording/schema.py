@@ -1,0 +1,125 @@
+"""What a field of the wire form may hold, checked one by one, with the path of the field in every complaint.
+
+A `Field` is a value together with where it stands in the file; its methods give the value as the kind that is wanted
+or raise `RecordingError` with a message such as ``tensors[3].shape[1]: expected a whole number from 0, found "a"``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from autodiff_lab.errors import RecordingError
+
+FORMAT = "autodiff_lab recording"
+VERSION = 1
+LARGEST_ID = 2**53
+"""Beyond it, other languages lose digits of whole numbers."""
+DEEPEST = 50
+"""Nesting of lists and objects in parameters."""
+_MISSING: Any = object()
+_WORDS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+
+
+class Field:
+    """A value and its path."""
+
+    __slots__ = ("path", "value")
+
+    def __init__(self, value: Any, path: str) -> None:
+        self.value, self.path = value, path
+
+    def wrong(self, expected: str) -> RecordingError:
+        """The error for a value that is not what was expected."""
+        return RecordingError(f"{self.path or 'the file'}: expected {expected}, found {_excerpt(self.value)}.")
+
+    def get(self, key: str, default: Any = _MISSING) -> Field:
+        """A member of an object."""
+        if type(self.value) is not dict:
+            raise self.wrong("an object")
+        path = f"{self.path}.{key}" if self.path else key
+        if key not in self.value and default is _MISSING:
+            raise RecordingError(f"{path} is missing.")
+        return Field(self.value.get(key, default), path)
+
+    def items(self, least: int = 0, most: int | None = None) -> list[Field]:
+        """The elements of a list."""
+        if type(self.value) is not list:
+            raise self.wrong("a list")
+        if len(self.value) < least or (most is not None and len(self.value) > most):
+            raise self.wrong(f"a list of {least} to {most} elements" if most is not None and most != least
+                             else f"a list of {least} elements")
+        return [Field(item, f"{self.path}[{i}]") for i, item in enumerate(self.value)]
+
+    def members(self) -> Iterator[tuple[Field, Field]]:
+        """The keys and values of an object."""
+        if type(self.value) is not dict:
+            raise self.wrong("an object")
+        for key, value in self.value.items():
+            path = f"{self.path}[{json.dumps(_clean(key))}]"
+            yield Field(key, path), Field(value, path)
+
+    def whole(self, least: int = 0, most: int = LARGEST_ID) -> int:
+        """A whole number; True and 1.0 are none."""
+        if type(self.value) is not int or not least <= self.value <= most:
+            raise self.wrong(f"a whole number from {least}" + (f" to {most}" if most != LARGEST_ID else ""))
+        return self.value
+
+    def maybe_whole(self, least: int = 0, most: int = LARGEST_ID) -> int | None:
+        """A whole number or null."""
+        return None if self.value is None else self.whole(least, most)
+
+    def text(self) -> str:
+        """A text; halves of characters that no encoding has are replaced."""
+        if type(self.value) is not str:
+            raise self.wrong("a text")
+        return _clean(self.value)
+
+    def maybe_text(self) -> str | None:
+        """A text or null."""
+        return None if self.value is None else self.text()
+
+    def truth(self) -> bool:
+        """True or false."""
+        if type(self.value) is not bool:
+            raise self.wrong("true or false")
+        return self.value
+
+    def number(self) -> float:
+        """A number, or one of the words nan, inf and -inf."""
+        value = _WORDS.get(self.value, self.value) if type(self.value) is str else self.value
+        if type(value) not in (int, float):
+            raise self.wrong('a number, "nan", "inf" or "-inf"')
+        try:
+            return float(value)
+        except OverflowError:
+            raise self.wrong("a number that a double can hold") from None
+
+    def data(self, depth: int = DEEPEST) -> Any:
+        """Any plain data, lists as tuples; what nests too deeply is refused."""
+        value = self.value
+        if depth == 0:
+            raise self.wrong(f"data nested at most {DEEPEST} deep")
+        if type(value) is dict:
+            return {key.text(): member.data(depth - 1) for key, member in self.members()}
+        if type(value) is list:
+            return tuple([item.data(depth - 1) for item in self.items()])
+        return self.text() if type(value) is str else value
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _excerpt(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict):
+        return f"an object with {len(value)} members"
+    if isinstance(value, list):
+        return f"a list of {len(value)} elements"
+    if isinstance(value, int) and abs(value) > LARGEST_ID:
+        return "a number with too many digits"
+    shown = json.dumps(_clean(value) if isinstance(value, str) else value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
