@@ -21,11 +21,11 @@ def run_tool(name: str, *arguments: str) -> None:
 
 
 def test_ruff_finds_nothing() -> None:
-    run_tool("ruff", "check", "--quiet", ".")
+    run_tool("ruff", "check", "--quiet", "--output-format", "concise", ".")
 
 
 def test_the_code_is_formatted() -> None:
-    run_tool("ruff", "format", "--check", "--quiet", ".")
+    run_tool("ruff", "format", "--check", "--output-format", "concise", ".")
 
 
 def test_the_type_checker_finds_nothing() -> None:
