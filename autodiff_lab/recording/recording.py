@@ -7,26 +7,26 @@ right inside their bodies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from autodiff_lab.errors import StillRecording
+from autodiff_lab.errors import LabError, StillRecording
 from autodiff_lab.recording.model import Application, Moment, Note, OpInfo, Sweep, TensorRecord
+
+if TYPE_CHECKING:
+    from graphviz import Source
+
+    from autodiff_lab.recording.recorder import Recorder
+
+QUICKLY_DRAWN = 300
+"""Moments up to which a recording that no widget can show is drawn unasked."""
 
 
 def _counted(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}{'es' if word.endswith('s') else 's'}"
-
-
-class _Keeper(Protocol):
-    """What a recording asks of the recorder that it was made by."""
-
-    events: list[Any]
-
-    def recording(self) -> Recording: ...
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +73,7 @@ class Recording:
     title: str = field(default_factory=str)
 
     @classmethod
-    def _of(cls, recorder: _Keeper) -> Recording:
+    def _of(cls, recorder: Recorder) -> Recording:
         """A recording of a program that still runs: its views are built when they are first asked for."""
         live = object.__new__(cls)
         live.__dict__["_recorder"] = recorder
@@ -175,6 +175,104 @@ class Recording:
         from autodiff_lab.recording.wire import save
 
         save(self, path)
+
+    def to_svg(self, moment: int | None = None, *, theme: str = "auto", within: str = "",
+               folded: Iterable[str] | None = None, show: Iterable[str] | None = None) -> str:
+        """A static picture of the graph, as the text of an SVG file.
+
+        Parameters
+        ----------
+        moment : int, optional
+            Index into `order`: the picture as it was then.  Without it, everything that happened is shown.
+        theme : str
+            ``"light"``, ``"dark"``, or ``"auto"``: what the viewer prefers.
+        within : str
+            The scope whose inside is drawn.
+        folded : iterable of str, optional
+            Scopes drawn as one node; all direct sub-scopes of `within` if it is not given.
+        show : iterable of str, optional
+            Any of ``"values"``, ``"gradients"``, ``"shapes"`` and ``"names"``.
+
+        Raises
+        ------
+        LayoutFailed
+            If the graph is too large for the time limit, or no Graphviz is installed.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> with lab.record() as recording:
+        ...     y = lab.exp(lab.constant(0.0))
+        >>> recording.to_svg().startswith("<svg")
+        True
+        """
+        from autodiff_lab.draw.graph import graph
+        from autodiff_lab.draw.layout import layout
+        from autodiff_lab.draw.svg import svg
+
+        drawn = graph(self, within, folded)
+        options: dict[str, Any] = {} if show is None else {"show": show}
+        return svg(drawn, layout(drawn), self, moment, theme, **options)
+
+    def to_dot(self, *, within: str = "", folded: Iterable[str] | None = None) -> Source:
+        """The graph as a `graphviz.Source`, to render, edit or save as its users do.
+
+        Parameters
+        ----------
+        within, folded
+            As for `to_svg`.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> with lab.record() as recording:
+        ...     y = lab.exp(lab.constant(0.0))
+        >>> "exp" in recording.to_dot().source
+        True
+        """
+        from autodiff_lab.draw.dot import dot
+        from autodiff_lab.draw.graph import graph
+
+        return dot(graph(self, within, folded), self)
+
+    def to_html(self, path: str | Path, *, title: str = "") -> None:
+        """Write one HTML file in which the recording can be stepped through, with no network and no kernel.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to; a file that is there is replaced when the new one is complete.
+        title : str
+            Its heading, if the recording has none of its own.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from autodiff_lab.draw.page import page
+        from autodiff_lab.recording.wire import write_whole
+
+        write_whole(Path(path), page(self, title or self.title))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """What a notebook shows: the explorer if widgets are installed, else a picture, and always a text."""
+        if self.__dict__.get("_running"):
+            return {"text/plain": repr(self)}
+        try:
+            from autodiff_lab.widgets.explorer import Explorer
+        except ImportError:
+            return {"text/plain": repr(self)} | self._picture()
+        return Explorer(self)._repr_mimebundle_(include=include, exclude=exclude)
+
+    def _picture(self) -> dict[str, str]:
+        """The SVG where it is quickly made, nothing where it is not: a display must not fail."""
+        if len(self.order) > QUICKLY_DRAWN:
+            return {}
+        try:
+            return {"image/svg+xml": self.to_svg()}
+        except LabError:
+            return {}
 
 
 _VIEWS = frozenset(f.name for f in fields(Recording))
