@@ -71,7 +71,7 @@ def draw_halo(node: Node, box: Box, timeline: Timeline, moment: int | None) -> s
 
 
 def _box(node: Node, box: Box) -> str:
-    behind = _rectangle("lab-box", node, box, centre=(4.0, 4.0)) if node.members else ""
+    behind = _rectangle("lab-box", node, box, grown=-4.0, centre=(0.0, 8.0)) if node.members else ""
     return behind + _rectangle("lab-box", node, box)
 
 

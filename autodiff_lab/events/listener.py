@@ -42,6 +42,7 @@ class Sink(Protocol):
     tracked: Any
     reads: dict[Any, Any]
     listens: bool
+    hears_all: bool
     lean: bool
 
     def append(self, entry: tuple[Any, ...], /) -> None: ...
@@ -80,6 +81,7 @@ class Listener:
     """The sink behind an observer: it turns what ops say into events."""
 
     listens = True
+    hears_all = True
     lean = False
 
     def __init__(self, observer: Callable[[Any], object]) -> None:
@@ -87,7 +89,7 @@ class Listener:
         self.tracked = EVERYTHING
         self.reads: dict[Any, Any] = {}
         self.error: Exception | None = None
-        self._known: set[int] = set()
+        self.known: set[int] = set()
         self._described: set[str] = set()
 
     def append(self, entry: tuple[Any, ...], /) -> None:
@@ -95,7 +97,7 @@ class Listener:
         op, out, ins, params, _ = entry
         if op.name not in self._described:
             self._describe(op)
-        known = self._known
+        known = self.known
         inputs: list[int] = []
         for tensor in ins:
             key = tensor._id
@@ -119,7 +121,7 @@ class Listener:
 
     def meet(self, tensor: Any, kind: str, variable: Any = None) -> None:
         """Tell of a tensor that no recorded op made."""
-        self._known.add(tensor._id)
+        self.known.add(tensor._id)
         name = tensor.name if variable is None else variable.name
         self.tell(TensorMet(tensor._id, kind, name, tensor._array, None if variable is None else variable._id,
                             variable is not None and variable.trainable, place_now(), SCOPE.get()))
@@ -129,7 +131,7 @@ class Listener:
         if op.name not in self._described:
             self._describe(op)
         for tensor in ins:
-            if tensor._id not in self._known:
+            if tensor._id not in self.known:
                 self.meet(tensor, "constant")
         self.tell(OpFailed(op.name, tuple(t._id for t in ins), params, type(error).__name__, str(error), place_now(),
                            SCOPE.get()))
@@ -137,7 +139,7 @@ class Listener:
     def note(self, event: Callable[..., Any], tensor: Any, how: str) -> None:
         """A value entered or left the engine."""
         if event is TensorLeft:
-            if tensor._id in self._known:
+            if tensor._id in self.known:
                 self.tell(TensorLeft(tensor._id, how, place_now()))
         else:
             self.meet(tensor, how)

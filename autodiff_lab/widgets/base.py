@@ -21,7 +21,7 @@ def assets(folder: Path) -> tuple[str, str]:
     Parameters
     ----------
     folder : pathlib.Path
-        Holds ``widget.js`` and ``widget.css``.
+        Holds ``widget.js`` and style sheets.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def assets(folder: Path) -> tuple[str, str]:
     >>> "export default" in script, "--lab-forward" in style
     (True, True)
     """
-    return module_text(folder / "widget.js"), style_text(folder / "widget.css")
+    return module_text(folder / "widget.js"), style_text(*sorted(folder.glob("*.css")))
 
 
 class LabWidget(anywidget.AnyWidget):

@@ -7,11 +7,17 @@ the pygraphviz package, and a simple layering of our own, so that there is a pic
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
 from autodiff_lab.draw.layout.attach import attach
-from autodiff_lab.draw.layout.graphviz import place_by_graphviz, programs
+from autodiff_lab.draw.layout.graphviz import LARGE, place_by_graphviz, programs
 from autodiff_lab.draw.layout.layered import place_in_layers
 from autodiff_lab.draw.model import Graph, Layout
 from autodiff_lab.errors import LayoutFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 OWN = "layered"
 """Name of our own layering."""
@@ -27,7 +33,7 @@ def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> 
     time_limit : float
         Seconds after which Graphviz is stopped.
     engine : str, optional
-        ``"dot"``, ``"pygraphviz"`` or ``"layered"``; by default the first of them that is here.
+        ``"dot"``, ``"pygraphviz"`` or ``"layered"``; by default the first of them that is here and works.
 
     Returns
     -------
@@ -49,13 +55,60 @@ def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> 
     """
     if not graph.nodes:
         return Layout({}, (), 0.0, 0.0, engine or OWN)
-    available = programs()
-    if engine not in (None, OWN, *available):
-        here = ", ".join([*available, OWN])
-        raise LayoutFailed(f"The layout engine {engine!r} is not here; this machine has: {here}.")
-    for name in [engine] if engine else available:
-        if name != OWN:
-            placed = place_by_graphviz(graph, available[name], time_limit)
-            if placed is not None:
-                return attach(graph, placed, name)
+    for name, command in _engines(engine).items():
+        placed = place_by_graphviz([graph], command, time_limit)
+        if placed is not None:
+            return attach(graph, placed[0], name)
     return attach(graph, place_in_layers(graph), OWN)
+
+
+def layouts(graphs: Sequence[Graph], time_limit: float = 5.0, engine: str | None = None) -> list[Layout | LayoutFailed]:
+    """Place several graphs; the small ones together in one run of Graphviz, which costs most of its time to start.
+
+    Parameters
+    ----------
+    graphs : sequence of Graph
+        For example the inside of every scope.
+    time_limit : float
+        Seconds for each run: all small graphs together, and each large one.
+    engine : str, optional
+        As for `layout`.
+
+    Returns
+    -------
+    list of Layout or LayoutFailed
+        In the order of the graphs; an error stands in place of a layout and is not raised.
+
+    Raises
+    ------
+    LayoutFailed
+        If the engine asked for is not here.
+    """
+    together = [graph for graph in graphs if 0 < len(graph.nodes) <= LARGE]
+    found: dict[int, Layout | LayoutFailed] = {}
+    for name, command in list(_engines(engine).items())[:1]:
+        with suppress(LayoutFailed):
+            for graph, placed in zip(together, place_by_graphviz(together, command, time_limit) or (), strict=False):
+                found[id(graph)] = attach(graph, placed, name)
+    for graph in graphs:
+        if id(graph) not in found:
+            found[id(graph)] = _layout_or_error(graph, time_limit, engine)
+    return [found[id(graph)] for graph in graphs]
+
+
+def _layout_or_error(graph: Graph, time_limit: float, engine: str | None) -> Layout | LayoutFailed:
+    try:
+        return layout(graph, time_limit, engine)
+    except LayoutFailed as error:
+        return error
+
+
+def _engines(wanted: str | None) -> dict[str, Sequence[str]]:
+    """Return the Graphviz commands to try, in order; none for our own layering."""
+    available = programs()
+    if wanted is None:
+        return available
+    if wanted not in (OWN, *available):
+        here = ", ".join([*available, OWN])
+        raise LayoutFailed(f"The layout engine {wanted!r} is not here; this machine has: {here}.")
+    return {} if wanted == OWN else {wanted: available[wanted]}

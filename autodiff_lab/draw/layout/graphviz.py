@@ -27,14 +27,17 @@ LARGE = 300
 RANK_SPACE, NODE_SPACE = 64.0, 20.0
 """Pixels between columns, and between nodes of a column."""
 POINTS = 72.0
+SEPARATOR = "\n// next\n"
+"""A comment between graphs that travel together."""
 
 # The library is run in another Python, because its search cannot be interrupted from the inside. The text goes in by
 # stdin and comes out by stdout, as it does for `dot`.
 _LIBRARY = """
 import sys
 import pygraphviz
-picture = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())
-sys.stdout.buffer.write(picture.draw(format="json0", prog="dot"))
+for source in sys.stdin.buffer.read().decode().split("// next"):
+    picture = pygraphviz.AGraph(string=source)
+    sys.stdout.buffer.write(picture.draw(format="json0", prog="dot"))
 """
 
 
@@ -49,31 +52,46 @@ def programs() -> dict[str, Sequence[str]]:
     return found
 
 
-def place_by_graphviz(graph: Graph, command: Sequence[str], time_limit: float) -> Placed | None:
-    """Coordinates from one program, or None if it does not work here.
+def place_by_graphviz(graphs: Sequence[Graph], command: Sequence[str], time_limit: float) -> list[Placed] | None:
+    """Return coordinates from one run of one program, or None if it does not work here.
 
     Raises
     ------
     LayoutFailed
         If it is not ready within `time_limit` seconds.
     """
+    if not graphs:
+        return []
+    sources = SEPARATOR.join(map(layout_source, graphs)).encode()
     try:
-        done = subprocess.run(command, input=layout_source(graph).encode(), capture_output=True, timeout=time_limit,
-                              check=False)  # fmt: skip
+        done = subprocess.run(command, input=sources, capture_output=True, timeout=time_limit, check=False)
     except subprocess.TimeoutExpired as error:
-        raise LayoutFailed(
-            f"A graph of {len(graph.nodes)} nodes and {len(graph.edges)} edges was not laid out within "
-            f"{time_limit:g} s. Give parts of the program a name with lab.name_scope(...), so that they fold to one "
-            "node each, look inside one scope only, or raise time_limit."
-        ) from error
+        raise LayoutFailed(_too_large(graphs, time_limit)) from error
     except OSError:
         return None
-    if done.returncode != 0:
-        return None
     try:
-        return _read(graph, json.loads(done.stdout))
-    except (ValueError, KeyError):
+        found = _documents(done.stdout.decode()) if done.returncode == 0 else []
+        return [_read(graph, document) for graph, document in zip(graphs, found, strict=True)]
+    except (ValueError, KeyError, IndexError):
         return None
+
+
+def _too_large(graphs: Sequence[Graph], time_limit: float) -> str:
+    nodes, edges = sum(len(graph.nodes) for graph in graphs), sum(len(graph.edges) for graph in graphs)
+    return (
+        f"A graph of {nodes} nodes and {edges} edges was not laid out within {time_limit:g} s. "
+        "Give parts of the program a name with lab.name_scope(...), so that they fold to one node each; "
+        "or look inside one scope only; or raise time_limit."
+    )
+
+
+def _documents(text: str) -> list[dict[str, Any]]:
+    """Return the JSON documents that follow each other in a text."""
+    decoder, found, at = json.JSONDecoder(), [], 0
+    while (start := text.find("{", at)) >= 0:
+        document, at = decoder.raw_decode(text, start)
+        found.append(document)
+    return found
 
 
 def layout_source(graph: Graph) -> str:

@@ -1,0 +1,166 @@
+"""autodiff_lab: a tape that shows itself.
+
+Differentiate with `GradientTape`, see what it did with `record`, plot functions beside their derivatives with
+`explore`.  `import autodiff_lab as lab` loads NumPy and nothing heavier; widgets and figures load when first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from autodiff_lab import errors, events, linalg, math, nn, ops, random
+from autodiff_lab.engine.convert import constant, convert_to_tensor, is_tensor
+from autodiff_lab.engine.dtypes import (
+    DType,
+    as_dtype,
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from autodiff_lab.engine.dtypes import bool_ as bool  # noqa: A004 - TensorFlow's name for the dtype
+from autodiff_lab.engine.op import registered_gradients
+from autodiff_lab.engine.primitives import add
+from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.sweep import Engine
+from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.events import name_scope
+from autodiff_lab.ops.array.casting import cast, identity, stop_gradient
+from autodiff_lab.ops.array.creation import (
+    eye,
+    fill,
+    linspace,
+    one_hot,
+    ones,
+    ones_like,
+    range,
+    rank,
+    shape,
+    size,
+    zeros,
+    zeros_like,
+)
+from autodiff_lab.ops.array.gathering import (
+    argmax,
+    argmin,
+    gather,
+    gather_nd,
+    scatter_nd,
+    tensor_scatter_nd_update,
+    where,
+)
+from autodiff_lab.ops.array.joining import concat, split, stack, unstack
+from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, reshape, squeeze, transpose
+from autodiff_lab.ops.linalg.products import matmul
+from autodiff_lab.ops.math.arithmetic import (
+    abs,
+    add_n,
+    divide,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    pow,
+    sign,
+    sqrt,
+    square,
+    subtract,
+)
+from autodiff_lab.ops.math.comparison import (
+    equal,
+    floor,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    not_equal,
+    round,
+)
+from autodiff_lab.ops.math.exponential import exp
+from autodiff_lab.ops.math.reductions import reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_sum
+from autodiff_lab.ops.math.trigonometric import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atanh,
+    cos,
+    cosh,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
+from autodiff_lab.ops.nn.activations import sigmoid
+from autodiff_lab.recording import Recording, load_recording, record
+from autodiff_lab.transforms.custom import RegisterGradient, custom_gradient
+
+if TYPE_CHECKING:
+    from autodiff_lab import style
+    from autodiff_lab.exploring import explore, plot_derivative
+
+__version__ = "0.1.0"
+newaxis = None
+
+_LAZY = {"explore": "autodiff_lab.exploring", "plot_derivative": "autodiff_lab.exploring"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs matplotlib or widgets when it is first asked for."""
+    from importlib import import_module
+
+    if name == "style":
+        return import_module("autodiff_lab.style")
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'autodiff_lab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Add the cell magic ``%%record``; called by ``%load_ext autodiff_lab``.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> from IPython.testing.globalipapp import get_ipython  # doctest: +SKIP
+    """
+    from autodiff_lab.magic import load_ipython_extension as load
+
+    load(ipython)
+
+
+__all__ = [
+    "DType", "Engine", "GradientTape", "Recording", "RegisterGradient", "Tensor", "TensorShape",
+    "UnconnectedGradients", "Variable", "abs", "acos", "acosh", "add", "add_n", "argmax", "argmin", "as_dtype", "asin",
+    "asinh", "atan", "atanh", "bfloat16", "bool", "broadcast_to", "cast", "complex128", "complex64", "concat",
+    "constant", "convert_to_tensor", "cos", "cosh", "custom_gradient", "divide", "equal", "errors", "events", "exp",
+    "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "gather", "gather_nd",
+    "greater", "greater_equal", "identity", "int16", "int32", "int64", "int8", "is_tensor", "less", "less_equal",
+    "linalg", "linspace", "load_ipython_extension", "load_recording", "logical_and", "logical_not", "logical_or",
+    "math", "matmul", "maximum", "minimum", "multiply", "name_scope", "negative", "newaxis", "nn", "not_equal",
+    "one_hot", "ones", "ones_like", "ops", "plot_derivative", "pow", "random", "range", "rank", "record",
+    "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_sum", "registered_gradients",
+    "reshape", "round", "scatter_nd", "shape", "sigmoid", "sign", "sin", "sinh", "size", "split", "sqrt", "square",
+    "squeeze", "stack", "stop_gradient", "style", "subtract", "tan", "tanh", "tensor_scatter_nd_update", "transpose",
+    "uint16", "uint32", "uint64", "uint8", "unstack", "where", "zeros", "zeros_like",
+]

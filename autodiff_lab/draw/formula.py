@@ -1,0 +1,145 @@
+"""Formulas: the LaTeX of an op to MathML, so that a page shows them with no script and no network.
+
+Recordings bring the LaTeX of their ops (``{0}``, ``{1}`` stand for the inputs); the names of the inputs are the user's
+text and never become LaTeX or markup: the formula is converted with marks in their place, cleaned to a short list of
+elements, and filled afterwards.  The front end fills the same marks itself, so one formula serves every use of an op.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+from xml.etree import ElementTree
+
+FIRST_MARK = 0xE000
+"""Character that stands for input 0 in a converted formula; those after it stand for the inputs after it."""
+MOST_INPUTS = 32
+_LONGEST = 2_000
+_SPACE = "http://www.w3.org/1998/Math/MathML"
+_INPUT = re.compile(r"\{(\d{1,2})\}")
+_ELEMENTS = frozenset(
+    "math mrow mi mn mo mtext mspace msup msub msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd mstyle"
+    " mpadded".split()
+)
+_ATTRIBUTES = frozenset(
+    "display mathvariant stretchy fence form width lspace rspace accent columnalign separator linethickness".split()
+)
+
+
+@lru_cache(maxsize=2048)
+def template(latex: str, inputs: int = MOST_INPUTS) -> str:
+    """Return LaTeX as MathML, with marks (see `FIRST_MARK`) where the inputs belong.
+
+    Parameters
+    ----------
+    latex : str
+        With ``{0}``, ``{1}``, ... for the inputs.
+    inputs : int
+        How many there are: in the formula of a unary op, ``{2}`` is an exponent.
+
+    Returns
+    -------
+    str
+        A ``<math>`` element; readable plain text, which does not start with ``<``, where the formula cannot be
+        converted or latex2mathml is not installed.
+
+    Examples
+    --------
+    >>> template("").startswith("<")
+    False
+    """
+    if not latex or len(latex) > _LONGEST:
+        return plain(latex[:_LONGEST], inputs)
+    try:
+        from latex2mathml.converter import convert
+
+        marked = _INPUT.sub(lambda found: _marked(found, inputs, "{\\text{%s}}"), latex)
+        return _cleaned(ElementTree.fromstring(convert(marked)))
+    except Exception:  # noqa: BLE001 - a formula is an ornament: whatever is wrong with it, the text remains
+        return plain(latex, inputs)
+
+
+def _marked(found: re.Match[str], inputs: int, frame: str) -> str:
+    position = int(found[1])
+    return frame % chr(FIRST_MARK + position) if position < min(inputs, MOST_INPUTS) else found[0]
+
+
+def _cleaned(element: ElementTree.Element) -> str:
+    """Write an element again with only the elements and attributes of the two lists."""
+    name = element.tag.rpartition("}")[2]
+    inside = escape(element.text or "", quote=False)
+    inside += "".join(_cleaned(child) + escape(child.tail or "", quote=False) for child in element)
+    if name not in _ELEMENTS:
+        return inside
+    kept = {key: value for key, value in element.attrib.items() if key in _ATTRIBUTES}
+    if name == "math":
+        kept = {"xmlns": _SPACE, **kept}
+    written = "".join(f' {key}="{escape(value)}"' for key, value in kept.items())
+    return f"<{name}{written}>{inside}</{name}>"
+
+
+_WORDS = {
+    r"\cdot": "·", r"\times": "×", r"\odot": "⊙", r"\top": "ᵀ", r"\le": "≤", r"\ge": "≥", r"\ne": "≠", r"\sum": "Σ",
+    r"\pi": "π", r"\sigma": "σ", r"\partial": "∂", r"\infty": "∞", r"\pm": "±", r"\quad": " ", r"\,": " ", r"\;": " ",
+    r"\left": "", r"\right": "",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=2048)
+def plain(latex: str, inputs: int = MOST_INPUTS) -> str:
+    """Return LaTeX as readable text with the same marks, for places without MathML.
+
+    Examples
+    --------
+    >>> fill(plain(r"\\cos {0}"), ["x"]), fill(plain(r"{0} \\cdot {1}"), ["x", "y"])
+    ('cos x', 'x · y')
+    >>> fill(plain(r"\\frac{1}{\\sqrt{{0}}}", 1), ["x"])
+    '(1)/(√(x))'
+    """
+    text = _INPUT.sub(lambda found: _marked(found, inputs, "%s"), latex)
+    text = re.sub(r"\\(?:operatorname|mathrm|mathbf|mathit|text|mathop)\*?\{([^{}]*)\}", r"\1", text)
+    before = ""
+    while before != text:  # from the innermost braces outwards
+        before = text
+        text = re.sub(r"\\sqrt\{([^{}]*)\}", r"√(\1)", text)
+        text = re.sub(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)", text)
+    for word in sorted(_WORDS, key=len, reverse=True):
+        text = text.replace(word, _WORDS[word])
+    text = re.sub(r"\\([A-Za-z]+)", r"\1", text)
+    return re.sub(r"\s+", " ", text.replace("{", "").replace("}", "").replace("\\", "")).strip().lstrip("<")
+
+
+def fill(text: str, names: Sequence[str]) -> str:
+    """Put names where the marks are, in plain text.
+
+    Examples
+    --------
+    >>> fill(plain("{0} + {1}"), ["x", "y"])
+    'x + y'
+    """
+    for position, name in enumerate(names[:MOST_INPUTS]):
+        text = text.replace(chr(FIRST_MARK + position), name)
+    return text
+
+
+def mathml(latex: str, names: Sequence[str]) -> str:
+    """Return LaTeX as markup that may stand in a page: MathML, else escaped text.
+
+    Parameters
+    ----------
+    latex : str
+        With ``{0}``, ``{1}``, ... for the inputs.
+    names : sequence of str
+        What the inputs are called; any text, it is escaped.
+
+    Examples
+    --------
+    >>> "<script" in mathml(r"\\cos {0}", ["<script>"])
+    False
+    """
+    made = template(latex, len(names))
+    if made.startswith("<"):
+        return fill(made, [escape(name) for name in names])
+    return escape(fill(made, names))

@@ -1,0 +1,26 @@
+// What stands in for the kernel in an exported page: a model that keeps its state here, with the methods that widgets use.
+
+/**
+ * @param {Record<string, any>} state
+ * @returns {any}
+ */
+export function standInModel(state) {
+  /** @type {Map<string, Set<() => void>>} */
+  const listeners = new Map();
+  return {
+    get: (/** @type {string} */ name) => state[name],
+    set(/** @type {string} */ name, /** @type {any} */ value) {
+      if (state[name] === value) return;
+      state[name] = value;
+      for (const listener of listeners.get(`change:${name}`) ?? []) listener();
+    },
+    on(/** @type {string} */ event, /** @type {() => void} */ listener) {
+      listeners.set(event, (listeners.get(event) ?? new Set()).add(listener));
+    },
+    off(/** @type {string} */ event, /** @type {() => void} */ listener) {
+      listeners.get(event)?.delete(listener);
+    },
+    save_changes() {},
+    send() {},
+  };
+}

@@ -1,0 +1,134 @@
+"""Page: a recording as one HTML file that anyone can open and step through, with no server, kernel or network.
+
+It holds the explorer's own script on a model that stands in for the kernel (``page.js``), and the scene as JSON.  Its
+Content-Security-Policy allows exactly this script and this style, by their hashes, and nothing from anywhere else, so
+that even a hostile recording can do no more than show text.  Without JavaScript one sees the picture and the trace.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from autodiff_lab.draw.assets import WIDGETS, module_text, style_text, without_comments
+from autodiff_lab.draw.graph import graph
+from autodiff_lab.draw.layout import layout
+from autodiff_lab.draw.scene import clipped, scene
+from autodiff_lab.draw.svg import svg
+from autodiff_lab.errors import LayoutFailed
+from autodiff_lab.recording.recording import Recording
+
+_STAND_IN = Path(__file__).parent / "page.js"
+_ROOM = """
+html { color-scheme: light dark; }
+body { margin: 0; padding: 16px; }
+body, .autodiff-lab { background: var(--lab-paper); }
+.explorer { max-width: 1600px; margin: 0 auto; --explorer-height: max(320px, min(60vh, 640px)); }
+@media (max-width: 700px) { body { padding: 8px; } }
+"""
+_BEGIN = """
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+widget.render({ model: standInModel(read("state")), el: document.getElementById("explorer") });
+"""
+_LONGEST_ACCOUNT = 20_000
+
+
+def page(recording: Recording, title: str | None = None) -> str:
+    """Return a recording as a self-contained HTML page.
+
+    Parameters
+    ----------
+    recording : Recording
+        What to show.
+    title : str, optional
+        Title of the page; by default that of the recording.
+
+    Returns
+    -------
+    str
+        HTML, to be written as UTF-8.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.Variable(3.0, name="x")
+    >>> with lab.record() as recording:
+    ...     y = x * x
+    >>> "<h1" in page(recording, "A <b> square"), "<b>" in page(recording, "A <b> square")
+    (False, False)
+    """
+    payload = scene(recording)
+    name = clipped(title or recording.title or "Recording")
+    payload["title"] = name
+    state = {"scene": payload, "step": payload["start"], "view": ""}
+    return document(name, state, WIDGETS / "explorer", _without_script(recording))
+
+
+def document(title: str, state: dict[str, Any], widget: Path, otherwise: str = "") -> str:
+    """Return a page that shows one widget.
+
+    Parameters
+    ----------
+    title : str
+        Any text; it is escaped.
+    state : dict
+        The traits of the widget, JSON-able.
+    widget : pathlib.Path
+        Folder of the widget.
+    otherwise : str
+        Markup that is shown where no script runs.
+    """
+    module = module_text(widget / "widget.js").replace("export default", "const widget =")
+    script = without_comments(f"{module}\n{module_text(_STAND_IN)}\n{_BEGIN}")
+    style = without_comments(style_text(*sorted(widget.glob("*.css"))) + _ROOM + ":root { --lab-none: 0; }\n")
+    styles = [style, *re.findall(r"<style[^>]*>(.*?)</style>", otherwise, re.DOTALL)]
+    return "\n".join([
+        "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, styles)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(title)}</title>", f"<style>{style}</style>", "</head>", '<body class="autodiff-lab">',
+        '<main id="explorer"></main>', f"<noscript>{otherwise}</noscript>",
+        f'<script type="application/json" id="state">{json_text(state)}</script>',
+        f'<script type="module">{script}</script>', "</body>", "</html>", "",
+    ])  # fmt: skip
+
+
+def json_text(state: Any) -> str:
+    """Return JSON that may stand inside a script element: no markup can begin in it.
+
+    Examples
+    --------
+    >>> json_text({"name": "</script>"})
+    '{"name":"\\\\u003c/script>"}'
+    """
+    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _policy(script: str, styles: list[str]) -> str:
+    allowed = " ".join(f"'{_hash(style)}'" for style in styles)
+    return (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src {allowed}; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _without_script(recording: Recording) -> str:
+    """The picture and the trace, for a reader without JavaScript."""
+    drawn = graph(recording)
+    try:
+        picture = svg(drawn, layout(drawn), recording)
+    except LayoutFailed as failure:
+        picture = f"<p>{escape(str(failure))}</p>"
+    account = str(recording)
+    if len(account) > _LONGEST_ACCOUNT:
+        account = account[:_LONGEST_ACCOUNT] + "\n…"
+    return f"<p>Stepping needs JavaScript; this is the end of the program.</p>{picture}<pre>{escape(account)}</pre>"

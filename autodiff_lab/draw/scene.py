@@ -1,0 +1,178 @@
+"""Scene: everything that the explorer shows of a recording, as one JSON-able payload.
+
+It travels to the page once; the front end (``widgets/explorer``) holds it and folds it up to an integer step, so that
+stepping needs no kernel.  To stay small it is made of tables that refer to each other by position: each value is
+written once, each place and op once.  ``widgets/explorer/scene.js`` reads it and names the columns again; the two files
+change together, and `FORMAT` counts the changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autodiff_lab.draw.formula import template
+from autodiff_lab.draw.timeline import Timeline
+from autodiff_lab.draw.values import Values
+from autodiff_lab.draw.views import views
+from autodiff_lab.events import Place
+from autodiff_lab.recording.model import Application, Flow, Moment, OpInfo, Sweep
+from autodiff_lab.recording.recording import Recording
+
+FORMAT = 1
+NOTHING = -1
+"""In place of a position where there is nothing."""
+_NAME = 200
+
+
+def scene(recording: Recording) -> dict[str, Any]:
+    """Return what the explorer shows of a recording.
+
+    Parameters
+    ----------
+    recording : Recording
+        With or without backward passes; one that ended in an error shows how far it came.
+
+    Returns
+    -------
+    dict
+        Lists, dicts, strings and integers only.  Tensors are named by their print-time number.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.Variable(3.0, name="x")
+    >>> with lab.record() as recording, lab.GradientTape() as tape:
+    ...     y = x * x
+    >>> len(scene(recording)["steps"])
+    1
+    """
+    return _Tables(recording).payload()
+
+
+class _Tables:
+    """The tables under construction."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.values = Values()
+        self.places: dict[Place, int] = {}
+        self.ops: dict[tuple[str, int], int] = {}
+        self.scopes: dict[str, int] = {}
+        self.tensors: dict[int, list[Any]] = {}
+
+    def payload(self) -> dict[str, Any]:
+        recording = self.recording
+        timeline = Timeline(recording)
+        self.tracked = timeline.tracked
+        drawn = _drawn(recording)
+        born = {moment.application: at for at, moment in enumerate(recording.order, start=1) if moment.sweep is None}
+        pictures = views(recording, timeline)
+        payload: dict[str, Any] = {
+            "format": FORMAT,
+            "title": clipped(recording.title),
+            "error": recording.error or "",
+            "start": start(recording.order),
+            "applications": {a.index: self.application(a, born.get(a.index, 0)) for a in drawn},
+            "steps": [self.step(moment) for moment in recording.order],
+            "sweeps": [self.sweep(sweep) for sweep in recording.sweeps],
+            "left": self.left(),
+            "views": {path: picture.payload(recording.numbers) for path, picture in pictures.items()},
+        }
+        for picture in pictures.values():
+            for tensor in picture.tensors():
+                self.tensor(tensor)
+        payload["tensors"] = self.tensors
+        payload["ops"] = [self.op(name, inputs) for name, inputs in self.ops]
+        payload["places"] = [[recording.where(p), recording.line(p)[:_NAME]] for p in self.places]
+        payload["scopes"] = list(self.scopes)
+        payload["kinds"], payload["values"] = self.values.tables()
+        return payload
+
+    def application(self, application: Application, born: int) -> list[Any]:
+        key = (application.op, len(application.inputs))
+        return [
+            self.ops.setdefault(key, len(self.ops)),
+            [self.tensor(t) for t in application.inputs],
+            [self.tensor(t) for t in application.outputs],
+            self.place(application.place),
+            self.scopes.setdefault(application.scope, len(self.scopes)),
+            born,
+            application.error or "",
+            _parameters(application.params),
+        ]
+
+    def op(self, name: str, inputs: int) -> list[Any]:
+        info = self.recording.ops.get(name) or OpInfo(name)
+        formulas = [template(latex, inputs) for latex in info.locals_latex]
+        symbol = clipped(info.symbol or name)
+        return [clipped(name), symbol, info.sentence[:_NAME], template(info.latex, inputs), formulas]
+
+    def tensor(self, key: int) -> int:
+        """The number of a tensor; its row is written when it is met first."""
+        number = self.recording.numbers[key]
+        if number not in self.tensors:
+            record = self.recording.tensors[key]
+            self.tensors[number] = row = []
+            made = NOTHING if record.application is None else record.application
+            value = self.values.position(record.snapshot)
+            name = clipped(record.name or "")
+            row.extend([name, record.kind, value, made, self.place(record.place), int(key in self.tracked)])
+        return number
+
+    def value(self, key: int | None) -> int:
+        return NOTHING if key is None else self.values.position(self.recording.tensors[key].snapshot)
+
+    def place(self, place: Place | None) -> int:
+        return NOTHING if place is None else self.places.setdefault(place, len(self.places))
+
+    def step(self, moment: Moment) -> list[Any]:
+        if moment.sweep is None or moment.step is None:
+            return [moment.application]
+        step = self.recording.sweeps[moment.sweep].steps[moment.step]
+        incoming = [self.value(key) for key in step.incoming]
+        return [moment.application, moment.sweep, incoming, [self.flow(flow) for flow in step.flows]]
+
+    def flow(self, flow: Flow) -> list[Any]:
+        local = NOTHING if flow.local is None else self.values.position(flow.local)
+        shown = [self.tensor(flow.input), local, self.value(flow.outgoing), self.value(flow.total)]
+        return [flow.position, *shown, flow.arrived, flow.expected]
+
+    def sweep(self, sweep: Sweep) -> list[Any]:
+        return [
+            [self.tensor(t) for t in sweep.targets],
+            [self.value(t) for t in sweep.seeds],
+            [self.tensor(t) for t in sweep.sources],
+            [self.value(t) for t in sweep.results],
+            int(sweep.finished),
+            self.place(sweep.place),
+        ]
+
+    def left(self) -> dict[int, list[Any]]:
+        """By tensor: how its value left the engine, the first time, and where."""
+        exits: dict[int, list[Any]] = {}
+        for note in self.recording.notes:
+            if note.kind == "left" and note.subject in self.recording.tensors:
+                exits.setdefault(self.tensor(note.subject), [clipped(note.detail), self.place(note.place)])
+        return exits
+
+
+def _drawn(recording: Recording) -> list[Application]:
+    """The forward applications, and those of a backward pass that are stepped through as well (higher orders)."""
+    visited = {moment.application for moment in recording.order}
+    return [a for a in recording.applications if a.cause is None or a.index in visited]
+
+
+def start(order: Sequence[Moment]) -> int:
+    """The step that is shown first: the end of the forward pass before the first sweep, so that → goes backwards."""
+    backward = (at for at, moment in enumerate(order) if moment.sweep is not None)
+    return next(backward, len(order))
+
+
+def clipped(text: str) -> str:
+    """Return a text of any length in at most 200 characters."""
+    return text if len(text) <= _NAME else text[: _NAME - 1] + "…"
+
+
+def _parameters(params: dict[str, Any] | None) -> str:
+    return clipped(", ".join(f"{name}={value}" for name, value in (params or {}).items()))

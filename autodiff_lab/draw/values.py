@@ -1,0 +1,93 @@
+"""Values as the explorer shows them: each once, small for a node, short for a sentence, in full for copying."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.draw.lines import number
+from autodiff_lab.recording.numbers import brief, dimensions
+from autodiff_lab.recording.snapshot import Snapshot
+
+ORDINARY, ZERO, NAN, INFINITE = 0, 1, 2, 3
+"""Marks of a value: words and shapes stand beside them in the picture, never a colour alone."""
+_FULL = 600
+
+
+class Values:
+    """A table of values under construction; equal values share one row."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[Any, ...], int] = {}
+        self._kinds: dict[tuple[str, str], int] = {}
+        self._seen: dict[int, tuple[Snapshot, int]] = {}
+
+    def position(self, snapshot: Snapshot) -> int:
+        """Return the row of a value."""
+        known = self._seen.get(id(snapshot))
+        if known is not None:
+            return known[1]
+        kind = (str(snapshot.dtype), dimensions(snapshot.shape))
+        short = brief(snapshot, minus="−")
+        full = full_text(snapshot)
+        small = number(snapshot)
+        place = self._kinds.setdefault(kind, len(self._kinds))
+        row = (short, "" if full == short else full, "" if small == short else small, place, mark(snapshot))
+        position = self._rows.setdefault(row, len(self._rows))
+        self._seen[id(snapshot)] = snapshot, position
+        return position
+
+    def tables(self) -> tuple[list[list[str]], list[list[Any]]]:
+        """Return the kinds (dtype and shape) and the rows: short, full, small (empty if the same), kind, mark."""
+        return [list(kind) for kind in self._kinds], [list(row) for row in self._rows]
+
+
+def mark(snapshot: Snapshot) -> int:
+    """Return what is remarkable about a value: all zero, any nan, any infinity.
+
+    Examples
+    --------
+    >>> from autodiff_lab.recording.snapshot import snapshot
+    >>> mark(snapshot(np.zeros(3))) == ZERO, mark(snapshot(np.array([1.0, np.nan]))) == NAN
+    (True, True)
+    """
+    summary = snapshot.summary
+    if summary is not None:
+        if summary.nan or summary.inf:
+            return NAN if summary.nan else INFINITE
+        return ZERO if summary.minimum == summary.maximum == 0 else ORDINARY
+    array = np.asarray(snapshot.array)
+    if array.dtype.kind not in "fcbiu" or array.size == 0:
+        return ORDINARY
+    if array.dtype.kind in "fc" and not np.isfinite(array).all():
+        return NAN if np.isnan(array).any() else INFINITE
+    return ORDINARY if array.any() or array.dtype.kind == "b" else ZERO
+
+
+def full_text(snapshot: Snapshot) -> str:
+    """Return every digit of a small value, and all that is known of a large one.
+
+    The minus signs are those of programs, so that the text can be copied into one.
+
+    Examples
+    --------
+    >>> from autodiff_lab.recording.snapshot import snapshot
+    >>> full_text(snapshot(np.float32(-0.1)))
+    '-0.1'
+    """
+    summary = snapshot.summary
+    if summary is None:
+        array = np.asarray(snapshot.array)
+        if array.ndim == 0:
+            text = str(array[()])
+        else:
+            text = np.array2string(array, separator=", ", max_line_width=72, threshold=64)
+    else:
+        first = ", ".join(str(item) for item in summary.first)
+        known = {"min": summary.minimum, "mean": summary.mean, "max": summary.maximum}
+        parts = [f"{word} {value!r}" for word, value in known.items() if value is not None]
+        parts += [f"{count} {word}" for word, count in (("nan", summary.nan), ("inf", summary.inf)) if count]
+        text = f"{', '.join(parts)}; first: {first}, …"
+    return text if len(text) <= _FULL else text[: _FULL - 1] + "…"
+

@@ -1,0 +1,101 @@
+"""Views: the graph of the whole program and of the inside of every scope, each laid out once.
+
+The explorer goes in and out of scopes without a kernel, so every view has its coordinates from the start.  A view that
+cannot be laid out keeps the sentence that says why, and the explorer shows its table instead.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autodiff_lab.draw.graph import graph, scope_paths
+from autodiff_lab.draw.layout import layout
+from autodiff_lab.draw.model import Graph, Layout
+from autodiff_lab.draw.timeline import Timeline
+from autodiff_lab.errors import LayoutFailed
+from autodiff_lab.recording.recording import Recording
+
+TIME_FOR_ALL = 20.0
+"""Seconds after which the views that are left, the innermost ones, are not laid out any more."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A graph with its layout, or with the sentence that says why it has none."""
+
+    graph: Graph
+    layout: Layout | None
+    why: str = ""
+
+    def tensors(self) -> Iterator[int]:
+        """Yield the ids of the tensors that the picture shows."""
+        if self.layout is not None:
+            for node in self.graph.nodes:
+                yield from node.tensors
+            for edge in self.graph.edges:
+                yield edge.tensor
+
+    def payload(self, numbers: Mapping[int, int]) -> dict[str, Any]:
+        """Return the picture with coordinates rounded to pixels; a node is named by its place in the list."""
+        if self.layout is None:
+            return {"why": self.why}
+        place = {node.key: at for at, node in enumerate(self.graph.nodes)}
+        nodes: list[list[Any]] = []
+        for node in self.graph.nodes:
+            box = self.layout.boxes[node.key]
+            corner = [round(box.x - box.width / 2), round(box.y - box.height / 2), round(box.width), round(box.height)]
+            application = -1 if node.application is None else node.application
+            shown = [numbers[tensor] for tensor in node.tensors]
+            members = list(node.members)
+            nodes.append([node.key, node.kind, node.label, node.name, shown, application, members, int(node.outside),
+                          *corner])  # fmt: skip
+        edges = [
+            [place[edge.source], place[edge.target], numbers[edge.tensor], edge.position, curve_text(curve)]
+            for edge, curve in zip(self.graph.edges, self.layout.curves, strict=True)
+        ]
+        size = [round(self.layout.width), round(self.layout.height)]
+        return {"nodes": nodes, "edges": edges, "size": size}
+
+
+def views(recording: Recording, timeline: Timeline, seconds: float = TIME_FOR_ALL) -> dict[str, Picture]:
+    """Return the picture of the whole program (path ``""``) and of every scope.
+
+    Parameters
+    ----------
+    recording : Recording
+        What to draw.
+    timeline : Timeline
+        That of the recording.
+    seconds : float
+        Time for all layouts together; outer scopes come first.
+    """
+    end = time.monotonic() + seconds
+    paths = ["", *sorted(scope_paths(recording), key=lambda path: path.count("/"))]
+    return {path: _picture(recording, path, timeline, end - time.monotonic()) for path in paths}
+
+
+def _picture(recording: Recording, path: str, timeline: Timeline, seconds: float) -> Picture:
+    drawn = graph(recording, path, timeline=timeline)
+    if seconds <= 0:
+        return Picture(drawn, None, "There was no time left to lay out this scope; the table below has its steps.")
+    try:
+        return Picture(drawn, layout(drawn))
+    except LayoutFailed as error:
+        return Picture(drawn, None, str(error))
+
+
+def curve_text(curve: tuple[tuple[float, float], ...]) -> str:
+    """Write a curve as SVG path data in whole pixels.
+
+    Examples
+    --------
+    >>> curve_text(((0.0, 1.4), (2.0, 3.0), (4.0, 5.0), (6.0, 7.0)))
+    'M0 1C2 3 4 5 6 7'
+    """
+    if not curve:
+        return ""
+    points = [f"{round(x)} {round(y)}" for x, y in curve]
+    return f"M{points[0]}C{' '.join(points[1:])}" if len(points) > 1 else f"M{points[0]}"

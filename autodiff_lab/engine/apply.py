@@ -1,0 +1,229 @@
+"""How an op is applied and recorded: one short call path for each arity, which is where eager speed comes from.
+
+A sink has `tracked` (answers ``in``, takes `.add`) and `append(entry)`.  An entry is ``(op, out, ins, params, need)``:
+`out` is a tensor (a tuple of them when the op has several outputs), `params` a dict or None, `need` the positions of
+the inputs that were tracked when the op ran.  `need` is semantics, not bookkeeping: an op that ran before a tensor was
+watched must stay unconnected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.failure import dtypes_differ, failed, wrong_dtype
+from autodiff_lab.engine.namespace import RAW, RECORDING
+from autodiff_lab.engine.op import Op, register
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.events import fresh_id, sinks_now
+
+ndarray = np.ndarray
+NEED_0, NEED_1, NEED_BOTH = (0,), (1,), (0, 1)
+LEAN_BYTES = 1024
+"""Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
+
+
+class Hollow:
+    """What is left of an array that no rule reads: its shape and dtype."""
+
+    __slots__ = ("dtype", "shape")
+    nbytes = 0
+
+    def __init__(self, array: Any) -> None:
+        self.shape, self.dtype = array.shape, array.dtype
+
+
+def _hollow(tensor: Tensor) -> Tensor:
+    if tensor._array.__class__ is not ndarray or tensor._array.nbytes < LEAN_BYTES:
+        return tensor
+    stub = Tensor()
+    stub._array, stub._id = Hollow(tensor._array), tensor._id
+    return stub
+
+
+def lean_entry(op: Op, out: Any, ins: tuple[Tensor, ...], params: Any, need: tuple[int, ...]) -> tuple[Any, ...]:
+    """An entry without the large values that the op's rules do not read."""
+    if op.keeps != "output" and out.__class__ is Tensor:
+        out = _hollow(out)
+    if op.keeps != "inputs":
+        ins = tuple([_hollow(t) for t in ins])
+    return op, out, ins, params, need
+
+
+def _quietly(kernel: Callable[..., Any], *arrays: Any, **params: Any) -> Any:
+    """Run a kernel where a user turned NumPy's warnings into errors: values follow IEEE all the same."""
+    with np.errstate(all="ignore"):
+        return kernel(*arrays, **params)
+
+
+def record_application(sinks: Any, op: Op, out: Any, ins: tuple[Tensor, ...], params: Any) -> None:
+    """Tell the sinks of an application, whatever its arity."""
+    if op.rules is None:
+        for sink in sinks:
+            if sink.hears_all:
+                sink.append((op, out, ins, params, ()))
+        return
+    for sink in sinks:
+        tracked = sink.tracked
+        need = tuple([i for i, t in enumerate(ins) if t._id in tracked])
+        if need:
+            for t in out if out.__class__ is tuple else (out,):
+                if t._array.dtype.kind in "fcV":
+                    tracked.add(t._id)
+            if sink.lean and op.keeps != "all":
+                sink.append(lean_entry(op, out, ins, params, need))
+            else:
+                sink.append((op, out, ins, params, need))
+
+
+def _record_one(sinks: Any, op: Op, out: Tensor, x: Tensor) -> None:
+    key = x._id
+    for sink in sinks:
+        tracked = sink.tracked
+        if key in tracked:
+            tracked.add(out._id)
+            if sink.lean and out._array.__class__ is ndarray and op.keeps != "all" and out._array.nbytes >= LEAN_BYTES:
+                sink.append(lean_entry(op, out, (x,), None, NEED_0))
+            else:
+                sink.append((op, out, (x,), None, NEED_0))
+
+
+def _record_two(sinks: Any, op: Op, out: Tensor, x: Tensor, y: Tensor) -> None:
+    for sink in sinks:
+        tracked = sink.tracked
+        if x._id in tracked:
+            need = NEED_BOTH if y._id in tracked else NEED_0
+        elif y._id in tracked:
+            need = NEED_1
+        else:
+            continue
+        tracked.add(out._id)
+        if sink.lean and out._array.__class__ is ndarray and op.keeps != "all" and out._array.nbytes >= LEAN_BYTES:
+            sink.append(lean_entry(op, out, (x, y), None, need))
+        else:
+            sink.append((op, out, (x, y), None, need))
+
+
+def declare(op: Op, apply: Callable[..., Any]) -> Any:
+    """Put an op into the registry and both namespaces, and install its operator."""
+    register(op)
+    setattr(RAW, op.name, op.kernel)
+    setattr(RECORDING, op.name, apply)
+    apply.__name__ = apply.__qualname__ = op.name
+    apply.__doc__ = op.doc
+    apply.op = op  # type: ignore[attr-defined]
+    if op.operator:
+        for cls in (Tensor, Variable):
+            setattr(cls, f"__{op.operator}__", _named(apply, f"__{op.operator}__"))
+            if op.arity == 2 and op.operator not in ("eq", "ne", "lt", "le", "gt", "ge"):
+                setattr(cls, f"__r{op.operator}__", _reflected(apply, op.operator))
+    return apply
+
+
+def _named(apply: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The function itself: an operator that is one call deeper costs a tenth of an op."""
+    del name
+    return apply
+
+
+def _reflected(apply: Callable[..., Any], operator: str) -> Callable[..., Any]:
+    def reflected(x: Any, y: Any) -> Any:
+        return apply(y, x)
+    reflected.__name__ = f"__r{operator}__"
+    return reflected
+
+
+def unary(name: str, kernel: Callable[[Any], Any], rule: Any, *, floating: bool = True,
+          **about: Any) -> Callable[..., Tensor]:
+    """Declare an elementwise op of one input; `floating` ops refuse integers instead of widening them."""
+    op = Op(name, kernel, None if rule is None else (rule,), 1, elementwise=True, **about)
+    silent = rule is None
+
+    def apply(x: Any, name: str | None = None) -> Tensor:
+        if x.__class__ is not Tensor:
+            x = convert(x)
+        array = x._array
+        out = Tensor()
+        out._id = fresh_id()
+        try:
+            value = out._array = kernel(array)
+        except RuntimeWarning:
+            value = out._array = _quietly(kernel, array)
+        except Exception as error:
+            raise failed(op, (x,), None, error) from None
+        if floating and (value.__class__ is not array.__class__ or
+                         (value.__class__ is ndarray and value.dtype is not array.dtype)):
+            if value.dtype != array.dtype or value.ndim != array.ndim:
+                raise wrong_dtype(op, (x,))
+        sinks = sinks_now()
+        if sinks:
+            if silent:
+                record_application(sinks, op, out, (x,), None)
+            else:
+                _record_one(sinks, op, out, x)
+        return out
+    return declare(op, apply)
+
+
+def binary(name: str, kernel: Callable[[Any, Any], Any], rule_x: Any, rule_y: Any, *, elementwise: bool = True,
+           **about: Any) -> Callable[..., Tensor]:
+    """Declare an op of two inputs of one dtype."""
+    silent = rule_x is None
+    op = Op(name, kernel, None if silent else (rule_x, rule_y), 2, elementwise=elementwise, **about)
+
+    def apply(x: Any, y: Any, name: str | None = None) -> Tensor:
+        if x.__class__ is not Tensor or y.__class__ is not Tensor:
+            x, y = convert_pair(op, x, y)
+        a, b = x._array, y._array
+        if (a.__class__ is not b.__class__ or a.__class__ is ndarray) and a.dtype is not b.dtype and a.dtype != b.dtype:
+            raise dtypes_differ(op, x, y)
+        out = Tensor()
+        out._id = fresh_id()
+        try:
+            out._array = kernel(a, b)
+        except RuntimeWarning:
+            out._array = _quietly(kernel, a, b)
+        except Exception as error:
+            raise failed(op, (x, y), None, error) from None
+        sinks = sinks_now()
+        if sinks:
+            if silent:
+                record_application(sinks, op, out, (x, y), None)
+            else:
+                _record_two(sinks, op, out, x, y)
+        return out
+    return declare(op, apply)
+
+
+def general(name: str, kernel: Callable[..., Any], *rules: Any, shared: bool = False,
+            **about: Any) -> Callable[..., Any]:
+    """Declare an op of any number of inputs with keyword parameters, and several outputs if the kernel gives a tuple."""
+    found: Any = rules[0] if shared else (rules or None)
+    if found == (None,):
+        found = None
+    op = Op(name, kernel, found, len(rules) if not shared else None, **about)
+
+    def apply(*inputs: Any, **params: Any) -> Any:
+        ins = tuple([x if x.__class__ is Tensor else convert(x) for x in inputs])
+        return apply_op(op, ins, params)
+    return declare(op, apply)
+
+
+def apply_op(op: Op, ins: tuple[Tensor, ...], params: dict[str, Any]) -> Any:
+    """Run an op that is given as a value, and record it."""
+    arrays = [x._array for x in ins]
+    try:
+        value = op.kernel(*arrays, **params)
+    except RuntimeWarning:
+        value = _quietly(op.kernel, *arrays, **params)
+    except Exception as error:
+        raise failed(op, ins, params, error) from error.__cause__
+    out = tuple([wrap(v) for v in value]) if value.__class__ is tuple else wrap(value)
+    sinks = sinks_now()
+    if sinks:
+        record_application(sinks, op, out, ins, params)
+    return out

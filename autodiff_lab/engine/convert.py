@@ -1,0 +1,270 @@
+"""How Python and NumPy values become tensors.
+
+Python floats become float32 and ints int32; NumPy values keep their dtype, but adopt the dtype of the tensor that
+they meet in an operator if it is of the same kind, as TensorFlow's eager ops do.  Nothing else is cast silently.
+Entering as a NumPy value or a list is told to the sinks, because a value that once left the tape may come back so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.dtypes import DType, as_dtype, public
+from autodiff_lab.engine.namespace import RECORDING
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import ConversionError, DtypeMismatch, NotRectangular, ShapeMismatch
+from autodiff_lab.events import TensorMet, sinks_now
+
+ndarray = np.ndarray
+_DEFAULTS = {"f": np.dtype("float32"), "i": np.dtype("int32"), "u": np.dtype("int32")}
+_SCALARS: dict[type, Any] = {float: np.float32, bool: np.bool_, complex: np.complex128}
+
+
+def _fits(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
+    """Whether a Python value of this natural dtype may become `dtype`: ints may widen, floats never truncate."""
+    order = "biufcV"
+    have, want = array.dtype.kind, dtype.kind
+    if have == "b" or want == "b":
+        return have == want
+    if want == "V":  # bfloat16
+        return have in "iuf"
+    return order.index(have) <= order.index(want) or (have in "iu" and want in "iu")
+
+
+def _contains_tensor(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_contains_tensor(item) for item in value)
+    return isinstance(value, (Tensor, Variable))
+
+
+def _from_python(value: Any, dtype: np.dtype[Any] | None) -> Any:
+    """The array of a Python value that holds no tensor."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise NotRectangular(
+            "Can't convert non-rectangular Python sequence to Tensor. Every row of nested lists must have the same "
+            "length; try lab.ragged.constant(...) for rows of different lengths, or pad them.") from None
+    except OverflowError:
+        raise ConversionError(f"Cannot convert {value!r} to Tensor: the number is too large.") from None
+    if array.dtype.kind not in "fiubc":
+        raise ConversionError(
+            f"Cannot convert {value!r} to Tensor: it holds {_kind_of(value, array)}, not numbers. "
+            "Try numbers, lists of numbers, NumPy arrays or tensors.")
+    if array.size == 0 and array.dtype == np.float64 and dtype is None:
+        return array.astype(np.float32)
+    if dtype is None:
+        dtype = _DEFAULTS.get(array.dtype.kind, array.dtype)
+    if not _fits(array, dtype) and array.size:
+        raise ConversionError(
+            f"Cannot convert {value!r} to Tensor of dtype {public(dtype).name}. "
+            f"Try lab.cast(value, {public(dtype).name!r}), or another dtype.")
+    if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
+        limits = np.iinfo(dtype)
+        if int(array.min()) < limits.min or int(array.max()) > limits.max:
+            raise ConversionError(
+                f"Cannot convert {value!r} to Tensor of dtype {public(dtype).name}: it does not fit. Try lab.int64.")
+    return array.astype(dtype)
+
+
+def _kind_of(value: Any, array: np.ndarray[Any, Any]) -> str:
+    item = array.ravel()[0] if array.size else value
+    return f"a {type(item).__name__}"
+
+
+def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
+    """The array (a NumPy scalar for rank 0) of a value that is no tensor; always a copy."""
+    if isinstance(value, (ndarray, np.generic)):
+        if value.dtype.kind not in "fiubcV" or value.dtype not in _KNOWN:
+            raise ConversionError(
+                f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor. Try array.astype('float32').")
+        if dtype is not None and dtype != value.dtype and not _fits(np.asarray(value), dtype):
+            raise ConversionError(
+                f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor of dtype {public(dtype).name}; "
+                "that would lose what is after the point. Try lab.cast.")
+        return np.array(value, dtype or value.dtype)[()]
+    make = _SCALARS.get(value.__class__)
+    if make is not None and dtype is None:
+        return make(value)
+    if hasattr(value, "__array__"):
+        return as_array(np.asarray(value), dtype)
+    return _from_python(value, dtype)[()]
+
+
+_KNOWN = frozenset(d.dtype for d in map(as_dtype, (
+    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "complex64", "complex128", "bool", "bfloat16")))
+
+
+def convert(value: Any, like: Tensor | None = None) -> Tensor:
+    """The slow path of every op: variables are read, other values enter as constants, and that is told."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, Variable):
+        return value.read()
+    if value is None:
+        raise ConversionError("None is not a value for a tensor. A gradient may be None where no path leads.")
+    if isinstance(value, (list, tuple)) and _contains_tensor(value):
+        return _pack(value)
+    if hasattr(value, "__tensor__"):
+        return value.__tensor__()
+    dtype = None
+    if like is not None:
+        dtype = like._array.dtype
+        if isinstance(value, (ndarray, np.generic)) and value.dtype.kind != dtype.kind:
+            dtype = None
+    tensor = wrap(as_array(value, dtype))
+    if value.__class__ is not int and value.__class__ is not float:  # a literal explains nothing, an array may
+        for sink in sinks_now():
+            sink.note(TensorMet, tensor, "converted")
+    return tensor
+
+
+def _pack(value: Any) -> Tensor:
+    """A nested list that holds tensors becomes one tensor, differentiably; lone numbers adopt its dtype."""
+    items = [_pack(v) if isinstance(v, (list, tuple)) and _contains_tensor(v) else v for v in value]
+    first = next(v for v in items if isinstance(v, (Tensor, Variable)))
+    first = convert(first)
+    tensors = [convert(v, first) for v in items]
+    return RECORDING.stack(*tensors, axis=-first._array.ndim - 1)
+
+
+def convert_pair(op: Any, x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Two operands; a Python number or list adopts the dtype of its partner, a NumPy value if the kind agrees."""
+    if not isinstance(x, (Tensor, Variable)) and isinstance(y, (Tensor, Variable)):
+        y = convert(y)
+        return _adopt(op, x, y), y
+    x = convert(x)
+    return x, _adopt(op, y, x)
+
+
+def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
+    kind = value.__class__
+    if kind is float or kind is int:
+        dtype = partner._array.dtype
+        if kind is int and dtype.kind in "iu":
+            if abs(value) > 127:
+                limits = np.iinfo(dtype)
+                if not limits.min <= value <= limits.max:
+                    raise ConversionError(f"{op.name}: {value} does not fit into {dtype.name}. Try lab.cast to int64.")
+        elif dtype.kind in "iub":
+            raise DtypeMismatch(
+                f"{op.name}: the Python number {value!r} cannot become {dtype.name}, the dtype of the other operand. "
+                f"Try lab.cast(x, lab.float32) first.")
+        return wrap(dtype.type(value))
+    return convert(value, partner)
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
+    """A tensor from a Python or NumPy value.
+
+    Parameters
+    ----------
+    value : number, nested list, numpy.ndarray or Tensor
+        What it holds; it is copied.
+    dtype : DType, str or NumPy dtype, optional
+        Python floats become float32, ints int32 and bools bool if it is not given; NumPy values keep theirs.
+    shape : int or sequence of int, optional
+        The result's shape: a single number fills it, other values are rearranged.
+    name : str, optional
+        Shown in pictures and texts.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    NotRectangular
+        If rows differ in length.
+    ConversionError
+        If the value is not numeric, or does not fit the dtype.
+    ShapeMismatch
+        If the value does not fill the shape.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.constant([1, 3.0]))
+    Tensor([1. 3.], shape=(2,), dtype=float32)
+    """
+    if shape is None:
+        return convert_to_tensor(value, dtype, name=name)
+    array = np.asarray(convert_to_tensor(value, dtype)._array)
+    shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+    if array.size == 1:
+        array = np.full(shape, array.ravel()[0], array.dtype)
+    elif array.size != int(np.prod(shape)):
+        raise ShapeMismatch(
+            f"constant: {array.size} values do not fill shape {shape}, which needs {int(np.prod(shape))}.")
+    return convert_to_tensor(array.reshape(shape), name=name)
+
+
+def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
+    """A tensor from any value that ops accept; a tensor is returned as it is, a variable is read.
+
+    Parameters
+    ----------
+    value : Tensor, Variable, number, nested list or numpy.ndarray
+        Lists may hold tensors: they are stacked, and gradients pass through.
+    dtype : DType, optional
+        The dtype asked for.
+    dtype_hint : DType, optional
+        The dtype to take if the value allows it.
+    name : str, optional
+        Shown in pictures and texts.
+
+    Raises
+    ------
+    ConversionError
+        If the value is not numeric, ragged, or does not fit the dtype.
+    DtypeMismatch
+        If a tensor has another dtype.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.convert_to_tensor([1, 2, 3]))
+    Tensor([1 2 3], shape=(3,), dtype=int32)
+    """
+    wanted = None if dtype is None else as_dtype(dtype).dtype
+    if isinstance(value, (Tensor, Variable)) or (isinstance(value, (list, tuple)) and _contains_tensor(value)):
+        tensor = convert(value)
+        if wanted is not None and tensor._array.dtype != wanted:
+            raise DtypeMismatch(
+                f"convert_to_tensor: dtype {public(wanted).name} was asked for, but the tensor is {tensor.dtype.name}. "
+                "Try lab.cast.")
+        return tensor
+    if wanted is None and dtype_hint is not None:
+        try:
+            return convert_to_tensor(value, dtype_hint, name=name)
+        except ConversionError:
+            pass
+    if hasattr(value, "__tensor__"):
+        return value.__tensor__()
+    tensor = wrap(as_array(value, wanted))
+    if name is not None:
+        tensor._name = name
+    for sink in sinks_now():
+        sink.note(TensorMet, tensor, "constant" if isinstance(value, (int, float)) else "converted")
+    return tensor
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor or a variable.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.is_tensor(lab.constant(1.0)), lab.is_tensor(1.0)
+    (True, False)
+    """
+    return isinstance(value, (Tensor, Variable))
+
+
+def dtype_of(value: Any) -> DType:
+    """The dtype a value has or would get."""
+    return convert(value).dtype

@@ -1,0 +1,96 @@
+"""What an op says when its kernel raises: the op, the shapes and dtypes of its inputs, the user's line, what to try."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any
+
+from autodiff_lab.engine.dtypes import public
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, LabError, ShapeMismatch
+from autodiff_lab.events import Place, place_now, sinks_now
+
+_SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
+
+
+def kind_of(array: Any) -> str:
+    """Dtype and shape in short: ``f32[3,4]``."""
+    name = public(array.dtype).name
+    letters = name.rstrip("0123456789")
+    return f"{_SHORT.get(letters, letters)}{name[len(letters):]}[{','.join(map(str, array.shape))}]"
+
+
+def at_line(place: Place | None) -> str:
+    """The user's line as a line of a message, empty if there is none."""
+    if place is None:
+        return ""
+    text = linecache.getline(*place).strip()
+    return f"\n  at {place[0]}, line {place[1]}" + (f": {text}" if text else "")
+
+
+def failed(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> LabError:
+    """Tell the listeners that an op raised, and give the error to raise in its place."""
+    if isinstance(error, LabError):
+        mended = error
+    else:
+        arrays = [t._array for t in ins]
+        call = f"{op.name}({', '.join(map(kind_of, arrays))})"
+        text = f"{call}: {_reason(op, arrays, error)}{at_line(place_now())}"
+        kind = ShapeMismatch if isinstance(error, ValueError) else InvalidArgumentError
+        mended = kind(text)
+    for sink in sinks_now():
+        if sink.listens:
+            sink.fail(op, ins, params, mended)
+    return mended
+
+
+def _reason(op: Any, arrays: list[Any], error: Exception) -> str:
+    shapes = [a.shape for a in arrays]
+    if op.name == "matmul" and len(shapes) == 2:
+        return _matmul_reason(*shapes)
+    if op.elementwise and len(shapes) == 2:
+        return _broadcast_reason(*shapes)
+    return str(error)
+
+
+def _matmul_reason(a: tuple[int, ...], b: tuple[int, ...]) -> str:
+    if len(a) < 1 or len(b) < 1:
+        return "a matrix product needs at least one axis on both sides. Try x * y for a scalar factor."
+    inner = b[-2] if len(b) > 1 else b[0]
+    text = f"inner sizes differ: {a[-1]} and {inner}."
+    if len(b) > 1 and a[-1] == b[-1]:
+        return text + " Try lab.matmul(x, y, transpose_b=True), or lab.transpose(y)."
+    if len(a) > 1 and a[-2] == inner:
+        return text + " Try lab.matmul(x, y, transpose_a=True)."
+    return text + " The last axis of the first must be as long as the last but one of the second."
+
+
+def _broadcast_reason(a: tuple[int, ...], b: tuple[int, ...]) -> str:
+    for axis in range(1, min(len(a), len(b)) + 1):
+        if a[-axis] != b[-axis] and 1 not in (a[-axis], b[-axis]):
+            return (f"shapes {a} and {b} do not broadcast: axis {-axis} has {a[-axis]} and {b[-axis]}. "
+                    "Try lab.reshape, lab.expand_dims or lab.transpose to line the axes up.")
+    return f"shapes {a} and {b} do not fit."
+
+
+def dtypes_differ(op: Any, x: Any, y: Any) -> LabError:
+    """The error for operands of two dtypes."""
+    a, b = public(x._array.dtype).name, public(y._array.dtype).name
+    text = (f"{op.name}({kind_of(x._array)}, {kind_of(y._array)}): {a} and {b} do not mix; nothing is cast silently."
+            f"{at_line(place_now())}\n  Try lab.cast(y, lab.{a}) or lab.cast(x, lab.{b}).")
+    error = DtypeMismatch(text)
+    for sink in sinks_now():
+        if sink.listens:
+            sink.fail(op, (x, y), None, error)
+    return error
+
+
+def wrong_dtype(op: Any, ins: tuple[Any, ...]) -> LabError:
+    """The error for a dtype that the op is not defined for."""
+    kinds = ", ".join(kind_of(t._array) for t in ins)
+    error = DtypeMismatch(
+        f"{op.name}({kinds}): this op takes floating-point tensors.{at_line(place_now())}\n"
+        "  Try lab.cast(x, lab.float32) first.")
+    for sink in sinks_now():
+        if sink.listens:
+            sink.fail(op, ins, None, error)
+    return error

@@ -1,0 +1,120 @@
+"""Op: all that is known of one operation, and the registry of them.
+
+An op is declared once, by `unary`, `binary` or `general` (see `apply`), with its kernel, its derivative rules and the
+facts that texts, pictures and tests read.  A rule is ``lambda ops, g, out, x, y: ...``, one for each input, called only
+for inputs that were tracked when the op ran; or one callable for all inputs, with the keyword `need`, where the
+inputs share work.  Rules take every operation that is not an operator from `ops`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+UNREGISTERED = "unregistered"
+"""In place of rules: the op has a derivative that nobody wrote; a sweep through it raises LookupError."""
+
+Rule = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Where an elementwise op is defined and smooth; tests sample inside it, plots take their axis from it.
+
+    `low` and `high` bound the argument (exclusive), `away_from` are points to keep a distance from: kinks and poles.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    away_from: tuple[float, ...] = ()
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        if self.low is not None:
+            parts.append(f"x > {self.low:g}")
+        if self.high is not None:
+            parts.append(f"x < {self.high:g}")
+        parts.extend(f"x ≠ {point:g}" for point in self.away_from)
+        return ", ".join(parts) or "all real numbers"
+
+
+REALS = Domain()
+
+
+@dataclass(slots=True, eq=False)
+class Op:
+    """One operation.
+
+    Attributes
+    ----------
+    name : str
+        By which texts, recordings and the registry know it.
+    kernel : callable
+        Arrays in, array (or tuple of arrays) out.
+    rules : tuple of callable, callable, None or ``UNREGISTERED``
+        One rule for each input, one for all, None if the op is not differentiable.
+    symbol, latex, locals_latex, sentence : str
+        How it is written: on a node, as a formula with ``{0}``, ``{1}`` for the inputs, the factor that each input's
+        share is multiplied by, and the words of the stepper.
+    keeps : str
+        What its rules read: 'all', 'inputs', 'output' or 'nothing'; tapes let go of the rest of large values.
+    stacked : bool
+        Whether its rules take cotangents with extra leading axes.
+    """
+
+    name: str
+    kernel: Callable[..., Any]
+    rules: tuple[Rule | None, ...] | Rule | str | None
+    arity: int | None = None
+    symbol: str = ""
+    latex: str = ""
+    locals_latex: tuple[str, ...] = ()
+    sentence: str = ""
+    expression: str = ""
+    domain: tuple[Domain, ...] = (REALS,)
+    keeps: str = "all"
+    stacked: bool = True
+    elementwise: bool = False
+    registered: str = ""
+    operator: str = ""
+    doc: str = ""
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether gradients pass, or would if the rule were there."""
+        return self.rules is not None
+
+    def describe(self) -> tuple[Any, ...]:
+        """The fields of an `OpDescribed` event."""
+        return (self.name, self.symbol or self.name, self.latex, self.locals_latex, self.sentence, self.elementwise,
+                self.differentiable)
+
+
+REGISTRY: dict[str, Op] = {}
+
+
+def register(op: Op) -> Op:
+    """Put an op into the registry; names are unique."""
+    if op.name in REGISTRY:
+        raise KeyError(f"an op called {op.name!r} is registered already")
+    REGISTRY[op.name] = op
+    return op
+
+
+def registered_gradients() -> tuple[str, ...]:
+    """Names, in TensorFlow's spelling where it has one, of the ops that have a derivative rule.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> "MatMul" in lab.registered_gradients()
+    True
+    """
+    return tuple(sorted(_registered_names()))
+
+
+def _registered_names() -> Iterator[str]:
+    for op in REGISTRY.values():
+        if op.rules is not None and op.rules != UNREGISTERED:
+            yield op.registered or op.name

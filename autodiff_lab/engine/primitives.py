@@ -1,0 +1,88 @@
+"""The ops that a sweep itself needs: addition of contributions, and the three that fit a gradient to its input.
+
+They are ops like any other, declared here because the engine may not import the catalogue.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import binary, general
+
+add = binary(
+    "add", operator.add,
+    lambda ops, g, out, x, y: g,
+    lambda ops, g, out, x, y: g,
+    symbol="+", latex="{0} + {1}", locals_latex=("1", "1"), sentence="adds {0} and {1}",
+    expression="{0} + {1}", keeps="nothing", registered="AddV2", operator="add",
+    doc="""Sum of two tensors, elementwise with broadcasting.
+
+    Shapes: x (*s), y (*t) -> broadcast of s and t.  Dtypes: any number, both the same.
+    Derivative: 1 for either input; broadcast axes are summed.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the shapes do not broadcast.
+    DtypeMismatch
+        If the dtypes differ.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.add([1.0, 2.0], 3.0))
+    Tensor([4. 5.], shape=(2,), dtype=float32)
+    """)
+
+
+def stack(g: Any, out: Any) -> tuple[int, ...]:
+    """The leading axes that a stacked cotangent has and the output has not."""
+    return tuple(g.shape[:len(g.shape) - len(out.shape)])
+
+
+reshape_to = general(
+    "reshape", lambda x, shape: np.reshape(x, shape)[()],
+    lambda ops, g, out, x, shape: ops.reshape(g, shape=stack(g, out) + tuple(x.shape)),
+    symbol="reshape", latex=r"\operatorname{{reshape}}({0})", locals_latex=(r"\operatorname{{reshape}}",),
+    sentence="arranges {0} in another shape", keeps="nothing", registered="Reshape",
+    doc="The kernel-level reshape; `lab.reshape` is the public function.")
+
+broadcast = general(
+    "broadcast_to", lambda x, shape: np.broadcast_to(x, shape)[()],
+    lambda ops, g, out, x, shape: g,
+    symbol="broadcast", latex=r"\operatorname{{broadcast}}({0})", locals_latex=(r"\textstyle\sum",),
+    sentence="repeats {0} along new or single axes", keeps="nothing", registered="BroadcastTo",
+    doc="The kernel-level broadcast; `lab.broadcast_to` is the public function.")
+
+
+def _sum_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    if keepdims or not axes:
+        return g  # the sweep spreads axes of size 1
+    rank = len(x.shape)
+    kept = tuple(1 if i - rank in axes else n for i, n in enumerate(x.shape))
+    return ops.reshape(g, shape=stack(g, out) + kept)
+
+
+sum_over = general(
+    "sum", lambda x, axes, keepdims: np.add.reduce(x, axis=axes, keepdims=keepdims), _sum_rule,
+    symbol="Σ", latex=r"\sum {0}", locals_latex=("1",), sentence="adds up the elements of {0}", keeps="nothing",
+    registered="Sum",
+    doc="The kernel-level sum over negative axes; `lab.reduce_sum` is the public function.")
+
+
+def negative_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    """Axes counted from the end, sorted: rules that name axes so do not mind stacked cotangents."""
+    axes = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
+    found: list[int] = []
+    for a in axes:
+        a = int(a)
+        if not -rank <= a < rank:
+            raise ValueError(f"axis {a} is out of bounds for a tensor of rank {rank}")
+        found.append(a - rank if a >= 0 else a)
+    if len(set(found)) != len(found):
+        raise ValueError(f"axes {tuple(axes)} name an axis twice")
+    return tuple(sorted(found))

@@ -1,0 +1,181 @@
+"""The sweep: adjoints move from outputs to inputs, last entry first.
+
+One generator serves every speed.  It walks the entries in strict reverse order of recording, without recursion, and
+lets go of each as it passes.  Values are raw arrays when nobody records the backward pass, and tensors when an outer
+tape, a trace or a listener does.  With `pause` it yields after each entry that moved something, and between two steps
+adjoints may be read and edited; without, it runs to its end in one `next`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.namespace import RAW, Ops
+from autodiff_lab.engine.op import UNREGISTERED, Op
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.events import CAUSE, GradientFlowed, Late
+
+ndarray = np.ndarray
+
+
+@dataclass
+class Engine:
+    """What a sweep runs on; a lesson swaps the named operations, the accumulation or the rules of an op."""
+
+    ops: Ops | None = None
+    """None: raw, or recording if somebody listens."""
+    accumulate: Callable[[Any, Any], Any] = operator.add
+    rules: dict[str, Any] = field(default_factory=dict)
+
+
+def fit(ops: Any, g: Any, x: Any, lead: int) -> Any:
+    """Give a gradient the shape of its input: sum over broadcast axes, spread axes of size 1.
+
+    The first `lead` axes are a stack of cotangents and stay.
+    """
+    want, have = tuple(x.shape), tuple(g.shape)
+    extra = len(have) - lead - len(want)
+    if extra > 0:
+        g = ops.sum(g, axes=tuple(range(lead - len(have), lead - len(have) + extra)), keepdims=False)
+        have = tuple(g.shape)
+    offset = len(have) - len(want)
+    grown = tuple(i - len(want) for i, n in enumerate(want) if offset + i >= lead and n == 1 != have[offset + i])
+    if grown:
+        g = ops.sum(g, axes=grown, keepdims=True)
+    full = have[:lead] + want
+    return g if tuple(g.shape) == full else ops.broadcast_to(g, shape=full)
+
+
+def sweep(entries: list[Any], adjoints: dict[int, Any], keep: set[int], lead: int, engine: Engine,
+          flow: Callable[..., None] | None = None, pause: bool = False) -> Iterator[int]:
+    """Move adjoints from outputs to inputs; yields the index of each entry that moved something if `pause`.
+
+    Parameters
+    ----------
+    entries : list
+        Consumed from its end.
+    adjoints : dict of int to array or Tensor
+        By tensor id; holds the seeds at first and the results at last.
+    keep : set of int
+        Ids of tensors whose adjoints are wanted though an entry consumes them.
+    lead : int
+        Number of leading axes of every adjoint that are a stack of cotangents.
+    flow : callable, optional
+        Told of every share that moves.
+    """
+    ops, combine, swapped = engine.ops, engine.accumulate, engine.rules
+    assert ops is not None
+    raw = ops.raw
+    ranked = ndarray if raw else Tensor  # the class whose values may need fitting
+    pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
+    while entries:
+        op, out, ins, params, need = pop_entry()
+        if out.__class__ is tuple:
+            g = [get(t._id) for t in out]
+            if all(h is None for h in g):
+                continue
+            g = _completed(g, out, lead, raw)
+            z = tuple([t._array for t in out]) if raw else out
+        else:
+            g = pop(out._id, None)
+            if g is None:
+                continue
+            if out._id in keep:
+                adjoints[out._id] = g
+            z = out._array if raw else out
+        rules = swapped.get(op.name, op.rules) if swapped else op.rules
+        if not raw:
+            CAUSE.set((out if out.__class__ is not tuple else out[0])._id)
+        if params is None and rules.__class__ is tuple:
+            if len(ins) == 2:  # the two common shapes of an entry, spelled out for speed
+                x, y = ins
+                a, b = (x._array, y._array) if raw else ins
+                for i in need:
+                    h = rules[i](ops, g, z, a, b)
+                    t = ins[i]
+                    if h.__class__ is ranked and h.shape != t._array.shape:
+                        h = fit(ops, h, t._array, lead)
+                    old = get(t._id)
+                    total = adjoints[t._id] = h if old is None else combine(old, h)
+                    if flow is not None:
+                        flow(op, out, ins, params, i, g, h, total)
+            else:
+                x, = ins
+                h = rules[0](ops, g, z, x._array if raw else x)
+                old = get(x._id)
+                total = adjoints[x._id] = h if old is None else combine(old, h)
+                if flow is not None:
+                    flow(op, out, ins, params, 0, g, h, total)
+        else:
+            values = [t._array for t in ins] if raw else ins
+            for i, h in _shares(op, rules, ops, g, z, values, params or {}, need):
+                if h is None:
+                    continue
+                t = ins[i]
+                if tuple(h.shape[lead:]) != t._array.shape:
+                    h = fit(ops, h, t._array, lead)
+                old = get(t._id)
+                total = adjoints[t._id] = h if old is None else combine(old, h)
+                if flow is not None:
+                    flow(op, out, ins, params, i, g, h, total)
+        if not raw:
+            CAUSE.set(None)
+        if pause:
+            yield len(entries)
+
+
+def _completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> list[Any]:
+    """Zeros in place of the adjoints of outputs that nobody used."""
+    like = next(h for h in g if h is not None)
+    stacked = tuple(like.shape[:lead])
+
+    def zeros(t: Tensor) -> Any:
+        array = np.zeros(stacked + t._array.shape, t._array.dtype)[()]
+        return array if raw else wrap(array)
+    return [zeros(t) if h is None else h for h, t in zip(g, out, strict=True)]
+
+
+def _shares(op: Op, rules: Any, ops: Any, g: Any, z: Any, values: Any, params: dict[str, Any],
+            need: tuple[int, ...]) -> Iterator[tuple[int, Any]]:
+    """The gradients of the needed inputs of an op with parameters, several outputs or a shared rule."""
+    if rules == UNREGISTERED:
+        name = op.registered or op.name
+        error = LookupError(f"gradient registry has no entry for: {name}")
+        error.add_note(f"The op {op.name!r} lies between target and source and has no derivative rule. Try "
+                       f"@lab.RegisterGradient({name!r}), or build the function from ops that have one.")
+        raise error
+    if callable(rules):
+        yield from zip(need, rules(ops, g, z, *values, need=need, **params), strict=True)
+        return
+    for i in need:
+        rule = rules[i]
+        if rule is not None:
+            yield i, rule(ops, g, z, *values, **params)
+
+
+def derivative_at_unit(op: Op, rules: Any, position: int, out: Any, ins: tuple[Any, ...]) -> Any:
+    """The local derivative of an elementwise op: its rule at a cotangent of ones, on raw arrays."""
+    array = out._array
+    g = np.ones(array.shape, array.dtype)[()]
+    with np.errstate(all="ignore"):
+        return rules[position](RAW, g, array, *(t._array for t in ins))
+
+
+def teller(tell: Callable[[Any], None], sweep_id: int, engine: Engine) -> Callable[..., None]:
+    """What a sweep calls for every share, when somebody listens."""
+    def flow(op: Op, out: Any, ins: Any, params: Any, position: int, g: Any, share: Any, total: Any) -> None:
+        rules = engine.rules.get(op.name, op.rules)
+        local = None
+        if op.elementwise and params is None and rules.__class__ is tuple:
+            local = Late(derivative_at_unit, (op, rules, position, out, ins))
+        if out.__class__ is tuple:
+            key, incoming = out[0]._id, tuple(h._id for h in g)
+        else:
+            key, incoming = out._id, (g._id,)
+        tell(GradientFlowed(sweep_id, key, position, ins[position]._id, incoming, share._id, total._id, local))
+    return flow

@@ -1,0 +1,472 @@
+"""GradientTape: notes the ops that depend on what it watches, and sweeps back over them for gradients.
+
+A tape is a sink.  Which inputs it tracked is decided when an op runs, so that watching acts from then on.  Keys are
+tensor ids, so that a tape keeps alive only what a rule may read.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine import nest
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE
+from autodiff_lab.engine.namespace import RAW, RECORDING
+from autodiff_lab.engine.sweep import Engine, sweep, teller
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import ConversionError, ShapeMismatch, TapeMisused, TapeSpent
+from autodiff_lab.events import (
+    SINKS,
+    SweepEnded,
+    SweepStarted,
+    TapeClosed,
+    TapeOpened,
+    TensorWatched,
+    fresh_id,
+    place_now,
+    sinks_now,
+    tell_listeners,
+)
+
+_logger = logging.getLogger("autodiff_lab")
+_NOBODY: frozenset[int] = frozenset()
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `GradientTape.gradient` gives where no path leads from target to source: None, or zeros.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.UnconnectedGradients("zero") is lab.UnconnectedGradients.ZERO
+    True
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records ops for automatic differentiation, inside its ``with`` block.
+
+    Parameters
+    ----------
+    persistent : bool
+        Whether `gradient` may be called more than once; the tape then keeps all values until it is deleted.
+    watch_accessed_variables : bool
+        Whether trainable variables are watched when they are read.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.constant(3.0)
+    >>> with lab.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> print(tape.gradient(y, x))
+    Tensor(6.0, shape=(), dtype=float32)
+    """
+
+    listens = False
+    hears_all = False
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._id = fresh_id()
+        self._persistent = persistent
+        self._automatic = watch_accessed_variables
+        self.lean = not persistent
+        self.tracked: Any = set[int]()
+        self.reads: dict[Any, Tensor] = {}  # the present read of every variable
+        self.append = None  # set to the list's own method below: the hottest call of all
+        self._entries: list[Any] | None = []
+        self.append = self._entries.append
+        self._watched: dict[Variable, list[int]] = {}  # ids of every read that is watched
+        self._was_watched: list[weakref.ref[Variable]] = []
+        self._used_at: Any = None
+
+    # --- recording -------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> GradientTape:
+        sinks = sinks_now()
+        if any(sink is self for sink in sinks):
+            raise TapeMisused("This tape is recording already. Make a second GradientTape for a nested block.")
+        if sinks:
+            tell_listeners(TapeOpened(self._id, self._persistent, place_now()))
+        SINKS.set((*sinks, self))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._leave_sinks()
+        if sinks_now():
+            tell_listeners(TapeClosed(self._id))
+
+    def _leave_sinks(self) -> None:
+        SINKS.set(tuple([sink for sink in sinks_now() if sink is not self]))
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Do not record the ops of a block.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> x = lab.Variable(3.0)
+        >>> with lab.GradientTape() as tape:
+        ...     with tape.stop_recording():
+        ...         y = x * x
+        >>> print(tape.gradient(y, x))
+        None
+        """
+        sinks = sinks_now()
+        if not any(sink is self for sink in sinks):
+            raise TapeMisused("stop_recording: this tape is not recording. Call it inside the tape's block.")
+        SINKS.set(tuple([_ReadsOnly(self) if sink is self else sink for sink in sinks]))
+        try:
+            yield
+        finally:
+            SINKS.set(tuple([self if sink.__class__ is _ReadsOnly and sink.tape is self else sink
+                             for sink in sinks_now()]))
+
+    def reset(self) -> None:
+        """Forget everything recorded so far, and go on recording."""
+        self._entries = []
+        self.append = self._entries.append
+        self.tracked, self.reads, self._watched = set(), {}, {}
+
+    def watch(self, tensor: Any) -> None:
+        """Track a tensor, a variable, or a nested structure of them, from now on.
+
+        Raises
+        ------
+        ConversionError
+            If something else is given: only a tensor has an identity to watch.
+        """
+        for source in nest.flatten(tensor)[0]:
+            if isinstance(source, Variable):
+                self._watched.setdefault(source, [])
+                self.reads.pop(source, None)  # the next read inside the tape is watched
+                self._warn_if_integer(source)
+            elif isinstance(source, Tensor):
+                self._warn_if_integer(source)
+                if source._array.dtype in DIFFERENTIABLE and self.tracked is not _NOBODY:
+                    self.tracked.add(source._id)
+            else:
+                raise ConversionError(
+                    f"watch: {source!r} is a {type(source).__name__}, which is converted anew at each use and so "
+                    "cannot be a source. Try x = lab.constant(...), tape.watch(x), and use x.")
+            if sinks_now():
+                tell_listeners(TensorWatched(self._id, source._id, place_now()))
+
+    @staticmethod
+    def _warn_if_integer(source: Any) -> None:
+        if source._array.dtype not in DIFFERENTIABLE:
+            _logger.warning("The dtype of the watched tensor must be floating (e.g. float32), got %s",
+                            source.dtype.name)
+
+    def note(self, event: Any, tensor: Tensor, how: str) -> None:
+        """A value left or entered; a tape has no use for it, a recording has."""
+
+    def note_read(self, variable: Variable, tensor: Tensor) -> None:
+        """A variable was read inside the block."""
+        self.reads[variable] = tensor
+        if (self._automatic and variable.trainable) or variable in self._watched:
+            self._watched.setdefault(variable, []).append(tensor._id)
+            if tensor._array.dtype in DIFFERENTIABLE and self.tracked is not _NOBODY:
+                self.tracked.add(tensor._id)
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables watched so far, in the order of their first use."""
+        if self._watched:
+            return tuple(self._watched)
+        return tuple(v for ref in self._was_watched if (v := ref()) is not None)
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """Names of the ops on the tape, in order; empty once a one-shot tape is spent."""
+        return tuple(entry[0].name for entry in self._entries or ())
+
+    @property
+    def saved_bytes(self) -> int:
+        """Bytes of the values that the tape keeps for its sweep, each counted once."""
+        held: dict[int, int] = {}
+        for _, out, ins, _, _ in self._entries or ():
+            for tensor in (*(out if out.__class__ is tuple else (out,)), *ins):
+                if tensor._array.nbytes:
+                    held[tensor._id] = tensor._array.nbytes
+        return sum(held.values())
+
+    # --- gradients -------------------------------------------------------------------------------------------------
+
+    def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
+                 unconnected_gradients: Any = UnconnectedGradients.NONE, *, engine: Engine | None = None) -> Any:
+        """Derivative of the sum of the target's elements by each source.
+
+        Parameters
+        ----------
+        target : Tensor, Variable, or a nested structure of them
+            What to differentiate; several targets are added.
+        sources : Tensor, Variable, or a nested structure of them
+            By what; intermediate results may be sources.
+        output_gradients : like `target`, optional
+            Cotangents of the target, ones if not given.
+        unconnected_gradients : UnconnectedGradients
+            What to give for a source that no path reaches.
+        engine : Engine, optional
+            Another set of operations, rules or accumulation, for lessons.
+
+        Returns
+        -------
+        Tensor, None, or a structure of them like `sources`
+            Each of its source's shape and dtype.
+
+        Raises
+        ------
+        TapeSpent
+            A `RuntimeError`: a one-shot tape was asked a second time.
+        LookupError
+            An op on the path has no derivative rule.
+        ValueError
+            If `unconnected_gradients` is unknown.
+        ShapeMismatch
+            If a cotangent has not its target's shape.
+        """
+        try:
+            unconnected = UnconnectedGradients(unconnected_gradients)
+        except ValueError:
+            raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}. Try "
+                             "UnconnectedGradients.NONE or UnconnectedGradients.ZERO.") from None
+        leaves, rebuild = nest.flatten(sources)
+        targets = self._targets(target)
+        run = self._begin(targets, leaves, self._seeds(targets, output_gradients), engine=engine)
+        run.finish()
+        results = run.results()
+        if unconnected is UnconnectedGradients.ZERO:
+            results = [_zeros(s) if r is None else r for r, s in zip(results, leaves, strict=True)]
+        return rebuild(results)
+
+    def steps(self, target: Any, sources: Any = (), *, engine: Engine | None = None) -> Sweep:
+        """The sweep as an iterator: one entry of the tape at a time, for stepping in plain Python.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> x = lab.constant(3.0)
+        >>> with lab.GradientTape(persistent=True) as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        ...     z = y * y
+        >>> steps = tape.steps(z, [x, y])
+        >>> next(steps), print(steps.adjoint(y))
+        Tensor(18.0, shape=(), dtype=float32)
+        (1, None)
+        >>> next(steps), print(steps.adjoint(x))
+        Tensor(108.0, shape=(), dtype=float32)
+        (0, None)
+        """
+        targets = self._targets(target)
+        return self._begin(targets, nest.flatten(sources)[0], self._seeds(targets, None), engine=engine, pause=True)
+
+    def jacobian(self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+                 parallel_iterations: int | None = None, experimental_use_pfor: bool = True) -> Any:
+        """Derivative of every element of the target by every element of each source.
+
+        One sweep carries a stack of unit cotangents; see `autodiff_lab.transforms.jacobians`.
+        Shapes: target (*t), source (*s) -> (*t, *s).
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> x = lab.constant([1.0, 2.0])
+        >>> with lab.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> print(tape.jacobian(y, x))
+        Tensor([[2. 0.]
+         [0. 4.]], shape=(2, 2), dtype=float32)
+        """
+        from autodiff_lab.transforms.jacobians import jacobian
+        return jacobian(self, target, sources, unconnected_gradients)
+
+    def batch_jacobian(self, target: Tensor, source: Tensor, unconnected_gradients: Any = UnconnectedGradients.NONE,
+                       parallel_iterations: int | None = None, experimental_use_pfor: bool = True) -> Any:
+        """Jacobians of each row of the target by the same row of the source, where rows do not mix.
+
+        Shapes: target (b, *t), source (b, *s) -> (b, *t, *s).
+        """
+        from autodiff_lab.transforms.jacobians import batch_jacobian
+        return batch_jacobian(self, target, source, unconnected_gradients)
+
+    def _targets(self, target: Any) -> list[Tensor]:
+        """Targets as tensors; a variable stands for its present read."""
+        return [convert(leaf) if not isinstance(leaf, Variable) else self._read_inside(leaf)
+                for leaf in nest.flatten(target)[0]]
+
+    def _read_inside(self, variable: Variable) -> Tensor:
+        tensor = self.reads.get(variable)
+        if tensor is None or tensor._array is not variable._array:
+            tensor = variable.read()
+            self.note_read(variable, tensor)
+        return tensor
+
+    def _seeds(self, targets: list[Tensor], cotangents: Any) -> list[Tensor | None]:
+        if cotangents is None:
+            return [None] * len(targets)
+        leaves = [None if c is None else convert(c, t)
+                  for c, t in zip(nest.flatten(cotangents)[0], targets, strict=True)]
+        for seed, t in zip(leaves, targets, strict=True):
+            if seed is not None and seed._array.shape != t._array.shape:
+                raise ShapeMismatch(f"gradient: a cotangent has shape {seed._array.shape} and its target "
+                                    f"{t._array.shape}; they must agree.")
+        return leaves
+
+    def _begin(self, targets: list[Tensor], sources: list[Any], seeds: list[Tensor | None], *, lead: int = 0,
+               engine: Engine | None = None, pause: bool = False) -> Sweep:
+        """Prepare a sweep; a one-shot tape is spent by it."""
+        if self._entries is None:
+            used = self._used_at
+            where = f" It was used up at {used[0]}, line {used[1]}." if used else ""
+            raise TapeSpent(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)."
+                f"{where} Try GradientTape(persistent=True), or ask for all gradients in one call.")
+        for source in sources:
+            if not isinstance(source, (Tensor, Variable)):
+                raise ConversionError(f"gradient: a source is a {type(source).__name__}, not a tensor or variable. "
+                                      "Differentiate by the tensor that the ops used.")
+        return Sweep(self, targets, sources, seeds, lead, engine or _DEFAULT, pause)
+
+    def _spend(self) -> None:
+        self._used_at = place_now()
+        self._was_watched = [weakref.ref(v) for v in self._watched]
+        self._entries, self.tracked = None, _NOBODY
+        self.append = _forget
+        self.reads, self._watched = {}, {}
+
+
+def _forget(entry: Any) -> None:
+    """A spent tape that is still open hears of ops and keeps none."""
+
+
+class _ReadsOnly:
+    """A tape that does not record: variables that are read stay listed, ops are not heard."""
+
+    listens = hears_all = lean = False
+    tracked = _NOBODY
+
+    def __init__(self, tape: GradientTape) -> None:
+        self.tape, self.reads, self.note_read, self.note = tape, tape.reads, tape.note_read, tape.note
+
+
+_DEFAULT = Engine()
+
+
+class Sweep:
+    """One backward pass over a tape: an iterator of entry indices if it pauses."""
+
+    def __init__(self, tape: GradientTape, targets: list[Tensor], sources: list[Any], seeds: list[Any], lead: int,
+                 engine: Engine, pause: bool) -> None:
+        sinks = sinks_now()
+        if engine.ops is None:
+            heard = False
+            for sink in sinks:
+                heard = heard or sink is not tape or tape._persistent
+            engine = Engine(RECORDING if heard else RAW, engine.accumulate, engine.rules)
+        self._raw = engine.ops.raw  # type: ignore[union-attr]
+        self._sources, self._reads = sources, tape._watched
+        self.adjoints: dict[int, Any] = {}
+        self._listeners = [s for s in sinks if s.listens] if sinks else None
+        tracked = tape.tracked
+        started: list[tuple[int, int]] = []
+        for target, seed in zip(targets, seeds, strict=True):
+            if target._id in tracked:
+                value = _ones(target._array) if seed is None else seed._array
+                old = self.adjoints.get(target._id)
+                if not self._raw:
+                    value = wrap(value) if seed is None else seed
+                self.adjoints[target._id] = value if old is None else old + value
+                if self._listeners:
+                    started.append((target._id, self.adjoints[target._id]._id))
+        keep: set[int] = set()
+        for source in sources:
+            if source.__class__ is Tensor:
+                keep.add(source._id)
+            else:
+                keep.update(tape._watched.get(source, ()))
+        entries: Any = tape._entries
+        flow = None
+        self._sweep_id = 0
+        if self._listeners:
+            flow = self._start_telling(tape, started, engine)
+        if tape._persistent:
+            entries = entries[:]
+        else:
+            tape._spend()
+        self._steps = sweep(entries, self.adjoints, keep, lead, engine, flow, pause)
+
+    def _start_telling(self, tape: GradientTape, started: list[tuple[int, int]], engine: Engine) -> Any:
+        self._sweep_id = fresh_id()
+        listeners = self._listeners or []
+
+        def tell(event: Any) -> None:
+            for listener in listeners:
+                listener.tell(event)
+        for listener in listeners:
+            for target_id, seed_id in started:
+                if seed_id not in listener.known:
+                    listener.meet(self.adjoints[target_id], "constant")
+        tell(SweepStarted(self._sweep_id, tape._id, tuple(t for t, _ in started), tuple(s for _, s in started),
+                          tuple(self._source_ids()), place_now()))
+        return teller(tell, self._sweep_id, engine)
+
+    def _source_ids(self) -> Iterator[int]:
+        for source in self._sources:
+            if source.__class__ is Tensor:
+                yield source._id
+            else:
+                reads = self._reads.get(source)
+                yield reads[-1] if reads else source._id
+
+    def __iter__(self) -> Sweep:
+        return self
+
+    def __next__(self) -> int:
+        with np.errstate(all="ignore"):
+            return next(self._steps)
+
+    def finish(self) -> None:
+        """Run to the end."""
+        with np.errstate(all="ignore"):
+            for _ in self._steps:
+                pass
+
+    def adjoint(self, source: Any) -> Tensor | None:
+        """The adjoint of a tensor or variable so far, None if no contribution has arrived."""
+        keys = (source._id,) if source.__class__ is Tensor else self._reads.get(source, ())
+        total = None
+        for key in keys:
+            g = self.adjoints.get(key)
+            if g is not None:
+                total = g if total is None else total + g
+        return total if total is None or total.__class__ is Tensor else wrap(total)
+
+    def results(self) -> list[Tensor | None]:
+        """The adjoints of the sources."""
+        found = [self.adjoint(source) for source in self._sources]
+        for listener in self._listeners or ():
+            listener.tell(SweepEnded(self._sweep_id, tuple(None if g is None else g._id for g in found)))
+        return found
+
+
+def _ones(array: Any) -> Any:
+    return np.ones(array.shape, array.dtype) if array.__class__ is np.ndarray else array.dtype.type(1)
+
+
+def _zeros(source: Any) -> Tensor:
+    return wrap(np.zeros(source._array.shape, source._array.dtype)[()])

@@ -1,0 +1,194 @@
+"""Tensor: an immutable value with an id.
+
+A tensor of rank 0 holds a NumPy scalar and any other an ndarray; that choice and the missing ``__init__`` are what
+makes small work cheap.  Operators are installed by the ops that implement them, so this module imports no op.
+A tensor has no methods such as ``mean``: NumPy's functions would call them, and a value that goes through NumPy must
+visibly leave the tape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodiff_lab.engine.dtypes import DType, public
+from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.events import Identified, TensorLeft, fresh_id, sinks_now
+
+ndarray = np.ndarray
+
+
+class Operators:
+    """Declares, for editors and type checkers, the operators that ops install on tensors and variables."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+        def __add__(self, other: Any, /) -> Tensor: ...
+        def __radd__(self, other: Any, /) -> Tensor: ...
+        def __sub__(self, other: Any, /) -> Tensor: ...
+        def __rsub__(self, other: Any, /) -> Tensor: ...
+        def __mul__(self, other: Any, /) -> Tensor: ...
+        def __rmul__(self, other: Any, /) -> Tensor: ...
+        def __truediv__(self, other: Any, /) -> Tensor: ...
+        def __rtruediv__(self, other: Any, /) -> Tensor: ...
+        def __floordiv__(self, other: Any, /) -> Tensor: ...
+        def __rfloordiv__(self, other: Any, /) -> Tensor: ...
+        def __mod__(self, other: Any, /) -> Tensor: ...
+        def __rmod__(self, other: Any, /) -> Tensor: ...
+        def __pow__(self, other: Any, /) -> Tensor: ...
+        def __rpow__(self, other: Any, /) -> Tensor: ...
+        def __matmul__(self, other: Any, /) -> Tensor: ...
+        def __rmatmul__(self, other: Any, /) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __and__(self, other: Any, /) -> Tensor: ...
+        def __rand__(self, other: Any, /) -> Tensor: ...
+        def __or__(self, other: Any, /) -> Tensor: ...
+        def __ror__(self, other: Any, /) -> Tensor: ...
+        def __xor__(self, other: Any, /) -> Tensor: ...
+        def __rxor__(self, other: Any, /) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __lt__(self, other: Any, /) -> Tensor: ...
+        def __le__(self, other: Any, /) -> Tensor: ...
+        def __gt__(self, other: Any, /) -> Tensor: ...
+        def __ge__(self, other: Any, /) -> Tensor: ...
+
+
+class Tensor(Identified, Operators):
+    """An immutable array of numbers of one dtype; made by `constant`, by ops, never by calling the class.
+
+    Attributes
+    ----------
+    shape : TensorShape
+        Length of each axis.
+    dtype : DType
+        Element type.
+    ndim : int
+        Number of axes.
+    name : str or None
+        The name given to `constant`.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.constant([1.0, 2.0])
+    >>> print(x)
+    Tensor([1. 2.], shape=(2,), dtype=float32)
+    >>> f"{x + 1}"
+    '[2. 3.]'
+    """
+
+    __slots__ = ("_array", "_id", "_name", "__weakref__")
+    __array_priority__ = 100  # so that ndarray * Tensor comes to us
+    __hash__ = object.__hash__  # by identity: `==` compares elements
+    _array: Any
+
+    if TYPE_CHECKING:
+        def __getitem__(self, index: Any) -> Tensor: ...
+
+    @property
+    def shape(self) -> TensorShape:
+        """Length of each axis."""
+        return TensorShape(self._array.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return public(self._array.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self._array.ndim
+
+    @property
+    def name(self) -> str | None:
+        """The name given to `constant`, or None."""
+        try:
+            return self._name
+        except AttributeError:
+            return None
+
+    @property
+    def id(self) -> int:
+        """The id by which events name this tensor."""
+        return self._id
+
+    def get_shape(self) -> TensorShape:
+        """Length of each axis, as a method."""
+        return self.shape
+
+    def _leave(self, how: str) -> Any:
+        for sink in sinks_now():
+            sink.note(TensorLeft, self, how)
+        return self._array
+
+    def numpy(self) -> Any:
+        """A copy as a NumPy array, or a NumPy scalar for rank 0; it leaves the tape."""
+        return self._leave("numpy").copy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self._leave("__array__"), dtype)
+
+    def __float__(self) -> float:
+        return float(self._leave("float"))
+
+    def __int__(self) -> int:
+        return int(self._leave("int"))
+
+    def __complex__(self) -> complex:
+        return complex(self._leave("complex"))
+
+    def __index__(self) -> int:
+        return self._leave("index").__index__()
+
+    def __bool__(self) -> bool:
+        array = self._leave("bool")
+        if array.size != 1:
+            raise ValueError(
+                f"The truth value of a tensor of shape {array.shape} is ambiguous. "
+                "Try lab.reduce_any(x) or lab.reduce_all(x).")
+        return bool(array)
+
+    def __len__(self) -> int:
+        if self._array.ndim == 0:
+            raise TypeError("A scalar tensor has no len().")
+        return self._array.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self._array.ndim == 0:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[i] for i in range(self._array.shape[0]))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "'Tensor' object does not support item assignment. A tensor never changes: try "
+            "lab.tensor_scatter_nd_update, lab.where, or a lab.Variable with v[i].assign(...).")
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
+
+    def __repr__(self) -> str:
+        array = self._array
+        value = repr(array) if array.__class__ is ndarray else str(array)
+        return f"<Tensor: shape={array.shape}, dtype={self.dtype.name}, numpy={value}>"
+
+    def __str__(self) -> str:
+        array = self._array
+        return f"Tensor({array}, shape={array.shape}, dtype={self.dtype.name})"
+
+    def __format__(self, spec: str) -> str:
+        return format(self._array, spec) if self._array.ndim == 0 else format(str(self._array), spec)
+
+
+def wrap(array: Any) -> Tensor:
+    """A tensor around a result that is ours already: no copy, no conversion, no note."""
+    tensor = Tensor()
+    tensor._array = array
+    tensor._id = fresh_id()
+    return tensor

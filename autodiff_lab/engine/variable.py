@@ -1,0 +1,233 @@
+"""Variable: mutable state that tapes watch.
+
+A variable holds an array that is never written to: assignments replace it, so tensors read earlier keep their values.
+Reading it while something records gives one tensor for each tape and assignment, so that every use of one state is
+the same source; the gradient of a variable is the sum over its reads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodiff_lab.engine.dtypes import DType, as_dtype, public
+from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.tensor import Operators, Tensor, wrap
+from autodiff_lab.errors import ConversionError, ShapeMismatch
+from autodiff_lab.events import Identified, VariableAssigned, fresh_id, place_now, sinks_now, tell_listeners
+
+_MISSING = object()
+
+
+class Variable(Identified, Operators):
+    """A value that changes by assignment, with the operators of a tensor.
+
+    Parameters
+    ----------
+    initial_value : Tensor, number, nested list or numpy.ndarray
+        The first value; copied.
+    trainable : bool
+        Whether tapes watch it when it is read.
+    name : str, optional
+        ``name + ":0"`` becomes its name; names need not differ.
+    dtype : DType, optional
+        Of the value; it never changes.
+    shape : TensorShape, optional
+        The shape that values must have; ``TensorShape(None)`` takes any.
+
+    Raises
+    ------
+    ConversionError
+        If the initial value is not numeric or does not fit the dtype.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable([1.0, 2.0], name="v")
+    >>> v.assign_add([1.0, 1.0])
+    <Variable 'v:0' shape=(2,) dtype=float32, numpy=array([2., 3.], dtype=float32)>
+    >>> print(v * 10)
+    Tensor([20. 30.], shape=(2,), dtype=float32)
+    """
+
+    __array_priority__ = 100
+    __hash__ = object.__hash__  # by identity: `==` compares elements
+    __slots__ = ("_array", "_id", "_shape", "__weakref__", "name", "trainable")
+
+    if TYPE_CHECKING:
+        def __getitem__(self, index: Any) -> Tensor: ...
+
+    def __init__(self, initial_value: Any = _MISSING, trainable: bool = True, name: str | None = None,
+                 dtype: Any = None, shape: Any = None) -> None:
+        from autodiff_lab.engine.convert import convert_to_tensor
+
+        if initial_value is _MISSING or initial_value is None:
+            raise ConversionError("Variable: an initial value is needed. Try lab.Variable(0.0).")
+        if callable(initial_value) and not isinstance(initial_value, (Tensor, Variable)):
+            initial_value = initial_value()
+        if not isinstance(initial_value, (Tensor, Variable)):
+            initial_value = convert_to_tensor(initial_value, dtype)
+        elif dtype is not None and initial_value.dtype != as_dtype(dtype):
+            raise ConversionError(
+                f"Variable: the initial value is {initial_value.dtype.name}, but dtype "
+                f"{as_dtype(dtype).name} was asked for. Try lab.cast.")
+        self._array = initial_value._array
+        self._id = fresh_id()
+        self._shape = None if shape is None else TensorShape(shape)
+        self.trainable = trainable
+        self.name = f"{name or 'Variable'}:0"
+        if self._shape is not None and not self._shape.is_compatible_with(self._array.shape):
+            raise ShapeMismatch(f"Variable: the initial value has shape {self._array.shape}, not {self._shape}.")
+
+    @property
+    def shape(self) -> TensorShape:
+        """Length of each axis, or the shape it was declared with."""
+        return TensorShape(self._array.shape) if self._shape is None else self._shape
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return public(self._array.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes of the present value."""
+        return self._array.ndim
+
+    @property
+    def id(self) -> int:
+        """The id by which events name this variable."""
+        return self._id
+
+    def get_shape(self) -> TensorShape:
+        """Length of each axis, as a method."""
+        return self.shape
+
+    def read(self) -> Tensor:
+        """The present value as a tensor; tapes that record see the read."""
+        sinks = sinks_now()
+        if not sinks:
+            return wrap(self._array)
+        tensor = sinks[0].reads.get(self)  # the outermost sink has seen every read that the others have
+        if tensor is None or tensor._array is not self._array:
+            tensor = wrap(self._array)
+        elif len(sinks) == 1:
+            return tensor
+        for sink in sinks:
+            if sink.reads.get(self) is not tensor:
+                sink.note_read(self, tensor)
+        return tensor
+
+    def value(self) -> Tensor:
+        """The present value as a tensor."""
+        return self.read()
+
+    read_value = value
+
+    def numpy(self) -> Any:
+        """A copy of the value as a NumPy array, or a NumPy scalar for rank 0."""
+        return self.read().numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return self.read().__array__(dtype, copy)
+
+    def __float__(self) -> float:
+        return float(self.read())
+
+    def __int__(self) -> int:
+        return int(self.read())
+
+    def __index__(self) -> int:
+        return self.read().__index__()
+
+    def __bool__(self) -> bool:
+        return bool(self.read())
+
+    def __len__(self) -> int:
+        return len(self.read())
+
+    def __iter__(self) -> Any:
+        return iter(self.read())
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Variable:
+        """Replace the value; dtype stays, shape too unless it was declared open.
+
+        Raises
+        ------
+        ConversionError
+            A `TypeError`: the value has another dtype.
+        ShapeMismatch
+            A `ValueError`: the value has another shape.
+        """
+        tensor = self._converted(value)
+        self._check_shape(tensor._array.shape)
+        self._replace(tensor._array, tensor._id)
+        return self
+
+    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None,
+                   read_value: bool = True) -> Variable:
+        """Add to the value; gradients do not pass from `delta` to later reads."""
+        tensor = self._converted(delta)
+        self._broadcast_check(tensor)
+        self._replace(np.add(self._array, tensor._array), tensor._id)
+        return self
+
+    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None,
+                   read_value: bool = True) -> Variable:
+        """Subtract from the value; gradients do not pass from `delta` to later reads."""
+        tensor = self._converted(delta)
+        self._broadcast_check(tensor)
+        self._replace(np.subtract(self._array, tensor._array), tensor._id)
+        return self
+
+    def _converted(self, value: Any) -> Tensor:
+        from autodiff_lab.engine.convert import convert, convert_to_tensor
+
+        if isinstance(value, (Tensor, Variable)):
+            tensor = convert(value)
+            if tensor._array.dtype != self._array.dtype:
+                raise ConversionError(
+                    f"Cannot convert {value} to Tensor of dtype {self.dtype.name}: variable {self.name} keeps its "
+                    f"dtype. Try lab.cast(value, lab.{self.dtype.name}).")
+            return tensor
+        return convert_to_tensor(value, self.dtype)
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        declared = self._array.shape if self._shape is None else self._shape
+        fits = shape == declared if self._shape is None else self._shape.is_compatible_with(shape)
+        if not fits:
+            raise ShapeMismatch(
+                f"Cannot assign to variable {self.name} due to variable shape {declared} and value shape {shape} "
+                "are incompatible. Try lab.reshape, or declare the variable with shape=lab.TensorShape(None).")
+
+    def _broadcast_check(self, tensor: Tensor) -> None:
+        if tensor._array.shape != self._array.shape:
+            self._check_shape(tensor._array.shape)
+
+    def _replace(self, array: Any, source: int) -> None:
+        if array.__class__ is np.ndarray and array.base is not None:
+            array = array.copy()
+        self._array = array
+        if sinks_now():
+            tell_listeners(VariableAssigned(self._id, self.name, array, source, place_now()))
+
+    def assign_slice(self, index: Any, value: Any) -> Variable:
+        """Replace the elements that `index` selects; ``v[index].assign(value)`` is the same."""
+        tensor = self._converted(value)
+        changed = np.array(self._array)
+        changed[index] = tensor._array
+        self._replace(changed[()], tensor._id)
+        return self
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "'Variable' object does not support item assignment. Try v[index].assign(value).")
+
+    def __repr__(self) -> str:
+        array = self._array
+        value = repr(array) if array.__class__ is np.ndarray else str(array)
+        return f"<Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={value}>"
+
+    def __format__(self, spec: str) -> str:
+        return format(self._array, spec) if spec and self._array.ndim == 0 else format(repr(self), spec)

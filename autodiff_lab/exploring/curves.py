@@ -1,0 +1,110 @@
+"""From a function and an interval to `Curves`: checked arguments, samples, marks and notes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.draw.curves import Curves, find_marks
+from autodiff_lab.errors import ConversionError, InvalidArgumentError
+from autodiff_lab.exploring.sampling import Sampler
+
+LONGEST_NAME = 16
+
+
+class BadInterval(InvalidArgumentError, ValueError):
+    """The interval, or the number of samples in it, makes no picture."""
+
+
+class NotCallable(InvalidArgumentError, TypeError):
+    """What should be a function cannot be called."""
+
+
+def curves_of(
+    function: Callable[[Any], Any],
+    lo: float,
+    hi: float,
+    n: int,
+    order: int,
+    name: str | None = None,
+    also: Iterable[float] = (),
+) -> tuple[Curves, Sampler]:
+    """Sample a function and its derivatives, and find where they break.
+
+    Parameters
+    ----------
+    function : callable
+        Of one Tensor.
+    lo, hi : float
+        The ends of the interval.
+    n : int
+        Number of evenly spaced samples, both ends included.
+    order : int
+        How many derivatives.
+    name : str, optional
+        The name of the function; by default its own.
+    also : iterable of float
+        Further x to sample, inside the interval.
+
+    Returns
+    -------
+    Curves, Sampler
+        What to draw, and whom to ask for more.
+
+    Raises
+    ------
+    NotCallable
+        If `function` is none.
+    BadInterval
+        If the ends are not finite or not in order, or n is below 2.
+
+    Examples
+    --------
+    >>> curves, _ = curves_of(lambda x: x * x, -1.0, 1.0, 5, order=1)
+    >>> curves.rows[1].tolist()
+    [-2.0, -1.0, 0.0, 1.0, 2.0]
+    """
+    if not callable(function):
+        raise NotCallable(f"f is {type(function).__name__}, not a function. Try explore(lambda x: x * x, -5, 5).")
+    lo, hi, n = _interval(lo, hi, n)
+    name = name or _own_name(function)
+    sampler = Sampler(function, lo, hi, order, name)
+    x = np.linspace(lo, hi, n)
+    x[np.abs(x) < 1e-12 * (hi - lo)] = 0.0  # a grid through 0 holds 0 itself, which is where kinks are
+    x = np.union1d(x, [float(np.clip(place, lo, hi)) for place in also])
+    rows, notes = sampler.sample(x)
+    single = sampler.dtype.name == "float32"
+    resolution = 1.2e-7 if single else 2.2e-16
+    if single:
+        notes.append(f"{name} works in float32, so about seven digits are true.")
+    curves = Curves(
+        x,
+        tuple(rows),
+        name=name,
+        marks=find_marks(x, rows, sampler, resolution),
+        notes=tuple(notes),
+        narrowest=max((hi - lo) * 1e-6, 2000 * resolution * max(abs(lo), abs(hi))),
+    )
+    return curves, sampler
+
+
+def _interval(lo: Any, hi: Any, n: Any) -> tuple[float, float, int]:
+    try:
+        left, right = float(lo), float(hi)
+    except (TypeError, ValueError) as error:
+        raise ConversionError(f"The interval from {lo!r} to {hi!r} has ends that are not numbers.") from error
+    if not (math.isfinite(left) and math.isfinite(right)):
+        raise BadInterval(f"The interval from {left} to {right} is not finite. Try ends such as -5 and 5.")
+    if not left < right:
+        raise BadInterval(f"lo = {left:g} is not below hi = {right:g}. Try ({right:g}, {left:g}), or a wider interval.")
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
+        raise BadInterval(f"n is {n!r}; a curve needs at least 2 samples. Try n=401.")
+    return left, right, int(n)
+
+
+def _own_name(function: Any) -> str:
+    name = str(getattr(function, "__name__", "f"))
+    return name if name.isidentifier() and len(name) <= LONGEST_NAME else "f"

@@ -1,0 +1,201 @@
+"""Values of a user's function and of its derivatives at many points, all by the tape and none by differences.
+
+A function that works elementwise is called once with all points: the gradient of a sum of independent elements is the
+derivative at each of them.  A function that does not (it has an ``if``, or mixes its elements) gives itself away at a
+few points, where it is called alone as well, and is then called for one point after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import Context
+from typing import Any
+
+import numpy as np
+
+import autodiff_lab as lab
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.recording.numbers import short
+
+Function = Callable[[Any], Any]
+Rows = list[np.ndarray]
+
+PROBES = 7
+"""Points at which both ways of calling are compared."""
+
+
+class Sampler:
+    """A function that is ready to be sampled.
+
+    Parameters
+    ----------
+    function : callable
+        Of one Tensor.
+    lo, hi : float
+        The interval on which it is tried.
+    order : int
+        How many derivatives are wanted; `order` afterwards says how many there are.
+    name : str
+        What sentences call it.
+
+    Attributes
+    ----------
+    dtype : DType
+        float64, or float32 for a function that insists on it.
+    elementwise : bool
+        Whether it is called with all points at once.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> sampler = Sampler(lambda x: x * x, -1.0, 1.0, order=1, name="f")
+    >>> [row.tolist() for row in sampler(np.array([0.0, 0.5]))], sampler.elementwise
+    ([[0.0, 0.25], [0.0, 1.0]], True)
+    """
+
+    def __init__(self, function: Function, lo: float, hi: float, order: int, name: str) -> None:
+        self.function, self.order, self.name = function, order, name
+        self.dtype = lab.float64
+        places = np.linspace(lo, hi, PROBES)
+        alone = self._each(places)
+        if any(isinstance(result, DtypeMismatch) for result in alone):
+            self.dtype = lab.float32  # the function brings constants of its own, and nothing is cast silently
+            alone = self._each(places)
+        if self.order > 1 and all(isinstance(result, Exception) for result in alone):
+            self.order = 1  # perhaps only the second derivative cannot be had
+            alone = self._each(places)
+        self.elementwise = self._agree(places, alone)
+
+    def __call__(self, x: np.ndarray) -> Rows:
+        """Return f and its derivatives at x, nan where there is none; each of the shape of x, float64."""
+        return self.sample(x)[0]
+
+    def sample(self, x: np.ndarray) -> tuple[Rows, list[str]]:
+        """Return f and its derivatives at x, and sentences about what is missing.
+
+        Raises
+        ------
+        ShapeMismatch
+            If the function does not return one number for one number.
+        InvalidArgumentError
+            If it raises at every point; the first of its own exceptions is the cause.
+        """
+        if self.elementwise:
+            try:
+                return self._tidy(x, [self._at(x)])
+            except Exception:  # noqa: BLE001 - f is the user's own; one bad point must not cost all others
+                pass
+        return self._tidy(x, self._each(x))
+
+    def _at(self, x: Any) -> list[np.ndarray | None]:
+        """Return the rows at x (a number or a vector), None where the tape has no path."""
+        # An empty context: neither a tape nor a recording around the call is to hear these thousands of ops.
+        return Context().run(self._on_tapes, x)
+
+    def _on_tapes(self, x: Any) -> list[np.ndarray | None]:
+        point = lab.constant(x, dtype=self.dtype)
+        return [None if row is None else _real(row, np.shape(x), self.name) for row in self._nested(point, self.order)]
+
+    def _nested(self, point: Any, order: int) -> list[Any]:
+        """Return f and its derivatives by one tape inside the other."""
+        if order == 0:
+            return [self.function(point)]
+        with lab.GradientTape() as tape:
+            tape.watch(point)
+            rows = self._nested(point, order - 1)
+        gradient = tape.gradient(rows[-1], point) if lab.is_tensor(rows[-1]) else None
+        return [*rows, gradient]
+
+    def _each(self, x: np.ndarray) -> list[Any]:
+        """Return the rows at every point alone, or what was raised there."""
+        results: list[Any] = []
+        for place in x.tolist():
+            try:
+                results.append(self._at(place))
+            except ShapeMismatch:
+                raise
+            except Exception as error:  # noqa: BLE001 - f is the user's own; whatever it raises is a gap
+                results.append(error)
+        return results
+
+    def _agree(self, places: np.ndarray, alone: list[Any]) -> bool:
+        """Tell whether calling with all points at once gives what calling with each alone does."""
+        if any(isinstance(result, Exception) for result in alone):
+            return False
+        try:
+            together = self._at(places)
+        except Exception:  # noqa: BLE001 - as above
+            return False
+        tolerance = 1e-9 if self.dtype == lab.float64 else 1e-4
+        for row, values in enumerate(together):
+            singles = [result[row] for result in alone]
+            if values is None or any(single is None for single in singles):
+                if values is None and all(single is None for single in singles):
+                    continue
+                return False
+            scale = np.max(np.abs(values[np.isfinite(values)]), initial=0.0)
+            if not np.allclose(values, np.array(singles), rtol=tolerance, atol=tolerance * scale, equal_nan=True):
+                return False
+        return True
+
+    def _tidy(self, x: np.ndarray, results: list[Any]) -> tuple[Rows, list[str]]:
+        """Put the results for all points, or for each, into rows, and say what is missing."""
+        errors = [(place, result) for place, result in zip(x, results, strict=False) if isinstance(result, Exception)]
+        if errors and len(errors) == len(x):
+            place, error = errors[0]
+            raise InvalidArgumentError(
+                f"{self.name} raised at every one of the {len(x)} points; at x = {short(place)}: {_said(error)}\n"
+                f"Try {self.name}(lab.constant({short(place)})) alone, or another interval."
+            ) from error
+        rows: Rows = []
+        unconnected = 0
+        for row in range(self.order + 1):
+            values = [None if isinstance(result, Exception) else result[row] for result in results]
+            if len(results) == 1 and len(x) > 1:
+                known = np.full(x.shape, np.nan) if values[0] is None else values[0]
+                missing = len(x) if values[0] is None else 0
+            else:
+                known = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+                missing = sum(value is None for value in values) - len(errors)
+            if row == 1:
+                unconnected = missing
+            if row > 1:  # a slope that does not depend on x any more has slope 0
+                known = np.where(np.isnan(known) & np.isfinite(rows[row - 1]) & _none(values, x), 0.0, known)
+            rows.append(np.asarray(known, dtype=np.float64))
+        return rows, [*self._gaps(errors, len(x)), *self._paths(unconnected, len(x))]
+
+    def _gaps(self, errors: Sequence[tuple[Any, Exception]], n: int) -> list[str]:
+        if not errors:
+            return []
+        place, error = errors[0]
+        where = f"{len(errors)} of {n} points, first at x = {short(place)}"
+        return [f"{self.name} raised at {where}: {_said(error)}"]
+
+    def _paths(self, unconnected: int, n: int) -> list[str]:
+        if not unconnected:
+            return []
+        where = "" if unconnected == n else f" at {unconnected} of {n} points"
+        return [f"{self.name} does not depend on x through the tape{where} (its gradient is None): no slope there."]
+
+
+def _none(values: list[Any], x: np.ndarray) -> np.ndarray:
+    missing = [value is None for value in values]
+    return np.full(x.shape, missing[0]) if len(missing) != len(x) else np.array(missing)
+
+
+def _real(value: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
+    """Return a result as float64 numbers of the shape of the argument, or refuse it."""
+    array = np.asarray(value.numpy() if lab.is_tensor(value) else value)
+    if array.shape != shape:
+        raise ShapeMismatch(
+            f"{name} must return one number for each number; for x of shape {shape} it returned shape {array.shape}.\n"
+            "Try a function of one number, such as lambda x: x * x, and pick one element of a larger result."
+        )
+    if array.dtype.kind not in "fiub" and array.dtype.name != "bfloat16":
+        raise InvalidArgumentError(f"{name} must return real numbers to be drawn; it returned {array.dtype}.")
+    return array.astype(np.float64)
+
+
+def _said(error: Exception) -> str:
+    text = str(error).splitlines()
+    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__

@@ -1,0 +1,75 @@
+"""Casts, identities and the ways to stop a gradient on purpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.ops.docs import doc
+
+
+def _cast(x: Any, dtype: str) -> Any:
+    return np.asarray(x).astype(as_dtype(dtype).dtype)[()]
+
+
+cast_float = general(
+    "cast", _cast, lambda ops, g, out, x, dtype: ops.cast(g, dtype=_name(x.dtype)),
+    symbol="cast", latex=r"\operatorname{{cast}}({0})", locals_latex=("1",), sentence="casts {0} to another dtype",
+    keeps="nothing", registered="Cast", doc="The kernel-level cast between floats; `lab.cast` is the public function.")
+cast_other = general(
+    "cast_to_discrete", _cast, None,
+    symbol="cast", latex=r"\operatorname{{cast}}({0})", sentence="casts {0} from or to whole numbers",
+    doc="The kernel-level cast from or to integers and bools, where gradients stop.")
+
+
+def _name(dtype: Any) -> str:
+    return as_dtype(dtype).name
+
+
+def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
+    from autodiff_lab.engine.variable import Variable
+    wanted = as_dtype(dtype)
+    if not isinstance(x, (Tensor, Variable)):
+        x = convert(np.asarray(x) if isinstance(x, (list, tuple)) and not _has_tensor(x) else x)
+    x = convert(x)
+    have = x._array.dtype
+    if have == wanted.dtype:
+        return x
+    if have in DIFFERENTIABLE and wanted.dtype in DIFFERENTIABLE:
+        return cast_float(x, dtype=wanted.name)
+    return cast_other(x, dtype=wanted.name)
+
+
+def _has_tensor(value: Any) -> bool:
+    from autodiff_lab.engine.convert import _contains_tensor  # pyright: ignore[reportPrivateUsage]
+    return _contains_tensor(value)
+
+
+cast.__doc__ = doc(
+    "The same numbers in another dtype; floats are cut towards zero when they become integers.",
+    shapes="x (*s) -> (*s)", dtypes="any to any", raises=("convert",),
+    derivative="1 between floats, where the gradient returns in the dtype of x; gradients stop at integers and bools",
+    example=">>> print(lab.cast([1.7, -1.7], lab.int32))\nTensor([ 1 -1], shape=(2,), dtype=int32)")
+
+identity = general(
+    "identity", lambda x: x, lambda ops, g, out, x: g,
+    symbol="=", latex="{0}", locals_latex=("1",), sentence="passes {0} on", keeps="nothing", registered="Identity",
+    doc=doc("The same value as a new tensor.", shapes="x (*s) -> (*s)", dtypes="any", derivative="1",
+            example=">>> print(lab.identity([1.0, 2.0]))\nTensor([1. 2.], shape=(2,), dtype=float32)"))
+
+stop_gradient = general(
+    "stop_gradient", lambda x: x, None,
+    symbol="stop", latex=r"\operatorname{{stop}}({0})", sentence="passes {0} on and stops its gradient",
+    registered="StopGradient",
+    doc=doc("The same value, through which no gradient passes.", shapes="x (*s) -> (*s)", dtypes="any",
+            derivative="none, by intention",
+            example=""">>> x = lab.Variable(3.0)
+>>> with lab.GradientTape() as tape:
+...     y = x * lab.stop_gradient(x)
+>>> print(tape.gradient(y, x))
+Tensor(3.0, shape=(), dtype=float32)"""))

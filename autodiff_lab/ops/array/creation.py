@@ -1,0 +1,140 @@
+"""Making tensors: constants, ranges, and what asks for a tensor's shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.dtypes import as_dtype, public
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops.docs import doc
+
+_NONE = "none: the result depends on no values"
+
+
+def as_shape(shape: Any) -> tuple[int, ...]:
+    """A shape from an int, a sequence of ints or an integer tensor."""
+    if isinstance(shape, (Tensor, Variable)):
+        shape = shape.numpy()
+    dims = tuple(int(n) for n in np.atleast_1d(np.asarray(shape, dtype=np.int64)))
+    if any(n < 0 for n in dims):
+        raise InvalidArgumentError(f"a shape has no negative lengths, got {dims}")
+    return dims
+
+
+def zeros(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
+    return _named(wrap(np.zeros(as_shape(shape), as_dtype(dtype).dtype)[()]), name)
+
+
+def ones(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
+    return _named(wrap(np.ones(as_shape(shape), as_dtype(dtype).dtype)[()]), name)
+
+
+def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+    value = convert(value)
+    return _named(wrap(np.full(as_shape(dims), value._array, value._array.dtype)[()]), name)
+
+
+def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    x = convert(input)
+    return _named(wrap(np.zeros(x._array.shape, _dtype_or(x, dtype))[()]), name)
+
+
+def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    x = convert(input)
+    return _named(wrap(np.ones(x._array.shape, _dtype_or(x, dtype))[()]), name)
+
+
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> Tensor:
+    return _named(wrap(np.eye(int(num_rows), None if num_columns is None else int(num_columns),
+                              dtype=as_dtype(dtype).dtype)), name)
+
+
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:
+    if limit is None:
+        start, limit = 0, start
+    values = [convert(v)._array for v in (start, limit, delta)]
+    if values[2] == 0:
+        raise InvalidArgumentError("range: delta is 0, so the limit is never reached")
+    natural = np.result_type(*values)
+    wanted = as_dtype(dtype).dtype if dtype is not None else natural
+    return _named(wrap(np.arange(*values).astype(wanted)), name)
+
+
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
+    first = convert(start)
+    last = convert(stop, first)
+    if first._array.dtype.kind not in "fV":
+        raise InvalidArgumentError(f"linspace: start must be a float, got {public(first._array.dtype).name}")
+    if int(num) < 1:
+        raise InvalidArgumentError(f"linspace: num must be at least 1, got {int(num)}")
+    values = np.linspace(np.asarray(first._array, np.float64), np.asarray(last._array, np.float64), int(num))
+    return _named(wrap(values.astype(first._array.dtype)), name)
+
+
+def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
+    return _named(wrap(np.asarray(convert(input)._array.shape, as_dtype(out_type).dtype)), name)
+
+
+def size(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
+    return _named(wrap(as_dtype(out_type).dtype.type(convert(input)._array.size)), name)
+
+
+def rank(input: Any, name: str | None = None) -> Tensor:
+    return _named(wrap(np.int32(convert(input)._array.ndim)), name)
+
+
+def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = None, axis: int = -1, dtype: Any = None,
+            name: str | None = None) -> Tensor:
+    indices = convert_to_tensor(indices)._array
+    wanted = as_dtype(dtype or "float32").dtype
+    on, off = (1 if on_value is None else on_value), (0 if off_value is None else off_value)
+    hit = np.asarray(indices)[..., None] == np.arange(int(depth))
+    values = np.where(hit, np.asarray(on, wanted), np.asarray(off, wanted))
+    if axis != -1 and axis != values.ndim - 1:
+        values = np.moveaxis(values, -1, axis)
+    return _named(wrap(values), name)
+
+
+def _dtype_or(x: Tensor, dtype: Any) -> Any:
+    return x._array.dtype if dtype is None else as_dtype(dtype).dtype
+
+
+def _named(tensor: Tensor, name: str | None) -> Tensor:
+    if name is not None:
+        tensor._name = name
+    return tensor
+
+
+for _function, _words, _shapes, _example in (
+    (zeros, "Zeros; the shape may be a bare integer.", "shape s -> (*s)",
+     ">>> print(lab.zeros(2))\nTensor([0. 0.], shape=(2,), dtype=float32)"),
+    (ones, "Ones; the shape may be a bare integer.", "shape s -> (*s)",
+     ">>> print(lab.ones((2,), dtype=lab.int8))\nTensor([1 1], shape=(2,), dtype=int8)"),
+    (fill, "One value everywhere.", "dims s -> (*s)",
+     ">>> print(lab.fill([2], 7))\nTensor([7 7], shape=(2,), dtype=int32)"),
+    (zeros_like, "Zeros of the shape and dtype of a tensor.", "x (*s) -> (*s)",
+     ">>> print(lab.zeros_like([1, 2]))\nTensor([0 0], shape=(2,), dtype=int32)"),
+    (ones_like, "Ones of the shape and dtype of a tensor.", "x (*s) -> (*s)",
+     ">>> print(lab.ones_like([1.0, 2.0]))\nTensor([1. 1.], shape=(2,), dtype=float32)"),
+    (eye, "The identity matrix.", "(num_rows, num_columns)",
+     ">>> print(lab.eye(2))\nTensor([[1. 0.]\n [0. 1.]], shape=(2, 2), dtype=float32)"),
+    (range, "Numbers from start up to, and without, limit; int32 for Python ints.", "scalars -> (n,)",
+     ">>> print(lab.range(1, 6))\nTensor([1 2 3 4 5], shape=(5,), dtype=int32)"),
+    (linspace, "Evenly spaced numbers, both ends included.", "scalars -> (num,)",
+     ">>> print(lab.linspace(0.0, 1.0, 3))\nTensor([0.  0.5 1. ], shape=(3,), dtype=float32)"),
+    (shape, "The lengths of the axes as a tensor.", "x (*s) -> (rank,)",
+     ">>> print(lab.shape([[1, 2, 3]]))\nTensor([1 3], shape=(2,), dtype=int32)"),
+    (size, "The number of elements as a tensor.", "x (*s) -> ()",
+     ">>> print(lab.size([[1, 2, 3]]))\nTensor(3, shape=(), dtype=int32)"),
+    (rank, "The number of axes as a tensor.", "x (*s) -> ()",
+     ">>> print(lab.rank([[1, 2, 3]]))\nTensor(2, shape=(), dtype=int32)"),
+    (one_hot, "One at each index, zero elsewhere, along a new axis.", "indices (*s) -> (*s, depth)",
+     ">>> print(lab.one_hot([1], 3))\nTensor([[0. 1. 0.]], shape=(1, 3), dtype=float32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_NONE, example=_example,
+                            raises=("argument", "convert"))

@@ -1,0 +1,244 @@
+"""Gathering by position, scattering back, and choosing by condition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.primitives import stack
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.ops.docs import doc
+
+
+def _gather(x: Any, indices: Any, axis: int) -> Any:
+    if np.size(indices) and (np.min(indices) < 0 or np.max(indices) >= x.shape[axis]):
+        bad = next(int(i) for i in np.ravel(indices) if not 0 <= i < x.shape[axis])
+        raise InvalidArgumentError(f"gather: index {bad} is not in [0, {x.shape[axis]}), the length of the axis")
+    return np.take(x, indices, axis=axis)[()]
+
+
+def _gather_rule(ops: Any, g: Any, out: Any, x: Any, indices: Any, axis: int) -> Any:
+    return ops.scatter_axis(g, indices, axis=axis, length=x.shape[axis])
+
+
+gather_axis = general(
+    "gather", _gather, _gather_rule, None, symbol="gather", latex=r"{0}_{{{1}}}", locals_latex=("1", ""),
+    sentence="picks elements of {0} by position", keeps="inputs", registered="GatherV2",
+    doc="The kernel-level gather along a negative axis; `lab.gather` is the public function.")
+
+
+def _scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
+    g = np.asarray(g)
+    indices = np.asarray(indices)
+    after = -axis - 1
+    first = g.ndim - after - indices.ndim  # where the axes of the indices begin in g
+    moved = np.moveaxis(g, range(first, first + indices.ndim), range(indices.ndim))
+    total = np.zeros((length, *moved.shape[indices.ndim:]), g.dtype)
+    np.add.at(total, indices, moved)
+    return np.moveaxis(total, 0, first)
+
+
+scatter_axis = general(
+    "scatter_axis", _scatter_axis,
+    lambda ops, g, out, x, indices, axis, length: ops.gather(g, indices, axis=axis), None,
+    symbol="scatter", latex=r"\operatorname{{scatter}}({0})", locals_latex=("1", ""),
+    sentence="adds {0} up at positions", keeps="inputs",
+    doc="Sums into zeros by position along a negative axis; the rule of `gather` uses it.")
+
+
+def _columns(indices: Any) -> tuple[Any, ...]:
+    return tuple(np.moveaxis(np.asarray(indices), -1, 0))
+
+
+def _check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
+    indices = np.asarray(indices)
+    depth = indices.shape[-1]
+    if depth > len(shape):
+        raise InvalidArgumentError(f"{what}: rows of {depth} indices for a tensor of rank {len(shape)}")
+    for k in range(depth):
+        column = indices[..., k]
+        if column.size and (column.min() < 0 or column.max() >= shape[k]):
+            raise InvalidArgumentError(f"{what}: an index of axis {k} is not in [0, {shape[k]})")
+
+
+def _gather_nd(x: Any, indices: Any, lead: int = 0) -> Any:
+    _check_columns(indices, np.shape(x)[lead:], "gather_nd")
+    return x[(slice(None),) * lead + _columns(indices)]
+
+
+gather_nd_at = general(
+    "gather_nd", _gather_nd,
+    lambda ops, g, out, x, indices, lead=0: ops.scatter_nd(g, indices, shape=tuple(x.shape)[lead:]), None,
+    symbol="gather", latex=r"{0}_{{{1}}}", locals_latex=("1", ""), sentence="picks elements of {0} by coordinates",
+    keeps="inputs", registered="GatherNd", doc="The kernel-level gather_nd; `lab.gather_nd` is the public function.")
+
+
+def _scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
+    g = np.asarray(g)
+    depth = np.shape(indices)[-1]
+    lead = g.ndim - (np.ndim(indices) - 1) - (len(shape) - depth)
+    total = np.zeros(g.shape[:lead] + tuple(shape), g.dtype)
+    _check_columns(indices, tuple(shape), "scatter_nd")
+    np.add.at(total, (slice(None),) * lead + _columns(indices), g)
+    return total
+
+
+def _scatter_nd_rule(ops: Any, g: Any, out: Any, x: Any, indices: Any, shape: tuple[int, ...]) -> Any:
+    return ops.gather_nd(g, indices, lead=len(g.shape) - len(shape))
+
+
+scatter_nd_sum = general(
+    "scatter_nd", _scatter_nd, _scatter_nd_rule, None, symbol="scatter", latex=r"\operatorname{{scatter}}({0})",
+    locals_latex=("1", ""), sentence="adds {0} up at coordinates", keeps="inputs", registered="ScatterNd",
+    doc="Sums into zeros by coordinates; `lab.scatter_nd` is the public function.")
+
+
+def _update(x: Any, updates: Any, indices: Any) -> Any:
+    x = np.array(x)
+    _check_columns(indices, x.shape, "tensor_scatter_nd_update")
+    x[_columns(indices)] = updates
+    return x
+
+
+def _update_rule_tensor(ops: Any, g: Any, out: Any, x: Any, updates: Any, indices: Any) -> Any:
+    return g * ops.kept_mask(indices, shape=tuple(x.shape), dtype=out.dtype)
+
+
+def _update_rule_updates(ops: Any, g: Any, out: Any, x: Any, updates: Any, indices: Any) -> Any:
+    return ops.gather_nd(g, indices, lead=len(stack(g, out)))
+
+
+tensor_update = general(
+    "tensor_scatter_nd_update", _update, _update_rule_tensor, _update_rule_updates, None, symbol="update",
+    latex=r"\operatorname{{update}}({0}, {1})", locals_latex=("1", "1", ""), sentence="replaces elements of {0} by {1}",
+    keeps="inputs", registered="TensorScatterUpdate",
+    doc="The kernel-level update; `lab.tensor_scatter_nd_update` is the public function.")
+
+
+def _kept_mask(indices: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    mask = np.ones(shape, getattr(dtype, "dtype", dtype))
+    mask[_columns(indices)] = 0
+    return mask
+
+
+kept_mask = general(
+    "kept_mask", _kept_mask, None, symbol="mask", latex=r"\operatorname{{mask}}({0})",
+    sentence="is 0 at the coordinates {0} and 1 elsewhere",
+    doc="Zero at coordinates, one elsewhere; the rule of `tensor_scatter_nd_update` uses it.")
+
+
+select = general(
+    "select", lambda g, c: np.where(c, g, g.dtype.type(0))[()], lambda ops, g, out, x, c: ops.select(g, c), None,
+    symbol="where", latex=r"[{1}] {0}", locals_latex=("[{1}]", ""), sentence="keeps {0} where {1} is true, else 0",
+    keeps="inputs", doc="x where the condition holds, 0 elsewhere; the rules of `where` use it.")
+select_not = general(
+    "select_not", lambda g, c: np.where(c, g.dtype.type(0), g)[()], lambda ops, g, out, x, c: ops.select_not(g, c),
+    None, symbol="where not", latex=r"[\lnot {1}] {0}", locals_latex=(r"[\lnot {1}]", ""),
+    sentence="keeps {0} where {1} is false, else 0", keeps="inputs",
+    doc="x where the condition fails, 0 elsewhere; the rules of `where` use it.")
+where_three = general(
+    "where", lambda c, x, y: np.where(c, x, y)[()],
+    None, lambda ops, g, out, c, x, y: ops.select(g, c), lambda ops, g, out, c, x, y: ops.select_not(g, c),
+    symbol="where", latex=r"\operatorname{{where}}({0}, {1}, {2})", locals_latex=("", "[{0}]", r"[\lnot {0}]"),
+    sentence="takes {1} where {0} is true, {2} elsewhere", keeps="inputs", registered="SelectV2",
+    doc="The kernel-level choice; `lab.where` is the public function.")
+where_true = general(
+    "where_true", lambda c: np.argwhere(c), None, symbol="where", latex=r"\operatorname{{where}}({0})",
+    sentence="lists where {0} is true", registered="Where",
+    doc="Coordinates of the true elements; `lab.where` with one argument.")
+argmax_at = general(
+    "argmax", lambda x, axis: np.argmax(x, axis=axis)[()], None, symbol="argmax",
+    latex=r"\operatorname{{argmax}} {0}", sentence="finds the position of the largest element of {0}",
+    registered="ArgMax", doc="The kernel-level argmax; `lab.argmax` is the public function.")
+argmin_at = general(
+    "argmin", lambda x, axis: np.argmin(x, axis=axis)[()], None, symbol="argmin",
+    latex=r"\operatorname{{argmin}} {0}", sentence="finds the position of the least element of {0}",
+    registered="ArgMin", doc="The kernel-level argmin; `lab.argmin` is the public function.")
+
+
+def _indices(value: Any, what: str) -> Tensor:
+    tensor = convert(value)
+    if tensor._array.dtype.kind not in "iu":
+        raise DtypeMismatch(f"{what}: indices are whole numbers, got {tensor.dtype.name}. Try lab.cast(.., lab.int32).")
+    return tensor
+
+
+def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int = 0,
+           name: str | None = None) -> Tensor:
+    x = convert(params)
+    rank = x._array.ndim
+    at = int(axis)
+    if not -rank <= at < rank:
+        raise InvalidArgumentError(f"gather: axis {at} is out of bounds for a tensor of rank {rank}")
+    return gather_axis(x, _indices(indices, "gather"), axis=at - rank if at >= 0 else at)
+
+
+def gather_nd(params: Any, indices: Any, name: str | None = None) -> Tensor:
+    return gather_nd_at(convert(params), _indices(indices, "gather_nd"))
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+    from autodiff_lab.ops.array.creation import as_shape
+    return scatter_nd_sum(convert(updates), _indices(indices, "scatter_nd"), shape=as_shape(shape))
+
+
+def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    x = convert(tensor)
+    return tensor_update(x, convert(updates, x), _indices(indices, "tensor_scatter_nd_update"))
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    c = convert(condition)
+    if x is None and y is None:
+        return where_true(c)
+    if x is None or y is None:
+        raise InvalidArgumentError("where: give both x and y, or neither")
+    if c._array.dtype.kind != "b":
+        raise DtypeMismatch(f"where: the condition must be bool, got {c.dtype.name}. Try a comparison, or lab.cast.")
+    x, y = convert_pair(where_three.op, x, y)  # type: ignore[attr-defined]
+    if x._array.dtype != y._array.dtype:
+        raise DtypeMismatch(f"where: x is {x.dtype.name} and y is {y.dtype.name}. Try lab.cast.")
+    return where_three(c, x, y)
+
+
+def argmax(input: Any, axis: Any = 0, output_type: Any = None, name: str | None = None) -> Tensor:
+    return _argument(argmax_at, input, axis, output_type)
+
+
+def argmin(input: Any, axis: Any = 0, output_type: Any = None, name: str | None = None) -> Tensor:
+    return _argument(argmin_at, input, axis, output_type)
+
+
+def _argument(op: Any, value: Any, axis: Any, output_type: Any) -> Tensor:
+    from autodiff_lab.ops.array.casting import cast
+    found = op(convert(value), axis=0 if axis is None else int(axis))
+    return found if output_type is None else cast(found, output_type)
+
+
+_SCATTERED = "1 for the elements taken, 0 for the others; shares of repeated positions add up"
+for _function, _words, _shapes, _derivative, _example in (
+    (gather, "Parts of a tensor by position along an axis.", "params (*s), indices (*i) -> s with i in place of axis",
+     _SCATTERED, ">>> print(lab.gather([10, 20, 30], [2, 0]))\nTensor([30 10], shape=(2,), dtype=int32)"),
+    (gather_nd, "Parts of a tensor by coordinates, one row each.", "params (*s), indices (*i, k) -> (*i, *s[k:])",
+     _SCATTERED, ">>> print(lab.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]))\n"
+     "Tensor([2 3], shape=(2,), dtype=int32)"),
+    (scatter_nd, "Updates added into zeros by coordinates.", "indices (*i, k), updates (*i, *s[k:]) -> (*s)",
+     "gathers back", ">>> print(lab.scatter_nd([[1], [1]], [2.0, 3.0], [3]))\n"
+     "Tensor([0. 5. 0.], shape=(3,), dtype=float32)"),
+    (tensor_scatter_nd_update, "A new tensor in which elements at coordinates are replaced.",
+     "tensor (*s), indices (*i, k), updates (*i, *s[k:]) -> (*s)", "1 for what is kept and for the updates",
+     ">>> print(lab.tensor_scatter_nd_update([1, 2, 3], [[1]], [20]))\nTensor([ 1 20  3], shape=(3,), dtype=int32)"),
+    (where, "x where the condition holds and y elsewhere; with one argument, the coordinates of what is true.",
+     "condition, x, y broadcast", "1 where chosen; 0 elsewhere, so a nan of the other branch's rule still spoils it",
+     ">>> print(lab.where([True, False], [1.0, 2.0], 0.0))\nTensor([1. 0.], shape=(2,), dtype=float32)"),
+    (argmax, "Position of the largest element along an axis; int64.", "x (*s) -> s without axis", "none",
+     ">>> print(lab.argmax([1, 5, 2]))\nTensor(1, shape=(), dtype=int64)"),
+    (argmin, "Position of the least element along an axis; int64.", "x (*s) -> s without axis", "none",
+     ">>> print(lab.argmin([3, 1, 2]))\nTensor(1, shape=(), dtype=int64)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_derivative, example=_example,
+                            raises=("argument", "dtypes", "convert"))

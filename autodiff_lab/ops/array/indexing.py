@@ -1,0 +1,162 @@
+"""Brackets: ``x[1:3, None, ..., -1]`` and its gradient.
+
+An index is kept as plain data, one item an axis: ``["i", 3]``, ``["s", start, stop, step]``, ``["n"]`` for a new axis.
+A list in brackets is not NumPy's fancy indexing: each of its entries indexes the next axis, as in TensorFlow.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError
+
+Items = tuple[tuple[Any, ...], ...]
+
+
+def _python_index(items: Items) -> tuple[Any, ...]:
+    made: list[Any] = []
+    for item in items:
+        if item[0] == "i":
+            made.append(item[1])
+        elif item[0] == "n":
+            made.append(None)
+        else:
+            made.append(slice(*item[1:]))
+    return tuple(made)
+
+
+def _stacked(x: Any, items: Items, rank: int) -> tuple[Any, ...]:
+    """The index for an array that may have extra leading axes."""
+    return (slice(None),) * (np.ndim(x) - rank) + _python_index(items)
+
+
+def _slice(x: Any, items: Items) -> Any:
+    rank = sum(item[0] != "n" for item in items)
+    return x[_stacked(x, items, rank)]
+
+
+def _slice_rule(ops: Any, g: Any, out: Any, x: Any, items: Items) -> Any:
+    return ops.unslice(g, items=items, shape=tuple(x.shape))
+
+
+slice_items = general(
+    "slice", _slice, _slice_rule, symbol="[ ]", latex="{0}[i]", locals_latex=("1",),
+    sentence="takes part of {0}", keeps="nothing", registered="StridedSlice",
+    doc="The kernel-level slice; brackets are its public form.")
+
+
+def _unslice(g: Any, items: Items, shape: tuple[int, ...]) -> Any:
+    taken = sum(item[0] != "i" for item in items)
+    lead = np.shape(g)[:np.ndim(g) - taken]
+    whole = np.zeros(lead + shape, g.dtype)
+    whole[(slice(None),) * len(lead) + _python_index(items)] = g
+    return whole
+
+
+unslice = general(
+    "unslice", _unslice, lambda ops, g, out, x, items, shape: ops.slice(g, items=items),
+    symbol="[ ]ᵀ", latex=r"\operatorname{{put}}({0})", locals_latex=("1",),
+    sentence="puts {0} back into zeros", keeps="nothing", doc="Zeros with a part filled in; the rule of `slice` uses it.")
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)):
+        raise InvalidArgumentError("brackets: a bool is no index. Try lab.boolean_mask(x, mask).")
+    return value.__index__()
+
+
+def _bound(value: Any) -> int | None:
+    return None if value is None else _integer(value)
+
+
+def as_items(index: Any, shape: tuple[int, ...]) -> Items:
+    """An index as plain data, one item for every axis of `shape`."""
+    parts = list(index) if isinstance(index, (tuple, list)) else [index]
+    parts = [v for part in parts for v in (part if isinstance(part, list) else [part])]
+    rank = len(shape)
+    used = sum(part is not None and part is not Ellipsis for part in parts)
+    if used > rank:
+        raise InvalidArgumentError(
+            f"Index out of range using input dim {rank}; input has only {rank} dims. "
+            "A list in brackets gives one index for each axis; try lab.gather(x, [...]) to pick several elements.")
+    if parts.count(Ellipsis) > 1 if not any(isinstance(p, (Tensor, Variable, np.ndarray)) for p in parts) else False:
+        raise InvalidArgumentError("brackets: only one ... is allowed in an index")
+    items: list[tuple[Any, ...]] = []
+    axis = 0
+    seen = False
+    for part in parts:
+        if part is None:
+            items.append(("n",))
+        elif part is Ellipsis:
+            seen = True
+            items.extend(("s", None, None, None) for _ in range(rank - used))
+            axis += rank - used
+        else:
+            items.append(_item(part, axis, shape))
+            axis += 1
+    if not seen:
+        items.extend(("s", None, None, None) for _ in range(rank - axis))
+    return tuple(items)
+
+
+def _item(part: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    if isinstance(part, slice):
+        return ("s", _bound(part.start), _bound(part.stop), _bound(part.step))
+    try:
+        position = _integer(part)
+    except (TypeError, AttributeError):
+        raise InvalidArgumentError(
+            f"brackets: {part!r} is no index. Whole numbers, slices, ... and None are; try lab.gather for an array "
+            "of positions, lab.boolean_mask for a mask.") from None
+    if not -shape[axis] <= position < shape[axis]:
+        raise InvalidArgumentError(
+            f"slice index {position} of dimension {axis} out of bounds: the tensor has shape {shape}.")
+    return ("i", position)
+
+
+def getitem(x: Any, index: Any) -> Tensor:
+    """Part of a tensor: whole numbers, slices with steps, ``...`` and ``None`` as in NumPy.
+
+    Shapes: x (*s) -> what is left of s.  Dtypes: any.  Derivative: 1 for the elements taken, 0 for the others.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If an index is out of range, or is no index.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.constant([[1, 2], [3, 4]])[:, -1])
+    Tensor([2 4], shape=(2,), dtype=int32)
+    """
+    tensor = x if x.__class__ is Tensor else x.read()
+    return slice_items(tensor, items=as_items(index, tensor._array.shape))
+
+
+class VariableSlice(Tensor):
+    """Part of a variable: a tensor that also knows how to assign to its place."""
+
+    __slots__ = ("_index", "_variable")
+
+    def assign(self, value: Any) -> Variable:
+        """Replace this part of the variable."""
+        return self._variable.assign_slice(self._index, value)
+
+
+def _getitem_of_variable(variable: Variable, index: Any) -> Tensor:
+    part = getitem(variable, index)
+    view = VariableSlice()
+    view._array, view._id = part._array, part._id
+    view._index = _python_index(as_items(index, variable._array.shape))
+    view._variable = variable
+    return view
+
+
+Tensor.__getitem__ = getitem  # type: ignore[method-assign]
+Variable.__getitem__ = _getitem_of_variable  # type: ignore[method-assign]

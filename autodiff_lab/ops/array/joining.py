@@ -1,0 +1,152 @@
+"""Joining and splitting along an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.ops.docs import doc
+
+
+def _concat_rule(ops: Any, g: Any, out: Any, *xs: Any, axis: int, need: tuple[int, ...]) -> list[Any]:
+    edges = np.cumsum([0, *(x.shape[axis] for x in xs)])
+    return [ops.slice_axis(g, axis=axis, start=int(edges[i]), stop=int(edges[i + 1])) for i in need]
+
+
+concat_along = general(
+    "concat", lambda *xs, axis: np.concatenate(xs, axis=axis), _concat_rule, shared=True,
+    symbol="concat", latex=r"\operatorname{{concat}}({0}, {1})", locals_latex=(r"\operatorname{{part}}",),
+    sentence="joins tensors along an axis", keeps="inputs", registered="ConcatV2",
+    doc="The kernel-level concatenation along a negative axis; `lab.concat` is the public function.")
+
+
+def _slice_axis(x: Any, axis: int, start: int, stop: int) -> Any:
+    index = (Ellipsis, slice(start, stop), *(slice(None),) * (-axis - 1))
+    return x[index]
+
+
+def _slice_axis_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, start: int, stop: int) -> Any:
+    return ops.pad_axis(g, axis=axis, before=start, after=x.shape[axis] - stop)
+
+
+slice_axis = general(
+    "slice_axis", _slice_axis, _slice_axis_rule,
+    symbol="slice", latex=r"\operatorname{{slice}}({0})", locals_latex=("1",), sentence="takes a range of {0}",
+    keeps="nothing", doc="A range along one negative axis; the rule of `concat` uses it.")
+
+
+def _pad_axis(x: Any, axis: int, before: int, after: int) -> Any:
+    widths = [(0, 0)] * np.ndim(x)
+    widths[axis] = (before, after)
+    return np.pad(x, widths)
+
+
+pad_axis = general(
+    "pad_axis", _pad_axis,
+    lambda ops, g, out, x, axis, before, after: ops.slice_axis(g, axis=axis, start=before, stop=before + x.shape[axis]),
+    symbol="pad", latex=r"\operatorname{{pad}}({0})", locals_latex=("1",), sentence="puts zeros around {0}",
+    keeps="nothing", doc="Zeros before and after, along one negative axis; the rule of `slice_axis` uses it.")
+
+
+def _stack_rule(ops: Any, g: Any, out: Any, *xs: Any, axis: int, need: tuple[int, ...]) -> list[Any]:
+    return [ops.take(g, axis=axis, index=i) for i in need]
+
+
+stack_along = general(
+    "stack", lambda *xs, axis: np.stack(xs, axis=axis), _stack_rule,
+    shared=True, symbol="stack", latex=r"\operatorname{{stack}}({0}, {1})", locals_latex=(r"\operatorname{{part}}",),
+    sentence="stacks tensors along a new axis", keeps="nothing", registered="Pack",
+    doc="The kernel-level stack along a negative axis; `lab.stack` is the public function.")
+
+
+def _take(x: Any, axis: int, index: int) -> Any:
+    return x[(Ellipsis, index, *(slice(None),) * (-axis - 1))][()]
+
+
+def _take_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, index: int) -> Any:
+    shape = tuple(g.shape)
+    at = len(shape) + axis + 1
+    opened = ops.reshape(g, shape=(*shape[:at], 1, *shape[at:]))
+    return ops.pad_axis(opened, axis=axis, before=index, after=x.shape[axis] - index - 1)
+
+
+take = general(
+    "take", _take, _take_rule, symbol="part", latex=r"{0}_i", locals_latex=("1",),
+    sentence="takes one part of {0} along an axis", keeps="nothing",
+    doc="The part at one index of a negative axis, which it drops; `lab.unstack` uses it.")
+
+
+def _tensors(values: Any, what: str) -> list[Tensor]:
+    if isinstance(values, Tensor):
+        values = list(values)
+    values = list(values)
+    if not values:
+        raise InvalidArgumentError(f"{what}: the list is empty; there is nothing to join")
+    first = next((convert(v) for v in values if hasattr(v, "_array")), None)
+    tensors = [convert(v, first) for v in values]
+    if len({t._array.dtype for t in tensors}) > 1:
+        names = ", ".join(t.dtype.name for t in tensors)
+        raise DtypeMismatch(f"{what}: the dtypes differ: {names}. Try lab.cast.")
+    return tensors
+
+
+def _negative(axis: Any, rank: int, what: str) -> int:
+    axis = int(axis)
+    if not -rank <= axis < rank:
+        raise InvalidArgumentError(f"{what}: axis {axis} is out of bounds for rank {rank}")
+    return axis - rank if axis >= 0 else axis
+
+
+def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
+    tensors = _tensors(values, "concat")
+    return concat_along(*tensors, axis=_negative(axis, tensors[0]._array.ndim, "concat"))
+
+
+def stack(values: Any, axis: int = 0, name: str | None = None) -> Tensor:
+    tensors = _tensors(values, "stack")
+    return stack_along(*tensors, axis=_negative(axis, tensors[0]._array.ndim + 1, "stack"))
+
+
+def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> list[Tensor]:
+    x = convert(value)
+    at = _negative(axis, x._array.ndim, "unstack")
+    return [take(x, axis=at, index=i) for i in range(x._array.shape[at])]
+
+
+def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None,
+          name: str | None = None) -> list[Tensor]:
+    x = convert(value)
+    at = _negative(axis, x._array.ndim, "split")
+    length = x._array.shape[at]
+    if isinstance(num_or_size_splits, int):
+        if num_or_size_splits < 1 or length % num_or_size_splits:
+            raise InvalidArgumentError(f"split: {length} elements do not split into {num_or_size_splits} equal parts")
+        sizes = [length // num_or_size_splits] * num_or_size_splits
+    else:
+        sizes = [int(n) for n in np.asarray(num_or_size_splits)]
+        if -1 in sizes:
+            sizes[sizes.index(-1)] = length - sum(n for n in sizes if n != -1)
+        if sum(sizes) != length:
+            raise InvalidArgumentError(f"split: sizes {sizes} do not add up to {length}")
+    edges = np.cumsum([0, *sizes])
+    return [slice_axis(x, axis=at, start=int(a), stop=int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+for _function, _words, _shapes, _example in (
+    (concat, "Tensors joined along an axis.", "each (*s), equal but for axis -> their lengths add up",
+     ">>> print(lab.concat([[1, 2], [3]], axis=0))\nTensor([1 2 3], shape=(3,), dtype=int32)"),
+    (stack, "Tensors stacked along a new axis.", "n times (*s) -> s with n at axis",
+     ">>> print(lab.stack([1.0, 2.0]))\nTensor([1. 2.], shape=(2,), dtype=float32)"),
+    (unstack, "The parts along an axis, as a list.", "x (*s) -> n tensors without axis",
+     ">>> [int(part) for part in lab.unstack([1, 2])]\n[1, 2]"),
+    (split, "Equal parts, or parts of given sizes, along an axis.", "x (*s) -> a list",
+     ">>> print(lab.split([1, 2, 3, 4], 2)[1])\nTensor([3 4], shape=(2,), dtype=int32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any, all the same",
+                            derivative="1 for every element, cut apart or joined again", example=_example,
+                            raises=("shape", "argument", "dtypes", "convert"))

@@ -1,0 +1,114 @@
+"""Shapes: reshape, transpose, broadcast, new and dropped axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.primitives import broadcast, reshape_to
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.docs import doc
+
+
+def _ints(shape: Any) -> tuple[int, ...]:
+    if isinstance(shape, (Tensor, Variable)):
+        shape = shape.numpy()
+    return tuple(int(n) for n in np.atleast_1d(np.asarray(shape, dtype=np.int64)))
+
+
+def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
+    """The permutation that undoes one that is given in negative axes."""
+    rank = len(perm)
+    order = [p + rank for p in perm]
+    return tuple(order.index(i) - rank for i in range(rank))
+
+
+def _transpose(x: Any, perm: tuple[int, ...]) -> Any:
+    extra = np.ndim(x) - len(perm)  # leading axes of a stack stay where they are
+    return np.transpose(x, (*range(extra), *(p + len(perm) + extra for p in perm)))
+
+
+transpose_to = general(
+    "transpose", _transpose, lambda ops, g, out, x, perm: ops.transpose(g, perm=_inverse(perm)),
+    symbol="ᵀ", latex="{0}^T", locals_latex=(r"(\cdot)^T",), sentence="permutes the axes of {0}", keeps="nothing",
+    registered="Transpose", doc="The kernel-level transpose by negative axes; `lab.transpose` is the public function.")
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    x = convert(tensor)
+    wanted = _ints(shape) if np.size(shape) else ()
+    size = x._array.size
+    if wanted.count(-1) > 1:
+        raise InvalidArgumentError(f"reshape: only one length may be -1, got {wanted}")
+    known = int(np.prod([n for n in wanted if n != -1]))
+    fits = size % known == 0 if -1 in wanted and known else size == known
+    if not fits:
+        raise ShapeMismatch(
+            f"reshape: a tensor of shape {x._array.shape} has {size} elements, which do not fill {wanted}. "
+            "Try -1 for one of the lengths.")
+    wanted = tuple(size // known if n == -1 else n for n in wanted)
+    return reshape_to(x, shape=wanted)
+
+
+def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
+    x = convert(a)
+    rank = x._array.ndim
+    order = tuple(reversed(range(rank))) if perm is None else _ints(perm)
+    if sorted(p % rank if rank else p for p in order) != list(range(rank)):
+        raise InvalidArgumentError(f"transpose: perm {order} is no order of the axes 0 to {rank - 1}")
+    return transpose_to(x, perm=tuple(p % rank - rank for p in order))
+
+
+def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -> Tensor:
+    x = convert(a)
+    rank = x._array.ndim
+    if rank < 2:
+        raise InvalidArgumentError(f"matrix_transpose: a matrix has at least 2 axes, got shape {x._array.shape}")
+    return transpose_to(x, perm=(*range(-rank, -2), -1, -2))
+
+
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    return broadcast(convert(input), shape=_ints(shape) if np.size(shape) else ())
+
+
+def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
+    x = convert(input)
+    rank = x._array.ndim
+    axis = int(axis)
+    if not -rank - 1 <= axis <= rank:
+        raise InvalidArgumentError(f"expand_dims: axis {axis} is out of bounds for a tensor of rank {rank}")
+    at = axis if axis >= 0 else axis + rank + 1
+    old = x._array.shape
+    return reshape_to(x, shape=(*old[:at], 1, *old[at:]))
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    x = convert(input)
+    old = x._array.shape
+    drop = {i for i, n in enumerate(old) if n == 1} if axis is None else {a % len(old) for a in _ints(axis)}
+    if any(old[i] != 1 for i in drop):
+        raise InvalidArgumentError(f"squeeze: only axes of length 1 can be dropped, the shape is {old}")
+    return reshape_to(x, shape=tuple(n for i, n in enumerate(old) if i not in drop))
+
+
+for _function, _words, _shapes, _example in (
+    (reshape, "The same elements in another shape; one length may be -1.", "x (*s), shape t of as many elements -> t",
+     ">>> print(lab.reshape([1, 2, 3, 4], (2, -1)))\nTensor([[1 2]\n [3 4]], shape=(2, 2), dtype=int32)"),
+    (transpose, "Axes in another order, reversed by default.", "x (*s) -> s permuted",
+     ">>> print(lab.transpose([[1, 2]]))\nTensor([[1]\n [2]], shape=(2, 1), dtype=int32)"),
+    (matrix_transpose, "The last two axes swapped.", "x (*b, m, n) -> (*b, n, m)",
+     ">>> print(lab.linalg.matrix_transpose([[1, 2]]))\nTensor([[1]\n [2]], shape=(2, 1), dtype=int32)"),
+    (broadcast_to, "A tensor repeated along new axes and axes of length 1.", "x (*s), shape t -> t",
+     ">>> print(lab.broadcast_to(1.0, (2,)))\nTensor([1. 1.], shape=(2,), dtype=float32)"),
+    (expand_dims, "A new axis of length 1.", "x (*s) -> s with a 1 at axis",
+     ">>> print(lab.expand_dims([1, 2], 0))\nTensor([[1 2]], shape=(1, 2), dtype=int32)"),
+    (squeeze, "Axes of length 1 dropped.", "x (*s) -> s without them",
+     ">>> print(lab.squeeze([[1, 2]]))\nTensor([1 2], shape=(2,), dtype=int32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative="1 for every element, rearranged back",
+                            example=_example, raises=("shape", "argument", "convert"))

@@ -1,0 +1,94 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from autodiff_lab.engine.apply import binary
+from autodiff_lab.engine.convert import convert_pair
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.ops.array.shaping import matrix_transpose
+from autodiff_lab.ops.docs import doc
+
+
+def _flip(ops: Any, x: Any) -> Any:
+    rank = len(x.shape)
+    return ops.transpose(x, perm=(*range(-rank, -2), -1, -2))
+
+
+def _column(ops: Any, x: Any) -> Any:
+    return ops.reshape(x, shape=(*x.shape, 1))
+
+
+def _row(ops: Any, x: Any) -> Any:
+    shape = tuple(x.shape)
+    return ops.reshape(x, shape=(*shape[:-1], 1, shape[-1]))
+
+
+def _matmul_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    """g yᵀ; vectors are matrices of one row or column while it is worked out."""
+    if len(y.shape) == 1:
+        return _column(ops, g) * y if len(g.shape) else g * y
+    if len(x.shape) == 1:
+        product = _row(ops, g) @ _flip(ops, y)
+        return ops.reshape(product, shape=(*product.shape[:-2], product.shape[-1]))
+    if len(y.shape) == 2 == len(x.shape) and len(g.shape) > 2:
+        return _folded(ops, g, _flip(ops, y))
+    return g @ _flip(ops, y)
+
+
+def _matmul_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    """xᵀ g."""
+    if len(x.shape) == 1:
+        if len(y.shape) == 1:
+            return _column(ops, g) * x if len(g.shape) else g * x
+        return _column(ops, x) @ _row(ops, g)
+    if len(y.shape) == 1:
+        product = _flip(ops, x) @ _column(ops, g)
+        return ops.reshape(product, shape=tuple(product.shape[:-1]))
+    return _flip(ops, x) @ g
+
+
+def _folded(ops: Any, g: Any, matrix: Any) -> Any:
+    """A stack of matrices times one matrix as a single product: far fewer calls into BLAS."""
+    shape = tuple(g.shape)
+    rows = 1
+    for n in shape[:-1]:
+        rows *= n
+    product = ops.reshape(g, shape=(rows, shape[-1])) @ matrix
+    return ops.reshape(product, shape=(*shape[:-1], product.shape[-1]))
+
+
+matmul_two = binary(
+    "matmul", operator.matmul, _matmul_rule_x, _matmul_rule_y, elementwise=False,
+    symbol="@", latex="{0} {1}", locals_latex=("{1}^T", "{0}^T"), sentence="multiplies the matrices {0} and {1}",
+    keeps="inputs", registered="MatMul", operator="matmul",
+    doc="The kernel-level matrix product; `lab.matmul` and the operator @ are its public forms.")
+
+
+def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None) -> Tensor:
+    if not (transpose_a or transpose_b):
+        return matmul_two(a, b)
+    if not isinstance(a, (Tensor, Variable)) or not isinstance(b, (Tensor, Variable)):
+        a, b = convert_pair(matmul_two.op, a, b)  # type: ignore[attr-defined]
+    return matmul_two(matrix_transpose(a) if transpose_a else a, matrix_transpose(b) if transpose_b else b)
+
+
+matmul.__doc__ = doc(
+    "Matrix product over the last two axes; leading axes broadcast.",
+    shapes="a (*b, m, k), b (*b, k, n) -> (*b, m, n)", dtypes="any number, both the same",
+    derivative="g bᵀ for a, aᵀ g for b", raises=("shape", "dtypes", "convert"),
+    example=">>> print(lab.matmul([[1.0, 2.0]], [[3.0], [4.0]]))\nTensor([[11.]], shape=(1, 1), dtype=float32)")
+
+
+def matvec(a: Any, b: Any, transpose_a: bool = False, name: str | None = None) -> Tensor:
+    from autodiff_lab.ops.array.shaping import expand_dims, squeeze
+    return squeeze(matmul(a, expand_dims(b, -1), transpose_a=transpose_a), -1)
+
+
+matvec.__doc__ = doc(
+    "A matrix times a vector.", shapes="a (*b, m, k), b (*b, k) -> (*b, m)", dtypes="any number, both the same",
+    derivative="g bᵀ for a, aᵀ g for b", raises=("shape", "dtypes", "convert"),
+    example=">>> print(lab.linalg.matvec([[1.0, 2.0]], [3.0, 4.0]))\nTensor([11.], shape=(1,), dtype=float32)")

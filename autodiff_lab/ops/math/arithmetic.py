@@ -1,0 +1,233 @@
+"""Arithmetic: the operators, and what is made of them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import binary, unary
+from autodiff_lab.engine.op import REALS, Domain
+from autodiff_lab.engine.primitives import add
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.ops.docs import of_one, of_two
+
+subtract = binary(
+    "subtract", operator.sub,
+    lambda ops, g, out, x, y: g,
+    lambda ops, g, out, x, y: -g,
+    symbol="−", latex="{0} - {1}", locals_latex=("1", "-1"), sentence="takes {1} from {0}",
+    expression="{0} - {1}", keeps="nothing", registered="Sub", operator="sub",
+    doc=of_two("Difference of two tensors.", "1 for x, -1 for y", """
+>>> print(lab.subtract([5.0, 7.0], 2.0))
+Tensor([3. 5.], shape=(2,), dtype=float32)"""))
+
+multiply = binary(
+    "multiply", operator.mul,
+    lambda ops, g, out, x, y: g * y,
+    lambda ops, g, out, x, y: g * x,
+    symbol="×", latex=r"{0} \cdot {1}", locals_latex=("{1}", "{0}"), sentence="multiplies {0} by {1}",
+    expression="{0} * {1}", keeps="inputs", registered="Mul", operator="mul",
+    doc=of_two("Product of two tensors, elementwise.", "y for x, x for y", """
+>>> print(lab.multiply([1.0, 2.0], [3.0, 4.0]))
+Tensor([3. 8.], shape=(2,), dtype=float32)"""))
+
+
+divide = binary(
+    "divide", operator.truediv,
+    lambda ops, g, out, x, y: g / y,
+    lambda ops, g, out, x, y: -(g * out) / y,
+    symbol="÷", latex=r"\frac{{{0}}}{{{1}}}", locals_latex=(r"\frac{{1}}{{{1}}}", r"-\frac{{{0}}}{{{1}^2}}"),
+    sentence="divides {0} by {1}", expression="{0} / {1}", domain=(REALS, Domain(away_from=(0.0,))),
+    registered="RealDiv", operator="truediv",
+    doc=of_two("Quotient of two tensors; integers give float64.", "1/y for x, -x/y² for y", """
+>>> print(lab.divide([1.0, 3.0], 2.0))
+Tensor([0.5 1.5], shape=(2,), dtype=float32)""", domain="y ≠ 0; elsewhere inf or nan, as IEEE 754 says"))
+
+negative = unary(
+    "negative", operator.neg, lambda ops, g, out, x: -g, floating=False,
+    symbol="−", latex="-{0}", locals_latex=("-1",), sentence="negates {0}", expression="-{0}", keeps="nothing",
+    registered="Neg", operator="neg",
+    doc=of_one("Minus x, elementwise.", "-1", """
+>>> print(lab.negative(2.0))
+Tensor(-2.0, shape=(), dtype=float32)""", dtypes="any number", raises=("convert",)))
+
+
+def _power_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    return g * (y * ops.pow(x, y - 1))
+
+
+def _power_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    return g * (out * ops.log_where_positive(x))
+
+
+pow = binary(
+    "pow", operator.pow, _power_rule_x, _power_rule_y,
+    symbol="^", latex="{{{0}}}^{{{1}}}", locals_latex=("{1} {{{0}}}^{{{1} - 1}}", r"{{{0}}}^{{{1}}} \ln {0}"),
+    sentence="raises {0} to the power {1}", expression="{0} ** {1}", domain=(Domain(low=0.0), REALS),
+    registered="Pow", operator="pow",
+    doc=of_two("x to the power y, elementwise.", "y·x^(y-1) for x; x^y·ln x for y, taken as 0 where x ≤ 0", """
+>>> print(lab.pow([2.0, 3.0], 2.0))
+Tensor([4. 9.], shape=(2,), dtype=float32)""", domain="x > 0, or whole y"))
+
+log_where_positive = unary(
+    "log_where_positive", lambda x: np.log(np.where(x > 0, x, x.dtype.type(1)))[()],
+    lambda ops, g, out, x: g * ops.reciprocal_where_positive(x),
+    symbol="ln⁺", latex=r"\ln^+ {0}", locals_latex=(r"\frac{{[{0} > 0]}}{{{0}}}",),
+    sentence="takes the logarithm of {0} where it is positive, else 0", keeps="inputs", domain=(Domain(low=0.0),),
+    doc=of_one("Natural logarithm where x is positive, 0 elsewhere; the rule of `pow` uses it.",
+               "1/x where x > 0, else 0", """
+>>> print(lab.ops.math.arithmetic.log_where_positive([-1.0, 1.0]))
+Tensor([0. 0.], shape=(2,), dtype=float32)"""))
+
+reciprocal_where_positive = unary(
+    "reciprocal_where_positive",
+    lambda x: np.where(x > 0, 1 / np.where(x > 0, x, x.dtype.type(1)), x.dtype.type(0))[()],
+    lambda ops, g, out, x: -g * out * out,
+    symbol="1/x⁺", latex=r"\frac{{[{0} > 0]}}{{{0}}}", locals_latex=(r"-\frac{{[{0} > 0]}}{{{0}^2}}",),
+    sentence="takes one over {0} where it is positive, else 0", keeps="output", domain=(Domain(low=0.0),),
+    doc=of_one("One over x where x is positive, 0 elsewhere.", "-1/x² where x > 0, else 0", """
+>>> print(lab.ops.math.arithmetic.reciprocal_where_positive([-1.0, 2.0]))
+Tensor([0.  0.5], shape=(2,), dtype=float32)"""))
+
+square = unary(
+    "square", lambda x: x * x, lambda ops, g, out, x: g * (2 * x), floating=False,
+    symbol="x²", latex="{0}^2", locals_latex=("2 {0}",), sentence="squares {0}", expression="{0} * {0}",
+    keeps="inputs", registered="Square",
+    doc=of_one("x times x, elementwise.", "2x", """
+>>> print(lab.square(3.0))
+Tensor(9.0, shape=(), dtype=float32)""", dtypes="any number", raises=("convert",)))
+
+sqrt = unary(
+    "sqrt", np.sqrt, lambda ops, g, out, x: g * 0.5 / out,
+    symbol="√", latex=r"\sqrt{{{0}}}", locals_latex=(r"\frac{{1}}{{2 \sqrt{{{0}}}}}",),
+    sentence="takes the square root of {0}", expression="sqrt({0})", domain=(Domain(low=0.0),), keeps="output",
+    registered="Sqrt",
+    doc=of_one("Square root, elementwise.", "1/(2√x), infinite at 0", """
+>>> print(lab.sqrt(9.0))
+Tensor(3.0, shape=(), dtype=float32)""", domain="x > 0; nan below"))
+
+reciprocal = unary(
+    "reciprocal", lambda x: 1 / x, lambda ops, g, out, x: -g * out * out,
+    symbol="1/x", latex=r"\frac{{1}}{{{0}}}", locals_latex=(r"-\frac{{1}}{{{0}^2}}",),
+    sentence="takes one over {0}", expression="1 / {0}", domain=(Domain(away_from=(0.0,)),), keeps="output",
+    registered="Reciprocal",
+    doc=of_one("One over x, elementwise.", "-1/x²", """
+>>> print(lab.math.reciprocal(4.0))
+Tensor(0.25, shape=(), dtype=float32)""", domain="x ≠ 0"))
+
+sign = unary(
+    "sign", np.sign, lambda ops, g, out, x: g * 0, floating=False,
+    symbol="sign", latex=r"\operatorname{{sign}} {0}", locals_latex=("0",), sentence="takes the sign of {0}",
+    domain=(Domain(away_from=(0.0,)),), keeps="nothing", registered="Sign",
+    doc=of_one("-1, 0 or 1 by the sign of x; nan stays nan.", "0", """
+>>> print(lab.sign([-2.0, 0.0, 5.0]))
+Tensor([-1.  0.  1.], shape=(3,), dtype=float32)""", dtypes="any number", raises=("convert",)))
+
+abs = unary(
+    "abs", np.abs, lambda ops, g, out, x: g * ops.sign(x), floating=False,
+    symbol="|x|", latex=r"\left| {0} \right|", locals_latex=(r"\operatorname{{sign}} {0}",),
+    sentence="takes the absolute value of {0}", expression="fabs({0})", domain=(Domain(away_from=(0.0,)),),
+    keeps="inputs", registered="Abs", operator="abs",
+    doc=of_one("Absolute value, elementwise.", "the sign of x; 0 at the kink", """
+>>> print(lab.abs([-2.0, 3.0]))
+Tensor([2. 3.], shape=(2,), dtype=float32)""", dtypes="any number", raises=("convert",)))
+
+
+def _choice_rules(flip: bool) -> tuple[Any, Any]:
+    """Rules of maximum and minimum: the share goes to the chosen input, and to the first where they are equal."""
+    def first(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+        return g * (ops.not_below(y, x) if flip else ops.not_below(x, y))
+
+    def second(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+        return g * (ops.below(y, x) if flip else ops.below(x, y))
+    return first, second
+
+
+not_below = binary(
+    "not_below", lambda x, y: (x >= y).astype(x.dtype), lambda ops, g, out, x, y: g * 0,
+    lambda ops, g, out, x, y: g * 0, symbol="≥", latex=r"[{0} \ge {1}]", locals_latex=("0", "0"),
+    sentence="is 1 where {0} is at least {1}, else 0", keeps="nothing",
+    doc=of_two("1 where x ≥ y, else 0, in the dtype of x.", "0", """
+>>> print(lab.ops.math.arithmetic.not_below([1.0, 2.0], [2.0, 2.0]))
+Tensor([0. 1.], shape=(2,), dtype=float32)"""))
+
+below = binary(
+    "below", lambda x, y: (x < y).astype(x.dtype), lambda ops, g, out, x, y: g * 0,
+    lambda ops, g, out, x, y: g * 0, symbol="<", latex="[{0} < {1}]", locals_latex=("0", "0"),
+    sentence="is 1 where {0} is below {1}, else 0", keeps="nothing",
+    doc=of_two("1 where x < y, else 0, in the dtype of x.", "0", """
+>>> print(lab.ops.math.arithmetic.below([1.0, 2.0], [2.0, 2.0]))
+Tensor([1. 0.], shape=(2,), dtype=float32)"""))
+
+maximum = binary(
+    "maximum", np.maximum, *_choice_rules(flip=False),
+    symbol="max", latex=r"\max({0}, {1})", locals_latex=(r"[{0} \ge {1}]", "[{0} < {1}]"),
+    sentence="takes the larger of {0} and {1}", expression="max({0}, {1})", keeps="inputs", registered="Maximum",
+    doc=of_two("The larger of x and y, elementwise; nan if either is nan.",
+               "1 for the larger, 0 for the other; a tie goes to x", """
+>>> print(lab.maximum([1.0, 5.0], 3.0))
+Tensor([3. 5.], shape=(2,), dtype=float32)"""))
+
+minimum = binary(
+    "minimum", np.minimum, *_choice_rules(flip=True),
+    symbol="min", latex=r"\min({0}, {1})", locals_latex=(r"[{0} \le {1}]", "[{0} > {1}]"),
+    sentence="takes the smaller of {0} and {1}", expression="min({0}, {1})", keeps="inputs", registered="Minimum",
+    doc=of_two("The smaller of x and y, elementwise; nan if either is nan.",
+               "1 for the smaller, 0 for the other; a tie goes to x", """
+>>> print(lab.minimum([1.0, 5.0], 3.0))
+Tensor([1. 3.], shape=(2,), dtype=float32)"""))
+
+floordiv = binary(
+    "floordiv", operator.floordiv, None, None, symbol="//", latex=r"\left\lfloor {0} / {1} \right\rfloor",
+    sentence="divides {0} by {1} and rounds down", registered="FloorDiv", operator="floordiv",
+    doc=of_two("Quotient rounded down, elementwise.", "none: a step function", """
+>>> print(lab.math.floordiv(7, 2))
+Tensor(3, shape=(), dtype=int32)"""))
+
+floormod = binary(
+    "floormod", operator.mod,
+    lambda ops, g, out, x, y: g,
+    lambda ops, g, out, x, y: -(g * ops.floor_quotient(x, y)),
+    symbol="mod", latex=r"{0} \bmod {1}", locals_latex=("1", r"-\left\lfloor {0} / {1} \right\rfloor"),
+    sentence="takes the remainder of {0} by {1}", domain=(REALS, Domain(low=0.5)), keeps="inputs",
+    registered="FloorMod", operator="mod",
+    doc=of_two("Remainder with the sign of y, elementwise.", "1 for x; minus the floored quotient for y", """
+>>> print(lab.math.floormod([5.0, -1.0], 3.0))
+Tensor([2. 2.], shape=(2,), dtype=float32)""", domain="y ≠ 0"))
+
+floor_quotient = binary(
+    "floor_quotient", np.floor_divide, lambda ops, g, out, x, y: g * 0, lambda ops, g, out, x, y: g * 0,
+    symbol="⌊x/y⌋", latex=r"\left\lfloor {0} / {1} \right\rfloor", locals_latex=("0", "0"),
+    sentence="divides {0} by {1} and rounds down", domain=(REALS, Domain(low=0.5)), keeps="nothing",
+    doc=of_two("Floored quotient with a derivative of 0; the rule of `floormod` uses it.", "0", """
+>>> print(lab.ops.math.arithmetic.floor_quotient(7.0, 2.0))
+Tensor(3.0, shape=(), dtype=float32)"""))
+
+
+def add_n(inputs: Any, name: str | None = None) -> Tensor:
+    """Sum of a list of tensors.
+
+    Shapes: each (*s) -> (*s).  Dtypes: any number, all the same.  Derivative: 1 for each.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the list is empty.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.add_n([1.0, 2.0, 3.0]))
+    Tensor(6.0, shape=(), dtype=float32)
+    """
+    from autodiff_lab.errors import InvalidArgumentError
+
+    inputs = list(inputs)
+    if not inputs:
+        raise InvalidArgumentError("add_n: the list is empty. Try lab.zeros(shape).")
+    total = inputs[0] if len(inputs) > 1 else add(inputs[0], 0)
+    for value in inputs[1:]:
+        total = add(total, value)
+    return total

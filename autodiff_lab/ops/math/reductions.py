@@ -1,0 +1,138 @@
+"""Reductions: sums, means, extremes and products over axes.
+
+The public functions accept axes as users write them and hand negative ones to the ops, whose rules then do not mind
+cotangents with extra leading axes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.primitives import negative_axes, stack, sum_over
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops.docs import doc
+
+_AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"
+
+
+def kept_shape(x: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of x with the reduced axes at length 1."""
+    rank = len(x.shape)
+    return tuple(1 if i - rank in axes else n for i, n in enumerate(x.shape))
+
+
+def _spread(ops: Any, value: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Put the reduced axes back with length 1; the sweep spreads them over the input."""
+    if keepdims or not axes:
+        return value
+    return ops.reshape(value, shape=stack(value, out) + kept_shape(x, axes))
+
+
+def _count(x: Any, axes: tuple[int, ...]) -> int:
+    count = 1
+    for a in axes:
+        count *= x.shape[a]
+    return count
+
+
+def _mean_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    return _spread(ops, g, out, x, axes, keepdims) / max(_count(x, axes), 1)
+
+
+def _mean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    if x.dtype.kind in "iu":
+        return np.asarray(np.sum(x, axis=axes, keepdims=keepdims) // max(_count(x, axes), 1)).astype(x.dtype)[()]
+    return np.mean(x, axis=axes, keepdims=keepdims, dtype=x.dtype)[()]
+
+
+mean_over = general(
+    "mean", _mean, _mean_rule, symbol="mean", latex=r"\overline{{{0}}}", locals_latex=(r"\frac{{1}}{{n}}",),
+    sentence="averages the elements of {0}", keeps="nothing", registered="Mean",
+    doc="The kernel-level mean over negative axes; `lab.reduce_mean` is the public function.")
+
+
+def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """The share goes to the extreme element, in equal parts where several are equal."""
+    best = out if keepdims or not axes else ops.reshape(out, shape=kept_shape(x, axes))
+    chosen = ops.not_below(x, best) * ops.not_below(best, x)
+    parts = ops.sum(chosen, axes=axes, keepdims=True)
+    return _spread(ops, g, out, x, axes, keepdims) * (chosen / parts)
+
+
+max_over = general(
+    "max", lambda x, axes, keepdims: np.max(x, axis=axes, keepdims=keepdims)[()], _extreme_rule,
+    symbol="max", latex=r"\max {0}", locals_latex=(r"[{0} = \max {0}]",), sentence="takes the largest element of {0}",
+    registered="Max", doc="The kernel-level maximum over negative axes; `lab.reduce_max` is the public function.")
+min_over = general(
+    "min", lambda x, axes, keepdims: np.min(x, axis=axes, keepdims=keepdims)[()], _extreme_rule,
+    symbol="min", latex=r"\min {0}", locals_latex=(r"[{0} = \min {0}]",), sentence="takes the least element of {0}",
+    registered="Min", doc="The kernel-level minimum over negative axes; `lab.reduce_min` is the public function.")
+any_over = general(
+    "any", lambda x, axes, keepdims: np.any(x, axis=axes, keepdims=keepdims)[()], None, symbol="any",
+    latex=r"\bigvee {0}", sentence="asks whether any element of {0} is true", registered="Any",
+    doc="The kernel-level any over negative axes; `lab.reduce_any` is the public function.")
+all_over = general(
+    "all", lambda x, axes, keepdims: np.all(x, axis=axes, keepdims=keepdims)[()], None, symbol="all",
+    latex=r"\bigwedge {0}", sentence="asks whether all elements of {0} are true", registered="All",
+    doc="The kernel-level all over negative axes; `lab.reduce_all` is the public function.")
+
+
+def _reduce(op: Any, name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
+    x = convert(x)
+    if axis is not None and not isinstance(axis, int):
+        axis = tuple(int(a) for a in np.atleast_1d(np.asarray(axis)))
+    try:
+        axes = negative_axes(axis, x._array.ndim)
+    except ValueError as error:
+        raise InvalidArgumentError(
+            f"{name}: {error}. The tensor has shape {x._array.shape}; try axis=None or one of "
+            f"{list(range(x._array.ndim))}.") from None
+    return op(x, axes=axes, keepdims=bool(keepdims))
+
+
+def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    return _reduce(sum_over, "reduce_sum", input_tensor, axis, keepdims)
+
+
+def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    return _reduce(mean_over, "reduce_mean", input_tensor, axis, keepdims)
+
+
+def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    return _reduce(max_over, "reduce_max", input_tensor, axis, keepdims)
+
+
+def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    return _reduce(min_over, "reduce_min", input_tensor, axis, keepdims)
+
+
+def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    return _reduce(any_over, "reduce_any", input_tensor, axis, keepdims)
+
+
+def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    return _reduce(all_over, "reduce_all", input_tensor, axis, keepdims)
+
+
+_NONE = "none: gradients stop here"
+for _function, _words, _derivative, _example in (
+    (reduce_sum, "Sum of elements over axes, all of them by default.", "1 for every element",
+     ">>> print(lab.reduce_sum([[1.0, 2.0], [3.0, 4.0]], axis=0))\nTensor([4. 6.], shape=(2,), dtype=float32)"),
+    (reduce_mean, "Mean of elements over axes, all of them by default.", "1/n for every element",
+     ">>> print(lab.reduce_mean([1.0, 2.0, 6.0]))\nTensor(3.0, shape=(), dtype=float32)"),
+    (reduce_max, "Largest element over axes.", "1 for the largest element, shared equally between ties",
+     ">>> print(lab.reduce_max([1.0, 5.0, 2.0]))\nTensor(5.0, shape=(), dtype=float32)"),
+    (reduce_min, "Least element over axes.", "1 for the least element, shared equally between ties",
+     ">>> print(lab.reduce_min([1.0, 5.0, 2.0]))\nTensor(1.0, shape=(), dtype=float32)"),
+    (reduce_any, "Whether any element over axes is true.", _NONE,
+     ">>> print(lab.reduce_any([True, False]))\nTensor(True, shape=(), dtype=bool)"),
+    (reduce_all, "Whether all elements over axes are true.", _NONE,
+     ">>> print(lab.reduce_all([True, False]))\nTensor(False, shape=(), dtype=bool)"),
+):
+    _function.__doc__ = doc(_words, shapes=_AXES, derivative=_derivative, example=_example,
+                            dtypes="bool" if _derivative is _NONE else "any number", raises=("argument", "convert"))

@@ -1,0 +1,106 @@
+"""Activations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general, unary
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.op import Domain
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops.docs import doc, of_one
+
+positive = unary(
+    "positive", lambda x: (x > 0).astype(x.dtype), lambda ops, g, out, x: g * 0,
+    symbol="x>0", latex="[{0} > 0]", locals_latex=("0",), sentence="is 1 where {0} is positive, else 0",
+    domain=(Domain(away_from=(0.0,)),), keeps="nothing",
+    doc=of_one("1 where x is positive, else 0, in the dtype of x; the rule of `relu` uses it.", "0", """
+>>> print(lab.ops.nn.activations.positive([-1.0, 0.0, 2.0]))
+Tensor([0. 0. 1.], shape=(3,), dtype=float32)"""))
+
+relu = unary(
+    "relu", lambda x: np.maximum(x, x.dtype.type(0)), lambda ops, g, out, x: g * ops.positive(out),
+    symbol="relu", latex=r"\max({0}, 0)", locals_latex=("[{0} > 0]",), sentence="keeps {0} where it is positive, else 0",
+    expression="max({0}, 0.0)", domain=(Domain(away_from=(0.0,)),), keeps="output", registered="Relu",
+    doc=of_one("x where it is positive, else 0.", "1 where x > 0, else 0; 0 at 0", """
+>>> print(lab.nn.relu([-1.0, 2.0]))
+Tensor([0. 2.], shape=(2,), dtype=float32)"""))
+
+
+def _sigmoid(x: Any) -> Any:
+    """Without overflow on either side: e^-|x| never exceeds 1."""
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + small), small / (1 + small)).astype(x.dtype)[()]
+
+
+sigmoid = unary(
+    "sigmoid", _sigmoid, lambda ops, g, out, x: g * (out * (1 - out)),
+    symbol="σ", latex=r"\sigma({0})", locals_latex=(r"\sigma({0}) \left(1 - \sigma({0})\right)",),
+    sentence="squashes {0} between 0 and 1", expression="sigmoid({0})", keeps="output", registered="Sigmoid",
+    doc=of_one("1 / (1 + e^-x), elementwise.", "σ(x)·(1 - σ(x))", """
+>>> print(lab.nn.sigmoid(0.0))
+Tensor(0.5, shape=(), dtype=float32)"""))
+
+softplus = unary(
+    "softplus", lambda x: np.logaddexp(x, x.dtype.type(0)).astype(x.dtype),
+    lambda ops, g, out, x: g * ops.sigmoid(x),
+    symbol="softplus", latex=r"\ln(1 + e^{{{0}}})", locals_latex=(r"\sigma({0})",),
+    sentence="takes ln(1 + e^{0})", expression="softplus({0})", keeps="inputs", registered="Softplus",
+    doc=of_one("ln(1 + e^x), elementwise, without overflow.", "σ(x)", """
+>>> print(lab.nn.softplus(0.0))
+Tensor(0.6931472, shape=(), dtype=float32)"""))
+
+
+def _softmax(x: Any, axis: int) -> Any:
+    shifted = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return shifted / np.sum(shifted, axis=axis, keepdims=True)
+
+
+softmax_along = general(
+    "softmax", _softmax,
+    lambda ops, g, out, x, axis: (g - ops.sum(g * out, axes=(axis,), keepdims=True)) * out,
+    symbol="softmax", latex=r"\operatorname{{softmax}}({0})",
+    locals_latex=(r"\left(g - \textstyle\sum g\,y\right) y",), sentence="turns {0} into shares that add up to 1",
+    keeps="output", registered="Softmax", doc="The kernel-level softmax along a negative axis; `lab.nn.softmax`.")
+
+
+def _log_softmax(x: Any, axis: int) -> Any:
+    shifted = x - np.max(x, axis=axis, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+log_softmax_along = general(
+    "log_softmax", _log_softmax,
+    lambda ops, g, out, x, axis: g - ops.sum(g, axes=(axis,), keepdims=True) * ops.exp(out),
+    symbol="log softmax", latex=r"\ln \operatorname{{softmax}}({0})",
+    locals_latex=(r"g - e^y \textstyle\sum g",), sentence="takes the logarithm of the softmax of {0}",
+    keeps="output", registered="LogSoftmax", doc="The kernel-level log-softmax; `lab.nn.log_softmax`.")
+
+
+def _along(op: Any, name: str, logits: Any, axis: int) -> Tensor:
+    x = convert(logits)
+    rank = x._array.ndim
+    if rank == 0 or not -rank <= axis < rank:
+        raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for a tensor of shape {x._array.shape}")
+    return op(x, axis=axis - rank if axis >= 0 else axis)
+
+
+def softmax(logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
+    return _along(softmax_along, "softmax", logits, axis)
+
+
+def log_softmax(logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
+    return _along(log_softmax_along, "log_softmax", logits, axis)
+
+
+softmax.__doc__ = doc(
+    "e^x over the sum of e^x along an axis, without overflow.", shapes="logits (*s) -> (*s)",
+    derivative="(g - Σ g·y)·y with y the output", raises=("argument", "convert"),
+    example=">>> print(lab.nn.softmax([0.0, 0.0]))\nTensor([0.5 0.5], shape=(2,), dtype=float32)")
+log_softmax.__doc__ = doc(
+    "Logarithm of the softmax along an axis, without overflow.", shapes="logits (*s) -> (*s)",
+    derivative="g - e^y·Σ g with y the output", raises=("argument", "convert"),
+    example=">>> print(lab.nn.log_softmax([0.0, 0.0]))\nTensor([-0.6931472 -0.6931472], shape=(2,), dtype=float32)")

@@ -1,0 +1,91 @@
+"""Losses with a rule of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.docs import doc
+
+
+def _log_softmax(x: Any) -> Any:
+    shifted = x - np.max(x, axis=-1, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True))
+
+
+def _with_class(ops: Any, g: Any) -> Any:
+    return ops.reshape(g, shape=(*g.shape, 1))
+
+
+def _logits_rule(ops: Any, g: Any, out: Any, logits: Any, labels: Any) -> Any:
+    return _with_class(ops, g) * (ops.softmax(logits, axis=-1) * ops.sum(labels, axes=(-1,), keepdims=True) - labels)
+
+
+cross_entropy_rows = general(
+    "softmax_cross_entropy", lambda logits, labels: -np.sum(labels * _log_softmax(logits), axis=-1)[()], _logits_rule,
+    lambda ops, g, out, logits, labels: -(_with_class(ops, g) * ops.log_softmax(logits, axis=-1)),
+    symbol="cross entropy", latex=r"-\textstyle\sum {1} \ln \operatorname{{softmax}}({0})",
+    locals_latex=(r"\operatorname{{softmax}}({0}) - {1}", r"-\ln\operatorname{{softmax}}({0})"),
+    sentence="measures how far softmax of {0} is from {1}", keeps="inputs",
+    registered="SoftmaxCrossEntropyWithLogits", doc="The kernel-level cross entropy of each row.")
+
+
+def _hot(labels: Any, logits: Tensor) -> Any:
+    return (np.asarray(labels)[..., None] == np.arange(logits._array.shape[-1])).astype(logits._array.dtype)
+
+
+def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
+    x = convert(logits)
+    t = convert(labels, x)
+    if axis not in (-1, x._array.ndim - 1):
+        raise InvalidArgumentError("softmax_cross_entropy_with_logits: classes must be the last axis. Try transpose.")
+    if t._array.dtype != x._array.dtype:
+        raise DtypeMismatch(f"softmax_cross_entropy_with_logits: labels are {t.dtype.name} and logits {x.dtype.name}; "
+                            "try lab.cast, or sparse_softmax_cross_entropy_with_logits for class numbers.")
+    if t._array.shape != x._array.shape:
+        raise ShapeMismatch(f"softmax_cross_entropy_with_logits: labels have shape {t._array.shape} and logits "
+                            f"{x._array.shape}; they must agree.")
+    return cross_entropy_rows(x, t)
+
+
+def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
+    x = convert(logits)
+    t = convert(labels)
+    classes = x._array.shape[-1] if x._array.ndim else 0
+    if t._array.dtype.kind not in "iu":
+        raise DtypeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels are class numbers, got {t.dtype.name}. "
+                            "Try softmax_cross_entropy_with_logits for shares, or lab.cast to int32.")
+    if t._array.shape != x._array.shape[:-1]:
+        raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels have shape {t._array.shape}, logits "
+                            f"{x._array.shape}; labels need {x._array.shape[:-1]}.")
+    if t._array.size and (t._array.min() < 0 or t._array.max() >= classes):
+        raise InvalidArgumentError(f"sparse_softmax_cross_entropy_with_logits: a label is not in [0, {classes})")
+    from autodiff_lab.engine.tensor import wrap
+    return cross_entropy_rows(x, wrap(_hot(t._array, x)))
+
+
+def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> Tensor:
+    from autodiff_lab.ops.math.reductions import reduce_mean
+    t = convert(labels)
+    pick = sparse_softmax_cross_entropy_with_logits if t._array.dtype.kind in "iu" else softmax_cross_entropy_with_logits
+    return reduce_mean(pick(labels, logits))
+
+
+for _function, _words, _shapes, _example in (
+    (softmax_cross_entropy_with_logits, "Cross entropy of each row between labels (shares) and softmax of logits.",
+     "labels (*b, k), logits (*b, k) -> (*b)", ">>> print(lab.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]]"
+     ", logits=[[0.0, 0.0]]))\nTensor([0.6931472], shape=(1,), dtype=float32)"),
+    (sparse_softmax_cross_entropy_with_logits, "Cross entropy of each row between class numbers and softmax of logits.",
+     "labels (*b) int, logits (*b, k) -> (*b)", ">>> print(lab.nn.sparse_softmax_cross_entropy_with_logits(labels=[1]"
+     ", logits=[[0.0, 0.0]]))\nTensor([0.6931472], shape=(1,), dtype=float32)"),
+    (softmax_cross_entropy, "Mean over the batch of the cross entropy; labels are class numbers or shares.",
+     "logits (*b, k), labels (*b) or (*b, k) -> ()", ">>> print(lab.nn.softmax_cross_entropy(logits=[[0.0, 0.0]]"
+     ", labels=[1]))\nTensor(0.6931472, shape=(), dtype=float32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, derivative="softmax(logits) - labels for each row", example=_example,
+                            raises=("shape", "dtypes", "convert"))

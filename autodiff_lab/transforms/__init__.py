@@ -1,0 +1,1 @@
+"""Built on the tape: Jacobians and custom derivatives."""

@@ -1,0 +1,200 @@
+"""The function explorer: f over its derivative with a point to drag, as a widget and as a page of its own.
+
+The widget gets samples, drawn in the page by ``widget.js`` and the modules beside it; it never sees the function.  When
+somebody looks closer it asks `sample`, a callable that whoever made the widget passed, for finer samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from autodiff_lab.draw.curves import Curves, account, svg
+from autodiff_lab.widgets.base import LabWidget, assets
+from autodiff_lab.widgets.curve_explorer.page import page
+
+_SCRIPT, _STYLE = assets(Path(__file__).parent)
+MOST_SAMPLES = 20_000
+"""Samples that one question from the page may ask for."""
+
+Sample = Callable[[np.ndarray], Sequence[np.ndarray]]
+
+
+def packed(x: np.ndarray, rows: Sequence[np.ndarray]) -> bytes:
+    """Return samples as the page reads them: float64, little endian, x first and then row after row.
+
+    Examples
+    --------
+    >>> len(packed(np.zeros(5), [np.zeros(5), np.ones(5)]))
+    120
+    """
+    return np.ascontiguousarray(np.stack([x, *rows]), dtype="<f8").tobytes()
+
+
+def facts(curves: Curves, live: bool) -> dict[str, Any]:
+    """Return what the page must know beside the samples, as JSON.
+
+    Parameters
+    ----------
+    curves : Curves
+        What is shown.
+    live : bool
+        Whether there is somebody to ask for finer samples.
+
+    Examples
+    --------
+    >>> x = np.linspace(0.0, 1.0, 3)
+    >>> facts(Curves(x, (x, np.ones(3))), live=False)["names"]
+    ['f(x)', 'f′(x)']
+    """
+    marks = [{"x": mark.x, "kind": mark.kind, "limits": [list(pair) for pair in mark.limits]} for mark in curves.marks]
+    return {
+        "name": curves.name,
+        "names": list(curves.names),
+        "variable": curves.variable,
+        "title": curves.title or f"{curves.names[0]} and its derivative",
+        "notes": list(curves.notes),
+        "marks": marks,
+        "lo": float(curves.x[0]),
+        "hi": float(curves.x[-1]),
+        "narrowest": curves.narrowest or float(curves.x[-1] - curves.x[0]) * 1e-6,
+        "clip": curves.clip,
+        "live": live,
+    }
+
+
+class CurveExplorer(LabWidget):
+    """A function over its derivative, with a point to drag, a tangent, a secant and a microscope.
+
+    Usually made by ``autodiff_lab.explore``.
+
+    Parameters
+    ----------
+    curves : Curves
+        Samples of the function and its derivatives.
+    sample : callable, optional
+        Takes an array of x and returns the rows of the curves there; without it the page interpolates.
+    x, other : float, optional
+        Where the point and the second point of the secant are at first.
+    order : int
+        How many derivatives are shown.
+    secant : bool
+        Whether the secant is shown.
+
+    Attributes
+    ----------
+    x, other : float
+        Where the points are now, in units of the x axis.
+    order : int
+        How many derivatives are shown now.
+    secant : bool
+        Whether the secant is shown now.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1.0, 1.0, 5)
+    >>> CurveExplorer(Curves(x, (x**2, 2 * x)), x=0.5).x
+    0.5
+    """
+
+    _esm = _SCRIPT
+    _css = _STYLE
+
+    facts = traitlets.Dict().tag(sync=True)
+    samples = traitlets.Bytes(b"").tag(sync=True)
+    x = traitlets.Float(0.0).tag(sync=True)
+    other = traitlets.Float(0.0).tag(sync=True)
+    order = traitlets.Int(1, min=0, max=2).tag(sync=True)
+    secant = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(
+        self,
+        curves: Curves,
+        sample: Sample | None = None,
+        *,
+        x: float | None = None,
+        other: float | None = None,
+        order: int = 1,
+        secant: bool = False,
+    ) -> None:
+        self.curves = curves
+        self._sample = sample
+        lo, hi = float(curves.x[0]), float(curves.x[-1])
+        super().__init__(
+            facts=facts(curves, live=sample is not None),
+            samples=packed(curves.x, curves.rows),
+            x=lo + (hi - lo) / 4 if x is None else x,
+            other=lo + 3 * (hi - lo) / 4 if other is None else other,
+            order=order,
+            secant=secant,
+        )
+        self.on_msg(self._answer)
+
+    @traitlets.validate("x", "other")
+    def _on_a_sample(self, proposal: Any) -> float:
+        """Keep a point inside the axis."""
+        value = float(proposal["value"])
+        if not np.isfinite(value):
+            raise traitlets.TraitError(f"{proposal['trait'].name} is {value}; a point needs a finite x.")
+        return float(np.clip(value, self.curves.x[0], self.curves.x[-1]))
+
+    def account(self) -> str:
+        """Return the ranges, marks, notes and the values at the point as text."""
+        return account(self.curves, self.x)
+
+    def picture(self) -> str:
+        """Return the curves with the tangent at the point as a static SVG."""
+        return svg(self.curves, self.x, self.order)
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write the explorer as one HTML file that needs no network and no kernel.
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            Where the file goes.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> x = np.linspace(-1.0, 1.0, 5)
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> CurveExplorer(Curves(x, (x**2, 2 * x))).to_html(folder / "square.html").name
+        'square.html'
+        """
+        state = {"x": self.x, "other": self.other, "order": self.order, "secant": self.secant}
+        text = page(facts(self.curves, live=False), self.samples, state, _SCRIPT, _STYLE)
+        file = Path(path)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    def _answer(self, _: Any, content: Any, __: Any) -> None:
+        """Answer a question for finer samples; a wrong or failing one gets a sentence, on the same channel."""
+        if not isinstance(content, dict) or content.get("kind") != "sample":
+            return
+        reply = {"kind": "samples", "id": content.get("id")}
+        try:
+            x = self._grid(content.get("lo"), content.get("hi"), content.get("n"))
+            if self._sample is None:
+                raise ValueError("there is no function to ask")
+            rows = list(self._sample(x))[: len(self.curves.rows)]
+        except Exception as error:  # noqa: BLE001 - f is the user's own; whatever it raises belongs on the page
+            self.send({**reply, "error": f"{type(error).__name__}: {error}"})
+        else:
+            self.send(reply, buffers=[packed(x, rows)])
+
+    def _grid(self, lo: Any, hi: Any, n: Any) -> np.ndarray:
+        if not all(isinstance(end, int | float) and np.isfinite(end) for end in (lo, hi)) or not lo < hi:
+            raise ValueError("the page asked for samples of no interval")
+        if not isinstance(n, int) or not 2 <= n <= MOST_SAMPLES:
+            raise ValueError(f"the page asked for {n} samples; {MOST_SAMPLES} is the most")
+        return np.linspace(lo, hi, n)

@@ -1,0 +1,207 @@
+// Everything of the explorer that is not the picture: switches, numbers, buttons, sentences, table, keys.
+
+import { place, short } from "./numbers.js";
+import { averageRate, pointSentence, secantSentence, statusSentence, tableRows } from "./sentences.js";
+import { magnification } from "./view.js";
+
+/** @typedef {import("./state.js").State} State */
+/** @typedef {{ change: (act: () => void) => void, stop: AbortSignal }} Hands */
+
+const KEYS = [
+  ["← →", "one sample (with Shift: ten)"],
+  ["Home End", "first, last sample"],
+  ["+ − 0", "enlarge, shrink, whole curve"],
+  ["PgUp PgDn", "look left, right"],
+  ["S", "secant"],
+  ["D", "second derivative"],
+  ["F", "fit heights"],
+];
+const TABLE_ROWS = 21;
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Name
+ * @param {Element} parent
+ * @param {Name} name
+ * @param {string} [className]
+ * @param {string} [text]
+ * @returns {HTMLElementTagNameMap[Name]}
+ */
+export function make(parent, name, className = "", text = "") {
+  const element = document.createElement(name);
+  if (className) element.className = className;
+  if (text) element.textContent = text;
+  parent.append(element);
+  return element;
+}
+
+/** @param {Element} parent @param {string} text @param {string} label @param {() => void} act @param {Hands} hands */
+function button(parent, text, label, act, { change, stop }) {
+  const element = make(parent, "button", "", text);
+  element.type = "button";
+  element.title = label;
+  element.setAttribute("aria-label", label);
+  element.addEventListener("click", () => change(act), { signal: stop });
+  return element;
+}
+
+/** @param {Element} parent @param {string} text @param {(on: boolean) => void} act @param {Hands} hands */
+function checkbox(parent, text, act, { change, stop }) {
+  const label = make(parent, "label");
+  const box = make(label, "input");
+  box.type = "checkbox";
+  label.append(text);
+  box.addEventListener("change", () => change(() => act(box.checked)), { signal: stop });
+  return box;
+}
+
+/**
+ * The head: what is shown, and three switches.
+ * @param {Element} root
+ * @param {State} state
+ * @param {Hands} hands
+ */
+export function makeHead(root, state, hands) {
+  const head = make(root, "div", "head");
+  make(head, "span", "title", state.facts.title);
+  const switches = make(head, "span", "switches");
+  const second = checkbox(switches, "second derivative", on => (state.order = on ? 2 : 1), hands);
+  const secant = checkbox(switches, "secant", on => (state.secant = on), hands);
+  const fit = checkbox(switches, "fit heights", on => (state.fit = on), hands);
+  second.disabled = state.facts.names.length < 3;
+  return () => {
+    second.checked = state.order > 1;
+    secant.checked = state.secant;
+    fit.checked = state.fit;
+  };
+}
+
+/**
+ * The numbers: name and value pairs in one line.
+ * @param {Element} root
+ * @param {State} state
+ */
+export function makeReadout(root, state) {
+  const list = make(root, "dl", "readout");
+  const { names, variable } = state.facts;
+  const pair = (/** @type {string} */ name, /** @type {string} */ key) => {
+    const group = make(list, "div", key);
+    make(group, "dt", "", name);
+    return make(group, "dd");
+  };
+  const x = pair(variable, "x");
+  const values = names.map((name, row) => pair(row === 1 ? `slope ${name}` : name, `value${row}`));
+  const rate = pair("average rate", "rate");
+  return () => {
+    const { point, other } = state;
+    const say = (/** @type {HTMLElement} */ at, /** @type {string} */ text, /** @type {number} */ full) => {
+      at.textContent = text;
+      at.title = String(full);
+    };
+    say(x, place(point.x, state.grain), point.x);
+    values.forEach((value, row) => {
+      say(value, `${point.interpolated ? "≈ " : ""}${short(point.values[row])}`, point.values[row]);
+      if (value.parentElement) value.parentElement.hidden = row > state.order;
+    });
+    const average = averageRate(point, other);
+    say(rate, Number.isNaN(average) ? "0/0" : short(average), average);
+    if (rate.parentElement) rate.parentElement.hidden = !state.secant;
+  };
+}
+
+/**
+ * The foot: zoom buttons, how the picture was made, keys, notes, the live sentence and the table.
+ * @param {Element} root
+ * @param {State} state
+ * @param {Hands} hands
+ */
+export function makeFoot(root, state, hands) {
+  const sentence = make(root, "p", "sentence");
+  sentence.setAttribute("aria-live", "polite");
+  const foot = make(root, "div", "foot");
+  const buttons = make(foot, "span", "buttons");
+  const left = button(buttons, "◀", "Look left (Page Up)", () => state.pan(-0.25), hands);
+  const right = button(buttons, "▶", "Look right (Page Down)", () => state.pan(0.25), hands);
+  const shrink = button(buttons, "−", "Shrink (−)", () => state.zoom(0.5), hands);
+  button(buttons, "+", "Enlarge around the point (+)", () => state.zoom(2), hands);
+  const all = button(buttons, "whole", "Whole curve (0)", () => state.reset(), hands);
+  const status = make(foot, "span", "status");
+  for (const note of state.facts.notes) make(root, "p", "note", note);
+  const table = makeTable(root, state, hands);
+  makeHelp(root);
+  return () => {
+    const step = state.grain;
+    const words = state.facts;
+    const about = [pointSentence(words, state.point, step, state.markHere)];
+    if (state.secant) about.push(secantSentence(words, state.point, state.other, step));
+    sentence.textContent = about.join(" ");
+    const magnified = magnification(state.view, state.facts);
+    const { count, samples, problem } = state;
+    const waiting = state.request !== null;
+    status.textContent = statusSentence({
+      count, magnified, interpolated: samples.interpolated, waiting, problem: samples.interpolated ? problem : "",
+    });
+    for (const element of [shrink, all, left, right]) element.disabled = magnified <= 1;
+    table();
+  };
+}
+
+/** @param {Element} root @param {State} state @param {Hands} hands */
+function makeTable(root, state, { change, stop }) {
+  const details = make(root, "details", "table");
+  make(details, "summary", "", "Table of the values in view");
+  const table = make(details, "table");
+  const header = make(make(table, "thead"), "tr");
+  for (const name of [state.facts.variable, ...state.facts.names]) make(header, "th", "", name).scope = "col";
+  const body = make(table, "tbody");
+  details.addEventListener("toggle", () => change(() => {}), { signal: stop });
+  return () => {
+    if (!details.open) return;
+    body.replaceChildren();
+    for (const cells of tableRows(state.samples, state.view, TABLE_ROWS)) {
+      const row = make(body, "tr");
+      for (const cell of cells) make(row, "td", "", cell);
+    }
+  };
+}
+
+/** @param {Element} root */
+function makeHelp(root) {
+  const details = make(root, "details", "help");
+  make(details, "summary", "", "Keys");
+  const list = make(details, "dl");
+  for (const [keys, meaning] of KEYS) {
+    make(list, "dt", "", keys);
+    make(list, "dd", "", meaning);
+  }
+}
+
+/**
+ * What a key does; null if it means nothing here.
+ * @param {State} state
+ * @param {{ key: string, shiftKey: boolean }} event
+ * @param {"point" | "other"} handle the one that has the focus
+ * @returns {(() => void) | null}
+ */
+export function keyAction(state, { key, shiftKey }, handle) {
+  const far = shiftKey ? 10 : 1;
+  /** @type {Record<string, () => void>} */
+  const actions = {
+    ArrowLeft: () => state.stepBy(handle, -far),
+    ArrowRight: () => state.stepBy(handle, far),
+    ArrowDown: () => state.stepBy(handle, -far),
+    ArrowUp: () => state.stepBy(handle, far),
+    Home: () => state.toEnd(handle, 0),
+    End: () => state.toEnd(handle, 1),
+    "+": () => state.zoom(2),
+    "=": () => state.zoom(2),
+    "-": () => state.zoom(0.5),
+    _: () => state.zoom(0.5),
+    0: () => state.reset(),
+    PageUp: () => state.pan(-0.25),
+    PageDown: () => state.pan(0.25),
+    s: () => (state.secant = !state.secant),
+    d: () => (state.order = state.order > 1 ? 1 : Math.min(2, state.facts.names.length - 1)),
+    f: () => (state.fit = !state.fit),
+  };
+  return actions[key.length === 1 ? key.toLowerCase() : key] ?? null;
+}

@@ -1,0 +1,46 @@
+// Where things are on the screen: panels of the picture, their axes, and the sides on which labels have room.  Pure.
+
+/**
+ * A panel is one plot; `row` says which derivative it shows.
+ * @typedef {{ row: number, left: number, top: number, width: number, height: number }} Panel
+ * @typedef {{ width: number, height: number, panels: Panel[] }} Frame
+ */
+
+const HEIGHTS = [260, 170, 140];
+const GAP = 28;
+const TOP = 12;
+const BOTTOM = 40;
+
+/**
+ * Panels for a picture of this width, in pixels, showing f and `order` derivatives.
+ * @param {number} width
+ * @param {number} order
+ * @returns {Frame}
+ */
+export function frame(width, order) {
+  const narrow = width < 520;
+  const left = narrow ? 48 : 60;
+  const right = narrow ? 52 : 84;
+  /** @type {Panel[]} */
+  const panels = [];
+  let top = TOP;
+  for (let row = 0; row <= order; row += 1) {
+    const height = HEIGHTS[Math.min(row, HEIGHTS.length - 1)];
+    panels.push({ row, left, top, width: Math.max(width - left - right, 80), height });
+    top += height + GAP;
+  }
+  return { width, height: top - GAP + BOTTOM, panels };
+}
+
+/**
+ * Where the number beside a point goes: away from the tangent, and inside the panel.
+ * @param {{ x: number, y: number, falling: boolean, panel: Panel }} point x and y in the panel's pixels
+ * @returns {{ x: number, y: number, anchor: "start" | "end" }}
+ */
+export function labelPlace({ x, y, falling, panel }) {
+  const onRight = x < panel.width - 110;
+  const below = onRight !== falling; // a rising line leaves room below on its right, above on its left
+  const lower = y + 24 > panel.height - 4 ? false : below;
+  const upper = y - 14 < 12 ? true : lower;
+  return { x: x + (onRight ? 14 : -14), y: y + (upper ? 24 : -14), anchor: onRight ? "start" : "end" };
+}

@@ -1,0 +1,274 @@
+// The picture: SVG elements made once and moved afterwards, panels of f and its derivatives over one x axis.
+
+import { frame, labelPlace } from "./layout.js";
+import { placeInText, short, tickText, ticks } from "./numbers.js";
+import { breaksRow, curve, scale, through } from "./paths.js";
+import { nearest } from "./samples.js";
+import { averageRate, pointSentence } from "./sentences.js";
+
+/** @typedef {import("./layout.js").Panel} Panel */
+/** @typedef {import("./samples.js").Reading} Reading */
+/** @typedef {import("./samples.js").Mark} Mark */
+/** @typedef {import("./view.js").Range} Range */
+
+/**
+ * Everything that the picture needs to know.
+ * @typedef {{
+ *   words: import("./sentences.js").Words, samples: import("./samples.js").Samples, marks: Mark[],
+ *   view: { lo: number, hi: number }, ranges: Range[], order: number, point: Reading, other: Reading, secant: boolean,
+ *   grain: number, domain: { lo: number, hi: number }, markHere: Mark | undefined,
+ * }} Scene
+ *
+ * @typedef {Panel & { toX: (x: number) => number, toY: (y: number) => number, range: Range }} Plot
+ */
+
+const NAMESPACE = "http://www.w3.org/2000/svg";
+
+/**
+ * @param {Element} parent
+ * @param {string} name
+ * @param {Record<string, string | number>} [attributes]
+ * @param {string} [text]
+ * @returns {SVGElement}
+ */
+export function add(parent, name, attributes = {}, text = "") {
+  const element = /** @type {SVGElement} */ (document.createElementNS(NAMESPACE, name));
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  if (text) element.textContent = text;
+  parent.append(element);
+  return element;
+}
+
+/**
+ * The plots of a scene: panels with their scales.
+ * @param {Scene} scene
+ * @param {number} width
+ * @returns {{ width: number, height: number, plots: Plot[] }}
+ */
+export function plan(scene, width) {
+  const { height, panels } = frame(width, scene.order);
+  const plots = panels.map(panel => ({
+    ...panel,
+    range: scene.ranges[panel.row],
+    toX: scale(scene.view.lo, scene.view.hi, 0, panel.width),
+    toY: scale(scene.ranges[panel.row].lo, scene.ranges[panel.row].hi, panel.height, 0),
+  }));
+  return { width, height, plots };
+}
+
+/**
+ * Draw what changes with the view: axes, curves, labels, marks.  Returns the plots, for `drawPoint`.
+ * @param {SVGElement} svg
+ * @param {Scene} scene
+ * @param {number} width
+ */
+export function drawView(svg, scene, width) {
+  const { height, plots } = plan(scene, width);
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("height", String(height));
+  const still = document.createElementNS(NAMESPACE, "g");
+  for (const plot of plots) drawPlot(still, plot, scene, plot === plots[plots.length - 1]);
+  svg.querySelector(".still")?.remove();
+  still.setAttribute("class", "still");
+  svg.prepend(still);
+  return plots;
+}
+
+/**
+ * @param {Element} parent
+ * @param {Plot} plot
+ * @param {Scene} scene
+ * @param {boolean} last
+ */
+function drawPlot(parent, plot, scene, last) {
+  const group = add(parent, "g", { class: `plot row${plot.row}`, transform: `translate(${plot.left} ${plot.top})` });
+  drawAxes(group, plot, scene, last);
+  // A nested svg cuts off what leaves the panel, with no clip path and so with no id.
+  const inside = add(group, "svg", { width: plot.width, height: plot.height, overflow: "hidden" });
+  const d = curve(scene.samples, plot.row, scene.marks, plot.toX, plot.toY);
+  add(inside, "path", { class: `curve order${plot.row}`, d });
+  for (const mark of scene.marks) drawMark(inside, plot, mark, scene);
+  const end = curveEnd(plot, scene);
+  add(group, "text", { class: `name order${plot.row}`, x: end.x + 8, y: end.y + 4 }, scene.words.names[plot.row]);
+}
+
+/**
+ * @param {Element} group
+ * @param {Plot} plot
+ * @param {Scene} scene
+ * @param {boolean} last only the lowest panel writes the numbers of the x axis
+ */
+function drawAxes(group, plot, scene, last) {
+  const { width, height, range } = plot;
+  const across = ticks(scene.view.lo, scene.view.hi, Math.max(3, width / 110));
+  const up = ticks(range.lo, range.hi, Math.max(3, height / 45));
+  for (const value of across.values) {
+    const x = plot.toX(value);
+    add(group, "line", { class: "grid", x1: x, x2: x, y1: 0, y2: height });
+    if (last) add(group, "text", { class: "tick across", x, y: height + 18 }, tickText(value, across.step));
+  }
+  for (const value of up.values) {
+    const y = plot.toY(value);
+    add(group, "line", { class: value === 0 ? "zero" : "grid", x1: 0, x2: width, y1: y, y2: y });
+    add(group, "text", { class: "tick up", x: -8, y: y + 4 }, tickText(value, up.step));
+  }
+  add(group, "line", { class: "axis", x1: 0, x2: 0, y1: 0, y2: height });
+  if (!last) return;
+  add(group, "line", { class: "axis", x1: 0, x2: width, y1: height, y2: height });
+  add(group, "text", { class: "variable", x: width / 2, y: height + 36 }, scene.words.variable);
+}
+
+/**
+ * Open circles: one on f at a kink, one at each one-sided limit where the line breaks.
+ * @param {Element} inside
+ * @param {Plot} plot
+ * @param {Mark} mark
+ * @param {Scene} scene
+ */
+function drawMark(inside, plot, mark, scene) {
+  if (mark.x < scene.view.lo || mark.x > scene.view.hi) return;
+  const x = plot.toX(mark.x);
+  const [left, right] = mark.limits[plot.row] ?? [null, null];
+  const heights = breaksRow(mark, plot.row) ? [left, right] : [left ?? right];
+  for (const value of new Set(heights)) {
+    if (value !== null) add(inside, "circle", { class: `mark order${plot.row}`, cx: x, cy: plot.toY(value), r: 4 });
+  }
+  const index = scene.samples.x.indexOf(mark.x);
+  const there = index < 0 ? NaN : scene.samples.rows[plot.row][index];
+  if (!breaksRow(mark, plot.row) || !Number.isFinite(there)) return;
+  add(inside, "circle", { class: `there order${plot.row}`, cx: x, cy: plot.toY(there), r: 3 });
+}
+
+/**
+ * Where the name of a curve stands: at its last point in view, inside the panel.
+ * @param {Plot} plot
+ * @param {Scene} scene
+ */
+function curveEnd(plot, scene) {
+  const { x, rows } = scene.samples;
+  let index = x.length - 1;
+  while (index > 0 && (x[index] > scene.view.hi || !Number.isFinite(rows[plot.row][index]))) index -= 1;
+  const y = Number.isFinite(rows[plot.row][index]) ? plot.toY(rows[plot.row][index]) : plot.height / 2;
+  return { x: Math.max(plot.toX(x[index]), 40), y: Math.min(Math.max(y, 8), plot.height - 8) };
+}
+
+/**
+ * Draw what moves: tangent, secant, heights, the line that ties them.
+ * @param {SVGElement} layer a group that this function owns
+ * @param {Scene} scene
+ * @param {Plot[]} plots
+ * @param {Map<string, SVGElement>} handles the focusable handles, which are moved and never remade
+ */
+export function drawPoint(layer, scene, plots, handles) {
+  layer.replaceChildren();
+  const [upper, lower] = plots;
+  const slope = scene.point.values[1];
+  const inside = plots.map(plot =>
+    add(layer, "svg", { x: plot.left, y: plot.top, width: plot.width, height: plot.height, overflow: "hidden" }),
+  );
+  drawTie(layer, scene, plots);
+  drawLine(inside[0], upper, "tangent", scene.point, slope);
+  if (lower) drawHeight(inside[1], lower, scene.point);
+  if (scene.secant) drawSecant(inside, plots, scene);
+  plots.slice(1).forEach((plot, i) => drawValue(inside[i + 1], plot, scene));
+  drawSlopeLabel(inside[0], upper, scene);
+  moveHandle(handles.get("point"), upper, scene, scene.point, true);
+  moveHandle(handles.get("other"), upper, scene, scene.other, scene.secant);
+}
+
+/** @param {Element} parent @param {Plot} plot @param {string} name @param {Reading} at @param {number} slope */
+function drawLine(parent, plot, name, at, slope) {
+  const margin = (plot.range.hi - plot.range.lo) * 0.02;
+  const box = {
+    left: at.x + (0 - plot.toX(at.x)) / (plot.toX(at.x + 1) - plot.toX(at.x)),
+    right: at.x + (plot.width - plot.toX(at.x)) / (plot.toX(at.x + 1) - plot.toX(at.x)),
+    bottom: plot.range.lo - margin,
+    top: plot.range.hi + margin,
+  };
+  const ends = through(at.x, at.values[0], slope, box);
+  if (!ends) return;
+  const [[x1, y1], [x2, y2]] = ends;
+  const where = { x1: plot.toX(x1), y1: plot.toY(y1), x2: plot.toX(x2), y2: plot.toY(y2) };
+  add(parent, "line", { class: name, ...where });
+}
+
+/** @param {Element} layer @param {Scene} scene @param {Plot[]} plots */
+function drawTie(layer, scene, plots) {
+  if (scene.point.x < scene.view.lo || scene.point.x > scene.view.hi) return;
+  const [upper, last] = [plots[0], plots[plots.length - 1]];
+  const x = upper.left + upper.toX(scene.point.x);
+  const start = Number.isFinite(scene.point.values[0]) ? upper.toY(scene.point.values[0]) : 0;
+  const y1 = upper.top + Math.min(Math.max(start, 0), upper.height);
+  add(layer, "line", { class: "tie", x1: x, x2: x, y1, y2: last.top + last.height });
+}
+
+/** @param {Element} parent @param {Plot} plot @param {Reading} point */
+function drawHeight(parent, plot, point) {
+  if (!Number.isFinite(point.values[1])) return;
+  const x = plot.toX(point.x);
+  add(parent, "line", { class: "height", x1: x, x2: x, y1: plot.toY(0), y2: plot.toY(point.values[1]) });
+}
+
+/** @param {Element[]} inside @param {Plot[]} plots @param {Scene} scene */
+function drawSecant(inside, plots, scene) {
+  const rate = averageRate(scene.point, scene.other);
+  if (!Number.isFinite(rate)) return;
+  drawLine(inside[0], plots[0], "secant", scene.point, rate);
+  if (!plots[1]) return;
+  const y = plots[1].toY(rate);
+  const [x1, x2] = [plots[1].toX(scene.point.x), plots[1].toX(scene.other.x)];
+  add(inside[1], "line", { class: "secant", x1, x2, y1: y, y2: y });
+}
+
+/** @param {Element} parent @param {Plot} plot @param {Scene} scene */
+function drawValue(parent, plot, scene) {
+  const value = scene.point.values[plot.row];
+  if (!Number.isFinite(value)) return;
+  const [x, y] = [plot.toX(scene.point.x), plot.toY(value)];
+  add(parent, "circle", { class: "halo", cx: x, cy: y, r: 7 });
+  add(parent, "circle", { class: `dot order${plot.row}`, cx: x, cy: y, r: 4 });
+  const label = labelPlace({ x, y, falling: falls(scene, plot.row), panel: plot });
+  add(parent, "text", { class: "number", x: label.x, y: label.y, "text-anchor": label.anchor }, short(value));
+}
+
+/** Whether the curve falls at the point, so that its number can stand on the free side. @param {Scene} scene @param {number} row */
+function falls({ samples, point }, row) {
+  const slope = point.values[row + 1];
+  if (slope !== undefined) return slope < 0;
+  const [i, last] = [nearest(samples.x, point.x), samples.x.length - 1];
+  return samples.rows[row][Math.min(i + 1, last)] < samples.rows[row][Math.max(i - 1, 0)];
+}
+
+/** @param {Element} parent @param {Plot} plot @param {Scene} scene */
+function drawSlopeLabel(parent, plot, scene) {
+  const [value, slope] = scene.point.values;
+  if (!Number.isFinite(value) || !Number.isFinite(slope)) return;
+  const [x, y] = [plot.toX(scene.point.x), plot.toY(value)];
+  const label = labelPlace({ x, y, falling: slope < 0, panel: plot });
+  const text = `slope ${short(slope)}`;
+  add(parent, "text", { class: "number slope", x: label.x, y: label.y, "text-anchor": label.anchor }, text);
+}
+
+/**
+ * @param {SVGElement | undefined} handle
+ * @param {Plot} plot
+ * @param {Scene} scene
+ * @param {Reading} at
+ * @param {boolean} shown
+ */
+function moveHandle(handle, plot, scene, at, shown) {
+  if (!handle) return;
+  const inView = at.x >= scene.view.lo && at.x <= scene.view.hi;
+  handle.style.display = shown && inView ? "" : "none";
+  if (!shown || !inView) return;
+  // Where f has no value the handle rests on the lower edge, so that it can be found and moved on.
+  const y = Number.isFinite(at.values[0]) ? plot.toY(at.values[0]) : plot.height;
+  const clamped = Math.min(Math.max(y, 0), plot.height);
+  handle.setAttribute("transform", `translate(${plot.left + plot.toX(at.x)} ${plot.top + clamped})`);
+  handle.classList.toggle("undefined", !Number.isFinite(at.values[0]));
+  handle.setAttribute("aria-valuemin", String(scene.domain.lo));
+  handle.setAttribute("aria-valuemax", String(scene.domain.hi));
+  handle.setAttribute("aria-valuenow", String(at.x));
+  const text = at === scene.point ? pointSentence(scene.words, at, scene.grain, scene.markHere) : placeInText(at.x, scene.grain);
+  handle.setAttribute("aria-valuetext", text);
+}

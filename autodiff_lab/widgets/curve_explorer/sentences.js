@@ -1,0 +1,81 @@
+// What the explorer says: the live sentence, the text of the status line, the rows of the table.  Pure.
+
+import { place, placeInText, short } from "./numbers.js";
+
+/** @typedef {import("./samples.js").Reading} Reading */
+/** @typedef {import("./samples.js").Mark} Mark */
+/** @typedef {{ name: string, names: string[], variable: string }} Words */
+
+/** @param {number} slope */
+function course(slope) {
+  if (slope > 0) return "rising";
+  return slope < 0 ? "falling" : "level";
+}
+
+/**
+ * Average rate of change between two readings; nan where they coincide, as 0/0 is.
+ * @param {Reading} a
+ * @param {Reading} b
+ */
+export const averageRate = (a, b) => (b.values[0] - a.values[0]) / (b.x - a.x);
+
+/**
+ * One sentence about the point, for everybody and for screen readers.
+ * @param {Words} words
+ * @param {Reading} point
+ * @param {number} step the smallest difference of x that matters, which says how many decimals to write
+ * @param {Mark | undefined} mark the mark on which the point sits
+ */
+export function pointSentence(words, point, step, mark) {
+  const here = `At ${words.variable} = ${placeInText(point.x, step)}`;
+  const [value, slope] = point.values;
+  if (mark?.kind === "kink" && mark.limits[1]) {
+    const [left, right] = mark.limits[1].map(limit => (limit === null ? "none" : short(limit)));
+    return `${here} there is a kink: slope ${left} from the left, ${right} from the right; the tape says ${short(slope)}.`;
+  }
+  if (Number.isNaN(value)) return `${here}, ${words.name} is undefined.`;
+  const about = point.interpolated ? "about " : "";
+  if (Number.isNaN(slope)) return `${here}, ${words.names[0]} is ${about}${short(value)} and has no slope.`;
+  return `${here}, ${words.names[0]} is ${about}${short(value)} and ${course(slope)} with slope ${about}${short(slope)}.`;
+}
+
+/**
+ * One sentence about the secant.
+ * @param {Words} words
+ * @param {Reading} point
+ * @param {Reading} other
+ * @param {number} step
+ */
+export function secantSentence(words, point, other, step) {
+  if (point.x === other.x) return "The two points coincide: the average rate would be 0/0.";
+  const [from, to] = [Math.min(point.x, other.x), Math.max(point.x, other.x)];
+  const between = `between ${words.variable} = ${placeInText(from, step)} and ${placeInText(to, step)}`;
+  return `The average rate ${between} is ${short(averageRate(point, other))}.`;
+}
+
+/**
+ * What the picture is made of: how many samples, how fine, by whom.
+ * @param {{ count: number, magnified: number, interpolated: boolean, waiting: boolean, problem: string }} facts
+ */
+export function statusSentence({ count, magnified, interpolated, waiting, problem }) {
+  const zoomed = magnified > 1.001 ? `enlarged ${short(magnified, 3)}×, ` : "";
+  if (problem) return `${zoomed}interpolated between the samples: ${problem}`;
+  if (waiting) return `${zoomed}computing finer samples …`;
+  if (interpolated) return `${zoomed}interpolated between the samples: there is no kernel to ask for finer ones`;
+  return `${zoomed}${count} samples in view, each slope computed by the tape`;
+}
+
+/**
+ * Rows of the table: about `most` evenly chosen samples in view, as texts.
+ * @param {import("./samples.js").Samples} samples
+ * @param {{ lo: number, hi: number }} view
+ * @param {number} most
+ * @returns {string[][]}
+ */
+export function tableRows(samples, view, most) {
+  const inside = [...samples.x.keys()].filter(i => samples.x[i] >= view.lo && samples.x[i] <= view.hi);
+  const stride = Math.max(1, Math.ceil((inside.length - 1) / (most - 1)));
+  const chosen = inside.filter((_, position) => position % stride === 0);
+  const step = (view.hi - view.lo) / (most - 1);
+  return chosen.map(i => [place(samples.x[i], step / 100), ...samples.rows.map(row => short(row[i]))]);
+}

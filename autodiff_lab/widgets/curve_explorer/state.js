@@ -1,0 +1,176 @@
+// The state of one view of the explorer, and how it answers: moving points, zooming, finer samples.  No DOM here.
+
+import { after, decode, finerGrid, interpolate, nearest, reading, within } from "./samples.js";
+import { follow, heights, magnification, microscope, whole, zoom, pan } from "./view.js";
+
+/** @typedef {import("./samples.js").Samples} Samples */
+/** @typedef {import("./samples.js").Reading} Reading */
+
+/**
+ * What Python says about the function; the samples themselves travel as bytes.
+ * @typedef {{
+ *   name: string, names: string[], variable: string, title: string, notes: string[], marks: import("./samples.js").Mark[],
+ *   lo: number, hi: number, narrowest: number, clip: boolean, live: boolean,
+ * }} Facts
+ *
+ * @typedef {{ id: number, lo: number, hi: number, n: number }} Request
+ */
+
+export class State {
+  /**
+   * @param {Facts} facts
+   * @param {DataView | ArrayBuffer} bytes
+   * @param {{ x: number, other: number, order: number, secant: boolean }} start
+   */
+  constructor(facts, bytes, start) {
+    this.facts = facts;
+    this.base = decode(bytes, facts.names.length);
+    this.samples = this.base;
+    this.view = whole(facts);
+    this.fit = false;
+    this.order = Math.min(start.order, facts.names.length - 1);
+    this.secant = start.secant;
+    this.point = this.read(start.x);
+    this.other = this.read(start.other);
+    /** @type {Request | null} */
+    this.request = null;
+    this.requests = 0;
+    this.problem = "";
+    this.full = this.base.rows.map((row, k) => heights(row, { zero: k > 0, clip: facts.clip }));
+  }
+
+  /** @param {number} x @returns {Reading} */
+  read(x) {
+    return reading(this.samples, nearest(this.samples.x, x));
+  }
+
+  /** Distance of neighbouring samples where we look. */
+  get step() {
+    const { x } = this.samples;
+    const right = Math.min(Math.max(after(x, this.view.anchor), 1), x.length - 1);
+    return x[right] - x[right - 1];
+  }
+
+  /** The smallest difference of x that matters in texts. */
+  get grain() {
+    return this.step / 10;
+  }
+
+  /** Ranges of the panels: the microscope's, or with `fit` whatever shows all that is in view. */
+  get ranges() {
+    const visible = within(this.samples, this.view.lo, this.view.hi);
+    const centre = reading(visible, nearest(visible.x, this.view.anchor)).values[0];
+    return this.full.map((range, row) => {
+      if (this.fit) return heights(visible.rows[row], { zero: row > 0, clip: this.facts.clip });
+      return row === 0 ? microscope(range, magnification(this.view, this.facts), centre) : range;
+    });
+  }
+
+  /** The mark on which the point sits. */
+  get markHere() {
+    return this.facts.marks.find(mark => mark.x === this.point.x);
+  }
+
+  /** How many samples are in view. */
+  get count() {
+    return after(this.samples.x, this.view.hi + this.step / 2) - after(this.samples.x, this.view.lo);
+  }
+
+  /**
+   * Put a handle on the sample nearest to x.
+   * @param {"point" | "other"} name
+   * @param {number} x
+   */
+  place(name, x) {
+    this[name] = this.read(x);
+  }
+
+  /**
+   * Move a handle by samples, the view following it.
+   * @param {"point" | "other"} name
+   * @param {number} by
+   */
+  stepBy(name, by) {
+    const { x } = this.samples;
+    const here = this[name].x;
+    let index = nearest(x, here);
+    // A handle that lies between the samples (after zooming out) goes to the next one in the direction pressed.
+    if (x[index] !== here && by !== 0) index = by > 0 ? after(x, here) - 1 : after(x, here);
+    this[name] = reading(this.samples, Math.min(Math.max(index + by, 0), x.length - 1));
+    this.lookAt(follow(this.view, this[name].x, this.facts));
+  }
+
+  /** @param {"point" | "other"} name @param {0 | 1} side */
+  toEnd(name, side) {
+    this[name] = reading(this.base, side ? this.base.x.length - 1 : 0);
+    this.lookAt(follow(this.view, this[name].x, this.facts));
+  }
+
+  /** @param {number} factor @param {number} [at] */
+  zoom(factor, at) {
+    const inView = this.point.x >= this.view.lo && this.point.x <= this.view.hi;
+    const middle = inView ? this.point.x : (this.view.lo + this.view.hi) / 2;
+    this.lookAt(zoom(this.view, factor, at ?? middle, this.facts, at === undefined));
+  }
+
+  /** @param {number} share */
+  pan(share) {
+    this.lookAt(pan(this.view, share, this.facts));
+  }
+
+  reset() {
+    this.lookAt(whole(this.facts));
+  }
+
+  /** @param {import("./view.js").View} view */
+  lookAt(view) {
+    this.view = view;
+    const grid = finerGrid(this.base, view);
+    if (!grid) {
+      this.samples = this.base;
+      this.request = null;
+    } else if (!this.covers(grid)) {
+      this.samples = interpolate(this.base, grid, this.facts.marks);
+      this.request = this.facts.live && !this.problem ? { id: (this.requests += 1), ...grid } : null;
+    }
+  }
+
+  /**
+   * Whether the samples at hand are fine enough for this grid and reach over the whole view.
+   * @param {{ step: number }} grid
+   */
+  covers({ step }) {
+    const { x } = this.samples;
+    if (this.samples === this.base || x.length < 2) return false;
+    const have = x[1] - x[0];
+    const reaches = x[0] <= this.view.lo && x[x.length - 1] >= this.view.hi;
+    return reaches && Math.abs(have / step - 1) < 1e-3;
+  }
+
+  /**
+   * Take what the kernel answered; answers to questions that nobody asks any more are dropped.
+   * @param {{ id: number, error?: string }} answer
+   * @param {DataView | undefined} bytes
+   * @returns {boolean} whether anything changed
+   */
+  receive(answer, bytes) {
+    if (answer.id !== this.request?.id) return false;
+    this.request = null;
+    if (answer.error || !bytes) {
+      this.problem = answer.error ?? "the kernel sent no samples";
+      return true;
+    }
+    this.samples = decode(bytes, this.facts.names.length);
+    for (const name of /** @type {("point" | "other")[]} */ (["point", "other"])) {
+      const better = this.read(this[name].x);
+      if (this[name].interpolated && Math.abs(better.x - this[name].x) < this.step / 2) this[name] = better;
+    }
+    return true;
+  }
+
+  /** Nobody answered: stay with interpolated samples, and do not ask again. */
+  giveUp() {
+    this.request = null;
+    this.problem = "no kernel answers";
+  }
+}

@@ -1,0 +1,257 @@
+// The function explorer: f over f', one x axis, a point that can be dragged, its tangent, and a microscope.
+// All samples are here when it opens; only looking closer asks Python for more, and works without an answer.
+
+import { keyAction, make, makeFoot, makeHead, makeReadout } from "./controls.js";
+import { hit } from "./paths.js";
+import { add, drawPoint, drawView } from "./picture.js";
+import { State } from "./state.js";
+
+/** @typedef {"point" | "other"} HandleName */
+/**
+ * @typedef {{
+ *   facts: import("./state.js").Facts, samples: DataView, x: number, other: number, order: number, secant: boolean,
+ * }} Traits
+ */
+
+const ASK_AFTER = 80; // ms of rest before finer samples are asked for
+const GIVE_UP_AFTER = 5000; // ms until a kernel that does not answer counts as gone
+const SAVE_AFTER = 120; // ms of rest before Python hears where the point is
+const REACH = 24; // pixels around a handle
+
+/** @type {import("@anywidget/types").Render<Traits>} */
+function render({ model, el }) {
+  const stop = new AbortController();
+  const root = make(el, "div", "autodiff-lab lab-curves");
+  // JupyterLab would otherwise take our keys for its own shortcuts.
+  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  const state = new State(model.get("facts"), model.get("samples"), {
+    x: model.get("x"),
+    other: model.get("other"),
+    order: model.get("order"),
+    secant: model.get("secant"),
+  });
+  const explorer = new Explorer(model, root, state, stop.signal);
+  explorer.listen();
+  return () => {
+    stop.abort();
+    explorer.leave();
+  };
+}
+
+class Explorer {
+  /**
+   * @param {import("@anywidget/types").AnyModel<Traits>} model
+   * @param {HTMLElement} root
+   * @param {State} state
+   * @param {AbortSignal} stop
+   */
+  constructor(model, root, state, stop) {
+    this.model = model;
+    this.root = root;
+    this.state = state;
+    this.stop = stop;
+    /** @type {Record<string, ReturnType<typeof setTimeout>>} */
+    this.timers = {};
+    /** @type {import("./picture.js").Plot[]} */
+    this.plots = [];
+    this.drawn = "";
+    const hands = { change: (/** @type {() => void} */ act) => this.change(act), stop };
+    const head = makeHead(root, state, hands);
+    const readout = makeReadout(root, state);
+    this.svg = add(root, "svg", { class: "picture", role: "group", "aria-label": state.facts.title });
+    this.moving = add(this.svg, "g", { class: "moving" });
+    this.handles = new Map([
+      ["other", this.makeHandle("other", "second point of the secant")],
+      ["point", this.makeHandle("point", "point on the curve")],
+    ]);
+    const foot = makeFoot(root, state, hands);
+    this.refresh = () => [head, readout, foot].forEach(update => update());
+  }
+
+  /** @param {HandleName} name @param {string} label */
+  makeHandle(name, label) {
+    const handle = add(this.svg, "g", {
+      class: `handle ${name}`, tabindex: 0, role: "slider", "aria-label": label, "aria-orientation": "horizontal",
+    });
+    add(handle, "circle", { class: "focus", r: 15 });
+    if (name === "point") add(handle, "circle", { class: "halo", r: 8 });
+    if (name === "point") add(handle, "circle", { class: "dot order0", r: 5 });
+    else add(handle, "rect", { class: "dot order0", x: -5, y: -5, width: 10, height: 10, transform: "rotate(45)" });
+    return handle;
+  }
+
+  /** Listen to the model, the pointer, the wheel, the keys and the width. */
+  listen() {
+    const options = { signal: this.stop };
+    this.svg.addEventListener("pointerdown", event => this.press(event), options);
+    this.svg.addEventListener("wheel", event => this.wheel(event), { ...options, passive: false });
+    this.root.addEventListener("keydown", event => this.key(event), options);
+    this.onTrait = () => this.takeTraits();
+    for (const name of /** @type {const} */ (["x", "other", "order", "secant"])) {
+      this.model.on(`change:${name}`, this.onTrait);
+    }
+    this.onMessage = (/** @type {any} */ message, /** @type {DataView[]} */ buffers) => {
+      if (message?.kind === "samples" && this.state.receive(message, buffers?.[0])) this.draw();
+    };
+    this.model.on("msg:custom", this.onMessage);
+    this.resize = new ResizeObserver(() => this.draw());
+    this.resize.observe(this.root);
+    this.draw();
+  }
+
+  leave() {
+    this.resize?.disconnect();
+    Object.values(this.timers).forEach(clearTimeout);
+    for (const name of /** @type {const} */ (["x", "other", "order", "secant"])) {
+      this.model.off(`change:${name}`, this.onTrait);
+    }
+    this.model.off("msg:custom", this.onMessage);
+  }
+
+  /** @param {() => void} act */
+  change(act) {
+    act();
+    this.draw();
+    this.ask();
+    this.save();
+  }
+
+  draw() {
+    const width = Math.max(Math.floor(this.root.clientWidth), 320);
+    const { state } = this;
+    const scene = {
+      ...{ words: state.facts, samples: state.samples, marks: state.facts.marks, view: state.view, domain: state.facts },
+      ...{ ranges: state.ranges, order: state.order, point: state.point, other: state.other, secant: state.secant },
+      ...{ grain: state.grain, markHere: state.markHere },
+    };
+    // Only the point moved: the curves stay as they are.
+    const { view, order, fit, samples } = state;
+    const drawn = [width, view.lo, view.hi, view.anchor, order, fit, samples.x[0], samples.x.length, samples.interpolated];
+    if (drawn.join() !== this.drawn) this.plots = drawView(this.svg, scene, width);
+    this.drawn = drawn.join();
+    drawPoint(this.moving, scene, this.plots, this.handles);
+    this.refresh();
+  }
+
+  /** @param {string} name @param {number} delay @param {() => void} act */
+  later(name, delay, act) {
+    clearTimeout(this.timers[name]);
+    this.timers[name] = setTimeout(act, delay);
+  }
+
+  /** Ask Python for the finer samples that the state wants. */
+  ask() {
+    const { request } = this.state;
+    if (!request) return;
+    this.later("ask", ASK_AFTER, () => {
+      if (this.state.request?.id !== request.id) return;
+      const { id, lo, hi, n } = request;
+      this.model.send({ kind: "sample", id, lo, hi, n });
+      this.later("give up", GIVE_UP_AFTER, () => {
+        if (this.state.request?.id !== id) return;
+        this.state.giveUp();
+        this.draw();
+      });
+    });
+  }
+
+  /** Mirror what was done to Python, when it rests. */
+  save() {
+    this.later("save", SAVE_AFTER, () => {
+      const { point, other, order, secant } = this.state;
+      this.model.set("x", point.x);
+      this.model.set("other", other.x);
+      this.model.set("order", order);
+      this.model.set("secant", secant);
+      this.model.save_changes();
+    });
+  }
+
+  /** Take what Python, or another view of the same widget, set. */
+  takeTraits() {
+    const { state, model } = this;
+    for (const [name, x] of /** @type {[HandleName, number][]} */ ([["point", model.get("x")], ["other", model.get("other")]])) {
+      if (x !== state[name].x) state.place(name, x);
+    }
+    state.order = Math.min(model.get("order"), state.facts.names.length - 1);
+    state.secant = model.get("secant");
+    this.draw();
+  }
+
+  /** @param {MouseEvent} event @returns {[number, number]} the pointer in pixels of the picture */
+  where(event) {
+    const box = this.svg.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  /** @param {number} pixel */
+  toValue(pixel) {
+    const { lo, hi } = this.state.view;
+    return lo + ((pixel - this.plots[0].left) / this.plots[0].width) * (hi - lo);
+  }
+
+  /** A press takes the nearest handle there and drags it; with Shift it drags the paper. @param {PointerEvent} event */
+  press(event) {
+    if (event.button !== 0) return;
+    const [x, y] = this.where(event);
+    const { state, plots } = this;
+    const named = /** @type {HandleName[]} */ (state.secant ? ["point", "other"] : ["point"]);
+    const handles = named.map(name => ({
+      name,
+      x: plots[0].left + plots[0].toX(state[name].x),
+      y: plots[0].top + plots[0].toY(state[name].values[0]),
+    }));
+    const chosen = /** @type {HandleName} */ (hit(handles, x, y, REACH));
+    const drag = new AbortController();
+    const options = { signal: AbortSignal.any([drag.signal, this.stop]) };
+    let last = x;
+    const move = (/** @type {PointerEvent} */ moved) => {
+      const [now] = this.where(moved);
+      if (event.shiftKey) this.change(() => state.pan((last - now) / plots[0].width));
+      else this.change(() => state.place(chosen, Math.min(Math.max(this.toValue(now), state.view.lo), state.view.hi)));
+      last = now;
+    };
+    this.svg.setPointerCapture(event.pointerId);
+    this.svg.addEventListener("pointermove", move, options);
+    for (const end of /** @type {const} */ (["pointerup", "pointercancel"])) {
+      this.svg.addEventListener(end, () => drag.abort(), options);
+    }
+    this.handles.get(chosen)?.focus({ preventScroll: true });
+    event.preventDefault();
+    if (!event.shiftKey) move(event);
+  }
+
+  /**
+   * The wheel enlarges where the pointer is, once the picture has the focus, so that pages still scroll; pinching
+   * (which arrives with ctrlKey) always does.
+   * @param {WheelEvent} event
+   */
+  wheel(event) {
+    if (!event.ctrlKey && !this.root.contains(document.activeElement)) return;
+    const { view, facts } = this.state;
+    const outwards = event.deltaY > 0 && view.hi - view.lo >= facts.hi - facts.lo;
+    if (outwards && !event.ctrlKey) return;
+    event.preventDefault();
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      this.change(() => this.state.pan(event.deltaX / this.plots[0].width));
+      return;
+    }
+    const [x] = this.where(event);
+    this.change(() => this.state.zoom(2 ** (-event.deltaY / 240), this.toValue(x)));
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = /** @type {Element} */ (event.target);
+    if (target.closest("input, summary, button") && !["+", "-", "0"].includes(event.key)) return;
+    const handle = target === this.handles.get("other") ? "other" : "point";
+    const act = keyAction(this.state, event, handle);
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.change(act);
+  }
+}
+
+export default { render };

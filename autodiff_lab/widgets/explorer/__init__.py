@@ -1,0 +1,96 @@
+"""Explorer: the recording as a graph that one steps through, forwards and backwards, as a widget.
+
+The whole recording travels once, as the payload of `draw.scene`; the state is the integer `step` and the open scope
+`view`, and the front end (``widget.js``) works out the rest, so that stepping never waits for the kernel.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import traitlets
+
+from autodiff_lab.draw.scene import scene
+from autodiff_lab.errors import LayoutFailed
+from autodiff_lab.recording.recording import Recording
+from autodiff_lab.widgets.base import LabWidget, assets
+
+_FOLDER = Path(__file__).parent
+_SCRIPT, _STYLE = assets(_FOLDER)
+
+
+class Explorer(LabWidget):
+    """Step through a recording.
+
+    Parameters
+    ----------
+    recording : Recording
+        What to show.  Displaying a recording in a notebook makes an explorer of it.
+    step : int, optional
+        How many steps have been made; by default the forward pass.
+
+    Attributes
+    ----------
+    step : int
+        From 0 (nothing has run) to the number of steps; values outside are held to these bounds.
+    view : str
+        Path of the scope that is open, ``""`` for the whole program.
+
+    Raises
+    ------
+    traitlets.TraitError
+        If `view` is set to a path in which nothing was recorded.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> from autodiff_lab.widgets.explorer import Explorer
+    >>> x = lab.Variable(3.0, name="x")
+    >>> with lab.record() as recording, lab.GradientTape() as tape:
+    ...     y = x * x
+    >>> explorer = Explorer(recording)
+    >>> explorer.step = 99
+    >>> explorer.step
+    1
+    """
+
+    _esm = _SCRIPT
+    _css = _STYLE
+    scene = traitlets.Dict(read_only=True).tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    view = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(self, recording: Recording, step: int | None = None, **traits: Any) -> None:
+        self.recording = recording
+        payload = scene(recording)
+        self.set_trait("scene", payload)
+        super().__init__(step=payload["start"] if step is None else step, **traits)
+
+    @traitlets.validate("step")
+    def _within_the_steps(self, proposal: Any) -> int:
+        return max(0, min(int(proposal["value"]), len(self.scene.get("steps", ()))))
+
+    @traitlets.validate("view")
+    def _of_a_known_scope(self, proposal: Any) -> str:
+        path = proposal["value"]
+        if path and path not in self.scene.get("views", {}):
+            known = ", ".join(sorted(p for p in self.scene["views"] if p)) or "none"
+            raise traitlets.TraitError(f"No op ran in scope {path!r}; the scopes of this recording are: {known}.")
+        return path
+
+    def account(self) -> str:
+        """Return the recording as text."""
+        return str(self.recording)
+
+    def picture(self) -> str | None:
+        """Return the recording as an SVG, or None if it is too large to be laid out."""
+        from autodiff_lab.draw.graph import graph
+        from autodiff_lab.draw.layout import layout
+        from autodiff_lab.draw.svg import svg
+
+        drawn = graph(self.recording)
+        try:
+            return svg(drawn, layout(drawn), self.recording)
+        except LayoutFailed:
+            return None

@@ -1,0 +1,182 @@
+// The boxes of the graph: one SVG group for each leaf, op and folded scope, and what it shows at a state.
+
+import { drawing, setAttribute, setText } from "./dom.js";
+import { gradientOf, hasValue } from "./fold.js";
+import { PENDING, counted, gradientText, namesOf } from "./words.js";
+
+/** @import { Scene, Box, Tensor } from "./scene.js" */
+/** @import { State } from "./fold.js" */
+/** @typedef {{ group: SVGGElement, value: Element | null, gradient: Element | null, arrived: Element | null, shown: string }} BoxPicture */
+
+const PAD = 12;
+const FIRST_LINE = 22;
+const LINE = 17;
+const LONGEST = 24;
+
+/**
+ * Draw a box; `paintBox` fills in what changes.
+ * @param {Scene} scene
+ * @param {Box} box
+ * @returns {BoxPicture}
+ */
+export function drawBox(scene, box) {
+  const tensor = scene.tensors.get(box.tensors[0]);
+  const classes = `box ${box.kind.replace(" ", "-")}${box.outside ? " outside" : ""}`;
+  const group = drawing("g", { class: classes, transform: `translate(${box.x} ${box.y})`, "data-at": box.at, "data-key": box.key });
+  if (box.kind === "scope") group.append(outline(box, "behind", 4));
+  group.append(outline(box, "body", 0), head(box, tensor));
+  /** @type {BoxPicture} */
+  const picture = { group, value: null, gradient: null, arrived: null, shown: "" };
+  let row = 0;
+  const line = (/** @type {string} */ name) => {
+    row += 1;
+    const text = drawing("text", { class: name, x: PAD, y: FIRST_LINE + LINE * row + (row > 0 ? 1 : 0) });
+    group.append(text);
+    return text;
+  };
+  if (box.kind === "failed") picture.value = line("value");
+  if (!tensor || box.kind === "failed") return picture;
+  if (box.kind !== "constant" || tensor.value.small !== box.label) picture.value = line("value");
+  if (gradientOf(scene, START, tensor).state !== "none") picture.gradient = line("gradient");
+  if (meets(scene, tensor.number)) {
+    group.append(meetingMark(box));
+    picture.arrived = drawing("text", { class: "arrived", x: box.width - 6, y: box.height - 6 });
+    group.append(picture.arrived);
+  }
+  return picture;
+}
+
+/** @type {State} */
+const START = {
+  step: 0, phase: "start", now: null, sweep: -1, adjoints: new Map(), passed: new Map(), finished: new Set(),
+};
+
+/** @param {Box} box @param {string} name @param {number} shift */
+function outline(box, name, shift) {
+  const leaf = box.kind === "variable" || box.kind === "constant";
+  const corner = leaf ? Math.min(18, box.height / 2) : 6;
+  return drawing("rect", { class: name, x: shift, y: -shift, width: box.width, height: box.height, rx: corner });
+}
+
+/** @param {Box} box @param {Tensor | undefined} tensor */
+function head(box, tensor) {
+  const text = drawing("text", { class: "head", x: PAD, y: FIRST_LINE });
+  const span = (/** @type {string} */ name, /** @type {string} */ words, gap = 6) => (
+    text.append(drawing("tspan", { class: name, dx: text.childNodes.length ? gap : undefined }, cut(words))));
+  span("label", box.label);
+  if (box.kind === "scope") span("name", counted(box.members.length, "op"));
+  else if (box.name) span("name", `→ ${cut(box.name)}`);
+  if (tensor?.value.shape && box.tensors.length === 1) span("shape", tensor.value.shape);
+  return text;
+}
+
+/** @param {string} text */
+function cut(text) {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length <= LONGEST + 2 ? line : `${line.slice(0, LONGEST - 1)}…`;
+}
+
+/** Where contributions of several uses are added up. @param {Box} box */
+function meetingMark(box) {
+  const mark = drawing("g", { class: "meeting", transform: `translate(${box.width} ${box.height / 2})` });
+  mark.append(drawing("circle", { r: 6 }), drawing("path", { d: "M-3 0H3M0 -3V3" }));
+  return mark;
+}
+
+/** @type {WeakMap<Scene, Set<number>>} */
+const MEETINGS = new WeakMap();
+
+/** @param {Scene} scene @param {number} tensor */
+function meets(scene, tensor) {
+  let found = MEETINGS.get(scene);
+  if (!found) {
+    found = new Set(scene.steps.flatMap((step) => step.flows.filter((flow) => flow.expected > 1).map((flow) => flow.input)));
+    MEETINGS.set(scene, found);
+  }
+  return found.has(tensor);
+}
+
+/**
+ * Show a state in a box; touches only what changed.
+ * @param {Scene} scene
+ * @param {State} state
+ * @param {Box} box
+ * @param {BoxPicture} picture
+ */
+export function paintBox(scene, state, box, picture) {
+  const tensor = scene.tensors.get(box.tensors[0]);
+  if (box.kind === "failed" || !tensor) {
+    const born = Math.min(...[box.application, ...box.members].map((at) => scene.applications.get(at)?.born ?? Infinity));
+    const ran = born <= state.step;
+    const words = box.kind === "failed" && ran ? "failed" : PENDING;
+    show(picture, ran ? "done" : "to-come", picture.value ? words : "", "", "", "");
+    return;
+  }
+  const ready = hasValue(scene, state, tensor);
+  const gradient = gradientOf(scene, state, tensor);
+  const isCut = gradient.state === "no path" && scene.left.has(tensor.number);
+  const kind = gradient.value ? gradient.value.mark || "known" : gradient.state.replace(" ", "-");
+  const partial = gradient.value !== null && gradient.arrived < gradient.expected;
+  show(
+    picture,
+    ready ? "done" : "to-come",
+    ready ? tensor.value.small : PENDING,
+    isCut ? "cut: no path" : gradientText(gradient),
+    `${kind}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,
+    partial ? `${gradient.arrived} of ${gradient.expected}` : "",
+  );
+}
+
+/**
+ * @param {BoxPicture} picture
+ * @param {string} time
+ * @param {string} value
+ * @param {string} gradient
+ * @param {string} kind
+ * @param {string} arrived
+ */
+function show(picture, time, value, gradient, kind, arrived) {
+  const shown = [time, value, gradient, kind, arrived].join("\n");
+  if (shown === picture.shown) return;
+  picture.shown = shown;
+  setAttribute(picture.group, "data-time", time);
+  setAttribute(picture.group, "data-gradient", kind);
+  if (picture.value) setText(picture.value, value);
+  if (picture.gradient) setText(picture.gradient, gradient);
+  if (picture.arrived) setText(picture.arrived, arrived);
+}
+
+/**
+ * What a box says when one asks: its op, line and whole values.
+ * @param {Scene} scene
+ * @param {State} state
+ * @param {Box} box
+ */
+export function tipOf(scene, state, box) {
+  const application = scene.applications.get(box.application);
+  const told = [];
+  if (application) {
+    const params = application.params ? `, ${application.params}` : "";
+    told.push(`${application.op.name}(${namesOf(scene, application.inputs).join(", ")}${params})`);
+    if (application.error) told.push(`failed: ${application.error}`);
+  }
+  if (box.kind === "scope") told.push(`scope ${box.key.slice(1)}: ${counted(box.members.length, "op")}; Enter opens it`);
+  for (const number of box.tensors) {
+    const tensor = scene.tensors.get(number);
+    if (tensor) told.push(tensorWords(scene, state, tensor));
+  }
+  const place = application?.place ?? scene.tensors.get(box.tensors[0])?.place;
+  if (place) told.push(`${place.where}: ${place.line}`);
+  return told.join("\n");
+}
+
+/** @param {Scene} scene @param {State} state @param {Tensor} tensor */
+export function tensorWords(scene, state, tensor) {
+  const { dtype, shape, full } = tensor.value;
+  const gradient = gradientOf(scene, state, tensor);
+  const known = hasValue(scene, state, tensor) ? full : PENDING;
+  const slope = gradient.value ? `; gradient ${gradient.value.full}` : "";
+  const exit = scene.left.get(tensor.number);
+  const left = exit ? `; left the tape through ${exit.how}` : "";
+  return `${tensor.name}: ${dtype}${shape ? ` ${shape}` : ""} = ${known}${slope}${left}`;
+}

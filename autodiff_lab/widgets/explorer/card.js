@@ -1,0 +1,153 @@
+// The card: one step in words and numbers.  It is short, so it is made anew at every step.
+
+import { element, formula } from "./dom.js";
+import { arrivals, counter, filled, namesOf, sumText } from "./words.js";
+
+/** @import { Scene, Step, Value, Application, Flow } from "./scene.js" */
+/** @import { State } from "./fold.js" */
+
+/**
+ * Fill the card with a state.
+ * @param {HTMLElement} card
+ * @param {Scene} scene
+ * @param {State} state
+ */
+export function paintCard(card, scene, state) {
+  const application = state.now ? scene.applications.get(state.now.application) : undefined;
+  const heading = element("p", { class: "counter", "data-phase": state.phase }, counter(scene, state));
+  if (!state.now || !application) {
+    card.replaceChildren(heading, ...beginning(scene));
+    return;
+  }
+  const body = state.now.sweep < 0 ? forwardBody(scene, application) : backwardBody(scene, state, state.now, application);
+  card.replaceChildren(heading, ...title(scene, application), ...body);
+}
+
+/** @param {Scene} scene */
+function beginning(scene) {
+  const told = scene.last ? "Nothing has run yet. The right arrow key takes the first step." : "No op was recorded.";
+  return [element("p", { class: "sentence" }, told)];
+}
+
+/** @param {Scene} scene @param {Application} application */
+function title(scene, application) {
+  const { op, place } = application;
+  const symbol = op.symbol && op.symbol !== op.name ? op.symbol : "";
+  const where = element("span", { class: "place" }, place?.where ?? "");
+  const made = [element("h3", {}, element("span", { class: "op" }, op.name), symbol && element("span", { class: "symbol" }, symbol), where)];
+  const parts = [];
+  if (place?.line) parts.push(element("code", { class: "line", title: place.line }, place.line));
+  if (op.sentence) {
+    parts.push(element("p", { class: "sentence" }, capitalised(filled(op.sentence, namesOf(scene, application.inputs)))));
+  }
+  return [...made, ...parts];
+}
+
+/** @param {string} text */
+function capitalised(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** @param {Scene} scene @param {Application} application */
+function forwardBody(scene, application) {
+  const names = namesOf(scene, application.inputs);
+  const outputs = namesOf(scene, application.outputs);
+  const parts = [];
+  if (application.op.formula && !application.error) {
+    const lead = outputs.length === 1 ? [element("span", { class: "name" }, outputs[0]), " = "] : [];
+    parts.push(element("p", { class: "rule" }, ...lead, formula(application.op.formula, names)));
+  }
+  if (application.params) parts.push(element("p", { class: "detail" }, application.params));
+  const list = element("dl", { class: "values" });
+  for (const number of new Set(application.inputs)) list.append(...named(scene, number, "input"));
+  for (const number of application.outputs) list.append(...named(scene, number, "output"));
+  parts.push(list);
+  if (application.error) parts.push(element("p", { class: "failure" }, element("strong", {}, "failed "), application.error));
+  return parts;
+}
+
+/** @param {Scene} scene @param {number} number @param {string} role */
+function named(scene, number, role) {
+  const tensor = scene.tensors.get(number);
+  if (!tensor) return [];
+  return [
+    element("dt", { class: role }, tensor.name),
+    element("dd", { class: role }, numeral(tensor.value, "forward", "value")),
+  ];
+}
+
+/**
+ * A number with its full digits on hover, and in the copied text.
+ * @param {Value | null} value
+ * @param {"forward" | "backward" | "local"} kind
+ * @param {string} role what it is, for tests and style
+ */
+export function numeral(value, kind, role) {
+  if (!value) return element("span", { class: `number ${kind}`, "data-role": role }, "none");
+  return element("span", { class: `number ${kind} ${value.mark}`, "data-role": role, "data-full": value.full, title: value.full }, value.short);
+}
+
+/** @param {Scene} scene @param {State} state @param {Step} now @param {Application} application */
+function backwardBody(scene, state, now, application) {
+  if (!now.flows.length) return [element("p", { class: "sentence" }, "Nothing passes back through this op.")];
+  return now.flows.map((flow) => flowPart(scene, state, now, application, flow));
+}
+
+/** @param {Scene} scene @param {State} state @param {Step} now @param {Application} application @param {Flow} flow */
+function flowPart(scene, state, now, application, flow) {
+  const names = namesOf(scene, application.inputs);
+  const name = names[flow.position] ?? scene.tensors.get(flow.input)?.name ?? "";
+  const local = application.op.locals[flow.position] ?? "";
+  const part = element("section", { class: "flow", "data-position": flow.position });
+  part.append(flow.local ? product(now, flow, name, local, names) : passage(now, flow, name, local, names));
+  part.append(gathering(scene, state, flow, name));
+  return part;
+}
+
+/** @param {Step} now @param {Flow} flow @param {string} name @param {string} local @param {string[]} names */
+function product(now, flow, name, local, names) {
+  const incoming = now.incoming.find((value) => value !== null) ?? null;
+  return element(
+    "div", { class: "product" },
+    factor(numeral(incoming, "backward", "incoming"), "incoming"),
+    element("span", { class: "sign" }, "×"),
+    factor(numeral(flow.local, "local", "local"), local ? formula(local, names) : "local"),
+    element("span", { class: "sign" }, "="),
+    factor(numeral(flow.outgoing, "backward", "outgoing"), "to ", element("strong", {}, name)),
+  );
+}
+
+/** Without a factor for each element: what came in, the rule, what goes out. @param {Step} now @param {Flow} flow @param {string} name @param {string} local @param {string[]} names */
+function passage(now, flow, name, local, names) {
+  const rule = local ? formula(local, names) : element("span", { class: "detail" }, "by its rule");
+  return element(
+    "div", { class: "product passage" },
+    ...now.incoming.map((value) => factor(numeral(value, "backward", "incoming"), "incoming")),
+    element("span", { class: "sign" }, "→"),
+    factor(element("span", { class: "number local", "data-role": "rule" }, rule), "local"),
+    element("span", { class: "sign" }, "→"),
+    factor(numeral(flow.outgoing, "backward", "outgoing"), "to ", element("strong", {}, name)),
+  );
+}
+
+/** @param {Node} above @param {(Node | string)[]} below */
+function factor(above, ...below) {
+  return element("span", { class: "factor" }, above, element("small", {}, ...below));
+}
+
+/** @param {Scene} scene @param {State} state @param {Flow} flow @param {string} name */
+function gathering(scene, state, flow, name) {
+  const part = element("p", { class: "gathering" }, arrivals(name, flow.arrived, flow.expected));
+  if (flow.expected === 1) return part;
+  const shares = sharesUntil(state, flow);
+  const total = numeral(flow.total, "backward", "total");
+  const words = shares.every((share) => share.shape === "") ? `${sumText(shares, flow.expected)} = ` : "total so far ";
+  part.append(element("span", { class: "sum" }, words, total));
+  return part;
+}
+
+/** The contributions up to this one: a later one of the same step is not told yet. @param {State} state @param {Flow} flow */
+function sharesUntil(state, flow) {
+  const shares = state.adjoints.get(flow.input)?.shares ?? [];
+  return shares.slice(0, shares.length - (state.adjoints.get(flow.input)?.arrived ?? 0) + flow.arrived);
+}

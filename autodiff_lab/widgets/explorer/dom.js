@@ -1,0 +1,124 @@
+// Making elements.  Text is always set as text, never parsed, so that names and messages cannot become markup.
+
+import { marked } from "./words.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const MATHML = "http://www.w3.org/1998/Math/MathML";
+const MATH_ELEMENTS = new Set(("math mrow mi mn mo mtext mspace msup msub msubsup mfrac msqrt mroot mover munder "
+  + "munderover mtable mtr mtd mstyle mpadded").split(" "));
+
+/** @typedef {Record<string, string | number | boolean | undefined>} Attributes */
+/** @typedef {(Node | string)[]} Children */
+
+/**
+ * An HTML element.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Attributes} [attributes] those that are undefined or false are left out, true ones are empty
+ * @param {Children} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function element(tag, attributes = {}, ...children) {
+  return dressed(document.createElement(tag), attributes, children);
+}
+
+/**
+ * An SVG element.
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} tag
+ * @param {Attributes} [attributes]
+ * @param {Children} children
+ * @returns {SVGElementTagNameMap[K]}
+ */
+export function drawing(tag, attributes = {}, ...children) {
+  return dressed(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/**
+ * @template {Element} E
+ * @param {E} made
+ * @param {Attributes} attributes
+ * @param {Children} children
+ * @returns {E}
+ */
+function dressed(made, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : String(value));
+  }
+  made.append(...children);
+  return made;
+}
+
+/** @param {Node} node @param {string} text */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** @param {Element} node @param {string} name @param {string} value */
+export function setAttribute(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
+/**
+ * A formula with the names of its inputs: MathML rebuilt from a short list of elements, else text.
+ * @param {string} template from draw/formula.py
+ * @param {string[]} names
+ * @returns {Node}
+ */
+export function formula(template, names) {
+  if (template.startsWith("<math")) {
+    const parsed = new DOMParser().parseFromString(template, "text/xml");
+    if (parsed.documentElement.localName === "math") return rebuilt(parsed.documentElement, names);
+  }
+  return element("code", { class: "formula" }, marked(template, names));
+}
+
+/** @param {Element} source @param {string[]} names @returns {Node} */
+function rebuilt(source, names) {
+  const known = MATH_ELEMENTS.has(source.localName);
+  /** @type {Element | DocumentFragment} */
+  const made = known ? document.createElementNS(MATHML, source.localName) : document.createDocumentFragment();
+  if (made instanceof Element) {
+    for (const { name, value } of source.attributes) if (/^[a-z]+$/.test(name) && !name.startsWith("on")) made.setAttribute(name, value);
+  }
+  for (const child of source.childNodes) {
+    if (child instanceof Element) made.append(rebuilt(child, names));
+    else made.append(marked(child.textContent ?? "", names));
+  }
+  return made;
+}
+
+/** Icons as paths in a box of 16 by 16, so that no font draws them as an emoji. */
+const ICONS = {
+  first: "M3 3h2v10H3zM13 3v10L6 8z",
+  previous: "M11 3v10L4 8z",
+  next: "M5 3v10l7-5z",
+  last: "M11 3h2v10h-2zM3 3v10l7-5z",
+  play: "M4 2.5v11l9-5.5z",
+  pause: "M4 3h3v10H4zM9 3h3v10H9z",
+  search: "M7 2a5 5 0 1 1 0 10A5 5 0 0 1 7 2zm0 1.6a3.4 3.4 0 1 0 0 6.8a3.4 3.4 0 0 0 0-6.8zM10.4 11.5l1.1-1.1 3.2 3.2-1.1 1.1z",
+  fit: "M2 2h5v1.6H4.7L7 5.9 5.9 7 3.6 4.7V7H2zM14 14H9v-1.6h2.3L9 10.1 10.1 9l2.3 2.3V9H14z",
+  more: "M2 6.5h3v3H2zM6.5 6.5h3v3h-3zM11 6.5h3v3h-3z",
+};
+
+/** @param {keyof typeof ICONS} name */
+export function icon(name) {
+  const picture = drawing("svg", { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" });
+  picture.append(drawing("path", { d: ICONS[name], "fill-rule": "evenodd" }));
+  return picture;
+}
+
+/**
+ * A button with a name for those who cannot see its icon, and a tip with its key.
+ * @param {keyof typeof ICONS} name
+ * @param {string} label
+ * @param {string} key
+ * @param {() => void} act
+ * @param {AbortSignal} signal
+ */
+export function iconButton(name, label, key, act, signal) {
+  const made = element("button", { type: "button", class: `tool ${name}`, "aria-label": label, title: `${label} (${key})` });
+  made.append(icon(name));
+  made.addEventListener("click", act, { signal });
+  return made;
+}

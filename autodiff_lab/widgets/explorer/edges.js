@@ -1,0 +1,91 @@
+// The edges of the graph: a solid line forwards, a dashed one backwards beside it, and their numbers at the current step.
+
+import { drawing, setAttribute, setText } from "./dom.js";
+import { along, arrowHead, pointsOf } from "./viewport.js";
+
+/** @import { Scene, View, Edge, Box } from "./scene.js" */
+/** @import { State } from "./fold.js" */
+/**
+ * @typedef {{ edge: Edge, group: SVGGElement, points: [number, number][], back: SVGGElement | null, uses: string[],
+ *   target: Box, labels: SVGGElement, label: SVGTextElement | null, shown: string }} EdgePicture
+ */
+
+const BESIDE = 5;
+
+/**
+ * Draw an edge; `paintEdge` shows what has passed along it.
+ * @param {Scene} scene
+ * @param {View} view
+ * @param {Edge} edge
+ * @param {number} at
+ * @param {SVGGElement} labels the layer for numbers, above all lines
+ * @returns {EdgePicture}
+ */
+export function drawEdge(scene, view, edge, at, labels) {
+  const points = pointsOf(edge.path);
+  const group = drawing("g", { class: "edge", "data-edge": at, "data-tensor": edge.tensor, "data-position": edge.position });
+  group.append(
+    drawing("path", { class: "hit", d: edge.path }),
+    drawing("path", { class: "line", d: edge.path }),
+  );
+  if (points.length > 1) {
+    group.append(drawing("path", { class: "tip", d: arrowHead(points[points.length - 2], points[points.length - 1]) }));
+  }
+  const target = view.boxes[edge.target];
+  return { edge, group, points, back: null, uses: usesOf(scene, target, edge), target, labels, label: null, shown: "" };
+}
+
+/**
+ * The inputs that an edge stands for: one of an op, or all inside a folded scope that take its tensor.
+ * @param {Scene} scene
+ * @param {Box} target
+ * @param {Edge} edge
+ */
+function usesOf(scene, target, edge) {
+  if (target.application >= 0) return [`${target.application}:${edge.position}`];
+  return target.members.flatMap((member) => (scene.applications.get(member)?.inputs ?? [])
+    .flatMap((input, position) => (input === edge.tensor ? [`${member}:${position}`] : [])));
+}
+
+/**
+ * Show a state on an edge; touches only what changed.
+ * @param {Scene} scene
+ * @param {State} state
+ * @param {EdgePicture} picture
+ */
+export function paintEdge(scene, state, picture) {
+  const { target, uses } = picture;
+  const members = target.application >= 0 ? [target.application] : target.members;
+  const ran = members.some((member) => (scene.applications.get(member)?.born ?? 0) <= state.step);
+  const passed = uses.filter((use) => state.passed.has(use));
+  const now = state.now?.application ?? -1;
+  const current = members.includes(now) && (state.phase === "forward" || passed.some((use) => use.startsWith(`${now}:`)));
+  const value = current && state.phase === "backward" && passed.length === 1 ? state.passed.get(passed[0])?.small ?? "" : "";
+  const time = current ? "now" : ran ? "done" : "to-come";
+  const shown = `${time}|${passed.length > 0}|${state.phase}|${value}`;
+  if (shown === picture.shown) return;
+  picture.shown = shown;
+  setAttribute(picture.group, "data-time", time);
+  setAttribute(picture.group, "data-phase", state.phase);
+  if (passed.length && !picture.back) drawBack(picture);
+  if (picture.back) setAttribute(picture.back, "data-passed", passed.length ? "yes" : "no");
+  if (value && !picture.label) drawLabel(picture);
+  if (picture.label) setText(picture.label, value);
+}
+
+/** @param {EdgePicture} picture */
+function drawBack(picture) {
+  const [first, second] = picture.points;
+  const back = drawing("g", { class: "back", transform: `translate(0 ${BESIDE})` });
+  back.append(drawing("path", { class: "line", d: picture.edge.path }));
+  if (second) back.append(drawing("path", { class: "tip", d: arrowHead(second, first) }));
+  picture.back = back;
+  picture.group.append(back);
+}
+
+/** Several edges between the same boxes put their numbers at different places. @param {EdgePicture} picture */
+function drawLabel(picture) {
+  const [x, y] = along(picture.points, picture.edge.position % 2 ? 0.62 : 0.38);
+  picture.label = drawing("text", { class: "share", x, y: y + (picture.edge.position % 2 ? 19 : -6) });
+  picture.labels.append(picture.label);
+}

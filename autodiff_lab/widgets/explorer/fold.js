@@ -1,0 +1,134 @@
+// What is known after a number of steps, worked out from the scene alone and never kept: going back is as good as
+// going forward, and no click is lost.  Pure: no DOM.
+
+/** @import { Scene, Step, Value, Tensor, Flow } from "./scene.js" */
+
+/** @typedef {{ total: Value, arrived: number, expected: number, shares: Value[], seeded: boolean }} Adjoint */
+/**
+ * @typedef {{ step: number, phase: "start" | "forward" | "backward", now: Step | null, sweep: number,
+ *   adjoints: Map<number, Adjoint>, passed: Map<string, Value>, finished: Set<number> }} State
+ */
+/** @typedef {{ state: "known" | "pending" | "no path" | "none", value: Value | null, arrived: number, expected: number }} Gradient */
+
+/**
+ * The state after `step` steps.  A gradient is that of the latest sweep begun that comes to its tensor.
+ * @param {Scene} scene
+ * @param {number} step 0 for nothing, `scene.last` for everything
+ * @returns {State}
+ */
+export function fold(scene, step) {
+  const now = step > 0 ? scene.steps[step - 1] : null;
+  /** @type {Map<number, Adjoint>} */
+  const adjoints = new Map();
+  /** @type {Map<string, Value>} */
+  const passed = new Map();
+  let sweep = -1;
+  for (let at = 0; at < step; at += 1) {
+    const visit = scene.steps[at];
+    if (visit.sweep < 0) continue;
+    if (visit.sweep !== sweep) {
+      sweep = visit.sweep;
+      if (scene.sweeps[sweep].first === at + 1) begin(scene, sweep, adjoints, passed);
+    }
+    for (const flow of visit.flows) deliver(flow, visit.application, adjoints, passed);
+  }
+  const over = scene.sweeps.flatMap((one, at) => (one.finished && one.last <= step ? [at] : []));
+  const phase = now === null ? "start" : now.sweep < 0 ? "forward" : "backward";
+  return { step, phase, now, sweep, adjoints, passed, finished: new Set(over) };
+}
+
+/**
+ * A sweep starts: the adjoints of what it will reach are forgotten, and its targets get their seeds.
+ * @param {Scene} scene
+ * @param {number} sweep
+ * @param {Map<number, Adjoint>} adjoints
+ * @param {Map<string, Value>} passed
+ */
+function begin(scene, sweep, adjoints, passed) {
+  for (const tensor of reach(scene, sweep)) adjoints.delete(tensor);
+  passed.clear();
+  const { targets, seeds } = scene.sweeps[sweep];
+  targets.forEach((target, at) => {
+    const seed = seeds[at];
+    if (seed) adjoints.set(target, { total: seed, arrived: 1, expected: 1, shares: [seed], seeded: true });
+  });
+}
+
+/**
+ * @param {Flow} flow
+ * @param {number} application
+ * @param {Map<number, Adjoint>} adjoints
+ * @param {Map<string, Value>} passed
+ */
+function deliver(flow, application, adjoints, passed) {
+  const before = adjoints.get(flow.input);
+  adjoints.set(flow.input, {
+    total: flow.total, arrived: flow.arrived, expected: flow.expected,
+    shares: before ? [...before.shares, flow.outgoing] : [flow.outgoing], seeded: before?.seeded ?? false,
+  });
+  passed.set(`${application}:${flow.position}`, flow.outgoing);
+}
+
+/** @type {WeakMap<Scene, Set<number>[]>} for every sweep, and at last for all of them together */
+const REACHES = new WeakMap();
+
+/**
+ * The tensors that a sweep comes to; those of any sweep for `scene.sweeps.length`.
+ * @param {Scene} scene
+ * @param {number} sweep
+ * @returns {Set<number>}
+ */
+export function reach(scene, sweep) {
+  let reaches = REACHES.get(scene);
+  if (!reaches) {
+    reaches = scene.sweeps.map((one) => new Set(one.targets));
+    for (const step of scene.steps) {
+      if (step.sweep >= 0) for (const flow of step.flows) reaches[step.sweep].add(flow.input);
+    }
+    reaches.push(new Set(reaches.flatMap((one) => [...one])));
+    REACHES.set(scene, reaches);
+  }
+  return reaches[sweep];
+}
+
+/**
+ * What is known of the gradient of a tensor: a value (perhaps not all contributions yet), "pending" (not computed
+ * yet), "no path" (a finished sweep did not come here), or "none" (nobody asked, nothing is expected).
+ * @param {Scene} scene
+ * @param {State} state
+ * @param {Tensor} tensor
+ * @returns {Gradient}
+ */
+export function gradientOf(scene, state, tensor) {
+  const adjoint = state.adjoints.get(tensor.number);
+  if (adjoint) return { state: "known", value: adjoint.total, arrived: adjoint.arrived, expected: adjoint.expected };
+  if (reach(scene, scene.sweeps.length).has(tensor.number)) return { state: "pending", value: null, arrived: 0, expected: 0 };
+  if (!scene.sweeps.length || !tensor.tracked) return { state: "none", value: null, arrived: 0, expected: 0 };
+  const born = scene.applications.get(tensor.application)?.born ?? 0;
+  const passedBy = [...state.finished].some((at) => scene.sweeps[at].first > born);
+  return { state: passedBy ? "no path" : "pending", value: null, arrived: 0, expected: 0 };
+}
+
+/**
+ * Whether a tensor has its value: leaves always do.
+ * @param {Scene} scene
+ * @param {State} state
+ * @param {Tensor} tensor
+ */
+export function hasValue(scene, state, tensor) {
+  const made = scene.applications.get(tensor.application);
+  return !made || made.born <= state.step;
+}
+
+/**
+ * The step at which an application is visited: in the sweep that is shown if there is one, else when it ran.
+ * @param {Scene} scene
+ * @param {State} state
+ * @param {number} application
+ * @returns {number}
+ */
+export function stepOf(scene, state, application) {
+  const sweep = state.now?.sweep ?? -1;
+  const visit = scene.homes.get(application)?.find((step) => step.sweep === sweep);
+  return visit ? scene.steps.indexOf(visit) + 1 : scene.applications.get(application)?.born ?? 0;
+}

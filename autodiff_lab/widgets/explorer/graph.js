@@ -1,0 +1,277 @@
+// The graph panel: draws one view of the scene, paints states on it, pans and zooms.
+
+import { drawBox, paintBox, tensorWords, tipOf } from "./boxes.js";
+import { drawing, element, setText } from "./dom.js";
+import { drawEdge, paintEdge } from "./edges.js";
+import { makeOverview } from "./overview.js";
+import { centred, fitted, opening, revealed, zoomed } from "./viewport.js";
+import { counted } from "./words.js";
+
+/** @import { Scene, View, Box } from "./scene.js" */
+/** @import { State } from "./fold.js" */
+/** @import { Look } from "./viewport.js" */
+/** @import { BoxPicture } from "./boxes.js" */
+/** @import { EdgePicture } from "./edges.js" */
+/** @typedef {{ select: (at: number) => void, enter: (at: number) => void, signal: AbortSignal }} GraphActs */
+
+const KEYBOARD_STEP = 1.25;
+
+/** The panel with the graph in it. */
+export class GraphPanel {
+  /** @param {Scene} scene @param {GraphActs} acts */
+  constructor(scene, acts) {
+    this.scene = scene;
+    this.acts = acts;
+    /** @type {View | null} */
+    this.view = null;
+    /** @type {BoxPicture[]} */
+    this.boxes = [];
+    /** @type {EdgePicture[]} */
+    this.edges = [];
+    /** @type {Map<number, number>} box of each application */
+    this.homes = new Map();
+    /** @type {State | null} */
+    this.state = null;
+    this.selected = -1;
+    /** @type {Look} */
+    this.look = { x: 0, y: 0, scale: 1 };
+    this.moved = false;
+    this.world = drawing("g", { class: "world" });
+    this.halo = drawing("rect", { class: "halo", rx: 9 });
+    this.canvas = drawing("svg", { class: "canvas", "aria-hidden": "true" }, this.world);
+    this.notice = element("p", { class: "notice" });
+    this.inspector = element("div", { class: "inspector" });
+    this.overview = makeOverview((x, y) => this.centreOn({ x, y, width: 0, height: 0 }), acts.signal);
+    this.element = element(
+      "div",
+      { class: "graph", tabindex: 0, role: "application", "aria-label": "Graph of the program" },
+      this.canvas, this.notice, this.overview.element, this.inspector,
+    );
+    this.listen();
+  }
+
+  /** Draw a view; `paint` must follow. @param {View} view */
+  open(view) {
+    this.view = view;
+    this.selected = -1;
+    this.moved = false;
+    this.canvas.setAttribute("class", view.why ? "canvas absent" : "canvas");
+    setText(this.notice, view.why);
+    this.notice.hidden = !view.why;
+    const layers = ["edges", "halos", "boxes", "shares"].map((name) => drawing("g", { class: name }));
+    const [edges, halos, boxes, shares] = layers;
+    this.edges = view.edges.map((edge, at) => drawEdge(this.scene, view, edge, at, shares));
+    this.boxes = view.boxes.map((box) => drawBox(this.scene, box));
+    edges.append(...this.edges.map((picture) => picture.group));
+    halos.append(this.halo);
+    boxes.append(...this.boxes.map((picture) => picture.group));
+    this.world.replaceChildren(...layers);
+    this.homes = new Map(view.boxes.flatMap((box) => [box.application, ...box.members].map((home) => [home, box.at])));
+    this.homes.delete(-1);
+    this.overview.open(view);
+    setText(this.inspector, "");
+  }
+
+  /** @param {State} state */
+  paint(state) {
+    const { view } = this;
+    if (!view) return;
+    this.state = state;
+    view.boxes.forEach((box, at) => paintBox(this.scene, state, box, this.boxes[at]));
+    for (const picture of this.edges) paintEdge(this.scene, state, picture);
+    const home = this.currentBox(state);
+    this.moveHalo(home);
+    if (!this.moved) this.lookAround();
+    else if (home) this.move(revealed(this.look, home, this.size()), true);
+    this.overview.now(home);
+    if (this.selected >= 0) this.inspect(this.selected);
+  }
+
+  /** The box of the current step; before the first step there is none. @param {State} state @returns {Box | null} */
+  currentBox(state) {
+    const home = state.now ? this.homes.get(state.now.application) : undefined;
+    return home === undefined ? null : this.view?.boxes[home] ?? null;
+  }
+
+  /** @param {Box | null} box */
+  moveHalo(box) {
+    this.halo.style.opacity = box ? "1" : "0";
+    if (!box) return;
+    const reach = 5;
+    this.halo.style.transform = `translate(${box.x - reach}px, ${box.y - reach}px)`;
+    this.halo.style.width = `${box.width + 2 * reach}px`;
+    this.halo.style.height = `${box.height + 2 * reach}px`;
+  }
+
+  size() {
+    return { width: this.element.clientWidth || 800, height: this.element.clientHeight || 400 };
+  }
+
+  /** The first look, and again when the panel gets another size before anybody moved. */
+  lookAround() {
+    const { view, state } = this;
+    if (!view || !state || !this.element.clientWidth) return;
+    const home = this.currentBox(state) ?? view.boxes[0] ?? null;
+    this.move(opening(view, this.size(), home));
+    if (this.look.scale === 1) this.moved = true;
+  }
+
+  fit() {
+    if (this.view) this.move(fitted(this.view, this.size()));
+    this.moved = true;
+  }
+
+  /** @param {number} factor */
+  zoom(factor, x = this.size().width / 2, y = this.size().height / 2) {
+    this.move(zoomed(this.look, factor, x, y));
+    this.moved = true;
+  }
+
+  /** @param {{ x: number, y: number, width: number, height: number }} area */
+  centreOn(area) {
+    if (this.view) this.move(centred(this.look, area, this.view, this.size()), true);
+    this.moved = true;
+  }
+
+  /** @param {Look} look @param {boolean} [gliding] */
+  move(look, gliding = false) {
+    if (look === this.look && !gliding) return;
+    this.look = look;
+    this.world.classList.toggle("gliding", gliding);
+    this.world.style.transform = `translate(${look.x}px, ${look.y}px) scale(${look.scale})`;
+    if (this.view) this.overview.frame(look, this.size(), this.view);
+  }
+
+  /** Mark a box as selected and light up its value and all that use it; -1 for none. @param {number} at */
+  select(at) {
+    this.boxes[this.selected]?.group.classList.remove("selected");
+    this.selected = at;
+    this.boxes[at]?.group.classList.add("selected");
+    const box = this.view?.boxes[at];
+    this.light(box?.tensors ?? []);
+    if (!box) return;
+    this.move(revealed(this.look, box, this.size()), true);
+    this.inspect(at);
+  }
+
+  /** @param {number} at */
+  inspect(at) {
+    const box = this.view?.boxes[at];
+    if (box && this.state) setText(this.inspector, tipOf(this.scene, this.state, box));
+  }
+
+  /** Light up tensors: their edges and every box that takes them. @param {number[]} tensors */
+  light(tensors) {
+    const wanted = new Set(tensors);
+    const lit = new Set();
+    for (const { edge, group } of this.edges) {
+      const on = wanted.has(edge.tensor);
+      group.classList.toggle("lit", on);
+      if (on) lit.add(edge.source).add(edge.target);
+    }
+    this.boxes.forEach((picture, at) => picture.group.classList.toggle("lit", lit.has(at)));
+  }
+
+  /** Mark what a search found. @param {Set<number>} found */
+  mark(found) {
+    this.boxes.forEach((picture, at) => picture.group.classList.toggle("found", found.has(at)));
+  }
+
+  /** The boxes that a box gets its inputs from, or that use its outputs. @param {number} at @param {1 | -1} way */
+  neighbours(at, way) {
+    const edges = this.view?.edges ?? [];
+    const found = way > 0
+      ? edges.filter((edge) => edge.source === at).map((edge) => edge.target)
+      : edges.filter((edge) => edge.target === at).map((edge) => edge.source);
+    return [...new Set(found)];
+  }
+
+  listen() {
+    const { signal } = this.acts;
+    const panel = this.element;
+    panel.addEventListener("pointerdown", (event) => this.grab(event), { signal });
+    panel.addEventListener("wheel", (event) => this.wheel(event), { signal, passive: false });
+    this.canvas.addEventListener("pointerover", (event) => this.hover(event), { signal });
+    this.canvas.addEventListener("pointerleave", () => this.hoverNothing(), { signal });
+    const watcher = new ResizeObserver(() => (this.moved ? this.move({ ...this.look }) : this.lookAround()));
+    watcher.observe(panel);
+    signal.addEventListener("abort", () => watcher.disconnect());
+  }
+
+  /** @param {PointerEvent} event */
+  grab(event) {
+    if (event.button !== 0 || !(event.target instanceof Element) || event.target.closest(".overview, button")) return;
+    const started = { x: event.clientX, y: event.clientY, look: this.look };
+    const at = boxAt(event.target);
+    const letGo = new AbortController();
+    const signal = AbortSignal.any ? AbortSignal.any([this.acts.signal, letGo.signal]) : letGo.signal;
+    let dragged = false;
+    const drag = (/** @type {PointerEvent} */ moved) => {
+      const x = moved.clientX - started.x;
+      const y = moved.clientY - started.y;
+      dragged ||= Math.hypot(x, y) > 4;
+      if (!dragged) return;
+      this.moved = true;
+      this.move({ x: started.look.x + x, y: started.look.y + y, scale: started.look.scale });
+    };
+    const drop = () => {
+      letGo.abort();
+      if (!dragged) this.acts.select(at);
+    };
+    const page = this.element.ownerDocument;
+    page.addEventListener("pointermove", drag, { signal });
+    page.addEventListener("pointerup", drop, { signal });
+    page.addEventListener("pointercancel", () => letGo.abort(), { signal });
+    if (event.detail === 2 && at >= 0) this.acts.enter(at);
+  }
+
+  /** Ctrl and the wheel zoom; the plain wheel does once the graph has the focus, so that pages still scroll. @param {WheelEvent} event */
+  wheel(event) {
+    const focused = this.element.contains(this.element.ownerDocument.activeElement);
+    if (!event.ctrlKey && !focused) return;
+    event.preventDefault();
+    const frame = this.element.getBoundingClientRect();
+    this.zoom(Math.exp(-event.deltaY / 400), event.clientX - frame.left, event.clientY - frame.top);
+  }
+
+  /** @param {PointerEvent} event */
+  hover(event) {
+    const target = /** @type {Element} */ (event.target);
+    const edge = target.closest(".edge");
+    const at = boxAt(target);
+    if (edge) {
+      const tensor = Number(edge.getAttribute("data-tensor"));
+      this.light([tensor]);
+      this.describeTensor(tensor);
+    } else if (at >= 0) {
+      this.light(this.view?.boxes[at].tensors ?? []);
+      this.inspect(at);
+    } else this.hoverNothing();
+  }
+
+  hoverNothing() {
+    this.light(this.view?.boxes[this.selected]?.tensors ?? []);
+    if (this.selected >= 0) this.inspect(this.selected);
+    else setText(this.inspector, "");
+  }
+
+  /** @param {number} number */
+  describeTensor(number) {
+    const tensor = this.scene.tensors.get(number);
+    if (!tensor || !this.state) return;
+    const users = this.edges.filter((picture) => picture.edge.tensor === number).map((picture) => picture.target.label);
+    const used = `used ${counted(users.length, "time")}: ${users.slice(0, 8).join(", ")}${users.length > 8 ? ", …" : ""}`;
+    setText(this.inspector, `${tensorWords(this.scene, this.state, tensor)}\n${used}`);
+  }
+
+  /** @param {1 | -1} way */
+  zoomByKey(way) {
+    this.zoom(way > 0 ? KEYBOARD_STEP : 1 / KEYBOARD_STEP);
+  }
+}
+
+/** @param {Element} target @returns {number} place of the box that was hit, or -1 */
+function boxAt(target) {
+  const group = target.closest(".box");
+  return group ? Number(group.getAttribute("data-at")) : -1;
+}

@@ -1,0 +1,142 @@
+// The top line: title, where the program is between forward and backward, search, fit, and a menu; and the path of scopes.
+
+import { element, iconButton, setAttribute, setText } from "./dom.js";
+import { search } from "./words.js";
+
+/** @import { Scene } from "./scene.js" */
+/** @import { State } from "./fold.js" */
+/** @typedef {{ label: string, key: string, act: () => void }} MenuEntry */
+/**
+ * @typedef {{ go: (step: number) => void, open: (path: string) => void, fit: () => void,
+ *   show: (view: string, at: number) => void, mark: (found: { view: string, at: number }[]) => void, signal: AbortSignal }} HeaderActs
+ */
+
+const MOST_DOTS = 4;
+
+/**
+ * @param {Scene} scene
+ * @param {HeaderActs} acts
+ * @param {MenuEntry[]} entries
+ */
+export function makeHeader(scene, acts, entries) {
+  const phases = makePhases(scene, acts);
+  const finder = makeFinder(scene, acts);
+  const tools = element(
+    "div", { class: "tools" }, finder.element, iconButton("search", "Search", "/", finder.toggle, acts.signal),
+    iconButton("fit", "Fit to the panel", "f", acts.fit, acts.signal), makeMenu(entries, acts.signal),
+  );
+  const made = element("header", {}, element("h2", { title: scene.title }, scene.title || "Recording"), phases.element, tools);
+  return { element: made, paint: phases.paint, finder };
+}
+
+/** @param {Scene} scene @param {HeaderActs} acts */
+function makePhases(scene, acts) {
+  if (scene.phases.length > MOST_DOTS) return makePhaseList(scene, acts);
+  const dots = scene.phases.map((phase) => {
+    const made = element("button", { type: "button", class: `phase ${phase.sweep < 0 ? "forward" : "backward"}` }, phase.label);
+    made.addEventListener("click", () => acts.go(phase.sweep < 0 ? phase.last : phase.first), { signal: acts.signal });
+    return made;
+  });
+  const made = element("div", { class: "phases", role: "group", "aria-label": "Phases" }, ...dots);
+  const paint = (/** @type {State} */ state) => {
+    scene.phases.forEach((phase, at) => {
+      const now = state.step >= phase.first && state.step <= phase.last;
+      setAttribute(dots[at], "aria-pressed", String(now));
+    });
+  };
+  return { element: made, paint };
+}
+
+/** Many passes, as in a training loop: a list. @param {Scene} scene @param {HeaderActs} acts */
+function makePhaseList(scene, acts) {
+  const list = element("select", { class: "phases", "aria-label": "Phases" });
+  scene.phases.forEach((phase, at) => list.append(element("option", { value: at }, `${at + 1}. ${phase.label}`)));
+  list.addEventListener("change", () => acts.go(scene.phases[Number(list.value)].first), { signal: acts.signal });
+  const paint = (/** @type {State} */ state) => {
+    const at = scene.phases.findIndex((phase) => state.step >= phase.first && state.step <= phase.last);
+    list.value = String(Math.max(at, 0));
+  };
+  return { element: list, paint };
+}
+
+/** @param {Scene} scene @param {HeaderActs} acts */
+function makeFinder(scene, acts) {
+  const field = element("input", { type: "search", placeholder: "name, op, line", "aria-label": "Search names, ops and lines", spellcheck: "false" });
+  const count = element("span", { class: "count", role: "status" });
+  const made = element("span", { class: "finder" }, field, count);
+  made.hidden = true;
+  /** @type {{ view: string, at: number }[]} */
+  let found = [];
+  let at = -1;
+  const show = (/** @type {number} */ next) => {
+    if (!found.length) return;
+    at = (next + found.length) % found.length;
+    setText(count, `${at + 1} of ${found.length}`);
+    acts.show(found[at].view, found[at].at);
+  };
+  const look = () => {
+    found = search(scene, field.value);
+    acts.mark(found);
+    at = -1;
+    setText(count, field.value.trim() ? (found.length ? `${found.length} found` : "not found") : "");
+  };
+  const close = () => {
+    made.hidden = true;
+    field.value = "";
+    look();
+  };
+  const toggle = () => {
+    if (!made.hidden) return close();
+    made.hidden = false;
+    return field.focus();
+  };
+  field.addEventListener("input", () => { look(); if (found.length) show(0); }, { signal: acts.signal });
+  field.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.key === "Enter") show(at + (event.shiftKey ? -1 : 1));
+    if (event.key === "Escape") made.dispatchEvent(new CustomEvent("closed", { bubbles: true }));
+  }, { signal: acts.signal });
+  return { element: made, toggle, close, repeat: () => acts.mark(found) };
+}
+
+/** @param {MenuEntry[]} entries @param {AbortSignal} signal */
+function makeMenu(entries, signal) {
+  const list = element("div", { class: "list" });
+  const opener = element("summary", { class: "tool", "aria-label": "More", title: "More" });
+  opener.append(iconButton("more", "More", "", () => {}, signal).firstChild ?? "");
+  const menu = element("details", { class: "menu" }, opener, list);
+  for (const { label, key, act } of entries) {
+    const made = element("button", { type: "button" }, label, element("kbd", {}, key));
+    made.addEventListener("click", () => { menu.open = false; act(); }, { signal });
+    list.append(made);
+  }
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    event.stopPropagation();
+    menu.open = false;
+    opener.focus();
+  }, { signal });
+  return menu;
+}
+
+/**
+ * The path of scopes from the whole program to what is shown.
+ * @param {Scene} scene
+ * @param {(path: string) => void} open
+ */
+export function makePath(scene, open) {
+  const made = element("nav", { class: "path", "aria-label": "Scope" });
+  made.hidden = scene.views.size < 2;
+  /** @param {string} path */
+  const paint = (path) => {
+    const parts = path ? path.split("/") : [];
+    const crumbs = ["", ...parts.map((_, at) => parts.slice(0, at + 1).join("/"))];
+    made.replaceChildren(...crumbs.map((crumb, at) => {
+      const name = at ? parts[at - 1] : "whole program";
+      const button = element("button", { type: "button", "aria-current": crumb === path ? "page" : undefined }, name);
+      button.addEventListener("click", () => open(crumb));
+      return button;
+    }));
+  };
+  return { element: made, paint };
+}

@@ -1,0 +1,203 @@
+// The payload of draw/scene.py read into objects: its tables of short rows get the names of their columns back.
+// The two files change together.  Pure: no DOM, so that node can test it.
+
+/** @typedef {"" | "zero" | "nan" | "inf"} Mark */
+/** @typedef {{ short: string, full: string, small: string, dtype: string, shape: string, mark: Mark }} Value */
+/** @typedef {{ where: string, line: string }} Place */
+/** @typedef {{ name: string, symbol: string, sentence: string, formula: string, locals: string[] }} Op */
+/**
+ * @typedef {{ number: number, name: string, named: boolean, kind: string, value: Value, application: number,
+ *   place: Place | null, tracked: boolean }} Tensor
+ */
+/**
+ * @typedef {{ index: number, op: Op, inputs: number[], outputs: number[], place: Place | null, scope: string,
+ *   born: number, error: string, params: string }} Application
+ */
+/**
+ * @typedef {{ position: number, input: number, local: Value | null, outgoing: Value, total: Value, arrived: number,
+ *   expected: number }} Flow
+ */
+/** @typedef {{ application: number, sweep: number, incoming: (Value | null)[], flows: Flow[] }} Step */
+/**
+ * @typedef {{ targets: number[], seeds: Value[], sources: number[], results: (Value | null)[], finished: boolean,
+ *   place: Place | null, first: number, last: number }} Sweep
+ */
+/**
+ * @typedef {{ at: number, key: string, kind: string, label: string, name: string, tensors: number[],
+ *   application: number, members: number[], outside: boolean, x: number, y: number, width: number, height: number }} Box
+ */
+/** @typedef {{ source: number, target: number, tensor: number, position: number, path: string }} Edge */
+/** @typedef {{ path: string, why: string, boxes: Box[], edges: Edge[], width: number, height: number }} View */
+/** @typedef {{ sweep: number, first: number, last: number, label: string }} Phase */
+/**
+ * @typedef {{ title: string, error: string, start: number, last: number, steps: Step[], sweeps: Sweep[],
+ *   tensors: Map<number, Tensor>, applications: Map<number, Application>, views: Map<string, View>, phases: Phase[],
+ *   left: Map<number, { how: string, place: Place | null }>, rows: number[], homes: Map<number, Step[]> }} Scene
+ */
+
+const MARKS = /** @type {Mark[]} */ (["", "zero", "nan", "inf"]);
+
+/**
+ * Read the payload.
+ * @param {any} payload what `draw.scene.scene` returned
+ * @returns {Scene}
+ */
+export function decode(payload) {
+  /** @type {Value[]} */
+  const values = payload.values.map((/** @type {any[]} */ [short, full, small, kind, mark]) => ({
+    short,
+    full: full || short,
+    small: small || short,
+    dtype: payload.kinds[kind][0],
+    shape: payload.kinds[kind][1],
+    mark: MARKS[mark],
+  }));
+  /** @type {Place[]} */
+  const places = payload.places.map((/** @type {string[]} */ [where, line]) => ({ where, line }));
+  const value = (/** @type {number} */ at) => (at < 0 ? null : values[at]);
+  const place = (/** @type {number} */ at) => (at < 0 ? null : places[at]);
+  const steps = payload.steps.map((/** @type {any[]} */ row) => decodeStep(row, values));
+  const sweeps = payload.sweeps.map((/** @type {any[]} */ row, /** @type {number} */ at) => {
+    const visits = steps.flatMap((/** @type {Step} */ step, /** @type {number} */ k) => (step.sweep === at ? [k + 1] : []));
+    const [targets, seeds, sources, results, finished, where] = row;
+    return {
+      targets, sources, finished: Boolean(finished), place: place(where),
+      seeds: seeds.map(value), results: results.map(value),
+      first: visits[0] ?? steps.length + 1, last: visits[visits.length - 1] ?? steps.length + 1,
+    };
+  });
+  const applications = decodeApplications(payload, place);
+  const tensors = decodeTensors(payload, values, place);
+  const left = new Map(Object.entries(payload.left).map(([number, row]) => {
+    const [how, where] = /** @type {[string, number]} */ (row);
+    return [Number(number), { how, place: place(where) }];
+  }));
+  return {
+    title: payload.title, error: payload.error, start: payload.start, last: steps.length, steps, sweeps, tensors,
+    applications, left, phases: phasesOf(steps, sweeps.length), homes: homesOf(steps),
+    views: new Map(Object.entries(payload.views).map(([path, view]) => [path, decodeView(path, view)])),
+    rows: rowsOf(applications, tensors),
+  };
+}
+
+/**
+ * @param {any[]} row
+ * @param {Value[]} values
+ * @returns {Step}
+ */
+function decodeStep([application, sweep = -1, incoming = [], flows = []], values) {
+  const value = (/** @type {number} */ at) => (at < 0 ? null : values[at]);
+  return {
+    application, sweep, incoming: incoming.map(value),
+    flows: flows.map((/** @type {number[]} */ [position, input, local, outgoing, total, arrived, expected]) => ({
+      position, input, local: value(local), outgoing: values[outgoing], total: values[total], arrived, expected,
+    })),
+  };
+}
+
+/**
+ * @param {any} payload
+ * @param {(at: number) => Place | null} place
+ * @returns {Map<number, Application>}
+ */
+function decodeApplications(payload, place) {
+  const ops = payload.ops.map((/** @type {any[]} */ [name, symbol, sentence, formula, locals]) => (
+    { name, symbol, sentence, formula, locals }));
+  return new Map(Object.entries(payload.applications).map(([key, row]) => {
+    const [op, inputs, outputs, where, scope, born, error, params] = /** @type {any[]} */ (row);
+    const application = {
+      index: Number(key), op: ops[op], inputs, outputs, place: place(where), scope: payload.scopes[scope], born, error,
+      params,
+    };
+    return [application.index, application];
+  }));
+}
+
+/**
+ * @param {any} payload
+ * @param {Value[]} values
+ * @param {(at: number) => Place | null} place
+ * @returns {Map<number, Tensor>}
+ */
+function decodeTensors(payload, values, place) {
+  return new Map(Object.entries(payload.tensors).map(([key, row]) => {
+    const [name, kind, value, application, where, tracked] = /** @type {any[]} */ (row);
+    const number = Number(key);
+    const tensor = {
+      number, name: name || `%${number}`, named: Boolean(name), kind, value: values[value], application,
+      place: place(where), tracked: Boolean(tracked),
+    };
+    return [number, tensor];
+  }));
+}
+
+/**
+ * @param {string} path
+ * @param {any} view
+ * @returns {View}
+ */
+function decodeView(path, view) {
+  if (view.why !== undefined) return { path, why: view.why, boxes: [], edges: [], width: 0, height: 0 };
+  const boxes = view.nodes.map((/** @type {any[]} */ row, /** @type {number} */ at) => {
+    const [key, kind, label, name, tensors, application, members, outside, x, y, width, height] = row;
+    return { at, key, kind, label, name, tensors, application, members, outside: Boolean(outside), x, y, width, height };
+  });
+  const edges = view.edges.map((/** @type {any[]} */ [source, target, tensor, position, line]) => (
+    { source, target, tensor, position, path: line }));
+  return { path, why: "", boxes, edges, width: view.size[0], height: view.size[1] };
+}
+
+/**
+ * Runs of steps of one kind: the forward pass, each sweep, what ran between them.
+ * @param {Step[]} steps
+ * @param {number} sweeps
+ * @returns {Phase[]}
+ */
+function phasesOf(steps, sweeps) {
+  /** @type {Phase[]} */
+  const phases = [];
+  steps.forEach((step, at) => {
+    const open = phases[phases.length - 1];
+    if (open && open.sweep === step.sweep) open.last = at + 1;
+    else phases.push({ sweep: step.sweep, first: at + 1, last: at + 1, label: phaseLabel(step.sweep, sweeps) });
+  });
+  return phases;
+}
+
+/** @param {number} sweep @param {number} sweeps */
+export function phaseLabel(sweep, sweeps) {
+  if (sweep < 0) return "forward";
+  return sweeps > 1 ? `backward ${sweep + 1}` : "backward";
+}
+
+/**
+ * The visits of sweeps to each application.
+ * @param {Step[]} steps
+ * @returns {Map<number, Step[]>}
+ */
+function homesOf(steps) {
+  /** @type {Map<number, Step[]>} */
+  const homes = new Map();
+  for (const step of steps) {
+    const visits = homes.get(step.application);
+    if (visits) visits.push(step);
+    else homes.set(step.application, [step]);
+  }
+  return homes;
+}
+
+/**
+ * Tensors in the order of the trace table: each leaf before its first use, each result where it was made.
+ * @param {Map<number, Application>} applications
+ * @param {Map<number, Tensor>} tensors
+ * @returns {number[]}
+ */
+function rowsOf(applications, tensors) {
+  /** @type {Set<number>} */
+  const rows = new Set();
+  for (const application of applications.values()) {
+    for (const input of application.inputs) if (tensors.has(input)) rows.add(input);
+    for (const output of application.outputs) rows.add(output);
+  }
+  return [...rows];
+}

@@ -1,0 +1,107 @@
+// The trace table: primal values downwards, adjoints upwards, as textbooks print it.  Long traces show a window of rows.
+
+import { element, setAttribute, setText } from "./dom.js";
+import { gradientOf, hasValue } from "./fold.js";
+import { PENDING, gradientText, namesOf } from "./words.js";
+
+/** @import { Scene, Tensor } from "./scene.js" */
+/** @import { State } from "./fold.js" */
+/** @typedef {{ row: HTMLTableRowElement, tensor: Tensor, value: HTMLElement, gradient: HTMLElement, arrived: HTMLElement }} Row */
+
+const WINDOW = 200;
+
+/** The table and the window of rows that it shows. */
+export class TraceTable {
+  /** @param {Scene} scene @param {(application: number) => void} goTo @param {AbortSignal} signal */
+  constructor(scene, goTo, signal) {
+    this.scene = scene;
+    this.start = -1;
+    /** @type {Row[]} */
+    this.rows = [];
+    this.body = element("tbody");
+    this.note = element("p", { class: "detail" });
+    const columns = ["%", "op", "inputs", "value (primal)", "gradient (adjoint)", "arrived", "line"];
+    const head = element("tr", {}, ...columns.map((name) => element("th", { scope: "col" }, name)));
+    const caption = element("caption", {}, "Trace: values run downwards, gradients run upwards");
+    const table = element("table", {}, caption, element("thead", {}, head), this.body);
+    this.scroller = element("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Trace table" }, table);
+    this.element = element("div", { class: "trace" }, this.scroller, this.note);
+    this.element.hidden = true;
+    this.body.addEventListener("click", (event) => {
+      const row = event.target instanceof Element ? event.target.closest("tr") : null;
+      const application = Number(row?.dataset.application ?? -1);
+      if (application >= 0) goTo(application);
+    }, { signal });
+  }
+
+  /** @param {State} state */
+  paint(state) {
+    if (this.element.hidden) return;
+    const now = state.now ? this.scene.applications.get(state.now.application) : undefined;
+    const lit = now ? this.scene.rows.indexOf(now.outputs[0] ?? now.inputs[0]) : 0;
+    this.slide(Math.max(lit, 0));
+    for (const row of this.rows) this.paintRow(row, state);
+    const current = this.rows[lit - this.start];
+    if (current) this.reveal(current.row);
+  }
+
+  /** Move the window so that a row is well inside it. @param {number} lit */
+  slide(lit) {
+    const { rows } = this.scene;
+    const inside = this.start >= 0 && lit >= this.start && lit < this.start + WINDOW;
+    if (inside) return;
+    this.start = Math.max(0, Math.min(lit - WINDOW / 2, rows.length - WINDOW));
+    this.rows = rows.slice(this.start, this.start + WINDOW).flatMap((number) => {
+      const tensor = this.scene.tensors.get(number);
+      return tensor ? [this.makeRow(tensor)] : [];
+    });
+    this.body.replaceChildren(...this.rows.map(({ row }) => row));
+    const end = this.start + this.rows.length;
+    setText(this.note, rows.length > WINDOW ? `Rows ${this.start + 1} to ${end} of ${rows.length}; the rest follow the current step.` : "");
+  }
+
+  /** @param {Tensor} tensor @returns {Row} */
+  makeRow(tensor) {
+    const application = this.scene.applications.get(tensor.application);
+    const place = application?.place ?? tensor.place;
+    const op = application ? application.op.name : tensor.kind;
+    const cell = (/** @type {string} */ name, text = "") => element("td", { class: name }, text);
+    const value = cell("value forward");
+    const gradient = cell("gradient backward");
+    const arrived = cell("arrived");
+    const label = element("th", { scope: "row" }, tensor.named ? `%${tensor.number} ${tensor.name}` : tensor.name);
+    const where = cell("place", place ? place.where : "");
+    if (place?.line) where.append(" ", element("code", {}, place.line));
+    const inputs = application ? namesOf(this.scene, application.inputs).join(", ") : "";
+    const row = element("tr", { "data-application": application?.index ?? -1, "data-tensor": tensor.number },
+      label, cell("op", op), cell("inputs", inputs), value, gradient, arrived, where);
+    return { row, tensor, value, gradient, arrived };
+  }
+
+  /** @param {Row} row @param {State} state */
+  paintRow({ row, tensor, value, gradient, arrived }, state) {
+    const ready = hasValue(this.scene, state, tensor);
+    const slope = gradientOf(this.scene, state, tensor);
+    setText(value, ready ? tensor.value.short : PENDING);
+    setText(gradient, slope.value ? slope.value.short : gradientText(slope));
+    setText(arrived, slope.expected > 1 ? `${slope.arrived} of ${slope.expected}` : "");
+    setAttribute(value, "data-full", ready ? tensor.value.full : "");
+    setAttribute(value, "title", ready ? tensor.value.full : "");
+    setAttribute(gradient, "data-full", slope.value?.full ?? "");
+    setAttribute(gradient, "title", slope.value?.full ?? "");
+    const now = state.now !== null && state.now.application === tensor.application;
+    setAttribute(row, "class", `${now ? "now " : ""}${ready ? "" : "to-come"}`);
+    if (now) row.setAttribute("aria-current", "step");
+    else row.removeAttribute("aria-current");
+  }
+
+  /** Scroll inside the table only, never the page. @param {HTMLElement} row */
+  reveal(row) {
+    const { scroller } = this;
+    const head = 32;
+    const above = row.offsetTop - head;
+    const below = row.offsetTop + row.offsetHeight - scroller.clientHeight;
+    if (scroller.scrollTop > above) scroller.scrollTop = above;
+    else if (scroller.scrollTop < below) scroller.scrollTop = below;
+  }
+}

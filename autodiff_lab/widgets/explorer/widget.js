@@ -1,0 +1,267 @@
+// The explorer: puts the parts together for one view of the model.  The state is the integer `step` (and which scope is
+// open, `view`); everything shown follows from it by `fold`, and the kernel is never waited for.
+
+import { paintCard } from "./card.js";
+import { element, setText } from "./dom.js";
+import { fold, stepOf } from "./fold.js";
+import { GraphPanel } from "./graph.js";
+import { makeHeader, makePath } from "./header.js";
+import { listenToKeys, makeHelp } from "./keys.js";
+import { decode } from "./scene.js";
+import { TraceTable } from "./table.js";
+import { makeTransport } from "./transport.js";
+import { clamp } from "./viewport.js";
+import { liveLine } from "./words.js";
+
+/** @import { Scene } from "./scene.js" */
+/** @import { State } from "./fold.js" */
+/** @typedef {{ scene: any, step: number, view: string }} Traits */
+/** @typedef {import("@anywidget/types").AnyModel<Traits>} Model */
+
+/** One view of the model on the page. */
+class ExplorerView {
+  /** @param {Model} model @param {HTMLElement} place */
+  constructor(model, place) {
+    this.model = model;
+    this.scene = decode(model.get("scene"));
+    this.stop = new AbortController();
+    const { signal } = this.stop;
+    const go = (/** @type {number} */ step) => this.go(step);
+    this.graph = new GraphPanel(this.scene, { select: (at) => this.choose(at), enter: (at) => this.enter(at), signal });
+    this.card = element("section", { class: "card", "aria-label": "Step" });
+    this.live = element("p", { class: "live", "aria-live": "polite" });
+    this.table = new TraceTable(this.scene, (application) => this.goTo(application), signal);
+    this.path = makePath(this.scene, (path) => this.open(path));
+    this.transport = makeTransport(this.scene, {
+      step: () => this.step(), go, signal, show: (what, on) => this.root.classList.toggle(`without-${what}`, !on),
+    });
+    this.keys = this.keyTable();
+    this.help = makeHelp(this.keys);
+    this.header = makeHeader(this.scene, {
+      go, signal, open: (path) => this.open(path), fit: () => this.graph.fit(),
+      show: (view, at) => this.find(view, at), mark: (found) => this.mark(found),
+    }, this.menu());
+    this.root = element(
+      "div",
+      { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}`, "data-lm-suppress-shortcuts": "true" },
+      this.header.element,
+      element("div", { class: "panels" }, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
+      this.transport.element, this.help, this.table.element, this.live,
+    );
+    this.listen();
+    place.append(this.root);
+    this.shownView = "";
+    this.openView();
+    this.paint();
+  }
+
+  listen() {
+    const { signal } = this.stop;
+    const { model } = this;
+    listenToKeys(this.root, this.keys, signal);
+    this.root.addEventListener("closed", () => this.closeSearch(), { signal });
+    this.root.addEventListener("copy", (event) => copyInFull(event, this.root), { signal });
+    const paint = () => this.paint();
+    const open = () => this.openView();
+    model.on("change:step", paint);
+    model.on("change:view", open);
+    signal.addEventListener("abort", () => {
+      model.off("change:step", paint);
+      model.off("change:view", open);
+      this.root.remove();
+    });
+  }
+
+  step() {
+    return clamp(Math.trunc(Number(this.model.get("step")) || 0), 0, this.scene.last);
+  }
+
+  /** @param {number} step */
+  go(step) {
+    const next = clamp(step, 0, this.scene.last);
+    if (next === this.step()) return;
+    this.model.set("step", next);
+    this.model.save_changes();
+  }
+
+  /** @param {string} path */
+  open(path) {
+    if (!this.scene.views.has(path) || path === this.shownView) return;
+    this.model.set("view", path);
+    this.model.save_changes();
+  }
+
+  openView() {
+    const wanted = this.model.get("view");
+    const view = this.scene.views.get(wanted) ?? this.scene.views.get("");
+    if (!view) return;
+    const left = this.shownView;
+    this.shownView = view.path;
+    this.graph.open(view);
+    this.path.paint(view.path);
+    this.root.dataset.view = view.path;
+    if (view.why) this.showTable(true);
+    if (this.state) this.graph.paint(this.state);
+    const home = view.boxes.find((box) => box.key === `s${left}`);
+    if (home && left.startsWith(view.path)) this.graph.select(home.at);
+    this.header.finder.repeat();
+  }
+
+  paint() {
+    /** @type {State | undefined} */
+    this.state = fold(this.scene, this.step());
+    const spoken = liveLine(this.scene, this.state);
+    this.graph.paint(this.state);
+    paintCard(this.card, this.scene, this.state);
+    this.table.paint(this.state);
+    this.header.paint(this.state);
+    this.transport.paint(this.state, spoken);
+    setText(this.live, spoken);
+    this.root.dataset.step = String(this.state.step);
+  }
+
+  /** @param {number} application */
+  goTo(application) {
+    if (this.state) this.go(stepOf(this.scene, this.state, application));
+  }
+
+  /** A click on a box: select it and go to its step; on empty ground: select nothing. @param {number} at */
+  choose(at) {
+    this.graph.element.focus({ preventScroll: true });
+    this.graph.select(at);
+    const box = this.graph.view?.boxes[at];
+    if (box && box.application >= 0) this.goTo(box.application);
+  }
+
+  /** Open a box: a scope shows its inside, an op its step. @param {number} at */
+  enter(at) {
+    const box = this.graph.view?.boxes[at];
+    if (!box) return;
+    if (box.key.startsWith("s")) this.open(box.key.slice(1));
+    else if (box.application >= 0) this.goTo(box.application);
+  }
+
+  /** Escape: close what is open, else go one scope out, else select nothing. */
+  leave() {
+    if (!this.help.hidden) this.help.hidden = true;
+    else if (!this.header.finder.element.hidden) this.closeSearch();
+    else if (this.graph.selected >= 0) this.graph.select(-1);
+    else if (this.shownView) this.open(this.shownView.split("/").slice(0, -1).join("/"));
+  }
+
+  closeSearch() {
+    this.header.finder.close();
+    this.graph.element.focus({ preventScroll: true });
+  }
+
+  /** The box that keys speak of: the selected one, else the current one. */
+  focus() {
+    if (this.graph.selected >= 0) return this.graph.selected;
+    return this.state ? this.graph.currentBox(this.state)?.at ?? -1 : -1;
+  }
+
+  /** @param {number} by */
+  walk(by) {
+    const count = this.graph.boxes.length;
+    if (count) this.pick((this.focus() + by + count) % count);
+  }
+
+  /** To an input or a consumer; pressing again goes round all of them. @param {1 | -1} way */
+  follow(way) {
+    const from = this.focus();
+    const next = this.graph.neighbours(from, way);
+    if (next.length) this.pick(next[0]);
+    else this.say(way > 0 ? "Nothing uses this value here." : "This is where it begins.");
+  }
+
+  /** @param {number} at */
+  pick(at) {
+    this.graph.select(at);
+    this.say((this.graph.inspector.textContent ?? "").split("\n").join("; "));
+  }
+
+  /** @param {string} text */
+  say(text) {
+    setText(this.live, text);
+  }
+
+  /** @param {string} view @param {number} at */
+  find(view, at) {
+    this.open(view);
+    this.graph.select(at);
+    const box = this.graph.view?.boxes[at];
+    if (box) this.graph.centreOn(box);
+  }
+
+  /** @param {{ view: string, at: number }[]} found */
+  mark(found) {
+    this.graph.mark(new Set(found.filter((one) => one.view === this.shownView).map((one) => one.at)));
+  }
+
+  showTable(on = this.table.element.hidden) {
+    this.table.element.hidden = !on;
+    if (on && this.state) this.table.paint(this.state);
+  }
+
+  menu() {
+    const zoom = (/** @type {1 | -1} */ way) => () => this.graph.zoomByKey(way);
+    return [
+      { label: "Trace table", key: "t", act: () => this.showTable() },
+      { label: "Zoom in", key: "+", act: zoom(1) },
+      { label: "Zoom out", key: "−", act: zoom(-1) },
+      { label: "Keys", key: "?", act: () => this.showHelp() },
+    ];
+  }
+
+  showHelp() {
+    this.help.hidden = !this.help.hidden;
+  }
+
+  /** @returns {import("./keys.js").Key[]} */
+  keyTable() {
+    const by = (/** @type {number} */ count) => () => this.go(this.step() + count);
+    return [
+      { keys: ["ArrowRight"], shown: "→", does: "next step", act: by(1) },
+      { keys: ["ArrowLeft"], shown: "←", does: "previous step", act: by(-1) },
+      { keys: ["Home"], shown: "Home", does: "before the first step", act: () => this.go(0) },
+      { keys: ["End"], shown: "End", does: "last step", act: () => this.go(this.scene.last) },
+      { keys: [" "], shown: "Space", does: "play, pause", act: () => this.transport.toggle() },
+      { keys: ["ArrowDown"], shown: "↓", does: "select the next node", act: () => this.walk(1) },
+      { keys: ["ArrowUp"], shown: "↑", does: "select the node before", act: () => this.walk(-1) },
+      { keys: ["c"], shown: "c", does: "select what uses it", act: () => this.follow(1) },
+      { keys: ["i"], shown: "i", does: "select its input", act: () => this.follow(-1) },
+      { keys: ["Enter"], shown: "Enter", does: "open a scope, go to the step of an op", act: () => this.enter(this.focus()) },
+      { keys: ["Escape"], shown: "Esc", does: "close, deselect, leave a scope", act: () => this.leave() },
+      { keys: ["/"], shown: "/", does: "search", act: () => this.header.finder.toggle() },
+      { keys: ["f"], shown: "f", does: "fit the graph to the panel", act: () => this.graph.fit() },
+      { keys: ["+", "="], shown: "+", does: "larger", act: () => this.graph.zoomByKey(1) },
+      { keys: ["-"], shown: "−", does: "smaller", act: () => this.graph.zoomByKey(-1) },
+      { keys: ["t"], shown: "t", does: "trace table", act: () => this.showTable() },
+      { keys: ["?"], shown: "?", does: "these keys", act: () => this.showHelp() },
+    ];
+  }
+}
+
+/**
+ * Copied text has every digit, not the four that are shown.
+ * @param {ClipboardEvent} event
+ * @param {HTMLElement} root
+ */
+function copyInFull(event, root) {
+  const selection = root.ownerDocument.getSelection();
+  if (!event.clipboardData || !selection || selection.isCollapsed) return;
+  const copied = selection.getRangeAt(0).cloneContents();
+  const numbers = copied.querySelectorAll("[data-full]");
+  if (!numbers.length) return;
+  for (const number of numbers) number.textContent = number.getAttribute("data-full") || number.textContent;
+  event.clipboardData.setData("text/plain", copied.textContent ?? "");
+  event.preventDefault();
+}
+
+/** @type {import("@anywidget/types").Render<Traits>} */
+function render({ model, el }) {
+  const view = new ExplorerView(model, el);
+  return () => view.stop.abort();
+}
+
+export default { render };

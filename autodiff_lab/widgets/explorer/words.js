@@ -1,0 +1,132 @@
+// Sentences: what a step says in the live line and on the card.  Pure: no DOM.
+
+/** @import { Scene, Tensor, Application, Step, Value } from "./scene.js" */
+/** @import { State, Gradient } from "./fold.js" */
+
+export const PENDING = "not yet";
+export const FIRST_MARK = 0xe000;
+
+/**
+ * Put the names of the inputs into a sentence such as "the sine of {0}".
+ * @param {string} sentence
+ * @param {string[]} names
+ */
+export function filled(sentence, names) {
+  return sentence.replace(/\{(\d+)\}/g, (whole, digits) => names[Number(digits)] ?? whole);
+}
+
+/**
+ * Put the names of the inputs where the marks of a converted formula stand.
+ * @param {string} text
+ * @param {string[]} names
+ */
+export function marked(text, names) {
+  return text.replace(/[\ue000-\ue01f]/g, (mark) => names[mark.charCodeAt(0) - FIRST_MARK] ?? "");
+}
+
+/** @param {Scene} scene @param {number[]} tensors */
+export function namesOf(scene, tensors) {
+  return tensors.map((number) => scene.tensors.get(number)?.name ?? `%${number}`);
+}
+
+/** @param {Scene} scene @param {State} state */
+export function counter(scene, state) {
+  if (state.phase === "start") return `Start · ${scene.last} ${scene.last === 1 ? "step" : "steps"}`;
+  const sweep = state.now ? state.now.sweep : -1;
+  const kind = sweep < 0 ? "forward" : scene.sweeps.length > 1 ? `backward ${sweep + 1}` : "backward";
+  return `Step ${state.step} of ${scene.last} · ${kind}`;
+}
+
+/**
+ * The live line: one sentence for each step, enough to follow with the eyes shut.
+ * @param {Scene} scene
+ * @param {State} state
+ */
+export function liveLine(scene, state) {
+  const { now } = state;
+  if (now === null) return `Start of ${scene.last} steps; nothing has run yet.`;
+  const application = scene.applications.get(now.application);
+  if (!application) return counter(scene, state);
+  const head = `Step ${state.step} of ${scene.last}, ${now.sweep < 0 ? "forward" : "backward"}: ${application.op.name}`;
+  return now.sweep < 0 ? `${head}; ${forwardWords(scene, application)}.` : `${head}; ${backwardWords(scene, now)}.`;
+}
+
+/** @param {Scene} scene @param {Application} application */
+function forwardWords(scene, application) {
+  if (application.error) return `failed: ${application.error}`;
+  const inputs = application.inputs.map((number) => valueWords(scene.tensors.get(number))).join(", ");
+  const outputs = application.outputs.map((number) => valueWords(scene.tensors.get(number))).join(", ");
+  return `${inputs ? `from ${inputs} ` : ""}makes ${outputs}`;
+}
+
+/** @param {Tensor | undefined} tensor */
+function valueWords(tensor) {
+  return tensor ? `${tensor.name} = ${tensor.value.short}` : "";
+}
+
+/** @param {Scene} scene @param {Step} now */
+function backwardWords(scene, now) {
+  const incoming = now.incoming.map((value) => value?.short ?? "nothing").join(", ");
+  const shares = now.flows.map((flow) => {
+    const name = scene.tensors.get(flow.input)?.name ?? "";
+    const local = flow.local ? `local ${flow.local.short}; ` : "";
+    return `${local}delivers ${flow.outgoing.short} to ${name}; ${arrivals(name, flow.arrived, flow.expected)}`;
+  });
+  return [`incoming ${incoming}`, ...shares].join("; ");
+}
+
+/** @param {string} name @param {number} arrived @param {number} expected */
+export function arrivals(name, arrived, expected) {
+  return `${name} has ${arrived} of ${expected} ${expected === 1 ? "contribution" : "contributions"}`;
+}
+
+/**
+ * The sum so far, with a place kept for what is to come.
+ * @param {Value[]} shares
+ * @param {number} expected
+ */
+export function sumText(shares, expected) {
+  const terms = shares.map((share) => share.short);
+  const shown = terms.length > 5 ? [...terms.slice(0, 2), "…", ...terms.slice(-2)] : terms;
+  const joined = shown.reduce((sum, term) => (
+    term.startsWith("−") ? `${sum} − ${term.slice(1)}` : `${sum} + ${term}`));
+  return shares.length < expected ? `${joined} + ( … )` : joined;
+}
+
+/**
+ * A gradient in one short line: the number, or the mark for why there is none.
+ * @param {Gradient} gradient
+ */
+export function gradientText(gradient) {
+  if (gradient.value) return gradient.value.small;
+  if (gradient.state === "pending") return PENDING;
+  return gradient.state === "no path" ? "no path" : "";
+}
+
+/** @param {number} count @param {string} word */
+export function counted(count, word) {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * Where a search word is found: boxes whose label, name, op, scope or source line holds it.
+ * @param {Scene} scene
+ * @param {string} word
+ * @returns {{ view: string, at: number }[]}
+ */
+export function search(scene, word) {
+  const wanted = word.trim().toLowerCase();
+  if (!wanted) return [];
+  return [...scene.views.values()].flatMap((view) => view.boxes
+    .filter((box) => !box.outside && haystack(scene, box).includes(wanted))
+    .map((box) => ({ view: view.path, at: box.at })));
+}
+
+/** @param {Scene} scene @param {import("./scene.js").Box} box */
+function haystack(scene, box) {
+  const application = scene.applications.get(box.application);
+  const texts = [box.label, box.name, ...namesOf(scene, box.tensors), ...box.tensors.map((number) => `%${number}`)];
+  if (application) texts.push(application.op.name, application.place?.line ?? "", application.place?.where ?? "");
+  if (box.kind === "scope") texts.push(box.key.slice(1));
+  return texts.join("\n").toLowerCase();
+}
