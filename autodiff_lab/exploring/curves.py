@@ -9,18 +9,10 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.draw.curves import Curves, find_marks
-from autodiff_lab.errors import ConversionError, InvalidArgumentError
+from autodiff_lab.errors import BadInterval, ConversionError, NotCallable
 from autodiff_lab.exploring.sampling import Sampler
 
 LONGEST_NAME = 16
-
-
-class BadInterval(InvalidArgumentError, ValueError):
-    """The interval, or the number of samples in it, makes no picture."""
-
-
-class NotCallable(InvalidArgumentError, TypeError):
-    """What should be a function cannot be called."""
 
 
 def curves_of(

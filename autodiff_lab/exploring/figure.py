@@ -9,6 +9,7 @@ import numpy as np
 
 from autodiff_lab import style
 from autodiff_lab.draw.curves import Curves
+from autodiff_lab.draw.curves.axes import heights
 from autodiff_lab.draw.theme import colours
 from autodiff_lab.errors import InvalidArgumentError, MissingPackage
 from autodiff_lab.exploring.curves import curves_of
@@ -94,6 +95,9 @@ def plot_derivative(
         axes = plt.subplots()[1] if ax is None else ax
         for row, label in enumerate(shown[: len(curves.rows)]):
             _draw(axes, curves, row, label, colours(theme)["paper"])
+        if ax is None and curves.clip:  # near a pole; axes that somebody brought keep their own limits
+            ranges = [heights(row, clip=True) for row in curves.rows]
+            axes.set_ylim(min(low for low, _ in ranges), max(high for _, high in ranges))
         axes.set_xlabel(x_label)
         axes.legend()
     return axes

@@ -22,7 +22,7 @@ STANDS_OUT = 2.5
 MOST = 32
 """Intervals that are looked into; a function with more breaks than this shows the strongest."""
 PARTS = 8
-LOOKS = 5
+LOOKS = 8
 STAYS = 0.5
 GROWS = 2.0
 HEIGHT_KEPT = 0.2
@@ -38,7 +38,9 @@ class _Interval:
     changes: tuple[float, ...]
 
 
-def find_marks(x: np.ndarray, rows: Sequence[np.ndarray], sample: Sample, resolution: float = 2.2e-16) -> tuple[Mark, ...]:
+def find_marks(
+    x: np.ndarray, rows: Sequence[np.ndarray], sample: Sample, resolution: float = 2.2e-16
+) -> tuple[Mark, ...]:
     """Find where f or its slope breaks, as far as samples can tell.
 
     Parameters
