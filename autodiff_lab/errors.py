@@ -6,7 +6,9 @@ try.  The page ``docs/errors.md`` has a failing and a mended program for each of
     LabError (Exception)
     ├── InvalidArgumentError
     │   ├── DtypeMismatch (TypeError)
-    │   └── ShapeMismatch (ValueError)
+    │   ├── ShapeMismatch (ValueError)
+    │   ├── NotCallable (TypeError)
+    │   └── BadInterval (ValueError)
     ├── ConversionError (ValueError)
     │   └── NotRectangular
     ├── TapeSpent (RuntimeError)
@@ -36,6 +38,14 @@ class DtypeMismatch(InvalidArgumentError, TypeError):
 
 class ShapeMismatch(InvalidArgumentError, ValueError):
     """The shapes of the inputs do not fit together."""
+
+
+class NotCallable(InvalidArgumentError, TypeError):
+    """What should be a function cannot be called."""
+
+
+class BadInterval(InvalidArgumentError, ValueError):
+    """An interval, or the number of samples in it, makes no picture."""
 
 
 class ConversionError(LabError, ValueError, TypeError):
