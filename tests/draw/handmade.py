@@ -6,6 +6,7 @@ The numbers are worked out by hand (or by the two lines of NumPy next to them), 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 
@@ -66,9 +67,9 @@ class Pencil:
             self.order.append(Moment("forward", index))
         return key
 
-    def fail(self, op: str, inputs: tuple[int, ...], error: str, line: int = 1) -> None:
+    def fail(self, op: str, inputs: tuple[int, ...], error: str, line: int = 1, scope: str = "") -> None:
         index = len(self.applications)
-        self.applications.append(Application(index, op, inputs, (), None, None, (FILE, line), "", error))
+        self.applications.append(Application(index, op, inputs, (), None, None, (FILE, line), scope, error))
         self.order.append(Moment("forward", index))
         self.error = error
 
@@ -193,3 +194,37 @@ def many(count: int = 500, reach: int = 12, scopes: int = 0, seed: int = 0) -> R
         inputs = (values[-1], chance.choice(values[-reach:]))
         values.append(pencil.run(chance.choice(["add", "multiply"]), inputs, chance.uniform(-2, 2), scope=scope))
     return pencil.done()
+
+
+def failing_scope() -> Recording:
+    """A program whose only op raised, inside a scope."""
+    pencil = Pencil()
+    x = pencil.leaf(1.0, "x")
+    pencil.fail("matmul", (x, x), "matmul needs two axes", scope="block")
+    return pencil.done()
+
+
+def two_sweeps() -> Recording:
+    """Y = sin x, z = x·y: first the gradient of y, then, by a persistent tape, that of z; w leads nowhere."""
+    pencil = Pencil("y = lab.sin(x)", "z = x * y", title="two sweeps")
+    x = pencil.leaf(0.0, "x")
+    w = pencil.leaf(5.0, "w")
+    y = pencil.run("sin", (x,), 0.0, "y")
+    z = pencil.run("multiply", (x, y), 0.0, "z", line=2)
+    pencil.run("multiply", (w, w), 25.0, line=2)
+    one, to_x = pencil.adjoint(1.0), pencil.adjoint(1.0)
+    pencil.sweep(y, one, [(0, one, [Flow(0, x, to_x, to_x, 1, 1)])], (x, w), (to_x, None))
+    seed, by_product, to_y = pencil.adjoint(1.0), pencil.adjoint(0.0), pencil.adjoint(0.0)
+    by_sine, total = pencil.adjoint(0.0), pencil.adjoint(0.0)
+    pencil.sweep(z, seed, [
+        (1, seed, [Flow(0, x, by_product, by_product, 1, 2), Flow(1, y, to_y, to_y, 1, 1)]),
+        (0, to_y, [Flow(0, x, by_sine, total, 2, 2)]),
+    ], (x,), (total,))  # fmt: skip
+    return pencil.done()
+
+
+def unfinished() -> Recording:
+    """A sweep that was interrupted after its first step."""
+    whole = sine()
+    sweep = whole.sweeps[0]
+    return replace(whole, sweeps=(replace(sweep, steps=sweep.steps[:1], finished=False),), order=whole.order[:4])
