@@ -1,0 +1,1 @@
+"""Tests of drawing, on recordings written by hand."""
