@@ -47,7 +47,7 @@ NAMESPACES = (
 LAYERS.update(dict.fromkeys(NAMESPACES, _layers("ops", "layers", "structures")))
 LAYERS["style"] = frozenset({"errors"})
 # The doors: learners, op authors, testers, the shell, the notebooks. They import what they present.
-LAYERS.update(dict.fromkeys(("__init__", "__main__", "extend", "testing", "cli", "lessons", "exploring"), EVERYTHING))
+LAYERS.update(dict.fromkeys(("__init__", "__main__", "extend", "testing", "cli", "magic", "lessons", "exploring"), EVERYTHING))
 
 # Methods that work to their right, and what their bodies may import. Nothing else may.
 RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {

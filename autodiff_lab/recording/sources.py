@@ -47,13 +47,13 @@ def _cell(name: str) -> str | None:
     old_style = _IPYTHON_INPUT.match(name)
     if old_style is not None:
         return f"cell {old_style[1]}"
-    number = _execution_count(name)
+    number = execution_count(name)
     if number is not None:
         return f"cell {number}"
     return "a notebook cell" if "ipykernel_" in name else None
 
 
-def _execution_count(name: str) -> str | None:
+def execution_count(name: str) -> str | None:
     """Ask IPython which cell a file name belongs to; any failure means that it does not know."""
     ipython: Any = sys.modules.get("IPython")
     try:
