@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab import errors, events, linalg, math, nn, ops, random
+from autodiff_lab import autodiff, errors, events, linalg, math, nn, ops, random
 from autodiff_lab.engine.convert import constant, convert_to_tensor, is_tensor
 from autodiff_lab.engine.dtypes import (
     DType,
@@ -110,6 +110,18 @@ from autodiff_lab.ops.math.trigonometric import (
 from autodiff_lab.ops.nn.activations import sigmoid
 from autodiff_lab.recording import Recording, load_recording, record
 from autodiff_lab.transforms.custom import RegisterGradient, custom_gradient
+from autodiff_lab.transforms.differentiable import derivative, differentiable, differentiable_function
+from autodiff_lab.transforms.forward import jvp, vjp
+from autodiff_lab.transforms.functional import (
+    gradient,
+    pullback,
+    value_with_gradient,
+    value_with_pullback,
+    without_derivative,
+)
+from autodiff_lab.transforms.hessians import hessian, hvp
+from autodiff_lab.transforms.recompute import recompute_grad, with_recomputation_in_pullbacks
+from autodiff_lab.transforms.surgery import with_derivative
 
 if TYPE_CHECKING:
     from autodiff_lab import style
@@ -151,16 +163,19 @@ def load_ipython_extension(ipython: Any) -> None:
 
 __all__ = [
     "DType", "Engine", "GradientTape", "Recording", "RegisterGradient", "Tensor", "TensorShape",
-    "UnconnectedGradients", "Variable", "abs", "acos", "acosh", "add", "add_n", "argmax", "argmin", "as_dtype", "asin",
-    "asinh", "atan", "atanh", "bfloat16", "bool", "broadcast_to", "cast", "complex128", "complex64", "concat",
-    "constant", "convert_to_tensor", "cos", "cosh", "custom_gradient", "divide", "equal", "errors", "events", "exp",
-    "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "gather", "gather_nd",
-    "greater", "greater_equal", "identity", "int16", "int32", "int64", "int8", "is_tensor", "less", "less_equal",
-    "linalg", "linspace", "load_ipython_extension", "load_recording", "logical_and", "logical_not", "logical_or",
-    "math", "matmul", "maximum", "minimum", "multiply", "name_scope", "negative", "newaxis", "nn", "not_equal",
-    "one_hot", "ones", "ones_like", "ops", "plot_derivative", "pow", "random", "range", "rank", "record",
-    "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_sum", "registered_gradients",
-    "reshape", "round", "scatter_nd", "shape", "sigmoid", "sign", "sin", "sinh", "size", "split", "sqrt", "square",
-    "squeeze", "stack", "stop_gradient", "style", "subtract", "tan", "tanh", "tensor_scatter_nd_update", "transpose",
-    "uint16", "uint32", "uint64", "uint8", "unstack", "where", "zeros", "zeros_like",
+    "UnconnectedGradients", "Variable", "abs", "acos", "acosh", "add", "add_n", "argmax", "argmin", "as_dtype",
+    "asin", "asinh", "atan", "atanh", "autodiff", "bfloat16", "bool", "broadcast_to", "cast", "complex128",
+    "complex64", "concat", "constant", "convert_to_tensor", "cos", "cosh", "custom_gradient", "derivative",
+    "differentiable", "differentiable_function", "divide", "equal", "errors", "events", "exp", "expand_dims",
+    "explore", "eye", "fill", "float16", "float32", "float64", "floor", "gather", "gather_nd", "gradient",
+    "greater", "greater_equal", "hessian", "hvp", "identity", "int16", "int32", "int64", "int8", "is_tensor", "jvp",
+    "less", "less_equal", "linalg", "linspace", "load_ipython_extension", "load_recording", "logical_and",
+    "logical_not", "logical_or", "math", "matmul", "maximum", "minimum", "multiply", "name_scope", "negative",
+    "newaxis", "nn", "not_equal", "one_hot", "ones", "ones_like", "ops", "plot_derivative", "pow", "pullback",
+    "random", "range", "rank", "recompute_grad", "record", "reduce_all", "reduce_any", "reduce_max", "reduce_mean",
+    "reduce_min", "reduce_sum", "registered_gradients", "reshape", "round", "scatter_nd", "shape", "sigmoid",
+    "sign", "sin", "sinh", "size", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "style",
+    "subtract", "tan", "tanh", "tensor_scatter_nd_update", "transpose", "uint16", "uint32", "uint64", "uint8",
+    "unstack", "value_with_gradient", "value_with_pullback", "vjp", "where", "with_derivative",
+    "with_recomputation_in_pullbacks", "without_derivative", "zeros", "zeros_like",
 ]

@@ -1,0 +1,139 @@
+"""Functions and classes that are declared differentiable, and derivatives declared for them."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import optree
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.events import sinks_now
+from autodiff_lab.transforms.custom import custom_gradient
+
+
+class DifferentiableFunction:
+    """A function for which a derivative can be declared with `derivative`.
+
+    Outside every tape it runs as it is; inside one, its declared derivative is what the tape keeps.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._vjp: Callable[..., Any] | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        tensors = [convert(a) if isinstance(a, (int, float)) else a for a in arguments]
+        if self._vjp is None or not sinks_now():
+            return self._function(*tensors)
+        return self._vjp(*tensors)
+
+    def declare(self, vjp: Callable[..., Any]) -> None:
+        """Take `vjp`, which returns the value and a pullback, as the derivative."""
+        self._vjp = custom_gradient(vjp)
+
+
+def differentiable(target: Any) -> Any:
+    """Declare a function or a dataclass differentiable.
+
+    Parameters
+    ----------
+    target : callable or dataclass
+        A function may then be given a derivative with ``@derivative(of=function)``.  A dataclass becomes a structure
+        whose fields are differentiated: gradients by an instance are instances.
+
+    Returns
+    -------
+    DifferentiableFunction, or the class itself
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is a class and no dataclass.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> from dataclasses import dataclass
+    >>> @lab.differentiable
+    ... @dataclass
+    ... class Point:
+    ...     x: object
+    ...     y: object
+    >>> slope = lab.gradient(lambda p: p.x * p.x + 3.0 * p.y)(Point(lab.constant(2.0), lab.constant(5.0)))
+    >>> float(slope.x), float(slope.y)
+    (4.0, 3.0)
+    """
+    if not isinstance(target, type):
+        return DifferentiableFunction(target)
+    if not dataclasses.is_dataclass(target):
+        raise InvalidArgumentError(
+            f"differentiable: the class {target.__name__} is no dataclass. Put @dataclasses.dataclass under "
+            "@lab.differentiable."
+        )
+    names = [f.name for f in dataclasses.fields(target)]
+
+    def flatten(value: Any) -> tuple[Any, ...]:
+        return [getattr(value, name) for name in names], None, names
+
+    def unflatten(_: Any, children: Any) -> Any:
+        return target(**dict(zip(names, children, strict=True)))
+
+    optree.register_pytree_node(target, flatten, unflatten, namespace="autodiff_lab")
+    return target
+
+
+def derivative(of: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare the derivative of a function that was made by `differentiable`.
+
+    The decorated function takes the same arguments and returns a pair: the value, and a pullback from the value's
+    cotangent to the arguments' cotangents.  Calling the original inside it runs the original.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `of` was not declared differentiable.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> @lab.differentiable
+    ... def third_power(x):
+    ...     return lab.constant(float(x) ** 3)
+    >>> @lab.derivative(of=third_power)
+    ... def third_power_derivative(x):
+    ...     return third_power(x), lambda v: v * 3.0 * x * x
+    >>> print(lab.gradient(third_power)(2.0))
+    Tensor(12.0, shape=(), dtype=float32)
+    """
+    if not isinstance(of, DifferentiableFunction):
+        name = getattr(of, "__name__", repr(of))
+        raise InvalidArgumentError(f"derivative: {name} was not declared. Put @lab.differentiable above it first.")
+
+    def declare(vjp: Callable[..., Any]) -> Callable[..., Any]:
+        of.declare(vjp)
+        return vjp
+
+    return declare
+
+
+def differentiable_function(vjp: Callable[..., Any]) -> Callable[..., Any]:
+    """A differentiable function made straight from its VJP.
+
+    Parameters
+    ----------
+    vjp : callable
+        Returns the value and a pullback; with several arguments the pullback gives a tuple.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> f = lab.differentiable_function(lambda x: (x * x, lambda v: v * 100.0))
+    >>> float(f(3.0)), float(lab.gradient(f)(3.0))
+    (9.0, 100.0)
+    """
+    return custom_gradient(vjp)

@@ -1,0 +1,180 @@
+"""Derivatives of functions: `gradient`, `value_with_gradient`, and pullbacks.
+
+Arguments may be tensors, numbers (they become float32 tensors), structures of them, differentiable dataclasses, and
+modules, whose gradient mirrors their attributes.  Unlike a tape, a function that does not depend on an argument has
+derivative zero by it; since that is often a mistake, a warning says so unless `without_derivative` was used.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+from autodiff_lab.engine import nest
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tape import GradientTape
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.ops.array.casting import stop_gradient
+from autodiff_lab.ops.array.creation import zeros_like
+
+_stops: ContextVar[int] = ContextVar("autodiff_lab_stops", default=0)
+
+
+def without_derivative(x: Any) -> Tensor:
+    """The same value, through which no derivative passes, by intention.
+
+    Shapes: x (*s) -> (*s).  Dtypes: any.  In a tape it acts as `stop_gradient`.
+
+    Raises
+    ------
+    ConversionError
+        If the value is not numeric.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.gradient(lambda x: x * lab.without_derivative(x))(3.0))
+    Tensor(3.0, shape=(), dtype=float32)
+    """
+    _stops.set(_stops.get() + 1)
+    return stop_gradient(x)
+
+
+class _Argument:
+    """One argument of a function: what the function gets, what the tape differentiates by, how results are shaped."""
+
+    def __init__(self, value: Any) -> None:
+        if hasattr(value, "mirrored"):  # a module: the gradient has its attributes
+            self.passed, self.sources, self.rebuild = value, list(value.trainable_variables), value.mirrored
+            return
+        leaves, rebuild = nest.flatten(value)
+        self.sources = [leaf if isinstance(leaf, (Tensor, Variable)) else convert(leaf) for leaf in leaves]
+        self.passed, self.rebuild = rebuild(self.sources), rebuild
+
+
+def value_with_pullback(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Callable[..., Any]]:
+    """The value of a function and its pullback: the linear map from cotangents of the value to those of the arguments.
+
+    Parameters
+    ----------
+    function : callable
+        Takes tensors, structures or modules; returns a tensor or a structure of them.
+    *arguments
+        Where to evaluate it.
+
+    Returns
+    -------
+    value, pullback
+        The pullback may be called again and again; it gives one cotangent for one argument, a tuple for several.
+
+    Raises
+    ------
+    ConversionError
+        If an argument is not numeric.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> value, pullback = lab.value_with_pullback(lambda x: x * x, 3.0)
+    >>> float(value), float(pullback(1.0)), float(pullback(10.0))
+    (9.0, 6.0, 60.0)
+    """
+    given = [_Argument(a) for a in arguments]
+    stops = _stops.get()
+    with GradientTape(persistent=True) as tape:
+        for argument in given:
+            tape.watch(argument.sources)
+        value = function(*[argument.passed for argument in given])
+    silent = _stops.get() != stops
+
+    def pullback(cotangent: Any) -> Any:
+        sources = [argument.sources for argument in given]
+        found = tape.gradient(value, sources, output_gradients=cotangent)
+        if not silent:
+            _warn_of_zeros(function, found)
+        filled = [
+            argument.rebuild([zeros_like(s) if g is None else g for g, s in zip(row, argument.sources, strict=True)])
+            for argument, row in zip(given, found, strict=True)
+        ]
+        return filled[0] if len(filled) == 1 else tuple(filled)
+
+    return value, pullback
+
+
+def _warn_of_zeros(function: Callable[..., Any], found: list[list[Any]]) -> None:
+    for position, row in enumerate(found):
+        if row and all(g is None for g in row):
+            name = getattr(function, "__name__", "the function")
+            warnings.warn(
+                f"The derivative of {name} by argument {position + 1} is always zero: no path of ops leads from the "
+                "value to it. If that is intended, say so with lab.without_derivative.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def pullback(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+    """The pullback of a function alone; see `value_with_pullback`.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> back = lab.pullback(lambda x: x * [3.0, 4.0], 2.0)
+    >>> float(back([1.0, 1.0])), float(back([10.0, 1.0]))
+    (7.0, 34.0)
+    """
+    return value_with_pullback(function, *arguments)[1]
+
+
+def _ones(value: Any) -> Any:
+    leaves, rebuild = nest.flatten(value)
+    return rebuild([wrap(_unit(convert(leaf)._array)) for leaf in leaves])
+
+
+def _unit(array: Any) -> Any:
+    return (array * 0 + 1).astype(array.dtype)[()] if array.ndim else array.dtype.type(1)
+
+
+def value_with_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that gives a function's value and its gradient together.
+
+    Several elements of the value are added.  One argument has one gradient, several have a tuple.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> value, slope = lab.value_with_gradient(lambda x: x ** 2)(3.0)
+    >>> float(value), float(slope)
+    (9.0, 6.0)
+    """
+
+    @functools.wraps(function)
+    def evaluate(*arguments: Any) -> tuple[Any, Any]:
+        value, back = value_with_pullback(function, *arguments)
+        return value, back(_ones(value))
+
+    return evaluate
+
+
+def gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The gradient function of a function.
+
+    Several elements of the value are added.  One argument has one gradient, several have a tuple.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> [float(g) for g in lab.gradient(lambda x, y: x * y)(3.0, 4.0)]
+    [4.0, 3.0]
+    """
+    evaluate = value_with_gradient(function)
+
+    @functools.wraps(function)
+    def derivative(*arguments: Any) -> Any:
+        return evaluate(*arguments)[1]
+
+    return derivative

@@ -1,0 +1,77 @@
+"""Second derivatives of a function: the whole Hessian, or its product with a vector without building it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.ops.math.reductions import reduce_sum
+
+
+def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[Any], Tensor]:
+    """The function that gives the Hessian of a scalar function of one tensor.
+
+    Shapes: x (*s) -> (*s, *s).  One inner gradient, then one sweep that carries a stack of unit cotangents.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the function's value is not a scalar.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> rosenbrock = lambda p: (1 - p[0]) ** 2 + 100 * (p[1] - p[0] ** 2) ** 2
+    >>> print(lab.hessian(rosenbrock)([1.0, 1.0]))
+    Tensor([[ 802. -400.]
+     [-400.  200.]], shape=(2, 2), dtype=float32)
+    """
+
+    def second(x: Any) -> Tensor:
+        x = convert(x)
+        with GradientTape() as outer:
+            outer.watch(x)
+            slope = _slope(function, x)
+        return outer.jacobian(slope, x, unconnected_gradients=UnconnectedGradients.ZERO)
+
+    return second
+
+
+def hvp(function: Callable[[Tensor], Tensor], x: Any, vector: Any) -> Tensor:
+    """The Hessian of a scalar function times a vector, by two sweeps, without building the Hessian.
+
+    Shapes: x (*s), vector (*s) -> (*s).  Pearlmutter, "Fast exact multiplication by the Hessian" (1994).
+
+    Raises
+    ------
+    ShapeMismatch
+        If the function's value is not a scalar.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.hvp(lambda p: lab.reduce_sum(p * p * p), [1.0, 2.0], [1.0, 0.0]))
+    Tensor([6. 0.], shape=(2,), dtype=float32)
+    """
+    x = convert(x)
+    vector = convert(vector, x)
+    with GradientTape() as outer:
+        outer.watch(x)
+        product = reduce_sum(_slope(function, x) * vector)
+    return outer.gradient(product, x, unconnected_gradients=UnconnectedGradients.ZERO)
+
+
+def _slope(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    with GradientTape() as inner:
+        inner.watch(x)
+        value = function(x)
+    if value._array.ndim:
+        raise ShapeMismatch(
+            f"A Hessian is of a scalar function; this one gave shape {value._array.shape}. "
+            "Try lab.reduce_sum, or tape.jacobian twice."
+        )
+    return inner.gradient(value, x, unconnected_gradients=UnconnectedGradients.ZERO)

@@ -1,0 +1,130 @@
+"""Checkpointing: keep the inputs of a function, forget what happened inside, run it again in the backward pass."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autodiff_lab.engine import nest
+from autodiff_lab.engine.apply import record_application
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.op import Op
+from autodiff_lab.engine.tape import GradientTape
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.events import SINKS, sinks_now
+
+
+class _Reads:
+    """A sink that only notes which variables are read."""
+
+    listens = hears_all = lean = False
+    tracked: Any = frozenset()
+
+    def __init__(self) -> None:
+        self.reads: dict[Variable, Tensor] = {}
+
+    def note_read(self, variable: Variable, tensor: Tensor) -> None:
+        self.reads[variable] = tensor
+
+    def note(self, event: Any, tensor: Tensor, how: str) -> None:
+        """Nothing to remember."""
+
+
+def recompute_grad(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function with the same value and gradient, whose intermediate results are not kept but computed again.
+
+    Parameters
+    ----------
+    function : callable
+        Takes tensors and returns one tensor or a structure of them; it runs once forward and once more for each
+        backward pass, so it must give the same again.  Trainable variables that it reads get their gradients too.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ConversionError
+        If an argument is not numeric.
+
+    Notes
+    -----
+    Griewank and Walther, "Algorithm 799: revolve" (2000), on checkpointing.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> calls = []
+    >>> def body(x):
+    ...     calls.append("run")
+    ...     return lab.sin(x) * lab.cos(x)
+    >>> x = lab.Variable(0.0)
+    >>> with lab.GradientTape() as tape:
+    ...     y = lab.recompute_grad(body)(x)
+    >>> print(tape.gradient(y, x), len(calls))
+    Tensor(1.0, shape=(), dtype=float32) 2
+    """
+
+    @functools.wraps(function)
+    def apply(*arguments: Any) -> Any:
+        sinks = sinks_now()
+        if not sinks:
+            return function(*arguments)
+        leaves, rebuild = nest.flatten(arguments)
+        given = tuple(convert(leaf) for leaf in leaves)
+        found = _Reads()
+        SINKS.set((found,))
+        try:
+            value = function(*rebuild(list(given)))
+        finally:
+            SINKS.set(sinks)
+        variables = [v for v in found.reads if v.trainable]
+        ins = (*given, *[v.read() for v in variables])
+        out_leaves, rebuild_value = nest.flatten(value)
+        outs = tuple(wrap(convert(leaf)._array) for leaf in out_leaves)
+        name = getattr(function, "__name__", "function")
+        op = Op(
+            "recompute", _unused, _rule(function, rebuild, len(given), variables), None, symbol="recompute",
+            latex=r"\operatorname{{recompute}}({0})", locals_latex=("?",) * len(ins),
+            sentence=f"runs {name} and forgets what happened inside", keeps="inputs", stacked=False,
+        )  # fmt: skip
+        record_application(sinks, op, outs[0] if len(outs) == 1 else outs, ins, {})
+        return rebuild_value(list(outs))
+
+    return apply
+
+
+def _unused(*arrays: Any) -> Any:
+    return arrays
+
+
+def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], count: int,
+          variables: list[Variable]) -> Callable[..., Any]:  # fmt: skip
+    def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
+        given = [wrap(a) if ops.raw else a for a in inputs[:count]]
+        cotangents = [wrap(h) if ops.raw else h for h in (g if isinstance(g, list) else [g])]
+        with GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(given)
+            tape.watch(variables)
+            value = function(*rebuild(given))
+        leaves = [convert(leaf) for leaf in nest.flatten(value)[0]]
+        sources = [*given, *variables]
+        shares = tape.gradient(leaves, [sources[i] for i in need], output_gradients=cotangents)
+        return [None if share is None else share._array if ops.raw else share for share in shares]
+
+    return rule
+
+
+def with_recomputation_in_pullbacks(x: Any, function: Callable[..., Any]) -> Any:
+    """``function(x)``, computed again in the backward pass instead of kept; see `recompute_grad`.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.gradient(lambda x: lab.with_recomputation_in_pullbacks(x, lab.sin))(0.0))
+    Tensor(1.0, shape=(), dtype=float32)
+    """
+    return recompute_grad(function)(x)
