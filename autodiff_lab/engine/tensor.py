@@ -129,6 +129,10 @@ class Tensor(Identified, Operators):
         """A copy as a NumPy array, or a NumPy scalar for rank 0; it leaves the tape."""
         return self._leave("numpy").copy()
 
+    def to_numpy(self) -> Any:
+        """A copy as a NumPy array, under the name that matplotlib looks for."""
+        return self.numpy()
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self._leave("__array__"), dtype)
 

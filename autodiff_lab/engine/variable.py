@@ -129,6 +129,10 @@ class Variable(Identified, Operators):
         """A copy of the value as a NumPy array, or a NumPy scalar for rank 0."""
         return self.read().numpy()
 
+    def to_numpy(self) -> Any:
+        """A copy as a NumPy array, under the name that matplotlib looks for."""
+        return self.numpy()
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return self.read().__array__(dtype, copy)
 
