@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.lines import node_size, number
 from autodiff_lab.draw.model import Edge, Graph, Node
+from autodiff_lab.draw.scopes import Scopes, inside, prefixes
 from autodiff_lab.draw.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -63,13 +64,8 @@ def graph(
 
 
 def scope_paths(recording: Recording) -> tuple[str, ...]:
-    """Every scope in which an op ran, outer ones before inner ones, in order of first use."""
-    found: dict[str, None] = {}
-    for application in recording.applications:
-        parts = application.scope.split("/") if application.scope else []
-        for length in range(1, len(parts) + 1):
-            found.setdefault("/".join(parts[:length]))
-    return tuple(found)
+    """Every scope in which a shown op ran, outer ones before inner ones, in order of first use."""
+    return tuple(Scopes(recording).members)
 
 
 class _Builder:
@@ -78,79 +74,57 @@ class _Builder:
     def __init__(self, recording: Recording, within: str, folded: Iterable[str] | None, timeline: Timeline) -> None:
         self.recording = recording
         self.timeline = timeline
+        self.scopes = timeline.scopes
         self.within = within.strip("/")
-        self.shown = self._shown()
-        paths = scope_paths(recording)
-        if self.within and self.within not in paths:
-            known = ", ".join(paths[:10]) or "none"
+        if self.within and self.within not in self.scopes.members:
+            known = ", ".join(list(self.scopes.members)[:10]) or "none"
             raise KeyError(f"No op ran in scope {self.within!r}; the scopes of this recording are: {known}.")
-        self.inner = tuple(path for path in paths if _inside(path, self.within) and path != self.within)
-        direct = {path for path in self.inner if "/" not in _below(path, self.within)}
+        self.inner = tuple(p for p in self.scopes.members if p != self.within and inside(p, self.within))
+        depth = self.within.count("/") + 1 if self.within else 0
+        direct = {path for path in self.inner if path.count("/") == depth}
         self.folded = direct if folded is None else {path.strip("/") for path in folded}
-        self.members: defaultdict[str, list[int]] = defaultdict(list)
-        self.home: dict[int, str] = {}
+        self.homes: dict[int, str] = {}
         self.nodes: dict[str, Node] = {}
         self.edges: list[Edge] = []
         self.crossed: set[tuple[str, str, int]] = set()
         self.entered: defaultdict[str, int] = defaultdict(int)
 
-    def _shown(self) -> dict[int, Application]:
-        """Forward applications, and those backward ones that a stepper visits as forward moments (higher orders)."""
-        visited = {m.application for m in self.recording.order if m.phase == "forward"}
-        return {a.index: a for a in self.recording.applications if a.cause is None or a.index in visited}
-
     def build(self) -> Graph:
-        for application in self.shown.values():
-            key = self.home[application.index] = self._key_of(application)
-            self.members[key].append(application.index)
-        self.users = self._users()
-        for application in self.shown.values():
+        for application in self.scopes.around(self.within):
             self._add(application)
         nodes = tuple(self._sized(node) for node in self.nodes.values())
-        folded = frozenset(node.key[1:] for node in nodes if node.kind == "scope" and not node.outside)
+        folded = frozenset(node.key[1:] for node in nodes if node.members and not node.outside)
         return Graph(nodes, tuple(self.edges), self.inner, folded)
 
     def _sized(self, node: Node) -> Node:
         width, height = node_size(node, self.timeline)
         return replace(node, width=width, height=height)
 
-    def _key_of(self, application: Application) -> str:
-        """The node an application belongs to: itself, a folded scope, or a neighbour outside of `within`."""
-        scope = application.scope
-        if not _inside(scope, self.within):
-            return self._outside_key(application)
-        parts = _below(scope, self.within).split("/") if scope != self.within else []
-        for length in range(1, len(parts) + 1):
-            path = "/".join(([self.within] if self.within else []) + parts[:length])
-            if path in self.folded:
-                return f"s{path}"
-        return f"a{application.index}"
+    def _home(self, application: Application) -> str:
+        """Return the node of an application: itself, a folded scope, or a neighbour outside of `within`."""
+        if application.index not in self.homes:
+            scope, within = application.scope, self.within
+            if inside(scope, within):
+                paths = (path for path in prefixes(scope) if path in self.folded and not inside(within, path))
+            else:
+                paths = (path for path in prefixes(scope) if not inside(within, path))
+            path = next(paths, None)
+            self.homes[application.index] = f"a{application.index}" if path is None else f"s{path}"
+        return self.homes[application.index]
 
-    def _outside_key(self, application: Application) -> str:
-        path: list[str] = []
-        for part in filter(None, application.scope.split("/")):
-            path.append(part)
-            if not _inside(self.within, "/".join(path)):
-                return f"s{'/'.join(path)}"
-        return f"a{application.index}"
-
-    def _users(self) -> dict[int, set[str]]:
-        users: defaultdict[int, set[str]] = defaultdict(set)
-        for application in self.shown.values():
-            for tensor in application.inputs:
-                users[tensor].add(self.home[application.index])
-        return users
+    def _users(self, tensor: int) -> set[str]:
+        return {self._home(self.scopes.shown[index]) for index in self.scopes.readers.get(tensor, ())}
 
     def _add(self, application: Application) -> None:
-        target = self.home[application.index]
-        inside = _inside(application.scope, self.within)
+        target = self._home(application)
+        within = inside(application.scope, self.within)
         joined: list[tuple[str, int, int]] = []
         for position, tensor in enumerate(application.inputs):
             source = self._source(tensor, target)
-            if source is not None and source != target and (inside or self._is_inside(source, tensor)):
+            if source is not None and source != target and (within or self._is_inside(source, tensor)):
                 self._source_node(source, tensor)
                 joined.append((source, tensor, position))
-        if inside or joined:
+        if within or joined:
             self._node(application)
         for source, tensor, position in joined:
             self._join(source, target, tensor, position)
@@ -167,17 +141,17 @@ class _Builder:
     def _source(self, tensor: int, target: str) -> str | None:
         """The node a tensor comes from; None for a leaf that is folded away with all that uses it."""
         made_by = self.recording.tensors[tensor].application
-        if made_by is not None and made_by in self.shown:
-            return self.home[made_by]
+        if made_by is not None and made_by in self.scopes.shown:
+            return self._home(self.scopes.shown[made_by])
         scope = self.recording.tensors[tensor].scope
-        folded = target.startswith("s") and _inside(scope, target[1:]) and self.users[tensor] == {target}
+        folded = target.startswith("s") and inside(scope, target[1:]) and self._users(tensor) == {target}
         return None if folded else f"t{tensor}"
 
     def _is_inside(self, source: str, tensor: int) -> bool:
         if source.startswith("t"):
             return False
         made_by = self.recording.tensors[tensor].application
-        return made_by is not None and _inside(self.recording.applications[made_by].scope, self.within)
+        return made_by is not None and inside(self.recording.applications[made_by].scope, self.within)
 
     def _source_node(self, key: str, tensor: int) -> None:
         if key in self.nodes:
@@ -190,16 +164,25 @@ class _Builder:
 
     def _leaf(self, key: str, record: TensorRecord) -> Node:
         kind = "variable" if record.kind == "variable" else "constant"
-        value = number(record.snapshot) if record.snapshot.shape == () else ""
-        label = record.name or (value if kind == "constant" and 0 < len(value) <= LABEL_LENGTH else "") or kind
-        outside = bool(self.within) and not _inside(record.scope, self.within)
+        value = number(record.snapshot) if record.snapshot.shape == () and record.application is None else ""
+        label = record.name or (value if kind == "constant" and 0 < len(value) <= LABEL_LENGTH else "")
+        label = label or self._gradient_label(record.id) or kind
+        outside = bool(self.within) and not inside(record.scope, self.within)
         return Node(key, kind, label, tensors=(record.id,), scope=record.scope, outside=outside)
 
+    def _gradient_label(self, tensor: int) -> str:
+        """Return words for a result of a backward pass; empty for any other tensor."""
+        for sweep in self.recording.sweeps:
+            if tensor in sweep.results:
+                source = self.recording.tensors[sweep.sources[sweep.results.index(tensor)]]
+                return f"gradient of {source.name}" if source.name else "gradient"
+        return ""
+
     def _node(self, application: Application) -> None:
-        key = self.home[application.index]
+        key = self._home(application)
         if key in self.nodes:
             return
-        outside = not _inside(application.scope, self.within)
+        outside = not inside(application.scope, self.within)
         if key.startswith("s"):
             self.nodes[key] = self._scope(key, outside)
             return
@@ -213,9 +196,9 @@ class _Builder:
         )
 
     def _scope(self, key: str, outside: bool) -> Node:
-        members = tuple(self.members[key])
-        failed = any(self.shown[index].error is not None for index in members)
         path = key[1:]
+        members = tuple(self.scopes.members[path])
+        failed = any(self.scopes.shown[index].error is not None for index in members)
         return Node(
             key,
             "failed" if failed else "scope",
@@ -230,13 +213,5 @@ class _Builder:
 
     def _leaving(self, key: str, members: tuple[int, ...]) -> tuple[int, ...]:
         """Tensors made in a folded scope that others use, or that nobody does."""
-        made = (tensor for index in members for tensor in self.shown[index].outputs)
-        return tuple(tensor for tensor in made if self.users.get(tensor, set()) != {key})
-
-
-def _inside(scope: str, within: str) -> bool:
-    return not within or scope == within or scope.startswith(within + "/")
-
-
-def _below(scope: str, within: str) -> str:
-    return scope[len(within) + 1 :] if within else scope
+        made = (tensor for index in members for tensor in self.scopes.shown[index].outputs)
+        return tuple(tensor for tensor in made if self._users(tensor) != {key})

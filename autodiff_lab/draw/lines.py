@@ -32,8 +32,8 @@ NUMBER_WIDTH = 24
 LABEL_WIDTH = 24
 PAD_X, PAD_Y, GAP = 12, 8, 6
 LINE, FIRST_LINE = 17, 20
-SLASH_ROOM = 24.0
-"""Room for the slash before a word, and as much behind it, since it is centred."""
+SLASH_ROOM = 12.0
+"""Room for the slash before a word."""
 LEAST_WIDTH = 48.0
 ARROW = "\N{RIGHTWARDS ARROW} "
 
@@ -74,6 +74,8 @@ def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> Nod
     if node.kind == "failed":
         known = node.application is None or timeline.has_run(node.application, moment)
         return NodeLines(label, name, count, "", FAILED if known else PENDING, "", "failed" if known else "pending")
+    if len(node.tensors) > 1 and node.members:
+        return NodeLines(label, name, count, "", f"{len(node.tensors)} results")
     if not node.tensors:
         return NodeLines(label, name, count)
     tensor = node.tensors[0]

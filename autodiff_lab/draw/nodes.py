@@ -13,6 +13,7 @@ from autodiff_lab.draw.lines import (
     GAP,
     LINE,
     NO_PATH,
+    SLASH_ROOM,
     NodeLines,
     node_lines,
     number_width,
@@ -94,9 +95,11 @@ def _text(lines: NodeLines, shown: frozenset[str]) -> list[str]:
     drawn = [_head(NodeLines(lines.label, name, lines.count, shape), top + 15)]
     for number, (text, kind) in enumerate(rows):
         y = top + FIRST_LINE + LINE * number + 13
-        drawn.append(f'<text class="lab-number {kind}" y="{y:g}" text-anchor="middle">{written(text)}</text>')
-        if text in (NO_PATH, FAILED):
-            drawn.append(_struck(number_width(text), y - 4))
+        struck = text in (NO_PATH, FAILED)
+        x = SLASH_ROOM / 2 if struck else 0
+        drawn.append(f'<text class="lab-number {kind}" x="{x:g}" y="{y:g}" text-anchor="middle">{written(text)}</text>')
+        if struck:
+            drawn.append(_struck(-number_width(text) / 2, y - 4))
     return drawn
 
 
@@ -125,10 +128,9 @@ def _finite(text: str, kind: str) -> str:
     return "lab-cut" if "nan" in text or "inf" in text else kind
 
 
-def _struck(width: float, y: float) -> str:
+def _struck(x: float, y: float) -> str:
     """Return a small slash before the words "no path" and "failed": they do not hang on their colour."""
-    x = -width / 2 - 9
-    return f'<path class="lab-slash" d="M{x - 3:g},{y + 5:g}L{x + 3:g},{y - 5:g}"/>'
+    return f'<path class="lab-slash" d="M{x - 4:g},{y + 5:g}L{x + 2:g},{y - 5:g}"/>'
 
 
 def _plus(node: Node, box: Box, timeline: Timeline, moment: int | None) -> str:

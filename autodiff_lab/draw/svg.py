@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 CAPTION = 32.0
 """Pixels above the picture for its title and position."""
+LEAST_WIDTH = 160.0
 PARTS = frozenset({"values", "gradients", "shapes", "names"})
 """What can be shown or left out."""
 SHOWN = frozenset({"values", "gradients", "names"})
@@ -112,10 +113,11 @@ def svg(
     if not shown <= PARTS:
         raise ValueError(f"show has {sorted(shown - PARTS)}; the parts are {', '.join(sorted(PARTS))}.")
     timeline = timeline or Timeline(recording)
-    width, height = max(layout.width, 160.0), layout.height + CAPTION
     root = f"lab-picture lab-theme-{theme}"
     style = themes.css_variables(f".lab-theme-{theme}", theme) + _STYLE.strip()
     title, where = heading(recording), position(recording, moment)
+    caption = CAPTION if recording.title or where else 0.0
+    width, height = max(layout.width, LEAST_WIDTH), layout.height + caption
     return "".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{root}" role="img" width="{width:g}" ',
         f'height="{height:g}" viewBox="0 0 {width:g} {height:g}">',
@@ -123,7 +125,7 @@ def svg(
         f"<style>{_compact(style)}</style>",
         f'<rect class="lab-paper" width="{width:g}" height="{height:g}" rx="{themes.RADIUS}"/>',
         _caption(recording.title, where, width),
-        f'<g transform="translate(0,{CAPTION:g})">',
+        f'<g transform="translate(0,{caption:g})">',
         *(draw_halo(node, layout.boxes[node.key], timeline, moment) for node in graph.nodes),
         *_edges(graph, layout, timeline, moment, gradients="gradients" in shown),
         *(draw_node(node, layout.boxes[node.key], timeline, moment, shown) for node in graph.nodes),

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from autodiff_lab.draw.scopes import Scopes
+
 if TYPE_CHECKING:
     from autodiff_lab.recording.recording import Recording
 
@@ -126,6 +128,11 @@ class Timeline:
         )
 
     @cached_property
+    def scopes(self) -> Scopes:
+        """Which applications are shown, and in which scopes they ran."""
+        return Scopes(self.recording)
+
+    @cached_property
     def arrivals(self) -> dict[int, tuple[_Arrival, ...]]:
         """For every tensor that a sweep reaches, its partial sums in order."""
         found: defaultdict[int, list[_Arrival]] = defaultdict(list)
@@ -159,6 +166,9 @@ class Timeline:
         asked |= {note.subject for note in recording.notes if note.kind == "watched"}
         asked |= {source for sweep in recording.sweeps for source in sweep.sources}
         for application in recording.applications:
+            # What a backward pass made is no part of the computation, unless an outer tape recorded it.
+            if application.cause is not None and application.index not in self.ran:
+                continue
             if not asked.isdisjoint(application.inputs):
                 asked |= {output for output in application.outputs if self._continuous(output)}
         return frozenset(asked)

@@ -100,7 +100,7 @@ def layout_source(graph: Graph) -> str:
         "digraph {",
         f"graph [rankdir=LR, ranksep={RANK_SPACE / POINTS:.3f}, nodesep={NODE_SPACE / POINTS:.3f}{_patience(graph)}]",
         'node [shape=box, fixedsize=true, label=""]',
-        "edge [dir=none]",
+        "edge [dir=none, tailport=e, headport=w]",
     ]
     numbers = {node.key: number for number, node in enumerate(graph.nodes)}
     lines += [f"n{numbers[n.key]} [width={n.width / POINTS:.4f}, height={n.height / POINTS:.4f}]" for n in graph.nodes]

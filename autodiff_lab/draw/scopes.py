@@ -1,0 +1,70 @@
+"""Scopes of a recording: which applications a picture shows, which ran in which scope, and who reads whose results.
+
+Gathered once for a recording and kept by its `Timeline`, because the explorer makes a graph of every scope.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autodiff_lab.recording.model import Application
+    from autodiff_lab.recording.recording import Recording
+
+
+class Scopes:
+    """An index of a recording.
+
+    Attributes
+    ----------
+    shown : dict of int to Application
+        Forward applications, and those backward ones that a stepper visits as forward moments (higher orders).
+    members : dict of str to list of int
+        For every scope, outer ones before inner ones: the shown applications that ran in it or further inside.
+    readers : dict of int to list of int
+        For every tensor: the shown applications that take it.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        visited = {moment.application for moment in recording.order if moment.phase == "forward"}
+        self.shown: dict[int, Application] = {
+            a.index: a for a in recording.applications if a.cause is None or a.index in visited
+        }
+        self.members: dict[str, list[int]] = {}
+        self.readers: defaultdict[int, list[int]] = defaultdict(list)
+        around: dict[str, tuple[str, ...]] = {}
+        for application in self.shown.values():
+            scope = application.scope
+            if scope not in around:
+                around[scope] = prefixes(scope)
+            for path in around[scope]:
+                self.members.setdefault(path, []).append(application.index)
+            for tensor in application.inputs:
+                self.readers[tensor].append(application.index)
+
+    def around(self, within: str) -> list[Application]:
+        """Return the applications inside a scope, and those outside that read what was made in it; in order."""
+        if not within:
+            return list(self.shown.values())
+        inside = self.members[within]
+        made = (tensor for index in inside for tensor in self.shown[index].outputs)
+        reading = (index for tensor in made for index in self.readers.get(tensor, ()))
+        return [self.shown[index] for index in sorted({*inside, *reading})]
+
+
+def prefixes(scope: str) -> tuple[str, ...]:
+    """Return a scope and all scopes around it, the outermost first.
+
+    Examples
+    --------
+    >>> prefixes("net/layer1/dense")
+    ('net', 'net/layer1', 'net/layer1/dense')
+    """
+    parts = scope.split("/") if scope else []
+    return tuple("/".join(parts[:length]) for length in range(1, len(parts) + 1))
+
+
+def inside(scope: str, within: str) -> bool:
+    """Whether a scope is another one or lies in it; everything lies in ``""``."""
+    return not within or scope == within or scope.startswith(within + "/")
