@@ -18,6 +18,7 @@ WIDGETS = Path(__file__).parent.parent / "widgets"
 _IMPORT = re.compile(r'^import (?:\{[^}]*\}|\w+) from "(\.[^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
+_TYPE = re.compile(r"/\*\* @[^*]*\*/ ?")
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
@@ -69,14 +70,14 @@ def style_text(*paths: Path) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Return a script or style sheet without its comment lines and indentation, which a page need not carry.
+    r"""Return a script or style sheet without comment lines, types and indentation, which a page need not carry.
 
-    Only whole lines go, so that nothing that looks like a comment inside a line is touched; our scripts have no string
-    of several lines.
+    Inside a line only types (``/** @type ... */``) go, so that nothing that looks like a comment is touched; our
+    scripts have no string of several lines.
 
     Examples
     --------
-    >>> print(without_comments("// why\\n  const a = 1; // kept\\n"), end="")
+    >>> print(without_comments("// why\n  const a = 1; // kept\n"), end="")
     const a = 1; // kept
     """
-    return _INDENT.sub("", _COMMENT.sub("", text))
+    return _INDENT.sub("", _TYPE.sub("", _COMMENT.sub("", text)))

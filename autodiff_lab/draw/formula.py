@@ -20,12 +20,13 @@ _LONGEST = 2_000
 _SPACE = "http://www.w3.org/1998/Math/MathML"
 _INPUT = re.compile(r"\{(\d{1,2})\}")
 _ELEMENTS = frozenset(
-    "math mrow mi mn mo mtext mspace msup msub msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd mstyle"
-    " mpadded".split()
-)
+    ["math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac", "msqrt", "mroot", "mover",
+     "munder", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded"]
+)  # fmt: skip
 _ATTRIBUTES = frozenset(
-    "display mathvariant stretchy fence form width lspace rspace accent columnalign separator linethickness".split()
-)
+    ["display", "mathvariant", "stretchy", "fence", "form", "width", "lspace", "rspace", "accent", "columnalign",
+     "separator", "linethickness"]
+)  # fmt: skip
 
 
 @lru_cache(maxsize=2048)
@@ -70,14 +71,30 @@ def _cleaned(element: ElementTree.Element) -> str:
     """Write an element again with only the elements and attributes of the two lists."""
     name = element.tag.rpartition("}")[2]
     inside = escape(element.text or "", quote=False)
-    inside += "".join(_cleaned(child) + escape(child.tail or "", quote=False) for child in element)
+    for child in element:
+        inside += _cleaned(child) + escape(child.tail or "", quote=False)
+        if name in ("math", "mrow") and child is not element[-1] and _is_function(child):
+            inside += _THIN_SPACE
     if name not in _ELEMENTS:
         return inside
+    if name == "mtext" and len(inside) == 1 and ord(inside) >= FIRST_MARK:
+        name = "mi"  # an input is set like a variable: a single letter is slanted
     kept = {key: value for key, value in element.attrib.items() if key in _ATTRIBUTES}
     if name == "math":
         kept = {"xmlns": _SPACE, **kept}
     written = "".join(f' {key}="{escape(value)}"' for key, value in kept.items())
     return f"<{name}{written}>{inside}</{name}>"
+
+
+_THIN_SPACE = '<mspace width="0.167em"></mspace>'
+
+
+def _is_function(element: ElementTree.Element) -> bool:
+    """Whether an element is a name such as cos, or a power of one, which a space parts from what follows."""
+    name = element.tag.rpartition("}")[2]
+    if name in ("msup", "msub") and len(element):
+        return _is_function(element[0])
+    return name in ("mi", "mo") and len(element.text or "") > 1 and (element.text or "").isalpha()
 
 
 _WORDS = {
@@ -89,13 +106,13 @@ _WORDS = {
 
 @lru_cache(maxsize=2048)
 def plain(latex: str, inputs: int = MOST_INPUTS) -> str:
-    """Return LaTeX as readable text with the same marks, for places without MathML.
+    r"""Return LaTeX as readable text with the same marks, for places without MathML.
 
     Examples
     --------
-    >>> fill(plain(r"\\cos {0}"), ["x"]), fill(plain(r"{0} \\cdot {1}"), ["x", "y"])
+    >>> fill(plain(r"\cos {0}"), ["x"]), fill(plain(r"{0} \cdot {1}"), ["x", "y"])
     ('cos x', 'x · y')
-    >>> fill(plain(r"\\frac{1}{\\sqrt{{0}}}", 1), ["x"])
+    >>> fill(plain(r"\frac{1}{\sqrt{{0}}}", 1), ["x"])
     '(1)/(√(x))'
     """
     text = _INPUT.sub(lambda found: _marked(found, inputs, "%s"), latex)
@@ -125,7 +142,7 @@ def fill(text: str, names: Sequence[str]) -> str:
 
 
 def mathml(latex: str, names: Sequence[str]) -> str:
-    """Return LaTeX as markup that may stand in a page: MathML, else escaped text.
+    r"""Return LaTeX as markup that may stand in a page: MathML, else escaped text.
 
     Parameters
     ----------
@@ -136,7 +153,7 @@ def mathml(latex: str, names: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> "<script" in mathml(r"\\cos {0}", ["<script>"])
+    >>> "<script" in mathml(r"\cos {0}", ["<script>"])
     False
     """
     made = template(latex, len(names))

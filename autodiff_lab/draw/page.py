@@ -18,8 +18,9 @@ from typing import Any
 from autodiff_lab.draw.assets import WIDGETS, module_text, style_text, without_comments
 from autodiff_lab.draw.graph import graph
 from autodiff_lab.draw.layout import layout
-from autodiff_lab.draw.scene import clipped, scene
+from autodiff_lab.draw.scene import scene
 from autodiff_lab.draw.svg import svg
+from autodiff_lab.draw.values import clipped
 from autodiff_lab.errors import LayoutFailed
 from autodiff_lab.recording.recording import Recording
 
@@ -35,6 +36,8 @@ _BEGIN = """
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 widget.render({ model: standInModel(read("state")), el: document.getElementById("explorer") });
 """
+_MOST_NODES = 100
+"""A picture of more nodes than this is no help to a reader who cannot move in it, and would be most of the page."""
 _LONGEST_ACCOUNT = 20_000
 
 
@@ -83,9 +86,9 @@ def document(title: str, state: dict[str, Any], widget: Path, otherwise: str = "
     otherwise : str
         Markup that is shown where no script runs.
     """
-    module = module_text(widget / "widget.js").replace("export default", "const widget =")
+    module = module_text(widget / "widget.js").replace("\nexport default", "\nconst widget =")
     script = without_comments(f"{module}\n{module_text(_STAND_IN)}\n{_BEGIN}")
-    style = without_comments(style_text(*sorted(widget.glob("*.css"))) + _ROOM + ":root { --lab-none: 0; }\n")
+    style = without_comments(style_text(*sorted(widget.glob("*.css"))) + _ROOM)
     styles = [style, *re.findall(r"<style[^>]*>(.*?)</style>", otherwise, re.DOTALL)]
     return "\n".join([
         "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
@@ -96,15 +99,16 @@ def document(title: str, state: dict[str, Any], widget: Path, otherwise: str = "
         f'<script type="application/json" id="state">{json_text(state)}</script>',
         f'<script type="module">{script}</script>', "</body>", "</html>", "",
     ])  # fmt: skip
+    return text.encode("utf-8", "replace").decode()  # a name may hold half a character, which no file can
 
 
 def json_text(state: Any) -> str:
-    """Return JSON that may stand inside a script element: no markup can begin in it.
+    r"""Return JSON that may stand inside a script element: no markup can begin in it.
 
     Examples
     --------
     >>> json_text({"name": "</script>"})
-    '{"name":"\\\\u003c/script>"}'
+    '{"name":"\\u003c/script>"}'
     """
     text = json.dumps(state, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
@@ -112,9 +116,7 @@ def json_text(state: Any) -> str:
 
 def _policy(script: str, styles: list[str]) -> str:
     allowed = " ".join(f"'{_hash(style)}'" for style in styles)
-    return (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src {allowed}; base-uri 'none'; form-action 'none'"
-    )
+    return f"default-src 'none'; script-src '{_hash(script)}'; style-src {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:
@@ -124,11 +126,13 @@ def _hash(text: str) -> str:
 def _without_script(recording: Recording) -> str:
     """The picture and the trace, for a reader without JavaScript."""
     drawn = graph(recording)
-    try:
-        picture = svg(drawn, layout(drawn), recording)
-    except LayoutFailed as failure:
-        picture = f"<p>{escape(str(failure))}</p>"
-    account = str(recording)
+    picture = ""
+    if len(drawn.nodes) <= _MOST_NODES:
+        try:
+            picture = svg(drawn, layout(drawn), recording)
+        except LayoutFailed as failure:
+            picture = f"<p>{escape(str(failure))}</p>"
+    account = recording.to_text()
     if len(account) > _LONGEST_ACCOUNT:
         account = account[:_LONGEST_ACCOUNT] + "\n…"
     return f"<p>Stepping needs JavaScript; this is the end of the program.</p>{picture}<pre>{escape(account)}</pre>"

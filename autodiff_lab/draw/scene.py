@@ -13,7 +13,7 @@ from typing import Any
 
 from autodiff_lab.draw.formula import template
 from autodiff_lab.draw.timeline import Timeline
-from autodiff_lab.draw.values import Values
+from autodiff_lab.draw.values import Values, clipped
 from autodiff_lab.draw.views import views
 from autodiff_lab.events import Place
 from autodiff_lab.recording.model import Application, Flow, Moment, OpInfo, Sweep
@@ -22,7 +22,6 @@ from autodiff_lab.recording.recording import Recording
 FORMAT = 1
 NOTHING = -1
 """In place of a position where there is nothing."""
-_NAME = 200
 
 
 def scene(recording: Recording) -> dict[str, Any]:
@@ -84,7 +83,7 @@ class _Tables:
                 self.tensor(tensor)
         payload["tensors"] = self.tensors
         payload["ops"] = [self.op(name, inputs) for name, inputs in self.ops]
-        payload["places"] = [[recording.where(p), recording.line(p)[:_NAME]] for p in self.places]
+        payload["places"] = [[recording.where(p), clipped(recording.line(p))] for p in self.places]
         payload["scopes"] = list(self.scopes)
         payload["kinds"], payload["values"] = self.values.tables()
         return payload
@@ -106,7 +105,7 @@ class _Tables:
         info = self.recording.ops.get(name) or OpInfo(name)
         formulas = [template(latex, inputs) for latex in info.locals_latex]
         symbol = clipped(info.symbol or name)
-        return [clipped(name), symbol, info.sentence[:_NAME], template(info.latex, inputs), formulas]
+        return [clipped(name), symbol, clipped(info.sentence), template(info.latex, inputs), formulas]
 
     def tensor(self, key: int) -> int:
         """The number of a tensor; its row is written when it is met first."""
@@ -167,11 +166,6 @@ def start(order: Sequence[Moment]) -> int:
     """The step that is shown first: the end of the forward pass before the first sweep, so that → goes backwards."""
     backward = (at for at, moment in enumerate(order) if moment.sweep is not None)
     return next(backward, len(order))
-
-
-def clipped(text: str) -> str:
-    """Return a text of any length in at most 200 characters."""
-    return text if len(text) <= _NAME else text[: _NAME - 1] + "…"
 
 
 def _parameters(params: dict[str, Any] | None) -> str:

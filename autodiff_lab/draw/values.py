@@ -13,6 +13,7 @@ from autodiff_lab.recording.snapshot import Snapshot
 ORDINARY, ZERO, NAN, INFINITE = 0, 1, 2, 3
 """Marks of a value: words and shapes stand beside them in the picture, never a colour alone."""
 _FULL = 600
+_TEXT = 200
 
 
 class Values:
@@ -91,3 +92,7 @@ def full_text(snapshot: Snapshot) -> str:
         text = f"{', '.join(parts)}; first: {first}, …"
     return text if len(text) <= _FULL else text[: _FULL - 1] + "…"
 
+
+def clipped(text: str) -> str:
+    """Return a text of any length in at most 200 characters."""
+    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"

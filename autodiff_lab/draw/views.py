@@ -6,20 +6,20 @@ cannot be laid out keeps the sentence that says why, and the explorer shows its 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from autodiff_lab.draw.graph import graph, scope_paths
-from autodiff_lab.draw.layout import layout
+from autodiff_lab.draw.layout import layouts
 from autodiff_lab.draw.model import Graph, Layout
 from autodiff_lab.draw.timeline import Timeline
+from autodiff_lab.draw.values import clipped
 from autodiff_lab.errors import LayoutFailed
 from autodiff_lab.recording.recording import Recording
 
-TIME_FOR_ALL = 20.0
-"""Seconds after which the views that are left, the innermost ones, are not laid out any more."""
+TIME_LIMIT = 5.0
+"""Seconds for the layout of all small views together, and for each large one."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Picture:
             application = -1 if node.application is None else node.application
             shown = [numbers[tensor] for tensor in node.tensors]
             members = list(node.members)
-            nodes.append([node.key, node.kind, node.label, node.name, shown, application, members, int(node.outside),
-                          *corner])  # fmt: skip
+            names = [node.key, node.kind, clipped(node.label), clipped(node.name)]
+            nodes.append([*names, shown, application, members, int(node.outside), *corner])
         edges = [
             [place[edge.source], place[edge.target], numbers[edge.tensor], edge.position, curve_text(curve)]
             for edge, curve in zip(self.graph.edges, self.layout.curves, strict=True)
@@ -60,7 +60,7 @@ class Picture:
         return {"nodes": nodes, "edges": edges, "size": size}
 
 
-def views(recording: Recording, timeline: Timeline, seconds: float = TIME_FOR_ALL) -> dict[str, Picture]:
+def views(recording: Recording, timeline: Timeline, time_limit: float = TIME_LIMIT) -> dict[str, Picture]:
     """Return the picture of the whole program (path ``""``) and of every scope.
 
     Parameters
@@ -69,22 +69,15 @@ def views(recording: Recording, timeline: Timeline, seconds: float = TIME_FOR_AL
         What to draw.
     timeline : Timeline
         That of the recording.
-    seconds : float
-        Time for all layouts together; outer scopes come first.
+    time_limit : float
+        Seconds for the layout of all small views together, and for each large one.
     """
-    end = time.monotonic() + seconds
-    paths = ["", *sorted(scope_paths(recording), key=lambda path: path.count("/"))]
-    return {path: _picture(recording, path, timeline, end - time.monotonic()) for path in paths}
-
-
-def _picture(recording: Recording, path: str, timeline: Timeline, seconds: float) -> Picture:
-    drawn = graph(recording, path, timeline=timeline)
-    if seconds <= 0:
-        return Picture(drawn, None, "There was no time left to lay out this scope; the table below has its steps.")
-    try:
-        return Picture(drawn, layout(drawn))
-    except LayoutFailed as error:
-        return Picture(drawn, None, str(error))
+    paths = ["", *scope_paths(recording)]
+    graphs = [graph(recording, path, timeline=timeline) for path in paths]
+    return {
+        path: Picture(drawn, None, str(found)) if isinstance(found, LayoutFailed) else Picture(drawn, found)
+        for path, drawn, found in zip(paths, graphs, layouts(graphs, time_limit), strict=True)
+    }
 
 
 def curve_text(curve: tuple[tuple[float, float], ...]) -> str:

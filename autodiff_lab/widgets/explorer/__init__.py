@@ -16,6 +16,10 @@ from autodiff_lab.errors import LayoutFailed
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.widgets.base import LabWidget, assets
 
+_BRIEF = 40
+"""Steps up to which the text beside the widget is the whole trace."""
+_PICTURED = 200
+"""Steps up to which there is a picture beside the widget."""
 _FOLDER = Path(__file__).parent
 _SCRIPT, _STYLE = assets(_FOLDER)
 
@@ -80,17 +84,12 @@ class Explorer(LabWidget):
         return path
 
     def account(self) -> str:
-        """Return the recording as text."""
-        return str(self.recording)
+        """Return the recording as text; a long one says only what it is."""
+        return self.recording.to_text() if len(self.recording.order) <= _BRIEF else repr(self.recording)
 
     def picture(self) -> str | None:
-        """Return the recording as an SVG, or None if it is too large to be laid out."""
-        from autodiff_lab.draw.graph import graph
-        from autodiff_lab.draw.layout import layout
-        from autodiff_lab.draw.svg import svg
-
-        drawn = graph(self.recording)
+        """Return the recording as an SVG, or None if it is too large for a picture that cannot be moved."""
         try:
-            return svg(drawn, layout(drawn), self.recording)
+            return self.recording.to_svg() if len(self.recording.order) <= _PICTURED else None
         except LayoutFailed:
             return None

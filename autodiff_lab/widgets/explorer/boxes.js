@@ -2,7 +2,7 @@
 
 import { drawing, setAttribute, setText } from "./dom.js";
 import { gradientOf, hasValue } from "./fold.js";
-import { PENDING, counted, gradientText, namesOf } from "./words.js";
+import { PENDING, PENDING_MARK, counted, gradientText, namesOf } from "./words.js";
 
 /** @import { Scene, Box, Tensor } from "./scene.js" */
 /** @import { State } from "./fold.js" */
@@ -40,7 +40,7 @@ export function drawBox(scene, box) {
   if (gradientOf(scene, START, tensor).state !== "none") picture.gradient = line("gradient");
   if (meets(scene, tensor.number)) {
     group.append(meetingMark(box));
-    picture.arrived = drawing("text", { class: "arrived", x: box.width - 6, y: box.height - 6 });
+    picture.arrived = drawing("text", { class: "arrived", x: box.width, y: box.height + 14 });
     group.append(picture.arrived);
   }
   return picture;
@@ -108,7 +108,7 @@ export function paintBox(scene, state, box, picture) {
   if (box.kind === "failed" || !tensor) {
     const born = Math.min(...[box.application, ...box.members].map((at) => scene.applications.get(at)?.born ?? Infinity));
     const ran = born <= state.step;
-    const words = box.kind === "failed" && ran ? "failed" : PENDING;
+    const words = box.kind === "failed" && ran ? "failed" : PENDING_MARK;
     show(picture, ran ? "done" : "to-come", picture.value ? words : "", "", "", "");
     return;
   }
@@ -120,7 +120,7 @@ export function paintBox(scene, state, box, picture) {
   show(
     picture,
     ready ? "done" : "to-come",
-    ready ? tensor.value.small : PENDING,
+    ready ? tensor.value.small : PENDING_MARK,
     isCut ? "cut: no path" : gradientText(gradient),
     `${kind}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,
     partial ? `${gradient.arrived} of ${gradient.expected}` : "",

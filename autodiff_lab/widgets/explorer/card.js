@@ -137,7 +137,7 @@ function factor(above, ...below) {
 
 /** @param {Scene} scene @param {State} state @param {Flow} flow @param {string} name */
 function gathering(scene, state, flow, name) {
-  const part = element("p", { class: "gathering" }, arrivals(name, flow.arrived, flow.expected));
+  const part = element("p", { class: "gathering" }, flow.expected === 1 ? capitalised(arrivals(name, 1, 1)) : arrivals(name, flow.arrived, flow.expected));
   if (flow.expected === 1) return part;
   const shares = sharesUntil(state, flow);
   const total = numeral(flow.total, "backward", "total");

@@ -58,8 +58,8 @@ export class GraphPanel {
     this.canvas.setAttribute("class", view.why ? "canvas absent" : "canvas");
     setText(this.notice, view.why);
     this.notice.hidden = !view.why;
-    const layers = ["edges", "halos", "boxes", "shares"].map((name) => drawing("g", { class: name }));
-    const [edges, halos, boxes, shares] = layers;
+    const layers = ["halos", "edges", "boxes", "shares"].map((name) => drawing("g", { class: name }));
+    const [halos, edges, boxes, shares] = layers;
     this.edges = view.edges.map((edge, at) => drawEdge(this.scene, view, edge, at, shares));
     this.boxes = view.boxes.map((box) => drawBox(this.scene, box));
     edges.append(...this.edges.map((picture) => picture.group));

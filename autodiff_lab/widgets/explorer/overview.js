@@ -6,6 +6,7 @@ import { drawing, element } from "./dom.js";
 /** @import { Look, Size } from "./viewport.js" */
 
 const MOST = { width: 168, height: 104 };
+const LEAST = 24;
 
 /**
  * @param {(x: number, y: number) => void} goTo centre this point of the picture
@@ -17,12 +18,14 @@ export function makeOverview(goTo, signal) {
   const frameRect = drawing("rect", { class: "frame" });
   const canvas = drawing("svg", { "aria-hidden": "true" }, shape, here, frameRect);
   const made = element("div", { class: "overview", title: "Overview: click to go there" }, canvas);
-  let scale = 1;
+  /** Pixels here for a pixel of the picture; a long thin picture is stretched, so that it is more than a thread. */
+  let across = 1;
+  let down = 1;
 
   const follow = (/** @type {PointerEvent} */ event) => {
     if (event.type === "pointermove" && !(event.buttons & 1)) return;
     const corner = canvas.getBoundingClientRect();
-    goTo((event.clientX - corner.left) / scale, (event.clientY - corner.top) / scale);
+    goTo((event.clientX - corner.left) / across, (event.clientY - corner.top) / down);
   };
   made.addEventListener("pointerdown", follow, { signal });
   made.addEventListener("pointermove", follow, { signal });
@@ -39,23 +42,29 @@ export function makeOverview(goTo, signal) {
     element: made,
     /** @param {View} view */
     open(view) {
-      scale = Math.min(MOST.width / Math.max(view.width, 1), MOST.height / Math.max(view.height, 1));
-      canvas.setAttribute("width", String(Math.max(Math.ceil(view.width * scale), 12)));
-      canvas.setAttribute("height", String(Math.max(Math.ceil(view.height * scale), 12)));
-      const size = (/** @type {number} */ length) => Math.max(length * scale, 0.8).toFixed(1);
-      shape.setAttribute("d", view.boxes.map((box) => (
-        `M${(box.x * scale).toFixed(1)} ${(box.y * scale).toFixed(1)}h${size(box.width)}v${size(box.height)}h-${size(box.width)}z`
-      )).join(""));
+      const scale = Math.min(MOST.width / Math.max(view.width, 1), MOST.height / Math.max(view.height, 1));
+      across = Math.max(scale, LEAST / Math.max(view.width, 1));
+      down = Math.max(scale, LEAST / Math.max(view.height, 1));
+      canvas.setAttribute("width", String(Math.ceil(view.width * across)));
+      canvas.setAttribute("height", String(Math.ceil(view.height * down)));
+      shape.setAttribute("d", view.boxes.map((box) => {
+        const width = Math.max(box.width * across, 0.8).toFixed(1);
+        const height = Math.max(box.height * down, 0.8).toFixed(1);
+        return `M${(box.x * across).toFixed(1)} ${(box.y * down).toFixed(1)}h${width}v${height}h-${width}z`;
+      }).join(""));
     },
     /** @param {Box | null} box */
     now(box) {
       here.toggleAttribute("hidden", !box);
-      if (box) place(here, [box.x * scale - 1, box.y * scale - 1, box.width * scale + 2, box.height * scale + 2]);
+      if (box) place(here, [box.x * across - 1, box.y * down - 1, box.width * across + 2, box.height * down + 2]);
     },
     /** @param {Look} look @param {Size} panel @param {View} view */
     frame(look, panel, view) {
-      const seen = [-look.x, -look.y, panel.width, panel.height].map((length) => (length / look.scale) * scale);
-      place(frameRect, seen);
+      const x = Math.max((-look.x / look.scale) * across, 0);
+      const y = Math.max((-look.y / look.scale) * down, 0);
+      const right = Math.min(((panel.width - look.x) / look.scale) * across, view.width * across);
+      const bottom = Math.min(((panel.height - look.y) / look.scale) * down, view.height * down);
+      place(frameRect, [x, y, right - x, bottom - y]);
       const whole = look.x >= -1 && look.y >= -1 && look.x + view.width * look.scale <= panel.width + 1
         && look.y + view.height * look.scale <= panel.height + 1;
       made.hidden = whole || Boolean(view.why);

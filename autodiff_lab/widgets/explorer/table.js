@@ -83,7 +83,7 @@ export class TraceTable {
     const ready = hasValue(this.scene, state, tensor);
     const slope = gradientOf(this.scene, state, tensor);
     setText(value, ready ? tensor.value.short : PENDING);
-    setText(gradient, slope.value ? slope.value.short : gradientText(slope));
+    setText(gradient, slope.value?.short ?? (slope.state === "pending" ? PENDING : gradientText(slope)));
     setText(arrived, slope.expected > 1 ? `${slope.arrived} of ${slope.expected}` : "");
     setAttribute(value, "data-full", ready ? tensor.value.full : "");
     setAttribute(value, "title", ready ? tensor.value.full : "");

@@ -13,7 +13,6 @@ import { makeTransport } from "./transport.js";
 import { clamp } from "./viewport.js";
 import { liveLine } from "./words.js";
 
-/** @import { Scene } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 /** @typedef {{ scene: any, step: number, view: string }} Traits */
 /** @typedef {import("@anywidget/types").AnyModel<Traits>} Model */

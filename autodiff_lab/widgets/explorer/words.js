@@ -4,6 +4,8 @@
 /** @import { State, Gradient } from "./fold.js" */
 
 export const PENDING = "not yet";
+/** The same on a node, where there is little room; the tip and the table have the words. */
+export const PENDING_MARK = "…";
 export const FIRST_MARK = 0xe000;
 
 /**
@@ -77,7 +79,8 @@ function backwardWords(scene, now) {
 
 /** @param {string} name @param {number} arrived @param {number} expected */
 export function arrivals(name, arrived, expected) {
-  return `${name} has ${arrived} of ${expected} ${expected === 1 ? "contribution" : "contributions"}`;
+  if (expected === 1) return `the only contribution to ${name}`;
+  return `${name} has ${arrived} of ${expected} contributions`;
 }
 
 /**
@@ -99,7 +102,7 @@ export function sumText(shares, expected) {
  */
 export function gradientText(gradient) {
   if (gradient.value) return gradient.value.small;
-  if (gradient.state === "pending") return PENDING;
+  if (gradient.state === "pending") return PENDING_MARK;
   return gradient.state === "no path" ? "no path" : "";
 }
 

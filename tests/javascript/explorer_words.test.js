@@ -1,0 +1,113 @@
+// What the explorer says, and where the reader looks.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fold } from "../../autodiff_lab/widgets/explorer/fold.js";
+import { decode } from "../../autodiff_lab/widgets/explorer/scene.js";
+import {
+  along, arrowHead, centred, fitted, opening, pointsOf, revealed, zoomed,
+} from "../../autodiff_lab/widgets/explorer/viewport.js";
+import {
+  arrivals, counter, filled, gradientText, liveLine, marked, search, sumText,
+} from "../../autodiff_lab/widgets/explorer/words.js";
+import { payload, there, valueOf } from "./explorer_sample.js";
+
+const scene = decode(payload);
+const says = (/** @type {number} */ step) => liveLine(scene, fold(scene, step));
+
+test("the live line tells a forward step with its numbers", () => {
+  assert.equal(says(2), "Step 2 of 6, forward: sin; from x = 3 makes %2 = 0.1411.");
+});
+
+test("the live line tells a backward step: incoming, local, delivered, arrived", () => {
+  assert.equal(
+    says(5),
+    "Step 5 of 6, backward: sin; incoming 1; local −0.99; delivers −0.99 to x; x has 1 of 3 contributions.",
+  );
+});
+
+test("the live line of a step with two shares tells both", () => {
+  assert.match(says(6), /x has 2 of 3 contributions; local 3; delivers 3 to x; x has 3 of 3 contributions\.$/);
+});
+
+test("the counter says where one is", () => {
+  assert.equal(counter(scene, fold(scene, 0)), "Start · 6 steps");
+  assert.equal(counter(scene, fold(scene, 4)), "Step 4 of 6 · backward");
+});
+
+test("a sum keeps a place for what is to come and writes minus signs once", () => {
+  assert.equal(sumText([valueOf("3"), valueOf("−0.99")], 3), "3 − 0.99 + ( … )");
+  assert.equal(sumText([valueOf("3"), valueOf("3")], 2), "3 + 3");
+  assert.equal(sumText(["1", "2", "3", "4", "5", "6"].map(valueOf), 6), "1 + 2 + … + 5 + 6");
+});
+
+test("contributions are counted in words", () => {
+  assert.equal(arrivals("x", 1, 1), "the only contribution to x");
+  assert.equal(arrivals("x", 2, 3), "x has 2 of 3 contributions");
+});
+
+test("names fill sentences and formulas as text, whatever they hold", () => {
+  assert.equal(filled("{0} times {1}, {7}", ["<b>", "{0}"]), "<b> times {0}, {7}");
+  assert.equal(marked("cos \ue000 · \ue001", ["$&", "y"]), "cos $& · y");
+});
+
+test("not yet, zero, nan and no path are four marks", () => {
+  const [zero, nan] = ["0", "nan"].map(valueOf);
+  const marks = [
+    gradientText({ state: "pending", value: null, arrived: 0, expected: 0 }),
+    gradientText({ state: "known", value: zero, arrived: 1, expected: 1 }),
+    gradientText({ state: "known", value: nan, arrived: 1, expected: 1 }),
+    gradientText({ state: "no path", value: null, arrived: 0, expected: 0 }),
+  ];
+  assert.deepEqual(marks, ["…", "0", "nan", "no path"]);
+});
+
+test("search finds names, ops, numbers and source lines", () => {
+  const { boxes } = there(scene.views.get(""));
+  const found = (/** @type {string} */ word) => search(scene, word).map(({ at }) => boxes[at].key);
+  assert.deepEqual(found("SIN"), ["a0", "a1", "a2"]);
+  assert.deepEqual(found("multiply"), ["a0"]);
+  assert.deepEqual(found("%2"), ["a1"]);
+  assert.deepEqual(found("nowhere"), []);
+  assert.deepEqual(found(" "), []);
+});
+
+const PANEL = { width: 800, height: 400 };
+
+test("a small graph is shown whole, a long one life size around the current box", () => {
+  const whole = opening({ width: 400, height: 200 }, PANEL, { x: 0, y: 0, width: 60, height: 60 });
+  assert.deepEqual(whole, fitted({ width: 400, height: 200 }, PANEL));
+  const box = { x: 30_000, y: 100, width: 60, height: 60 };
+  const look = opening({ width: 60_000, height: 300 }, PANEL, box);
+  assert.equal(look.scale, 1);
+  assert.equal(box.x + box.width / 2 + look.x, PANEL.width / 2);
+});
+
+test("nothing moves for a box that is seen already", () => {
+  const look = { x: 0, y: 0, scale: 1 };
+  assert.equal(revealed(look, { x: 100, y: 100, width: 60, height: 60 }, PANEL), look);
+  const moved = revealed(look, { x: 1000, y: 100, width: 60, height: 60 }, PANEL);
+  assert.equal(1000 + 30 + moved.x, 400);
+  assert.equal(moved.y, 0);
+});
+
+test("zooming keeps the point under the pointer", () => {
+  const look = { x: -50, y: 20, scale: 1 };
+  const closer = zoomed(look, 2, 300, 200);
+  const under = (/** @type {typeof look} */ { x, y, scale }) => [(300 - x) / scale, (200 - y) / scale];
+  assert.deepEqual(under(closer), under(look));
+  assert.equal(zoomed(look, 1000, 0, 0).scale, 4);
+});
+
+test("centring leaves no empty side when there is more to see", () => {
+  const look = centred({ x: 0, y: 0, scale: 1 }, { x: 0, y: 0, width: 60, height: 60 }, { width: 5000, height: 5000 }, PANEL);
+  assert.deepEqual([look.x, look.y], [20, 20]);
+});
+
+test("curves are read back, arrow heads point along them", () => {
+  const points = pointsOf("M60 20C70 20 90 -20 100.5 20");
+  assert.deepEqual(points, [[60, 20], [70, 20], [90, -20], [100.5, 20]]);
+  assert.equal(arrowHead([0, 0], [10, 0]), "M10 0L3.0 3.5L3.0 -3.5Z");
+  assert.deepEqual(along(pointsOf("M0 0C10 0 20 0 30 0"), 0.5), [15, 0]);
+});
