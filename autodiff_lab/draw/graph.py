@@ -83,6 +83,7 @@ class _Builder:
         depth = self.within.count("/") + 1 if self.within else 0
         direct = {path for path in self.inner if path.count("/") == depth}
         self.folded = direct if folded is None else {path.strip("/") for path in folded}
+        self.fed: dict[str, bool] = {}
         self.homes: dict[int, str] = {}
         self.nodes: dict[str, Node] = {}
         self.edges: list[Edge] = []
@@ -143,9 +144,23 @@ class _Builder:
         made_by = self.recording.tensors[tensor].application
         if made_by is not None and made_by in self.scopes.shown:
             return self._home(self.scopes.shown[made_by])
-        scope = self.recording.tensors[tensor].scope
-        folded = target.startswith("s") and inside(scope, target[1:]) and self._users(tensor) == {target}
-        return None if folded else f"t{tensor}"
+        return None if self._folds_away(tensor, target) and self._fed(target) else f"t{tensor}"
+
+    def _folds_away(self, tensor: int, target: str) -> bool:
+        """Whether a leaf is a private matter of a folded scope: a parameter or a number that nobody else uses."""
+        record = self.recording.tensors[tensor]
+        small = record.kind == "variable" or record.snapshot.size == 1
+        private = target.startswith("s") and inside(record.scope, target[1:]) and self._users(tensor) == {target}
+        return small and private and record.application is None
+
+    def _fed(self, target: str) -> bool:
+        """Whether a folded scope has any other input; one that has none shows its leaves, to be no riddle."""
+        if target not in self.fed:
+            members = [self.scopes.shown[index] for index in self.scopes.members[target[1:]]]
+            made = {tensor for member in members for tensor in member.outputs}
+            read = {tensor for member in members for tensor in member.inputs}
+            self.fed[target] = not all(self._folds_away(tensor, target) for tensor in read - made)
+        return self.fed[target]
 
     def _is_inside(self, source: str, tensor: int) -> bool:
         if source.startswith("t"):

@@ -124,14 +124,18 @@ def css_variables(selector: str = ":root", theme: str = "auto") -> str:
         rules.append(f"@media (prefers-color-scheme: dark) {{ {selector} {{ {_properties(DARK)} }} }}")
         rules.append(f"{_inside(LIGHT_HOSTS, selector)} {{ {_properties(LIGHT)} }}")
         rules.append(f"{_inside(DARK_HOSTS, selector)} {{ {_properties(DARK)} }}")
-    important = _properties(LIGHT).replace(";", " !important;")
-    rules.append(f"@media print {{ {selector} {{ {important} }} }}")
-    rules.append(f"@media (forced-colors: active) {{ {selector} {{ {_properties(FORCED)} }} }}")
+    rules.append(f"@media (forced-colors: active) {{ {selector} {{ {_important(FORCED)} }} }}")
+    rules.append(f"@media print {{ {selector} {{ {_important(LIGHT)} }} }}")
     return "\n".join(rules) + "\n"
 
 
 def _properties(table: Mapping[str, str]) -> str:
     return " ".join(f"--lab-{role}: {colour};" for role, colour in table.items())
+
+
+def _important(table: Mapping[str, str]) -> str:
+    """Return properties that also win over what a host asks for."""
+    return _properties(table).replace(";", " !important;")
 
 
 def _inside(hosts: tuple[str, ...], selector: str) -> str:

@@ -75,6 +75,21 @@ def test_what_lies_outside_of_a_scope_is_there_only_where_an_edge_crosses() -> N
     assert outside <= touched
 
 
+def test_a_folded_scope_keeps_its_parameters_and_shows_its_data() -> None:
+    pencil = handmade.Pencil()
+    data = pencil.leaf([[1.0, 2.0]], "data", "constant", scope="layer")
+    weight = pencil.leaf([[1.0], [1.0]], "w", scope="layer")
+    pencil.run("matmul", (data, weight), [[3.0]], scope="layer")
+    assert [node.label for node in graph(pencil.done()).nodes] == ["data", "layer"]
+
+
+def test_a_folded_scope_without_other_inputs_shows_its_leaves() -> None:
+    pencil = handmade.Pencil()
+    x, two = pencil.leaf(3.0, "x", scope="f"), pencil.leaf(2.0, kind="constant", scope="f")
+    pencil.run("multiply", (x, two), 6.0, scope="f")
+    assert [node.label for node in graph(pencil.done()).nodes] == ["x", "2", "f"]
+
+
 def test_an_unknown_scope_is_named_together_with_the_known_ones() -> None:
     with pytest.raises(KeyError, match=r"'layer9'.*net, net/layer1, net/layer2"):
         graph(handmade.two_layers(), "layer9")

@@ -75,6 +75,16 @@ def test_two_edges_between_the_same_nodes_are_drawn_apart(engine: str) -> None:
     assert abs(first[-1][1] - second[-1][1]) >= 10
 
 
+def test_what_runs_first_is_on_top(engine: str) -> None:
+    pencil = handmade.Pencil()
+    for number in range(4):
+        pencil.run("sin", (pencil.leaf(float(number), f"x{number}"),), 0.5)
+    drawn = graph(pencil.done())
+    boxes = layout(drawn, engine=engine).boxes
+    heights = [boxes[node.key].y for node in drawn.nodes if node.kind == "op"]
+    assert heights == sorted(heights)
+
+
 def test_the_same_graph_gives_the_same_layout(engine: str) -> None:
     drawn = graph(handmade.many(30))
     assert layout(drawn, engine=engine) == layout(drawn, engine=engine)

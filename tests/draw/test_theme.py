@@ -41,6 +41,7 @@ def test_the_style_sheet_names_only_roles_that_exist() -> None:
 
 @pytest.mark.parametrize("theme", ["auto", "light", "dark"])
 def test_a_printed_page_is_light(theme: str) -> None:
+    assert css_variables(".lab-x", theme).splitlines()[-1].startswith("@media print")
     last = re.findall(r"@media print \{ \.lab-x \{ (.*?) \} \}", css_variables(".lab-x", theme))
     assert len(last) == 1
     assert f"--lab-paper: {LIGHT['paper']} !important;" in last[0]

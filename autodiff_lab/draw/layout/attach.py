@@ -23,6 +23,7 @@ Curve = tuple[Point, ...]
 
 def attach(graph: Graph, placed: Placed, engine: str) -> Layout:
     """The finished layout: boxes from centres, and curves that end on them."""
+    placed = _first_on_top(graph, placed)
     boxes = {
         node.key: Box(placed.centres[node.key][0], placed.centres[node.key][1], node.width, node.height)
         for node in graph.nodes
@@ -33,6 +34,22 @@ def attach(graph: Graph, placed: Placed, engine: str) -> Layout:
         for number, edge in enumerate(graph.edges)
     ]
     return _framed(boxes, curves, engine)
+
+
+def _first_on_top(graph: Graph, placed: Placed) -> Placed:
+    """Mirror the picture if what ran first is at the bottom of most columns; a layout is as good either way up."""
+    columns: defaultdict[float, list[float]] = defaultdict(list)
+    for node in graph.nodes:
+        x, y = placed.centres[node.key]
+        columns[round(x)].append(y)
+    downwards = 0.0
+    for heights in columns.values():
+        middle = (len(heights) - 1) / 2
+        downwards += sum((place - middle) * y for place, y in enumerate(heights))
+    if downwards >= 0:
+        return placed
+    centres = {key: (x, -y) for key, (x, y) in placed.centres.items()}
+    return Placed(centres, tuple(tuple((x, -y) for x, y in curve) for curve in placed.curves))
 
 
 def _ends(graph: Graph, boxes: dict[str, Box], placed: Placed) -> tuple[dict[int, Point], dict[int, Point]]:

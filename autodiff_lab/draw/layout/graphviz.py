@@ -114,13 +114,12 @@ def _patience(graph: Graph) -> str:
 
 
 def _read(graph: Graph, found: dict[str, Any]) -> Placed:
-    _, _, width, height = map(float, found["bb"].split(","))
     centres: dict[str, Point] = {}
     for entry in found["objects"]:
         x, y = map(float, entry["pos"].split(","))
-        centres[graph.nodes[int(entry["name"][1:])].key] = (x, height - y)
+        centres[graph.nodes[int(entry["name"][1:])].key] = (x, -y)
     curves: list[tuple[Point, ...]] = [()] * len(graph.edges)
     for entry in found.get("edges", ()):
         pairs = (pair.split(",") for pair in entry["pos"].split())
-        curves[int(entry["id"][1:])] = tuple((float(x), height - float(y)) for x, y in pairs)
-    return Placed(centres, tuple(curves), width, height)
+        curves[int(entry["id"][1:])] = tuple((float(x), -float(y)) for x, y in pairs)
+    return Placed(centres, tuple(curves))

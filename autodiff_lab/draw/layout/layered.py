@@ -88,7 +88,7 @@ class _Layers:
             self._curve(centres, spans, y, number) if self.lanes.get(number) else ()
             for number in range(len(self.graph.edges))
         )
-        return Placed(centres, curves, x, 0.0)
+        return Placed(centres, curves)
 
     def _curve(self, centres: dict[str, Point], spans: list[tuple[float, float]], y: dict[str, float],
                number: int) -> tuple[Point, ...]:  # fmt: skip

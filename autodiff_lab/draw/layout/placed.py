@@ -10,9 +10,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Centres by node key; a curve for each edge, a start and triples of Bezier points; width and height."""
+    """Centres by node key; a curve for each edge: a start and triples of Bezier points, or nothing."""
 
     centres: dict[str, Point]
     curves: tuple[tuple[Point, ...], ...]
-    width: float
-    height: float
