@@ -152,6 +152,7 @@ class _Builder:
     def finish(self, kept: Recorder) -> Recording:
         applications = tuple(self.applications)
         sweeps = tuple(self.closed(sweep) for sweep in self.sweeps.values())
+        self.forget_unused(applications, sweeps)
         statements = Statements()
         names = Namer(statements, kept.names, self.ops).names(
             self.tensors, applications, sweeps, self.met_in_sweeps)
@@ -165,6 +166,19 @@ class _Builder:
             notes=tuple(self.notes), sources=sources, labels=labels_of(sources), error=kept.error,
             replayable=all(t.snapshot.array is not None for t in self.tensors.values() if t.application is None),
             title=kept.title)
+
+    def forget_unused(self, applications: tuple[Application, ...], sweeps: tuple[Sweep, ...]) -> None:
+        """Leave out values that only passed by, such as the list that a variable was made from."""
+        used = {note.subject for note in self.notes}
+        for application in applications:
+            used.update(application.inputs, application.outputs)
+        for sweep in sweeps:
+            used.update(sweep.targets, sweep.seeds, sweep.sources)
+            used.update(result for result in sweep.results if result is not None)
+            for step in sweep.steps:
+                used.update(tensor for tensor in step.incoming if tensor is not None)
+                used.update(tensor for flow in step.flows for tensor in (flow.outgoing, flow.total))
+        self.tensors = {key: record for key, record in self.tensors.items() if key in used}
 
     def closed(self, sweep: _OpenSweep) -> Sweep:
         steps = tuple(

@@ -7,7 +7,7 @@ right inside their bodies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -119,8 +119,22 @@ class Recording:
 
     @cached_property
     def numbers(self) -> Mapping[int, int]:
-        """Print-time numbers: tensor id to position in order of appearance, the same in every run."""
-        return {key: number for number, key in enumerate(self.tensors)}
+        """Print-time numbers by tensor id, the same in every run.
+
+        What a reader meets first has the small numbers: inputs and outputs in the order in which ops ran, then what
+        only backward passes used.
+        """
+        return {key: number for number, key in enumerate(dict.fromkeys([*self._met(), *self.tensors]))}
+
+    def _met(self) -> Iterator[int]:
+        """The tensors that a reader meets while the program runs forward, what left the tape included."""
+        left = [note for note in self.notes if note.kind == "left" and note.subject in self.tensors]
+        for moment in self.order:
+            while left and left[0].before <= moment.application:
+                yield left.pop(0).subject
+            if moment.sweep is None:
+                yield from self.applications[moment.application].inputs
+                yield from self.applications[moment.application].outputs
 
     def name_of(self, tensor: int) -> str:
         """The user's name of a tensor, or ``%number``."""

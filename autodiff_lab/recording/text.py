@@ -159,6 +159,7 @@ class _Printer:
 
     def note(self, note: Note) -> Iterator[tuple[str, str]]:
         if note.kind == "left" and note.subject in self.recording.tensors:
+            yield from self.leaf(note.subject)
             left = f"{self.number(note.subject)} left the tape by {note.detail}"
         elif note.kind == "assigned":
             left = f"assigned {note.detail or 'a variable'}"

@@ -184,3 +184,18 @@ def test_a_very_long_chain_is_recorded_without_recursion() -> None:
         assert float(tape.gradient(y, x)) == 1.0
     assert len(recording) == len(recording.sweeps[0].steps) == n
     assert len(recording.order) == 2 * n
+
+
+def test_numbers_count_what_a_reader_meets() -> None:
+    """Inputs and outputs of the forward pass come first, without gaps, whatever else was converted or computed."""
+    with lab.record() as recording:
+        unused = lab.constant([9.0, 9.0])
+        x = lab.Variable([1.0, 2.0], name="x")
+        with lab.GradientTape() as tape:
+            y = x * x
+        tape.gradient(y, x)
+        y + y
+    met = [t for a in recording.forward for t in (*a.inputs, *a.outputs)]
+    assert [recording.numbers[t] for t in dict.fromkeys(met)] == [0, 1, 2]
+    assert unused._id not in recording.tensors
+    assert sorted(recording.numbers.values()) == list(range(len(recording.tensors)))

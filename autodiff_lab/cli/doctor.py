@@ -1,0 +1,152 @@
+"""``autodiff-lab doctor``: what works on this machine, in plain words, and how to get what does not.
+
+Every check tries the thing itself; a package that is installed and broken counts as broken.  Checks run in this
+process only if they are quick and harmless; compilers and GPU drivers are asked in a process of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "firefox", "safari", "msedge")
+TIME_LIMIT = 60.0
+"""Seconds that a check in a process of its own may take."""
+_PIP = f"{sys.executable} -m pip install"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found: whether the thing works, in words, and what to do if one wants it."""
+
+    name: str
+    works: bool
+    words: str
+    remedy: str = ""
+    needed: bool = False
+
+
+def add(commands: Any) -> None:
+    """Describe the arguments: there are none."""
+    commands.add_parser("doctor", help="what works on this machine, and how to get the rest",
+                        description="Say what works on this machine, and how to get what does not.")
+
+
+def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Print all findings; the status is 1 if something is broken without which nothing works."""
+    del options, rest
+    findings = [check() for check in CHECKS]
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        mark = "yes" if finding.works else "NO " if finding.needed else "no "
+        print(f"{mark}  {finding.name:<{width}}  {finding.words}")
+        if finding.remedy and not finding.works:
+            print(f"     {'':<{width}}  To get it: {finding.remedy}")
+    broken = [finding.name for finding in findings if finding.needed and not finding.works]
+    print()
+    print(f"Not ready: {', '.join(broken)}." if broken else "Ready: recording, gradients and exported pages work here.")
+    return 1 if broken else 0
+
+
+def python() -> Finding:
+    """The interpreter."""
+    number = ".".join(map(str, sys.version_info[:3]))
+    return Finding("Python", sys.version_info >= (3, 11), f"{number}", "Python 3.11 or later", needed=True)
+
+
+def numpy() -> Finding:
+    """Everything computes with NumPy."""
+    return _package("numpy", "numpy", "all ops compute with it", needed=True)
+
+
+def numba() -> Finding:
+    """Compiled kernels."""
+    if find_spec("numba") is None:
+        return Finding("numba", False, "not installed; ops run on NumPy alone, which is complete", f"{_PIP} numba")
+    works, said = _ask("import numba; f = numba.njit(lambda x: x + 1); assert f(1) == 2; print(numba.__version__)")
+    return Finding("numba", works, f"{said}, compiles" if works else f"installed, but does not compile: {said}",
+                   f"{_PIP} --upgrade numba numpy")
+
+
+def cuda() -> Finding:
+    """A GPU."""
+    found, said = _ask("import ctypes; d = ctypes.CDLL('libcuda.so.1'); n = ctypes.c_int();"
+                       "assert d.cuInit(0) == 0 and d.cuDeviceGetCount(ctypes.byref(n)) == 0; print(n.value)")
+    if not found or said == "0":
+        return Finding("CUDA", False, "no NVIDIA GPU with a driver here; nothing needs one",
+                       "an NVIDIA GPU and its driver, if you want kernels to run on it")
+    works, words = _ask("from numba import cuda; assert cuda.is_available(); print(cuda.get_current_device().name.decode())")
+    return Finding("CUDA", works, words if works else f"a GPU is here, but its compiler is not: {words}",
+                   f'{_PIP} "numba-cuda[cu13]"')
+
+
+def graphviz() -> Finding:
+    """What lays graphs out."""
+    from autodiff_lab.draw.layout.graphviz import programs
+
+    found = list(programs())
+    names = {"dot": "dot on the PATH", "pygraphviz": "the library in pygraphviz"}
+    words = " and ".join(names.get(name, name) for name in found)
+    return Finding("Graphviz", bool(found), f"graphs are laid out by {words}" if found else
+                   "neither dot nor pygraphviz; graphs are laid out by a simpler method of our own",
+                   f"{_PIP} pygraphviz, or your system's graphviz package")
+
+
+def jupyterlab() -> Finding:
+    """Where the lessons run."""
+    return _package("JupyterLab", "jupyterlab", "the lessons open in it")
+
+
+def widgets() -> Finding:
+    """The explorer in a notebook."""
+    return _package("anywidget", "anywidget", "recordings can be stepped through in a notebook")
+
+
+def matplotlib() -> Finding:
+    """Static figures."""
+    return _package("matplotlib", "matplotlib", "lab.plot_derivative draws with it")
+
+
+def browser() -> Finding:
+    """Something that opens pages."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None) or os.environ.get("BROWSER")
+    return Finding("Browser", found is not None, f"{found}" if found else
+                   "none found on the PATH; exported pages open in any browser, here or elsewhere",
+                   "any browser; the project's own tests want Chromium")
+
+
+CHECKS: tuple[Callable[[], Finding], ...] = (
+    python, numpy, numba, cuda, graphviz, jupyterlab, widgets, matplotlib, browser)
+
+
+def _package(name: str, module: str, use: str, needed: bool = False) -> Finding:
+    remedy = f"{_PIP} {module}"
+    if find_spec(module) is None:
+        return Finding(name, False, "not installed", remedy, needed)
+    works, said = _ask(f"import {module}")
+    try:
+        number = version(module)
+    except PackageNotFoundError:
+        number = "unknown version"
+    return Finding(name, works, f"{number}; {use}" if works else f"{number}, but it cannot be imported: {said}", remedy,
+                   needed)
+
+
+def _ask(code: str) -> tuple[bool, str]:
+    """Run a line of Python in a process of its own; gives whether it worked, and its last line in words."""
+    try:
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+    except subprocess.TimeoutExpired:
+        return False, f"no answer within {TIME_LIMIT:.0f} seconds"
+    except OSError as error:
+        return False, str(error)
+    lines = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines()
+    return done.returncode == 0, lines[-1] if lines else ""

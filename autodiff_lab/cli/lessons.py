@@ -1,0 +1,97 @@
+"""``autodiff-lab``: open JupyterLab on the lessons.
+
+In a checkout these are the files in ``notebooks/``.  An installed package keeps them among its own files, where nobody
+should write, so they are copied to a folder of the user's first; a file that is there already is left alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).resolve().parent.parent
+FOLDER = "autodiff_lab_lessons"
+
+
+def add(commands: Any) -> None:
+    """Describe the arguments."""
+    parser = commands.add_parser(
+        "lab", help="open JupyterLab on the lessons (the default)", allow_abbrev=False,
+        usage="autodiff-lab [lab] [--folder FOLDER] [argument of jupyterlab ...]",
+        description="Open JupyterLab on the lessons. Other arguments, such as --no-browser, go to JupyterLab.")
+    parser.add_argument("--folder", type=Path, metavar="FOLDER",
+                        help=f"where an installed package copies the lessons to; ~/{FOLDER} if not given")
+
+
+def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
+    """Find the lessons and start JupyterLab; gives its exit status."""
+    if find_spec("jupyterlab") is None:
+        print("JupyterLab is not installed. Try: "
+              f"{sys.executable} -m pip install jupyterlab ipywidgets anywidget matplotlib", file=sys.stderr)
+        return 1
+    source = find_lessons(PACKAGE)
+    if source is None:
+        print("No lessons were found beside this package. Is the installation complete?", file=sys.stderr)
+        return 1
+    try:
+        folder = writable_lessons(source, options.folder)
+    except OSError as error:
+        print(f"The lessons could not be copied: {error}. Try --folder with a folder of yours.", file=sys.stderr)
+        return 1
+    command = jupyter_command(folder, rest)
+    print(f"Lessons: {folder}", file=sys.stderr)
+    try:
+        return subprocess.call(command, cwd=folder)
+    except KeyboardInterrupt:
+        return 0
+
+
+def find_lessons(package: Path) -> Path | None:
+    """The folder with the notebooks: that of a checkout, else the copy inside an installed package."""
+    for folder in (package.parent / "notebooks", package / "_notebooks"):
+        if any(folder.glob("*.ipynb")):
+            return folder
+    return None
+
+
+def writable_lessons(source: Path, folder: Path | None = None) -> Path:
+    """The folder in which the lessons are opened; those of an installed package are copied there.
+
+    Parameters
+    ----------
+    source : Path
+        As `find_lessons` gives it.
+    folder : Path, optional
+        Where to copy to, also from a checkout.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    installed = source.name == "_notebooks"
+    if folder is None and not installed and os.access(source, os.W_OK):
+        return source
+    target = (folder or Path.home() / FOLDER).expanduser().resolve()
+    for file in sorted(source.rglob("*")):
+        copy = target / file.relative_to(source)
+        hidden = any(part.startswith((".", "__")) for part in file.relative_to(source).parts)
+        if file.is_file() and not hidden and not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    return target
+
+
+def jupyter_command(folder: Path, rest: Sequence[str]) -> list[str]:
+    """The command that opens JupyterLab on the first lesson; JupyterLab refuses root unless it is asked to."""
+    first = min(folder.glob("*.ipynb"), default=None)
+    root = getattr(os, "geteuid", lambda: 1)() == 0 and "--allow-root" not in rest
+    return [sys.executable, "-m", "jupyterlab", *(["--allow-root"] if root else []), *rest,
+            *([first.name] if first is not None else [])]

@@ -1,0 +1,29 @@
+"""Three training steps of a two-layer net that learns exclusive or."""
+
+import autodiff_lab as lab
+
+inputs = lab.constant([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], name="inputs")
+wanted = lab.constant([[0.0], [1.0], [1.0], [0.0]], name="wanted")
+
+w1 = lab.Variable([[0.6, -0.4, 0.9], [-0.7, 0.8, 0.5]], name="w1")
+b1 = lab.Variable([0.1, 0.0, -0.1], name="b1")
+w2 = lab.Variable([[1.0], [1.2], [-0.8]], name="w2")
+b2 = lab.Variable([0.0], name="b2")
+weights = [w1, b1, w2, b2]
+
+
+def net(x):
+    with lab.name_scope("hidden"):
+        hidden = lab.tanh(x @ w1 + b1)
+    with lab.name_scope("output"):
+        return hidden @ w2 + b2
+
+
+for step in range(3):
+    with lab.GradientTape() as tape:
+        error = net(inputs) - wanted
+        loss = lab.reduce_mean(error * error)
+    gradients = tape.gradient(loss, weights)
+    for weight, gradient in zip(weights, gradients):
+        weight.assign_sub(0.1 * gradient)
+    print(f"step {step}: loss {float(loss):.4f}")
