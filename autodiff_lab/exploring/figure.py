@@ -96,8 +96,8 @@ def plot_derivative(
         for row, label in enumerate(shown[: len(curves.rows)]):
             _draw(axes, curves, row, label, colours(theme)["paper"])
         if ax is None and curves.clip:  # near a pole; axes that somebody brought keep their own limits
-            ranges = [heights(row, clip=True) for row in curves.rows]
-            axes.set_ylim(min(low for low, _ in ranges), max(high for _, high in ranges))
+            low, high = heights(curves.rows[0], clip=True)
+            axes.set_ylim(low - (high - low) / 2, high + (high - low) / 2)
         axes.set_xlabel(x_label)
         axes.legend()
     return axes

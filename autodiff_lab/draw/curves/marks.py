@@ -1,8 +1,8 @@
 """Kinks, jumps and poles, told from samples and confirmed by finer ones.
 
 Between two neighbouring samples a smooth curve changes about as much as between their neighbours, and eight times less
-when one looks eight times closer.  A break keeps its height however close one looks, and a pole grows.  So the intervals
-that stand out are looked into, closer and closer, and the heights of the last looks compared.
+when one looks eight times closer.  A break keeps its height however close one looks, and a pole grows.  So the
+intervals that stand out are looked into, closer and closer, and the heights of the last looks compared.
 """
 
 from __future__ import annotations
@@ -116,7 +116,9 @@ def _breaks(x: np.ndarray, rows: Sequence[np.ndarray], row: int, sample: Sample,
     confirmed = [s for s in suspects if _stays(s.changes, floor, grows_counts=row > 0)]
     if not confirmed:
         return []
-    ends = [np.asarray(end) for end in sample(np.array([[s.left, s.right] for s in confirmed]).ravel())]
+    # A little outside: an end may be the break itself, where the value belongs to neither side.
+    sides = [[2 * s.left - s.right, 2 * s.right - s.left] for s in confirmed]
+    ends = [np.asarray(end) for end in sample(np.clip(np.array(sides).ravel(), x[0], x[-1]))]
     kind = "kink" if row else "jump"
     marks: list[Mark] = []
     for i, suspect in enumerate(confirmed):
@@ -183,7 +185,7 @@ def _joined(marks: list[Mark], step: float) -> list[Mark]:
 
 def _on_sample(mark: Mark, x: np.ndarray, step: float) -> Mark:
     nearest = float(x[np.argmin(np.abs(x - mark.x))])
-    return replace(mark, x=nearest) if abs(nearest - mark.x) < 0.001 * step else mark
+    return replace(mark, x=nearest) if abs(nearest - mark.x) < 1e-6 * step else mark
 
 
 def _simplest(left: float, right: float) -> float:

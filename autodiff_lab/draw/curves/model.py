@@ -20,7 +20,8 @@ class Mark:
     x : float
         Where; exactly the sample's x if it sits on a sample.
     kind : str
-        ``"kink"``: f goes on and its slope jumps, or is vertical; ``"jump"``: f jumps; ``"pole"``: f grows without bound.
+        ``"kink"``: f goes on and its slope jumps, or is vertical; ``"jump"``: f jumps; ``"pole"``: f grows without
+        bound.
     limits : tuple of pairs
         For f and each derivative the values just left and just right of it; None where there is none.
 

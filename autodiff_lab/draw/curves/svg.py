@@ -27,8 +27,10 @@ HEIGHTS = (260.0, 170.0, 140.0)
 _STYLE = """
 .lab-static { font: 400 12px var(--lab-ui-font); max-width: 100%; height: auto; }
 .lab-static text { fill: var(--lab-ink); }
-.lab-static .lab-tick { fill: var(--lab-muted); }
+.lab-static .lab-tick.lab-tick { fill: var(--lab-muted); }
 .lab-static .lab-name { font-size: 14px; font-style: italic; }
+.lab-row0 .lab-name { fill: var(--lab-forward); }
+.lab-row1 .lab-name { fill: var(--lab-backward); }
 .lab-paper { fill: var(--lab-paper); }
 .lab-grid { stroke: var(--lab-ink); stroke-opacity: .15; }
 .lab-axis { stroke: var(--lab-muted); }
@@ -95,12 +97,13 @@ def svg(curves: Curves, at: float | None = None, order: int = 1, width: float = 
     parts = [_panel(panel, curves, index, last=panel is panels[-1]) for panel in panels]
     style = re.sub(r"\s+", " ", themes.css_variables(f".lab-theme-{theme}", theme) + _STYLE.strip())
     title = curves.title or f"{curves.names[0]} and its derivative"
+    size = f'width="{width:g}" height="{height:g}"'
+    root = f"lab-static lab-theme-{theme}"
     return "".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="lab-static lab-theme-{theme}" role="img" width="{width:g}" '
-        f'height="{height:g}" viewBox="0 0 {width:g} {height:g}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{root}" role="img" {size} viewBox="0 0 {width:g} {height:g}">',
         f"<title>{escape(title)}</title><desc>{escape(account(curves, at))}</desc>",
         f"<style>{escape(style, quote=False).replace('&gt;', '>')}</style>",
-        f'<rect class="lab-paper" width="{width:g}" height="{height:g}" rx="{themes.RADIUS}"/>',
+        f'<rect class="lab-paper" {size} rx="{themes.RADIUS}"/>',
         *([] if index is None else [_tie(panels, curves, index)]),
         *parts,
         "</svg>",
@@ -229,7 +232,7 @@ def _name(panel: _Panel, curves: Curves) -> str:
     index = int(known[-1]) if len(known) else len(row) - 1
     y = panel.y(float(row[index])) if len(known) else panel.height / 2
     y = min(max(y, 8.0), panel.height - 8) + 4
-    return _text("lab-name", max(panel.x(float(curves.x[index])), 40.0) + 8, y, curves.names[panel.row], "start")
+    return _text("lab-name", max(panel.x(float(curves.x[index])), 40.0) + 14, y, curves.names[panel.row], "start")
 
 
 def _line(css: str, x1: float, y1: float, x2: float, y2: float) -> str:

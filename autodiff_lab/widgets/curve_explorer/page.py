@@ -42,8 +42,8 @@ def page(facts: dict[str, Any], samples: bytes, state: dict[str, Any], script: s
 
     Examples
     --------
-    >>> page({"title": "f < g"}, b"", {}, "export default {};", "")[:58]
-    '<!doctype html>\\n<html lang="en">\\n<meta charset="utf-8">\\n<t'
+    >>> page({"title": "f < g"}, b"", {}, "export default {};", "").splitlines()[3]
+    '<title>f &lt; g</title>'
     """
     carried = {"facts": facts, "samples": base64.b64encode(samples).decode(), **state}
     # Inside a script element only "<" could end it; JSON may spell it as an escape.

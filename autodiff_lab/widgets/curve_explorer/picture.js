@@ -89,7 +89,7 @@ function drawPlot(parent, plot, scene, last) {
   add(inside, "path", { class: `curve order${plot.row}`, d });
   for (const mark of scene.marks) drawMark(inside, plot, mark, scene);
   const end = curveEnd(plot, scene);
-  add(group, "text", { class: `name order${plot.row}`, x: end.x + 8, y: end.y + 4 }, scene.words.names[plot.row]);
+  add(group, "text", { class: `name order${plot.row}`, x: end.x + 14, y: end.y + 4 }, scene.words.names[plot.row]);
 }
 
 /**
@@ -170,8 +170,10 @@ export function drawPoint(layer, scene, plots, handles) {
   drawLine(inside[0], upper, "tangent", scene.point, slope);
   if (lower) drawHeight(inside[1], lower, scene.point);
   if (scene.secant) drawSecant(inside, plots, scene);
-  plots.slice(1).forEach((plot, i) => drawValue(inside[i + 1], plot, scene));
-  drawSlopeLabel(inside[0], upper, scene);
+  // Dots and numbers may reach over the edge of a panel, lines may not.
+  const over = plots.map(plot => add(layer, "g", { transform: `translate(${plot.left} ${plot.top})` }));
+  plots.slice(1).forEach((plot, i) => drawValue(over[i + 1], plot, scene));
+  drawSlopeLabel(over[0], upper, scene);
   moveHandle(handles.get("point"), upper, scene, scene.point, true);
   moveHandle(handles.get("other"), upper, scene, scene.other, scene.secant);
 }
@@ -220,10 +222,21 @@ function drawSecant(inside, plots, scene) {
   add(inside[1], "line", { class: "secant", x1, x2, y1: y, y2: y });
 }
 
+/**
+ * Whether a point of the plane is inside a panel.
+ * @param {Plot} plot
+ * @param {Scene} scene
+ * @param {number} x
+ * @param {number} y
+ */
+function shows(plot, scene, x, y) {
+  return x >= scene.view.lo && x <= scene.view.hi && y >= plot.range.lo && y <= plot.range.hi;
+}
+
 /** @param {Element} parent @param {Plot} plot @param {Scene} scene */
 function drawValue(parent, plot, scene) {
   const value = scene.point.values[plot.row];
-  if (!Number.isFinite(value)) return;
+  if (!shows(plot, scene, scene.point.x, value)) return;
   const [x, y] = [plot.toX(scene.point.x), plot.toY(value)];
   add(parent, "circle", { class: "halo", cx: x, cy: y, r: 7 });
   add(parent, "circle", { class: `dot order${plot.row}`, cx: x, cy: y, r: 4 });
@@ -242,7 +255,7 @@ function falls({ samples, point }, row) {
 /** @param {Element} parent @param {Plot} plot @param {Scene} scene */
 function drawSlopeLabel(parent, plot, scene) {
   const [value, slope] = scene.point.values;
-  if (!Number.isFinite(value) || !Number.isFinite(slope)) return;
+  if (!shows(plot, scene, scene.point.x, value) || !Number.isFinite(slope)) return;
   const [x, y] = [plot.toX(scene.point.x), plot.toY(value)];
   const label = labelPlace({ x, y, falling: slope < 0, panel: plot });
   const text = `slope ${short(slope)}`;

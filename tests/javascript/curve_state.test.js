@@ -1,0 +1,129 @@
+// The explorer's state without a page: stepping, zooming, asking for finer samples, and what it says about itself.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { keyAction } from "../../autodiff_lab/widgets/curve_explorer/controls.js";
+import { averageRate, pointSentence, secantSentence, statusSentence, tableRows } from "../../autodiff_lab/widgets/curve_explorer/sentences.js";
+import { State } from "../../autodiff_lab/widgets/curve_explorer/state.js";
+
+/** @param {Partial<import("../../autodiff_lab/widgets/curve_explorer/state.js").Facts>} [changed] */
+function cubic(changed = {}) {
+  const facts = {
+    ...{ name: "f", names: ["f(x)", "f′(x)", "f″(x)"], variable: "x", title: "f", notes: [], marks: [] },
+    ...{ lo: -2, hi: 2, narrowest: 1e-6, clip: false, live: false },
+    ...changed,
+  };
+  return new State(facts, bytes(-2, 2, 401).buffer, { x: 1, other: 2, order: 1, secant: false });
+}
+
+/** @param {number} lo @param {number} hi @param {number} n */
+function bytes(lo, hi, n) {
+  const x = Array.from({ length: n }, (_, i) => lo + ((hi - lo) * i) / (n - 1));
+  return new Float64Array([...x, ...x.map(v => v ** 3), ...x.map(v => 3 * v * v), ...x.map(v => 6 * v)]);
+}
+
+test("keys move the point by one sample, by ten, and to the ends", () => {
+  const state = cubic();
+  const press = (/** @type {string} */ key, shiftKey = false) => keyAction(state, { key, shiftKey }, "point")?.();
+  press("ArrowRight");
+  assert.ok(Math.abs(state.point.x - 1.01) < 1e-12);
+  press("ArrowLeft", true);
+  assert.ok(Math.abs(state.point.x - 0.91) < 1e-12);
+  press("End");
+  assert.equal(state.point.x, 2);
+  press("ArrowRight");
+  assert.equal(state.point.x, 2);
+  press("Home");
+  assert.equal(state.point.x, -2);
+  assert.equal(keyAction(state, { key: "q", shiftKey: false }, "point"), null);
+});
+
+test("the slope at the point is the sample's, never a difference", () => {
+  const state = cubic();
+  assert.deepEqual(state.point.values, [1, 3, 6]);
+  assert.equal(averageRate(state.point, state.other), 7);
+  assert.ok(Number.isNaN(averageRate(state.point, state.point)));
+});
+
+test("looking closer without a kernel interpolates and keeps the point's exact values", () => {
+  const state = cubic();
+  for (let i = 0; i < 6; i += 1) state.zoom(2);
+  assert.ok(state.samples.interpolated);
+  assert.equal(state.request, null);
+  assert.deepEqual(state.point, { x: 1, values: [1, 3, 6], interpolated: false });
+  state.stepBy("point", 1);
+  assert.ok(state.point.interpolated);
+  assert.ok(Math.abs(state.point.values[1] - 3 * state.point.x ** 2) < 1e-8);
+  state.reset();
+  assert.ok(!state.samples.interpolated);
+});
+
+test("with a kernel finer samples are asked for once, and only the newest answer counts", () => {
+  const state = cubic({ live: true });
+  state.zoom(8);
+  const first = state.request;
+  assert.ok(first);
+  state.zoom(8);
+  const second = state.request;
+  assert.ok(second && second.id > first.id && second.lo <= state.view.lo && second.hi >= state.view.hi);
+  assert.equal(state.receive({ id: first.id }, new DataView(bytes(first.lo, first.hi, first.n).buffer)), false);
+  assert.equal(state.receive({ id: second.id }, new DataView(bytes(second.lo, second.hi, second.n).buffer)), true);
+  assert.ok(!state.samples.interpolated);
+  assert.equal(state.request, null);
+  state.pan(0.1);
+  assert.equal(state.request, null, "samples reach half a view over each edge");
+  state.pan(3);
+  assert.ok(state.request);
+});
+
+test("a kernel that answers with an error, or not at all, is said and not asked again", () => {
+  const state = cubic({ live: true });
+  state.zoom(8);
+  assert.ok(state.receive({ id: state.request?.id ?? 0, error: "ValueError: no" }, undefined));
+  assert.equal(state.problem, "ValueError: no");
+  state.zoom(8);
+  assert.equal(state.request, null);
+  const silent = cubic({ live: true });
+  silent.zoom(8);
+  silent.giveUp();
+  assert.equal(silent.problem, "no kernel answers");
+});
+
+test("under the microscope a smooth curve fills the panel as its tangent does", () => {
+  const state = cubic();
+  state.zoom(1000);
+  const [upper] = state.ranges;
+  const { lo, hi } = state.view;
+  const bend = Math.abs(hi ** 3 - (1 + 3 * (hi - 1))) / (upper.hi - upper.lo);
+  assert.ok(bend < 1e-3, `the curve leaves its tangent by ${bend} of the height`);
+  assert.ok(lo < 1 && hi > 1 && upper.lo < 1 && upper.hi > 1);
+});
+
+test("sentences say value, slope and direction, and name what is missing", () => {
+  const words = { name: "f", names: ["f(x)", "f′(x)"], variable: "x" };
+  const at = (/** @type {number[]} */ values, interpolated = false) => ({ x: 1.5, values, interpolated });
+  assert.equal(pointSentence(words, at([2, -3]), 0.01, undefined), "At x = 1.5, f(x) is 2 and falling with slope −3.");
+  assert.match(pointSentence(words, at([2, 0], true), 0.01, undefined), /about 2 and level with slope about 0/);
+  assert.equal(pointSentence(words, at([NaN, NaN]), 0.01, undefined), "At x = 1.5, f is undefined.");
+  assert.match(pointSentence(words, at([2, NaN]), 0.01, undefined), /has no slope/);
+  /** @type {import("../../autodiff_lab/widgets/curve_explorer/samples.js").Mark} */
+  const kink = { x: 1.5, kind: "kink", limits: [[2, 2], [-1, 1]] };
+  assert.match(pointSentence(words, at([2, 0]), 0.01, kink), /slope −1 from the left, 1 from the right; the tape says 0/);
+  assert.match(secantSentence(words, at([2, 0]), at([2, 0]), 0.01), /0\/0/);
+});
+
+test("the status line says who computed what is shown", () => {
+  const facts = { count: 401, magnified: 1, interpolated: false, waiting: false, problem: "" };
+  assert.equal(statusSentence(facts), "401 samples in view, each slope computed by the tape");
+  assert.match(statusSentence({ ...facts, magnified: 32, interpolated: true }), /^enlarged 32×, interpolated .* no kernel/);
+  assert.match(statusSentence({ ...facts, waiting: true }), /computing/);
+  assert.match(statusSentence({ ...facts, problem: "no kernel answers" }), /no kernel answers/);
+});
+
+test("the table shows evenly chosen samples of the view", () => {
+  const state = cubic();
+  const rows = tableRows(state.samples, state.view, 21);
+  assert.equal(rows.length, 21);
+  assert.deepEqual(rows[0].slice(1), ["−8", "12", "−12"]);
+});

@@ -1,0 +1,1 @@
+"""Widgets on the Python side; the browser tests press them."""
