@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from autodiff_lab.draw import theme as themes
 from autodiff_lab.draw.account import account, heading, position
 from autodiff_lab.draw.geometry import HEAD_LENGTH, arrowhead, backward, path, shortened
+from autodiff_lab.draw.lines import cut, text_width
 from autodiff_lab.draw.nodes import draw_halo, draw_node, written
 from autodiff_lab.draw.timeline import Timeline
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 CAPTION = 32.0
 """Pixels above the picture for its title and position."""
 LEAST_WIDTH = 160.0
+TITLE_LENGTH = 60
+MARGIN = 16
 PARTS = frozenset({"values", "gradients", "shapes", "names"})
 """What can be shown or left out."""
 SHOWN = frozenset({"values", "gradients", "names"})
@@ -115,16 +118,17 @@ def svg(
     timeline = timeline or Timeline(recording)
     root = f"lab-picture lab-theme-{theme}"
     style = themes.css_variables(f".lab-theme-{theme}", theme) + _STYLE.strip()
-    title, where = heading(recording), position(recording, moment)
-    caption = CAPTION if recording.title or where else 0.0
-    width, height = max(layout.width, LEAST_WIDTH), layout.height + caption
+    title, where = cut(recording.title, TITLE_LENGTH), position(recording, moment)
+    caption = CAPTION if title or where else 0.0
+    told = text_width(title, 14.0, strong=True) + text_width(where, 14.0) + 3 * MARGIN
+    width, height = max(layout.width, told if caption else 0.0, LEAST_WIDTH), layout.height + caption
     return "".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{root}" role="img" width="{width:g}" ',
         f'height="{height:g}" viewBox="0 0 {width:g} {height:g}">',
-        f"<title>{written(title)}</title><desc>{written(account(graph, timeline, moment))}</desc>",
+        f"<title>{written(heading(recording))}</title><desc>{written(account(graph, timeline, moment))}</desc>",
         f"<style>{_compact(style)}</style>",
         f'<rect class="lab-paper" width="{width:g}" height="{height:g}" rx="{themes.RADIUS}"/>',
-        _caption(recording.title, where, width),
+        _caption(title, where, width),
         f'<g transform="translate(0,{caption:g})">',
         *(draw_halo(node, layout.boxes[node.key], timeline, moment) for node in graph.nodes),
         *_edges(graph, layout, timeline, moment, gradients="gradients" in shown),
@@ -139,11 +143,11 @@ def _compact(style: str) -> str:
 
 
 def _caption(title: str, where: str, width: float) -> str:
-    told = f'<text class="lab-caption" x="16" y="22">{written(title)}</text>' if title else ""
+    told = f'<text class="lab-caption" x="{MARGIN}" y="22">{written(title)}</text>' if title else ""
     if where and title:
-        told += f'<text class="lab-muted" x="{width - 16:g}" y="22" text-anchor="end">{where}</text>'
+        told += f'<text class="lab-muted" x="{width - MARGIN:g}" y="22" text-anchor="end">{where}</text>'
     elif where:
-        told += f'<text class="lab-muted" x="16" y="22">{where}</text>'
+        told += f'<text class="lab-muted" x="{MARGIN}" y="22">{where}</text>'
     return told
 
 

@@ -142,10 +142,28 @@ def test_a_graph_too_large_for_the_time_limit_says_its_size_and_what_to_try(monk
     slow = (sys.executable, "-c", "import time; time.sleep(60)")
     monkeypatch.setattr("autodiff_lab.draw.layout.programs", lambda: {"dot": slow})
     drawn = graph(handmade.many(20))
-    with pytest.raises(LayoutFailed, match=r"23 nodes and 40 edges .* 0.3 s.*lab\.name_scope.*time_limit"):
+    with pytest.raises(LayoutFailed, match=r"23 nodes and 40 edges .* 0\.3 s.*lab\.name_scope.*time_limit"):
         layout(drawn, time_limit=0.3)
     failed = layouts([drawn, graph(handmade.sine())], time_limit=0.3)
     assert [type(one) for one in failed] == [LayoutFailed, LayoutFailed]
+
+
+@pytest.mark.parametrize("engine_name", [None, OWN])
+def test_a_hopeless_graph_is_refused_before_anything_is_tried(engine_name: str | None) -> None:
+    drawn = graph(handmade.many(450))
+    with pytest.raises(LayoutFailed, match=r"45\d nodes and 900 edges .* 0\.1 s"):
+        layout(drawn, time_limit=0.1, engine=engine_name)
+
+
+def test_a_value_that_everything_uses_does_not_fill_our_own_layout() -> None:
+    pencil = handmade.Pencil()
+    x = value = pencil.leaf(1.0, "x")
+    for _ in range(1500):
+        value = pencil.run("add", (value, x), 1.0)
+    drawn = graph(pencil.done())
+    placed = layout(drawn, engine=OWN)
+    assert len(placed.curves) == 3000
+    assert placed.height < 1000
 
 
 BROKEN = {

@@ -1,6 +1,7 @@
 """The static picture: what it shows at a moment, what it never does, and that any text is safe in it."""
 
 import re
+from collections.abc import Callable
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -80,6 +81,28 @@ def test_one_halo_is_on_the_node_where_the_moment_happens(moment: int) -> None:
     assert texts(now[0])[0].startswith(symbol)
     phase = "forward" if moment < 3 else "backward"
     assert f"Step {moment + 1} of 6 · {phase}" in texts(root)
+
+
+@pytest.mark.parametrize("make", [handmade.two_layers, handmade.second_order, handmade.two_sweeps, handmade.failed])
+def test_every_moment_is_in_one_place(make: Callable[[], Recording]) -> None:
+    recording = make()
+    for moment in range(len(recording.order)):
+        for folded in (None, ()):
+            root = picture(recording, moment, folded)
+            assert len(groups(root, "lab-now")) == 1
+            to_come = len(groups(root, "lab-node", "lab-to-come"))
+            ran = {m.application for m in recording.order[: moment + 1]}
+            if folded == ():
+                assert to_come == len({m.application for m in recording.order} - ran)
+
+
+def test_title_and_step_have_room_on_a_narrow_picture() -> None:
+    pencil = handmade.Pencil(title="a title that is longer than the picture is wide, and then some more of it")
+    pencil.run("sin", (pencil.leaf(1.0, "x"),), 0.84)
+    root = picture(pencil.done(), 0)
+    title, step = list(root.iter(SVG + "text"))[:2]
+    assert len(title.text or "") == 60
+    assert float(root.get("width", "0")) > 7 * (len(title.text or "") + len(step.text or ""))
 
 
 def test_at_the_end_there_is_no_halo() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from autodiff_lab.draw.layout.attach import attach
 from autodiff_lab.draw.layout.graphviz import LARGE, place_by_graphviz, programs
 from autodiff_lab.draw.layout.layered import place_in_layers
+from autodiff_lab.draw.layout.placed import too_large
 from autodiff_lab.draw.model import Graph, Layout
 from autodiff_lab.errors import LayoutFailed
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 OWN = "layered"
 """Name of our own layering."""
+MOST_A_SECOND = 4000
+"""Nodes for each second of the time limit beyond which no engine is asked: the fastest of them could not do it."""
 
 
 def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> Layout:
@@ -55,6 +58,8 @@ def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> 
     """
     if not graph.nodes:
         return Layout({}, (), 0.0, 0.0, engine or OWN)
+    if len(graph.nodes) > MOST_A_SECOND * time_limit:
+        raise too_large([graph], time_limit)
     for name, command in _engines(engine).items():
         placed = place_by_graphviz([graph], command, time_limit)
         if placed is not None:

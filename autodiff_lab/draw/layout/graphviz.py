@@ -14,8 +14,7 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab.draw.layout.placed import Placed, Point
-from autodiff_lab.errors import LayoutFailed
+from autodiff_lab.draw.layout.placed import Placed, Point, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +65,7 @@ def place_by_graphviz(graphs: Sequence[Graph], command: Sequence[str], time_limi
     try:
         done = subprocess.run(command, input=sources, capture_output=True, timeout=time_limit, check=False)
     except subprocess.TimeoutExpired as error:
-        raise LayoutFailed(_too_large(graphs, time_limit)) from error
+        raise too_large(graphs, time_limit) from error
     except OSError:
         return None
     try:
@@ -74,15 +73,6 @@ def place_by_graphviz(graphs: Sequence[Graph], command: Sequence[str], time_limi
         return [_read(graph, document) for graph, document in zip(graphs, found, strict=True)]
     except (ValueError, KeyError, IndexError):
         return None
-
-
-def _too_large(graphs: Sequence[Graph], time_limit: float) -> str:
-    nodes, edges = sum(len(graph.nodes) for graph in graphs), sum(len(graph.edges) for graph in graphs)
-    return (
-        f"A graph of {nodes} nodes and {edges} edges was not laid out within {time_limit:g} s. "
-        "Give parts of the program a name with lab.name_scope(...), so that they fold to one node each; "
-        "or look inside one scope only; or raise time_limit."
-    )
 
 
 def _documents(text: str) -> list[dict[str, Any]]:

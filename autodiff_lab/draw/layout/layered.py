@@ -19,6 +19,8 @@ COLUMN_SPACE, ROW_SPACE = 64.0, 20.0
 LANE = 4.0
 """Height kept free for an edge that passes a column."""
 PASSES = 8
+MOST_LANES = 20_000
+"""Lanes beyond which long edges are drawn straight across: a value used by everything would fill the picture."""
 
 
 def place_in_layers(graph: Graph) -> Placed:
@@ -41,6 +43,8 @@ class _Layers:
             self.slots[self.column[node.key]].append(node.key)
         self.before: defaultdict[str, list[str]] = defaultdict(list)
         self.after: defaultdict[str, list[str]] = defaultdict(list)
+        spans = [self.column[graph.edges[n].target] - self.column[graph.edges[n].source] for n in self.onward]
+        self.spacious = sum(spans) <= MOST_LANES
         self.lanes = {number: self._lane(number) for number in self.onward}
 
     def _columns(self) -> dict[str, int]:
@@ -63,7 +67,8 @@ class _Layers:
         """Make slots for an edge in the columns between its nodes, and link neighbours along it."""
         edge = self.graph.edges[number]
         lane = []
-        for column in range(self.column[edge.source] + 1, self.column[edge.target]):
+        between = range(self.column[edge.source] + 1, self.column[edge.target]) if self.spacious else ()
+        for column in between:
             slot = f"{number} {column}"
             self.slots[column].append(slot)
             self.height[slot] = LANE

@@ -1,8 +1,16 @@
-"""What a layout program says: centres and rough curves, before edges get ends of their own."""
+"""What a layout program says: centres and rough curves, before edges get ends of their own; or that it cannot."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autodiff_lab.errors import LayoutFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autodiff_lab.draw.model import Graph
 
 Point = tuple[float, float]
 """Pixels, y downwards."""
@@ -14,3 +22,13 @@ class Placed:
 
     centres: dict[str, Point]
     curves: tuple[tuple[Point, ...], ...]
+
+
+def too_large(graphs: Sequence[Graph], time_limit: float) -> LayoutFailed:
+    """Return the error for graphs that are not ready within so many seconds."""
+    nodes, edges = sum(len(graph.nodes) for graph in graphs), sum(len(graph.edges) for graph in graphs)
+    return LayoutFailed(
+        f"A graph of {nodes} nodes and {edges} edges cannot be laid out within {time_limit:g} s. "
+        "Give parts of the program a name with lab.name_scope(...), so that they fold to one node each; "
+        "or look inside one scope only; or raise time_limit."
+    )
