@@ -33,6 +33,7 @@ from autodiff_lab.events.values import (
     SweepStarted,
     TapeClosed,
     TapeOpened,
+    TapeSwitched,
     TensorLeft,
     TensorMet,
     TensorWatched,
@@ -42,6 +43,6 @@ from autodiff_lab.events.values import (
 __all__ = [
     "CAUSE", "EVERYTHING", "Event", "GradientFlowed", "Identified", "Late", "Listener", "Observer", "OpApplied",
     "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "SweepEnded", "SweepStarted", "TapeClosed",
-    "TapeOpened", "TensorLeft", "TensorMet", "TensorWatched", "VariableAssigned", "active", "fresh_id", "name_scope",
-    "observing", "place_now", "sinks_now", "tell_listeners",
+    "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorWatched", "VariableAssigned", "active", "fresh_id",
+    "name_scope", "observing", "place_now", "sinks_now", "tell_listeners",
 ]

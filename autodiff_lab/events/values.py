@@ -75,7 +75,7 @@ class TensorLeft(NamedTuple):
 
 
 class VariableAssigned(NamedTuple):
-    """A variable got a new value; gradients do not pass from the value to later reads."""
+    """A variable got a new value, or its first one from a tensor; gradients do not pass from it to later reads."""
 
     variable: int
     name: str
@@ -85,17 +85,26 @@ class VariableAssigned(NamedTuple):
 
 
 class TapeOpened(NamedTuple):
-    """A tape began to record."""
+    """A tape began to record; `automatic` ones watch every trainable variable that is read."""
 
     tape: int
     persistent: bool
     place: Place | None
+    automatic: bool = True
 
 
 class TapeClosed(NamedTuple):
     """A tape stopped recording."""
 
     tape: int
+
+
+class TapeSwitched(NamedTuple):
+    """An open tape stopped listening for a while, listens again, or forgot: 'paused', 'resumed' or 'reset'."""
+
+    tape: int
+    how: str
+    place: Place | None
 
 
 class TensorWatched(NamedTuple):
@@ -107,7 +116,10 @@ class TensorWatched(NamedTuple):
 
 
 class SweepStarted(NamedTuple):
-    """A backward pass begins: `seeds` are the ids of the cotangents of `targets`."""
+    """A backward pass begins: `seeds` are the ids of the cotangents of `targets`.
+
+    `untracked` are the targets that were asked for and that the tape knows nothing of.
+    """
 
     sweep: int
     tape: int
@@ -115,6 +127,7 @@ class SweepStarted(NamedTuple):
     seeds: tuple[int, ...]
     sources: tuple[int, ...]
     place: Place | None
+    untracked: tuple[int, ...] = ()
 
 
 class GradientFlowed(NamedTuple):
@@ -144,8 +157,19 @@ class SweepEnded(NamedTuple):
 
 
 Event = (
-    OpDescribed | TensorMet | OpApplied | OpFailed | TensorLeft | VariableAssigned | TapeOpened | TapeClosed
-    | TensorWatched | SweepStarted | GradientFlowed | SweepEnded
+    OpDescribed
+    | TensorMet
+    | OpApplied
+    | OpFailed
+    | TensorLeft
+    | VariableAssigned
+    | TapeOpened
+    | TapeClosed
+    | TapeSwitched
+    | TensorWatched
+    | SweepStarted
+    | GradientFlowed
+    | SweepEnded
 )
 Observer = Callable[[Any], object]
 

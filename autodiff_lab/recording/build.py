@@ -23,6 +23,7 @@ from autodiff_lab.events import (
     SweepStarted,
     TapeClosed,
     TapeOpened,
+    TapeSwitched,
     TensorLeft,
     TensorMet,
     TensorWatched,
@@ -85,8 +86,16 @@ class _Builder:
         if self.running:
             self.met_in_sweeps.add(event.tensor)
         self.tensors[event.tensor] = TensorRecord(
-            event.tensor, event.kind, given_name(event.name), self.keep(event.value, True), None, event.variable,
-            event.trainable, event.place, event.scope)
+            event.tensor,
+            event.kind,
+            given_name(event.name),
+            self.keep(event.value, True),
+            None,
+            event.variable,
+            event.trainable,
+            event.place,
+            event.scope,
+        )
 
     def keep(self, value: Any, leaf: bool) -> Snapshot:
         return value if value.__class__ is Snapshot else self.policy(value, leaf)
@@ -96,22 +105,42 @@ class _Builder:
         index = len(self.applications)
         for tensor in inputs:
             self.known(tensor)
-        self.applications.append(Application(
-            index, op, inputs, outputs, plain(params) or None, None if cause is None else self.made_by.get(cause),
-            place, scope))
+        self.applications.append(
+            Application(
+                index,
+                op,
+                inputs,
+                outputs,
+                plain(params) or None,
+                None if cause is None else self.made_by.get(cause),
+                place,
+                scope,
+            )
+        )
         self.moments.append((index, None, None))
         for tensor, value in zip(outputs, values, strict=True):
             self.made_by[tensor] = index
             self.tensors[tensor] = TensorRecord(
-                tensor, "output", None, self.keep(value, False), index, None, False, place, scope)
+                tensor, "output", None, self.keep(value, False), index, None, False, place, scope
+            )
 
     def op_failed(self, event: OpFailed) -> None:
         index = len(self.applications)
         for tensor in event.inputs:
             self.known(tensor)
-        self.applications.append(Application(
-            index, event.op, event.inputs, (), plain(event.params) or None, None, event.place, event.scope,
-            f"{event.error}: {event.message}"))
+        self.applications.append(
+            Application(
+                index,
+                event.op,
+                event.inputs,
+                (),
+                plain(event.params) or None,
+                None,
+                event.place,
+                event.scope,
+                f"{event.error}: {event.message}",
+            )
+        )
         self.moments.append((index, None, None))
 
     def known(self, tensor: int) -> int:
@@ -122,7 +151,7 @@ class _Builder:
 
     def sweep_started(self, event: SweepStarted) -> None:
         self.running += 1
-        for tensor in (*event.targets, *event.seeds):
+        for tensor in (*event.targets, *event.seeds, *event.untracked):
             self.known(tensor)
         self.met_in_sweeps.update(event.seeds)
         self.sweeps[event.sweep] = _OpenSweep(len(self.sweeps), event)
@@ -146,26 +175,33 @@ class _Builder:
         if event.sweep in self.sweeps:
             self.sweeps[event.sweep].results = event.results
 
-    def note(self, kind: str, subject: int, detail: str, place: Any) -> None:
-        self.notes.append(Note(kind, subject, detail, place, len(self.applications)))
+    def note(self, kind: str, subject: int, detail: str, place: Any, by: int | None = None) -> None:
+        self.notes.append(Note(kind, subject, detail, place, len(self.applications), by))
 
     def finish(self, kept: Recorder) -> Recording:
         applications = tuple(self.applications)
         sweeps = tuple(self.closed(sweep) for sweep in self.sweeps.values())
         self.forget_unused(applications, sweeps)
         statements = Statements()
-        names = Namer(statements, kept.names, self.ops).names(
-            self.tensors, applications, sweeps, self.met_in_sweeps)
+        names = Namer(statements, kept.names, self.ops).names(self.tensors, applications, sweeps, self.met_in_sweeps)
         for key, name in names.items():
             if key in self.tensors:
                 self.tensors[key] = replace(self.tensors[key], name=name)
         places = [x.place for group in (self.tensors.values(), applications, sweeps, self.notes) for x in group]
         sources = lines_at(places)
         return Recording(
-            ops=self.ops, tensors=self.tensors, applications=applications, sweeps=sweeps, order=self.order(sweeps),
-            notes=tuple(self.notes), sources=sources, labels=labels_of(sources), error=kept.error,
+            ops=self.ops,
+            tensors=self.tensors,
+            applications=applications,
+            sweeps=sweeps,
+            order=self.order(sweeps),
+            notes=tuple(self.notes),
+            sources=sources,
+            labels=labels_of(sources),
+            error=kept.error,
             replayable=all(t.snapshot.array is not None for t in self.tensors.values() if t.application is None),
-            title=kept.title)
+            title=kept.title,
+        )
 
     def forget_unused(self, applications: tuple[Application, ...], sweeps: tuple[Sweep, ...]) -> None:
         """Leave out values that only passed by, such as the list that a variable was made from."""
@@ -182,15 +218,31 @@ class _Builder:
 
     def closed(self, sweep: _OpenSweep) -> Sweep:
         steps = tuple(
-            Step(index, application, incoming, tuple(
-                Flow(e.position, e.input, e.outgoing, e.total, arrived, sweep.arrived[e.input], self.local(e.local))
-                for e, arrived in flows))
-            for index, (application, incoming, flows) in enumerate(sweep.steps))
+            Step(
+                index,
+                application,
+                incoming,
+                tuple(
+                    Flow(e.position, e.input, e.outgoing, e.total, arrived, sweep.arrived[e.input], self.local(e.local))
+                    for e, arrived in flows
+                ),
+            )
+            for index, (application, incoming, flows) in enumerate(sweep.steps)
+        )
         event = sweep.event
         results = sweep.results or (None,) * len(event.sources)
-        return Sweep(sweep.index, event.tape, event.targets, event.seeds, event.sources,
-                     tuple(None if r is None else self.known(r) for r in results), steps, event.place,
-                     sweep.results is not None)
+        return Sweep(
+            sweep.index,
+            event.tape,
+            event.targets,
+            event.seeds,
+            event.sources,
+            tuple(None if r is None else self.known(r) for r in results),
+            steps,
+            event.place,
+            sweep.results is not None,
+            event.untracked,
+        )
 
     def local(self, late: Late | None) -> Snapshot | None:
         """The local derivative, worked out now; a rule that cannot do it alone leaves it out."""
@@ -208,7 +260,8 @@ class _Builder:
         return tuple(
             Moment("forward", application) if sweep is None else Moment("backward", application, sweep, step)
             for application, sweep, step in self.moments
-            if sweep is not None or self.applications[application].cause is None or application in visited)
+            if sweep is not None or self.applications[application].cause is None or application in visited
+        )
 
 
 def plain(value: Any) -> Any:
@@ -226,6 +279,10 @@ def plain(value: Any) -> Any:
     return str(getattr(value, "name", None) or getattr(value, "__name__", None) or value)
 
 
+def _kind_of_tape(event: TapeOpened) -> str:
+    return " ".join([*["persistent"] * event.persistent, *["manual"] * (not event.automatic)])
+
+
 _HANDLERS: dict[type, Callable[[_Builder, Any], None]] = {
     OpDescribed: _Builder.op_described,
     TensorMet: _Builder.tensor_met,
@@ -235,8 +292,9 @@ _HANDLERS: dict[type, Callable[[_Builder, Any], None]] = {
     GradientFlowed: _Builder.gradient_flowed,
     SweepEnded: _Builder.sweep_ended,
     TensorLeft: lambda b, e: b.note("left", e.tensor, e.how, e.place),
-    VariableAssigned: lambda b, e: b.note("assigned", e.variable, given_name(e.name) or "", e.place),
-    TensorWatched: lambda b, e: b.note("watched", e.tensor, "", e.place),
-    TapeOpened: lambda b, e: b.note("tape opened", e.tape, "persistent" if e.persistent else "", e.place),
+    VariableAssigned: lambda b, e: b.note("assigned", e.variable, given_name(e.name) or "", e.place, e.source),
+    TensorWatched: lambda b, e: b.note("watched", e.tensor, "", e.place, e.tape),
+    TapeOpened: lambda b, e: b.note("tape opened", e.tape, _kind_of_tape(e), e.place),
+    TapeSwitched: lambda b, e: b.note(f"tape {e.how}", e.tape, "", e.place),
     TapeClosed: lambda b, e: b.note("tape closed", e.tape, "", None),
 }

@@ -92,7 +92,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """One backward pass: from the `seeds` of `targets` to the `results` of `sources` (None where no path leads)."""
+    """One backward pass: from the `seeds` of `targets` to the `results` of `sources` (None where no path leads).
+
+    `untracked` are targets that were asked for and that the tape knows nothing of.
+    """
 
     index: int
     tape: int
@@ -103,6 +106,7 @@ class Sweep:
     steps: tuple[Step, ...]
     place: Place | None = None
     finished: bool = True
+    untracked: tuple[int, ...] = ()
 
     def adjoints(self) -> dict[int, int]:
         """The id of the final adjoint of every tensor that the sweep reached."""
@@ -115,9 +119,11 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that moved no numbers: `kind` is 'left', 'assigned', 'watched', 'tape opened' or 'tape closed'.
+    """Something that moved no numbers.
 
-    `subject` is the id of the tensor, variable or tape, and `detail` says how, or names the variable.
+    `kind` is 'left', 'assigned', 'watched', or 'tape opened', 'tape paused', 'tape resumed', 'tape reset', 'tape
+    closed'.  `subject` is the id of the tensor, variable or tape, and `detail` says how a value left, names the
+    variable, or tells a 'persistent' tape and a 'manual' one, which watches only what it is told to.
     """
 
     kind: str
@@ -126,6 +132,8 @@ class Note:
     place: Place | None = None
     before: int = 0
     """Index of the application that came next."""
+    by: int | None = None
+    """Id of the tape that watches, or of the tensor that was assigned."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ _RANK = 32
 _KINDS = ("variable", "constant", "converted")
 _KNOWN_DTYPES = frozenset(
     ["bool", "float16", "float32", "float64", "complex64", "complex128"]
-    + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)])
+    + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+)
 
 
 def parse(path: Path, limit: int) -> Recording:
@@ -36,7 +37,8 @@ def parse(path: Path, limit: int) -> Recording:
     if size > limit:
         raise RecordingTooLarge(
             f"{path.name} has {size:,} bytes, and at most {limit:,} are read. If you trust the file, try "
-            f"load_recording(path, limit={size}).")
+            f"load_recording(path, limit={size})."
+        )
     if not path.is_file():
         raise RecordingError(f"{path.name} is not a file.")
     try:
@@ -60,7 +62,8 @@ def recording_from(loaded: Any) -> Recording:
     if version > VERSION:
         raise RecordingVersionError(
             f"version: the file has version {version}, and this release reads up to {VERSION}. "
-            "Try a newer autodiff_lab.")
+            "Try a newer autodiff_lab."
+        )
     return _Reader(root).recording()
 
 
@@ -87,11 +90,18 @@ class _Reader:
             ops[op] = OpInfo(op)
         sweeps = tuple([self.sweep(i, field) for i, field in enumerate(root.get("sweeps", []).items())])
         return Recording(
-            ops=ops, tensors=self.tensors, applications=tuple(self.applications), sweeps=sweeps,
+            ops=ops,
+            tensors=self.tensors,
+            applications=tuple(self.applications),
+            sweeps=sweeps,
             order=self.order(root.get("order", None), sweeps),
-            notes=tuple([self.note(field) for field in root.get("notes", []).items()]), sources=sources, labels=labels,
-            error=root.get("error", None).maybe_text(), replayable=root.get("replayable", False).truth(),
-            title=root.get("title", "").text())
+            notes=tuple([self.note(field) for field in root.get("notes", []).items()]),
+            sources=sources,
+            labels=labels,
+            error=root.get("error", None).maybe_text(),
+            replayable=root.get("replayable", False).truth(),
+            title=root.get("title", "").text(),
+        )
 
     def read_files(self, field: Field) -> tuple[dict[str, dict[int, str]], dict[str, str]]:
         sources: dict[str, dict[int, str]] = {}
@@ -124,9 +134,16 @@ class _Reader:
             if kind not in _KINDS:
                 raise field.get("kind").wrong(f"one of {', '.join(_KINDS)} for a tensor that no application made")
         self.tensors[key] = TensorRecord(
-            key, kind, field.get("name", None).maybe_text(), value_from(field), application,
-            field.get("variable", None).maybe_whole(), field.get("trainable", False).truth(),
-            self.place(field.get("place", None)), field.get("scope", "").text())
+            key,
+            kind,
+            field.get("name", None).maybe_text(),
+            value_from(field),
+            application,
+            field.get("variable", None).maybe_whole(),
+            field.get("trainable", False).truth(),
+            self.place(field.get("place", None)),
+            field.get("scope", "").text(),
+        )
 
     def known(self, field: Field) -> int:
         key = field.whole()
@@ -148,11 +165,23 @@ class _Reader:
             inputs.append(tensor)
         params = field.get("params", None)
         cause = field.get("cause", None).maybe_whole(0, max(index - 1, 0))
-        self.applications.append(Application(
-            index, field.get("op").text(), tuple(inputs), tuple(field.get("outputs", []).value),
-            None if params.value is None else dict(params.data()) if type(params.value) is dict else _refuse(params),
-            None if index == 0 else cause, self.place(field.get("place", None)), field.get("scope", "").text(),
-            field.get("error", None).maybe_text()))
+        self.applications.append(
+            Application(
+                index,
+                field.get("op").text(),
+                tuple(inputs),
+                tuple(field.get("outputs", []).value),
+                None
+                if params.value is None
+                else dict(params.data())
+                if type(params.value) is dict
+                else _refuse(params),
+                None if index == 0 else cause,
+                self.place(field.get("place", None)),
+                field.get("scope", "").text(),
+                field.get("error", None).maybe_text(),
+            )
+        )
 
     def sweep(self, index: int, field: Field) -> Sweep:
         targets = tuple([self.known(item) for item in field.get("targets", []).items()])
@@ -161,28 +190,60 @@ class _Reader:
         results = tuple([self.maybe_known(item) for item in field.get("results", []).items(len(sources), len(sources))])
         expected: Counter[int] = Counter()
         rows = [self.step(number, item, expected) for number, item in enumerate(field.get("steps", []).items())]
-        steps = tuple([
-            Step(step.index, step.application, step.incoming, tuple([
-                Flow(f.position, f.input, f.outgoing, f.total, f.arrived, expected[f.input], f.local)
-                for f in step.flows]))
-            for step in rows])
-        return Sweep(index, field.get("tape", 0).whole(), targets, seeds, sources, results, steps,
-                     self.place(field.get("place", None)), field.get("finished", True).truth())
+        steps = tuple(
+            [
+                Step(
+                    step.index,
+                    step.application,
+                    step.incoming,
+                    tuple(
+                        [
+                            Flow(f.position, f.input, f.outgoing, f.total, f.arrived, expected[f.input], f.local)
+                            for f in step.flows
+                        ]
+                    ),
+                )
+                for step in rows
+            ]
+        )
+        return Sweep(
+            index,
+            field.get("tape", 0).whole(),
+            targets,
+            seeds,
+            sources,
+            results,
+            steps,
+            self.place(field.get("place", None)),
+            field.get("finished", True).truth(),
+            tuple([self.known(item) for item in field.get("untracked", []).items()]),
+        )
 
     def step(self, index: int, field: Field, arrived: Counter[int]) -> Step:
         application_field, incoming, flows = field.items(3, 3)
         application = self.applications[application_field.whole(0, len(self.applications) - 1)]
         count = len(application.outputs)
-        return Step(index, application.index, tuple([self.maybe_known(item) for item in incoming.items(count, count)]),
-                    tuple([self.flow(item, application, arrived) for item in flows.items()]))
+        return Step(
+            index,
+            application.index,
+            tuple([self.maybe_known(item) for item in incoming.items(count, count)]),
+            tuple([self.flow(item, application, arrived) for item in flows.items()]),
+        )
 
     def flow(self, field: Field, application: Application, arrived: Counter[int]) -> Flow:
         parts = field.items(3, 4)
         position = parts[0].whole(0, len(application.inputs) - 1)
         tensor = application.inputs[position]
         arrived[tensor] += 1
-        return Flow(position, tensor, self.known(parts[1]), self.known(parts[2]), arrived[tensor], 0,
-                    value_from(parts[3]) if len(parts) == 4 else None)
+        return Flow(
+            position,
+            tensor,
+            self.known(parts[1]),
+            self.known(parts[2]),
+            arrived[tensor],
+            0,
+            value_from(parts[3]) if len(parts) == 4 else None,
+        )
 
     def order(self, field: Field, sweeps: tuple[Sweep, ...]) -> tuple[Moment, ...]:
         """What happened when; a file that does not say has its backward passes after everything else."""
@@ -206,8 +267,14 @@ class _Reader:
         return Moment("backward", application, sweep, step)
 
     def note(self, field: Field) -> Note:
-        return Note(field.get("kind").text(), field.get("subject").whole(), field.get("detail", "").text(),
-                    self.place(field.get("place", None)), field.get("before", 0).whole(0, len(self.applications)))
+        return Note(
+            field.get("kind").text(),
+            field.get("subject").whole(),
+            field.get("detail", "").text(),
+            self.place(field.get("place", None)),
+            field.get("before", 0).whole(0, len(self.applications)),
+            field.get("by", None).maybe_whole(),
+        )
 
 
 def _refuse(field: Field) -> Any:
@@ -216,9 +283,14 @@ def _refuse(field: Field) -> Any:
 
 def _op(field: Field) -> OpInfo:
     return OpInfo(
-        field.get("name").text(), field.get("symbol", "").text(), field.get("latex", "").text(),
-        tuple([item.text() for item in field.get("locals", []).items()]), field.get("sentence", "").text(),
-        field.get("elementwise", False).truth(), field.get("differentiable", True).truth())
+        field.get("name").text(),
+        field.get("symbol", "").text(),
+        field.get("latex", "").text(),
+        tuple([item.text() for item in field.get("locals", []).items()]),
+        field.get("sentence", "").text(),
+        field.get("elementwise", False).truth(),
+        field.get("differentiable", True).truth(),
+    )
 
 
 def _makers(field: Field) -> dict[int, int]:

@@ -80,36 +80,55 @@ def load_recording(path: str | Path, *, limit: int = LIMIT) -> Recording:
 def to_json(recording: Recording) -> dict[str, Any]:
     """The recording as JSON can hold it."""
     files = {name: number for number, name in enumerate(recording.sources)}
-    return _lean({
-        "format": FORMAT,
-        "version": VERSION,
-        "title": recording.title,
-        "error": recording.error,
-        "replayable": recording.replayable,
-        "ops": [_op(op) for op in recording.ops.values()],
-        "files": [_lean({
-            "name": name, "label": recording.labels.get(name, ""),
-            "lines": {str(number): line for number, line in lines.items()},
-        }) for name, lines in recording.sources.items()],
-        "tensors": [_tensor(record, files) for record in recording.tensors.values()],
-        "applications": [_application(application, files) for application in recording.applications],
-        "sweeps": [_sweep(sweep, files) for sweep in recording.sweeps],
-        "order": [
-            [m.application] if m.sweep is None else [m.application, m.sweep, m.step] for m in recording.order],
-        "notes": [_note(note, files) for note in recording.notes],
-    })
+    return _lean(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "title": recording.title,
+            "error": recording.error,
+            "replayable": recording.replayable,
+            "ops": [_op(op) for op in recording.ops.values()],
+            "files": [
+                _lean(
+                    {
+                        "name": name,
+                        "label": recording.labels.get(name, ""),
+                        "lines": {str(number): line for number, line in lines.items()},
+                    }
+                )
+                for name, lines in recording.sources.items()
+            ],
+            "tensors": [_tensor(record, files) for record in recording.tensors.values()],
+            "applications": [_application(application, files) for application in recording.applications],
+            "sweeps": [_sweep(sweep, files) for sweep in recording.sweeps],
+            "order": [
+                [m.application] if m.sweep is None else [m.application, m.sweep, m.step] for m in recording.order
+            ],
+            "notes": [_note(note, files) for note in recording.notes],
+        }
+    )
 
 
 def _lean(fields: dict[str, Any]) -> dict[str, Any]:
     """Without what says nothing: the reader puts None, False, "" and empty lists back."""
-    return {key: value for key, value in fields.items()
-            if value is not None and value is not False and value not in ("", [], {})}
+    return {
+        key: value
+        for key, value in fields.items()
+        if value is not None and value is not False and value not in ("", [], {})
+    }
 
 
 def _op(op: OpInfo) -> dict[str, Any]:
-    return _lean({"name": op.name, "symbol": op.symbol, "latex": op.latex, "locals": list(op.locals_latex),
-                  "sentence": op.sentence, "elementwise": op.elementwise,
-    }) | ({} if op.differentiable else {"differentiable": False})
+    return _lean(
+        {
+            "name": op.name,
+            "symbol": op.symbol,
+            "latex": op.latex,
+            "locals": list(op.locals_latex),
+            "sentence": op.sentence,
+            "elementwise": op.elementwise,
+        }
+    ) | ({} if op.differentiable else {"differentiable": False})
 
 
 def _place(place: Any, files: dict[str, int]) -> list[int] | None:
@@ -117,23 +136,42 @@ def _place(place: Any, files: dict[str, int]) -> list[int] | None:
 
 
 def _tensor(record: TensorRecord, files: dict[str, int]) -> dict[str, Any]:
-    return _lean({
-        "id": record.id, "kind": "" if record.application is not None else record.kind, "name": record.name,
-        "variable": record.variable, "trainable": record.trainable, "scope": record.scope,
-        "place": _place(record.place, files)}) | value_to_json(record.snapshot)
+    return _lean(
+        {
+            "id": record.id,
+            "kind": "" if record.application is not None else record.kind,
+            "name": record.name,
+            "variable": record.variable,
+            "trainable": record.trainable,
+            "scope": record.scope,
+            "place": _place(record.place, files),
+        }
+    ) | value_to_json(record.snapshot)
 
 
 def _application(application: Application, files: dict[str, int]) -> dict[str, Any]:
-    return {"op": application.op, "inputs": list(application.inputs), "outputs": list(application.outputs)} | _lean({
-        "params": application.params, "cause": application.cause, "scope": application.scope,
-        "place": _place(application.place, files), "error": application.error})
+    return {"op": application.op, "inputs": list(application.inputs), "outputs": list(application.outputs)} | _lean(
+        {
+            "params": application.params,
+            "cause": application.cause,
+            "scope": application.scope,
+            "place": _place(application.place, files),
+            "error": application.error,
+        }
+    )
 
 
 def _sweep(sweep: Sweep, files: dict[str, int]) -> dict[str, Any]:
-    return {
-        "tape": sweep.tape, "targets": list(sweep.targets), "seeds": list(sweep.seeds), "sources": list(sweep.sources),
-        "results": list(sweep.results), "steps": [_step(step) for step in sweep.steps],
-        "place": _place(sweep.place, files), "finished": sweep.finished}
+    return _lean({"untracked": list(sweep.untracked)}) | {
+        "tape": sweep.tape,
+        "targets": list(sweep.targets),
+        "seeds": list(sweep.seeds),
+        "sources": list(sweep.sources),
+        "results": list(sweep.results),
+        "steps": [_step(step) for step in sweep.steps],
+        "place": _place(sweep.place, files),
+        "finished": sweep.finished,
+    }
 
 
 def _step(step: Step) -> list[Any]:
@@ -147,7 +185,8 @@ def _flow(flow: Flow) -> list[Any]:
 
 def _note(note: Note, files: dict[str, int]) -> dict[str, Any]:
     return {"kind": note.kind, "subject": note.subject, "before": note.before} | _lean(
-        {"detail": note.detail, "place": _place(note.place, files)})
+        {"detail": note.detail, "place": _place(note.place, files), "by": note.by}
+    )
 
 
 def value_to_json(snapshot: Snapshot) -> dict[str, Any]:
