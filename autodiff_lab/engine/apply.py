@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.convert import CompositeMet, convert, convert_pair
 from autodiff_lab.engine.failure import dtypes_differ, failed, wrong_dtype
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.op import Op, register
@@ -131,19 +131,24 @@ def _named(apply: Callable[..., Any], name: str) -> Callable[..., Any]:
 def _reflected(apply: Callable[..., Any], operator: str) -> Callable[..., Any]:
     def reflected(x: Any, y: Any) -> Any:
         return apply(y, x)
+
     reflected.__name__ = f"__r{operator}__"
     return reflected
 
 
-def unary(name: str, kernel: Callable[[Any], Any], rule: Any, *, floating: bool = True,
-          **about: Any) -> Callable[..., Tensor]:
+def unary(
+    name: str, kernel: Callable[[Any], Any], rule: Any, *, floating: bool = True, **about: Any
+) -> Callable[..., Tensor]:
     """Declare an elementwise op of one input; `floating` ops refuse integers instead of widening them."""
     op = Op(name, kernel, None if rule is None else (rule,), 1, elementwise=True, **about)
     silent = rule is None
 
     def apply(x: Any, name: str | None = None) -> Tensor:
         if x.__class__ is not Tensor:
-            x = convert(x)
+            try:
+                x = convert(x)
+            except CompositeMet as met:
+                return met.value.__composite__(apply, (x,))
         array = x._array
         out = Tensor()
         out._id = fresh_id()
@@ -153,8 +158,9 @@ def unary(name: str, kernel: Callable[[Any], Any], rule: Any, *, floating: bool 
             value = out._array = _quietly(kernel, array)
         except Exception as error:
             raise failed(op, (x,), None, error) from None
-        if floating and (value.__class__ is not array.__class__ or
-                         (value.__class__ is ndarray and value.dtype is not array.dtype)):
+        if floating and (
+            value.__class__ is not array.__class__ or (value.__class__ is ndarray and value.dtype is not array.dtype)
+        ):
             if value.dtype != array.dtype or value.ndim != array.ndim:
                 raise wrong_dtype(op, (x,))
         sinks = sinks_now()
@@ -164,18 +170,25 @@ def unary(name: str, kernel: Callable[[Any], Any], rule: Any, *, floating: bool 
             else:
                 _record_one(sinks, op, out, x)
         return out
+
     return declare(op, apply)
 
 
-def binary(name: str, kernel: Callable[[Any, Any], Any], rule_x: Any, rule_y: Any, *, elementwise: bool = True,
-           **about: Any) -> Callable[..., Tensor]:
+def binary(
+    name: str, kernel: Callable[[Any, Any], Any], rule_x: Any, rule_y: Any, *, elementwise: bool = True, **about: Any
+) -> Callable[..., Tensor]:
     """Declare an op of two inputs of one dtype."""
     silent = rule_x is None
     op = Op(name, kernel, None if silent else (rule_x, rule_y), 2, elementwise=elementwise, **about)
 
     def apply(x: Any, y: Any, name: str | None = None) -> Tensor:
         if x.__class__ is not Tensor or y.__class__ is not Tensor:
-            x, y = convert_pair(op, x, y)
+            try:
+                x, y = convert_pair(op, x, y)
+            except CompositeMet as met:
+                if not elementwise:
+                    raise
+                return met.value.__composite__(apply, (x, y))
         a, b = x._array, y._array
         if (a.__class__ is not b.__class__ or a.__class__ is ndarray) and a.dtype is not b.dtype and a.dtype != b.dtype:
             raise dtypes_differ(op, x, y)
@@ -194,12 +207,14 @@ def binary(name: str, kernel: Callable[[Any, Any], Any], rule_x: Any, rule_y: An
             else:
                 _record_two(sinks, op, out, x, y)
         return out
+
     return declare(op, apply)
 
 
-def general(name: str, kernel: Callable[..., Any], *rules: Any, shared: bool = False,
-            **about: Any) -> Callable[..., Any]:
-    """Declare an op of any number of inputs with keyword parameters, and several outputs if the kernel gives a tuple."""
+def general(
+    name: str, kernel: Callable[..., Any], *rules: Any, shared: bool = False, **about: Any
+) -> Callable[..., Any]:
+    """Declare an op of any number of inputs with keyword parameters; a kernel that gives a tuple has several outputs."""
     found: Any = rules[0] if shared else (rules or None)
     if found == (None,):
         found = None
@@ -208,6 +223,7 @@ def general(name: str, kernel: Callable[..., Any], *rules: Any, shared: bool = F
     def apply(*inputs: Any, **params: Any) -> Any:
         ins = tuple([x if x.__class__ is Tensor else convert(x) for x in inputs])
         return apply_op(op, ins, params)
+
     return declare(op, apply)
 
 

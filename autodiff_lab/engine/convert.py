@@ -13,6 +13,7 @@ import numpy as np
 
 from autodiff_lab.engine.dtypes import DType, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
+from autodiff_lab.engine.strings import string_array
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, DtypeMismatch, NotRectangular, ShapeMismatch
@@ -27,7 +28,7 @@ def _fits(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
     """Whether a Python value of this natural dtype may become `dtype`: ints may widen, floats never truncate."""
     order = "biufcV"
     have, want = array.dtype.kind, dtype.kind
-    if have == "b" or want == "b":
+    if have in "bO" or want in "bO":
         return have == want
     if want == "V":  # bfloat16
         return have in "iuf"
@@ -47,27 +48,36 @@ def _from_python(value: Any, dtype: np.dtype[Any] | None) -> Any:
     except ValueError:
         raise NotRectangular(
             "Can't convert non-rectangular Python sequence to Tensor. Every row of nested lists must have the same "
-            "length; try lab.ragged.constant(...) for rows of different lengths, or pad them.") from None
+            "length; try lab.ragged.constant(...) for rows of different lengths, or pad them."
+        ) from None
     except OverflowError:
         raise ConversionError(f"Cannot convert {value!r} to Tensor: the number is too large.") from None
+    if array.dtype.kind in "USO" and isinstance(next(array.flat, None), (str, bytes)):
+        return string_array(value, dtype)
     if array.dtype.kind not in "fiubc":
         raise ConversionError(
             f"Cannot convert {value!r} to Tensor: it holds {_kind_of(value, array)}, not numbers. "
-            "Try numbers, lists of numbers, NumPy arrays or tensors.")
+            "Try numbers, lists of numbers, NumPy arrays or tensors."
+        )
     if array.size == 0 and array.dtype == np.float64 and dtype is None:
         return array.astype(np.float32)
     if dtype is None:
         dtype = _DEFAULTS.get(array.dtype.kind, array.dtype)
     if not _fits(array, dtype) and array.size:
-        raise ConversionError(
-            f"Cannot convert {value!r} to Tensor of dtype {public(dtype).name}. "
-            f"Try lab.cast(value, {public(dtype).name!r}), or another dtype.")
+        raise ConversionError(f"Cannot convert {value!r} to Tensor of dtype {public(dtype).name}. Try {_cure(dtype)}.")
     if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
         limits = np.iinfo(dtype)
         if int(array.min()) < limits.min or int(array.max()) > limits.max:
             raise ConversionError(
-                f"Cannot convert {value!r} to Tensor of dtype {public(dtype).name}: it does not fit. Try lab.int64.")
+                f"Cannot convert {value!r} to Tensor of dtype {public(dtype).name}: it does not fit. Try lab.int64."
+            )
     return array.astype(dtype)
+
+
+def _cure(dtype: np.dtype[Any]) -> str:
+    if dtype.kind == "O":
+        return "lab.strings.as_string(value)"
+    return f"lab.cast(value, {public(dtype).name!r}), or another dtype"
 
 
 def _kind_of(value: Any, array: np.ndarray[Any, Any]) -> str:
@@ -78,13 +88,17 @@ def _kind_of(value: Any, array: np.ndarray[Any, Any]) -> str:
 def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
     """The array (a NumPy scalar for rank 0) of a value that is no tensor; always a copy."""
     if isinstance(value, (ndarray, np.generic)):
+        if value.dtype.kind in "USO":
+            return string_array(value, dtype)
         if value.dtype.kind not in "fiubcV" or value.dtype not in _KNOWN:
             raise ConversionError(
-                f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor. Try array.astype('float32').")
+                f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor. Try array.astype('float32')."
+            )
         if dtype is not None and dtype != value.dtype and not _fits(np.asarray(value), dtype):
             raise ConversionError(
                 f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor of dtype {public(dtype).name}; "
-                "that would lose what is after the point. Try lab.cast.")
+                "that would lose what is after the point. Try lab.cast."
+            )
         return np.array(value, dtype or value.dtype)[()]
     make = _SCALARS.get(value.__class__)
     if make is not None and dtype is None:
@@ -94,9 +108,29 @@ def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
     return _from_python(value, dtype)[()]
 
 
-_KNOWN = frozenset(d.dtype for d in map(as_dtype, (
-    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-    "complex64", "complex128", "bool", "bfloat16")))
+_KNOWN = frozenset(
+    d.dtype
+    for d in map(
+        as_dtype,
+        (
+            "float16",
+            "float32",
+            "float64",
+            "int8",
+            "int16",
+            "int32",
+            "int64",
+            "uint8",
+            "uint16",
+            "uint32",
+            "uint64",
+            "complex64",
+            "complex128",
+            "bool",
+            "bfloat16",
+        ),
+    )
+)
 
 
 def convert(value: Any, like: Tensor | None = None) -> Tensor:
@@ -109,8 +143,8 @@ def convert(value: Any, like: Tensor | None = None) -> Tensor:
         raise ConversionError("None is not a value for a tensor. A gradient may be None where no path leads.")
     if isinstance(value, (list, tuple)) and _contains_tensor(value):
         return _pack(value)
-    if hasattr(value, "__tensor__"):
-        return value.__tensor__()
+    if hasattr(value, "__tensor__") or hasattr(value, "__composite__"):
+        return _from_structure(value)
     dtype = None
     if like is not None:
         dtype = like._array.dtype
@@ -121,6 +155,33 @@ def convert(value: Any, like: Tensor | None = None) -> Tensor:
         for sink in sinks_now():
             sink.note(TensorMet, tensor, "converted")
     return tensor
+
+
+class CompositeMet(ConversionError):
+    """A value of several tensors met an op on one.
+
+    An op that works element by element catches it and hands itself to the value, as ``value.__composite__(apply,
+    inputs)``; for all others it is the error that a user sees.
+    """
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(f"A {type(value).__name__} is not one tensor, so this op cannot take it. {value.CURE}")
+        self.value = value
+
+
+def _from_structure(value: Any) -> Tensor:
+    if hasattr(value, "__composite__"):
+        raise CompositeMet(value)
+    return _with_value(value.__tensor__())
+
+
+def _with_value(value: Any) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    raise ConversionError(
+        f"{value} is symbolic: it has a shape and a dtype and no value, and operations run at once here. "
+        "Try a function of a tensor in place of a graph with placeholders."
+    )
 
 
 def _pack(value: Any) -> Tensor:
@@ -150,10 +211,12 @@ def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
                 limits = np.iinfo(dtype)
                 if not limits.min <= value <= limits.max:
                     raise ConversionError(f"{op.name}: {value} does not fit into {dtype.name}. Try lab.cast to int64.")
-        elif dtype.kind in "iub":
+        elif dtype.kind in "iubO":
+            cure = "strings.to_number(x)" if dtype.kind == "O" else "cast(x, lab.float32)"
             raise DtypeMismatch(
-                f"{op.name}: the Python number {value!r} cannot become {dtype.name}, the dtype of the other operand. "
-                f"Try lab.cast(x, lab.float32) first.")
+                f"{op.name}: the Python number {value!r} cannot become {partner.dtype.name}, the dtype of the "
+                f"other operand. Try lab.{cure} first."
+            )
         return wrap(dtype.type(value))
     return convert(value, partner)
 
@@ -191,6 +254,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     >>> print(lab.constant([1, 3.0]))
     Tensor([1. 3.], shape=(2,), dtype=float32)
     """
+    if hasattr(value, "__tensor__"):
+        _with_value(value.__tensor__())
     if shape is None:
         return convert_to_tensor(value, dtype, name=name)
     array = np.asarray(convert_to_tensor(value, dtype)._array)
@@ -199,7 +264,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
         array = np.full(shape, array.ravel()[0], array.dtype)
     elif array.size != int(np.prod(shape)):
         raise ShapeMismatch(
-            f"constant: {array.size} values do not fill shape {shape}, which needs {int(np.prod(shape))}.")
+            f"constant: {array.size} values do not fill shape {shape}, which needs {int(np.prod(shape))}."
+        )
     return convert_to_tensor(array.reshape(shape), name=name)
 
 
@@ -236,7 +302,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         if wanted is not None and tensor._array.dtype != wanted:
             raise DtypeMismatch(
                 f"convert_to_tensor: dtype {public(wanted).name} was asked for, but the tensor is {tensor.dtype.name}. "
-                "Try lab.cast.")
+                "Try lab.cast."
+            )
         return tensor
     if wanted is None and dtype_hint is not None:
         try:
@@ -244,7 +311,10 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         except ConversionError:
             pass
     if hasattr(value, "__tensor__"):
-        return value.__tensor__()
+        tensor = value.__tensor__()  # a symbolic one passes through
+        return tensor if wanted is None or not isinstance(tensor, Tensor) else convert_to_tensor(tensor, dtype)
+    if hasattr(value, "__composite__"):
+        raise CompositeMet(value)
     tensor = wrap(as_array(value, wanted))
     if name is not None:
         tensor._name = name

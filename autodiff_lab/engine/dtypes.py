@@ -121,11 +121,24 @@ class DType:
 
 
 _NAMES = (
-    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-    "complex64", "complex128", "bool",
+    "float16",
+    "float32",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "complex64",
+    "complex128",
+    "bool",
 )
 TABLE: dict[str, DType] = {name: DType(name, name) for name in _NAMES}
 TABLE["bfloat16"] = DType("bfloat16", ml_dtypes.bfloat16)
+TABLE["string"] = DType("string", object)  # bytes, see engine/strings.py
 _BY_NUMPY: dict[Any, DType] = {dtype.dtype: dtype for dtype in TABLE.values()}
 _ALIASES = {"double": "float64", "half": "float16", "float": "float32", "int": "int32"}
 
@@ -135,6 +148,7 @@ int8, int16, int32, int64 = TABLE["int8"], TABLE["int16"], TABLE["int32"], TABLE
 uint8, uint16, uint32, uint64 = TABLE["uint8"], TABLE["uint16"], TABLE["uint32"], TABLE["uint64"]
 complex64, complex128 = TABLE["complex64"], TABLE["complex128"]
 bool_ = TABLE["bool"]
+string = TABLE["string"]
 DIFFERENTIABLE = frozenset(d.dtype for d in TABLE.values() if d.is_floating or d.is_complex)
 """NumPy dtypes that gradients can pass through."""
 
@@ -163,11 +177,12 @@ def as_dtype(value: Any) -> DType:
         return float32
     elif value is int:
         return int32
+    elif value is str or value is bytes:
+        return string
     try:
         return _BY_NUMPY[np.dtype(value)]
     except (KeyError, TypeError):
-        raise ConversionError(
-            f"{value!r} is not a dtype of this package. Try one of: {', '.join(TABLE)}.") from None
+        raise ConversionError(f"{value!r} is not a dtype of this package. Try one of: {', '.join(TABLE)}.") from None
 
 
 def public(dtype: np.dtype[Any]) -> DType:

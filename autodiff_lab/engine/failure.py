@@ -16,7 +16,7 @@ def kind_of(array: Any) -> str:
     """Dtype and shape in short: ``f32[3,4]``."""
     name = public(array.dtype).name
     letters = name.rstrip("0123456789")
-    return f"{_SHORT.get(letters, letters)}{name[len(letters):]}[{','.join(map(str, array.shape))}]"
+    return f"{_SHORT.get(letters, letters)}{name[len(letters) :]}[{','.join(map(str, array.shape))}]"
 
 
 def at_line(place: Place | None) -> str:
@@ -47,6 +47,8 @@ def _reason(op: Any, arrays: list[Any], error: Exception) -> str:
     shapes = [a.shape for a in arrays]
     if op.name == "matmul" and len(shapes) == 2:
         return _matmul_reason(*shapes)
+    if any(a.dtype.kind == "O" for a in arrays) and not isinstance(error, ValueError):
+        return "strings are no numbers. Try lab.strings.to_number(x) first."
     if op.elementwise and len(shapes) == 2:
         return _broadcast_reason(*shapes)
     return str(error)
@@ -67,16 +69,20 @@ def _matmul_reason(a: tuple[int, ...], b: tuple[int, ...]) -> str:
 def _broadcast_reason(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     for axis in range(1, min(len(a), len(b)) + 1):
         if a[-axis] != b[-axis] and 1 not in (a[-axis], b[-axis]):
-            return (f"shapes {a} and {b} do not broadcast: axis {-axis} has {a[-axis]} and {b[-axis]}. "
-                    "Try lab.reshape, lab.expand_dims or lab.transpose to line the axes up.")
+            return (
+                f"shapes {a} and {b} do not broadcast: axis {-axis} has {a[-axis]} and {b[-axis]}. "
+                "Try lab.reshape, lab.expand_dims or lab.transpose to line the axes up."
+            )
     return f"shapes {a} and {b} do not fit."
 
 
 def dtypes_differ(op: Any, x: Any, y: Any) -> LabError:
     """The error for operands of two dtypes."""
     a, b = public(x._array.dtype).name, public(y._array.dtype).name
-    text = (f"{op.name}({kind_of(x._array)}, {kind_of(y._array)}): {a} and {b} do not mix; nothing is cast silently."
-            f"{at_line(place_now())}\n  Try lab.cast(y, lab.{a}) or lab.cast(x, lab.{b}).")
+    text = (
+        f"{op.name}({kind_of(x._array)}, {kind_of(y._array)}): {a} and {b} do not mix; nothing is cast silently."
+        f"{at_line(place_now())}\n  Try lab.cast(y, lab.{a}) or lab.cast(x, lab.{b})."
+    )
     error = DtypeMismatch(text)
     for sink in sinks_now():
         if sink.listens:
@@ -89,7 +95,8 @@ def wrong_dtype(op: Any, ins: tuple[Any, ...]) -> LabError:
     kinds = ", ".join(kind_of(t._array) for t in ins)
     error = DtypeMismatch(
         f"{op.name}({kinds}): this op takes floating-point tensors.{at_line(place_now())}\n"
-        "  Try lab.cast(x, lab.float32) first.")
+        "  Try lab.cast(x, lab.float32) first."
+    )
     for sink in sinks_now():
         if sink.listens:
             sink.fail(op, ins, None, error)

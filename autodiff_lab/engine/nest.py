@@ -1,4 +1,4 @@
-"""Nested structures of sources and targets: lists, tuples, dicts and what else optree knows, mirrored in the results."""
+"""Nested structures of sources and targets: lists, tuples, dicts and what else optree knows, mirrored in results."""
 
 from __future__ import annotations
 
@@ -35,5 +35,6 @@ def flatten(structure: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
         return list(structure.values()), lambda results: dict(zip(keys, results, strict=True))
     with optree.dict_insertion_ordered(True, namespace="autodiff_lab"):
         leaves, spec = optree.tree_flatten(
-            structure, is_leaf=lambda x: isinstance(x, _LEAF_TYPES), none_is_leaf=True, namespace="autodiff_lab")
+            structure, is_leaf=lambda x: isinstance(x, _LEAF_TYPES), none_is_leaf=True, namespace="autodiff_lab"
+        )
     return leaves, lambda results: optree.tree_unflatten(spec, results)

@@ -87,8 +87,15 @@ class Op:
 
     def describe(self) -> tuple[Any, ...]:
         """The fields of an `OpDescribed` event."""
-        return (self.name, self.symbol or self.name, self.latex, self.locals_latex, self.sentence, self.elementwise,
-                self.differentiable)
+        return (
+            self.name,
+            self.symbol or self.name,
+            self.latex,
+            self.locals_latex,
+            self.sentence,
+            self.elementwise,
+            self.differentiable,
+        )
 
 
 REGISTRY: dict[str, Op] = {}

@@ -14,11 +14,18 @@ import numpy as np
 from autodiff_lab.engine.apply import binary, general
 
 add = binary(
-    "add", operator.add,
+    "add",
+    operator.add,
     lambda ops, g, out, x, y: g,
     lambda ops, g, out, x, y: g,
-    symbol="+", latex="{0} + {1}", locals_latex=("1", "1"), sentence="adds {0} and {1}",
-    expression="{0} + {1}", keeps="nothing", registered="AddV2", operator="add",
+    symbol="+",
+    latex="{0} + {1}",
+    locals_latex=("1", "1"),
+    sentence="adds {0} and {1}",
+    expression="{0} + {1}",
+    keeps="nothing",
+    registered="AddV2",
+    operator="add",
     doc="""Sum of two tensors, elementwise with broadcasting.
 
     Shapes: x (*s), y (*t) -> broadcast of s and t.  Dtypes: any number, both the same.
@@ -36,27 +43,40 @@ add = binary(
     >>> import autodiff_lab as lab
     >>> print(lab.add([1.0, 2.0], 3.0))
     Tensor([4. 5.], shape=(2,), dtype=float32)
-    """)
+    """,
+)
 
 
 def stack(g: Any, out: Any) -> tuple[int, ...]:
     """The leading axes that a stacked cotangent has and the output has not."""
-    return tuple(g.shape[:len(g.shape) - len(out.shape)])
+    return tuple(g.shape[: len(g.shape) - len(out.shape)])
 
 
 reshape_to = general(
-    "reshape", lambda x, shape: np.reshape(x, shape)[()],
+    "reshape",
+    lambda x, shape: np.reshape(x, shape)[()],
     lambda ops, g, out, x, shape: ops.reshape(g, shape=stack(g, out) + tuple(x.shape)),
-    symbol="reshape", latex=r"\operatorname{{reshape}}({0})", locals_latex=(r"\operatorname{{reshape}}",),
-    sentence="arranges {0} in another shape", keeps="nothing", registered="Reshape",
-    doc="The kernel-level reshape; `lab.reshape` is the public function.")
+    symbol="reshape",
+    latex=r"\operatorname{{reshape}}({0})",
+    locals_latex=(r"\operatorname{{reshape}}",),
+    sentence="arranges {0} in another shape",
+    keeps="nothing",
+    registered="Reshape",
+    doc="The kernel-level reshape; `lab.reshape` is the public function.",
+)
 
 broadcast = general(
-    "broadcast_to", lambda x, shape: np.broadcast_to(x, shape)[()],
+    "broadcast_to",
+    lambda x, shape: np.broadcast_to(x, shape)[()],
     lambda ops, g, out, x, shape: g,
-    symbol="broadcast", latex=r"\operatorname{{broadcast}}({0})", locals_latex=(r"\textstyle\sum",),
-    sentence="repeats {0} along new or single axes", keeps="nothing", registered="BroadcastTo",
-    doc="The kernel-level broadcast; `lab.broadcast_to` is the public function.")
+    symbol="broadcast",
+    latex=r"\operatorname{{broadcast}}({0})",
+    locals_latex=(r"\textstyle\sum",),
+    sentence="repeats {0} along new or single axes",
+    keeps="nothing",
+    registered="BroadcastTo",
+    doc="The kernel-level broadcast; `lab.broadcast_to` is the public function.",
+)
 
 
 def _sum_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -68,10 +88,17 @@ def _sum_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdim
 
 
 sum_over = general(
-    "sum", lambda x, axes, keepdims: np.add.reduce(x, axis=axes, keepdims=keepdims), _sum_rule,
-    symbol="Σ", latex=r"\sum {0}", locals_latex=("1",), sentence="adds up the elements of {0}", keeps="nothing",
+    "sum",
+    lambda x, axes, keepdims: np.add.reduce(x, axis=axes, keepdims=keepdims),
+    _sum_rule,
+    symbol="Σ",
+    latex=r"\sum {0}",
+    locals_latex=("1",),
+    sentence="adds up the elements of {0}",
+    keeps="nothing",
     registered="Sum",
-    doc="The kernel-level sum over negative axes; `lab.reduce_sum` is the public function.")
+    doc="The kernel-level sum over negative axes; `lab.reduce_sum` is the public function.",
+)
 
 
 def negative_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ class TensorShape(tuple[int | None, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, dims: Iterable[int | None] | int | None) -> TensorShape:
+    def __new__(cls, dims: Iterable[int | None] | int | None) -> TensorShape:  # noqa: D102, PYI034 - None gives another class
         if dims is None or isinstance(dims, _UnknownShape):
             return super().__new__(_UnknownShape)
         if isinstance(dims, int):
@@ -70,8 +70,9 @@ class TensorShape(tuple[int | None, ...]):
         if other is None or isinstance(other, _UnknownShape):
             return True
         other = tuple(other)
-        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True)
-                                               if a is not None and b is not None)
+        return len(self) == len(other) and all(
+            a == b for a, b in zip(self, other, strict=True) if a is not None and b is not None
+        )
 
     def __str__(self) -> str:
         return tuple.__repr__(self)

@@ -6,29 +6,28 @@ tensor ids, so that a tape keeps alive only what a rule may read.
 
 from __future__ import annotations
 
-import enum
+import contextlib
 import logging
+import sys
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
-import numpy as np
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Self
 
 from autodiff_lab.engine import nest
+from autodiff_lab.engine.backward import DEFAULT, Sweep, UnconnectedGradients, cotangents, zeros_of
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
-from autodiff_lab.engine.namespace import RAW, RECORDING
-from autodiff_lab.engine.sweep import Engine, sweep, teller
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.sweep import Engine
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ConversionError, ShapeMismatch, TapeMisused, TapeSpent
+from autodiff_lab.errors import ConversionError, TapeMisused, TapeSpent
 from autodiff_lab.events import (
     SINKS,
-    SweepEnded,
-    SweepStarted,
+    Place,
     TapeClosed,
     TapeOpened,
+    TapeSwitched,
     TensorWatched,
     fresh_id,
     place_now,
@@ -38,20 +37,6 @@ from autodiff_lab.events import (
 
 _logger = logging.getLogger("autodiff_lab")
 _NOBODY: frozenset[int] = frozenset()
-
-
-class UnconnectedGradients(enum.Enum):
-    """What `GradientTape.gradient` gives where no path leads from target to source: None, or zeros.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> lab.UnconnectedGradients("zero") is lab.UnconnectedGradients.ZERO
-    True
-    """
-
-    NONE = "none"
-    ZERO = "zero"
 
 
 class GradientTape:
@@ -94,12 +79,12 @@ class GradientTape:
 
     # --- recording -------------------------------------------------------------------------------------------------
 
-    def __enter__(self) -> GradientTape:
+    def __enter__(self) -> Self:
         sinks = sinks_now()
         if any(sink is self for sink in sinks):
             raise TapeMisused("This tape is recording already. Make a second GradientTape for a nested block.")
         if sinks:
-            tell_listeners(TapeOpened(self._id, self._persistent, place_now()))
+            tell_listeners(TapeOpened(self._id, self._persistent, place_now(), self._automatic))
         SINKS.set((*sinks, self))
         return self
 
@@ -111,8 +96,7 @@ class GradientTape:
     def _leave_sinks(self) -> None:
         SINKS.set(tuple([sink for sink in sinks_now() if sink is not self]))
 
-    @contextmanager
-    def stop_recording(self) -> Iterator[None]:
+    def stop_recording(self) -> AbstractContextManager[None]:
         """Do not record the ops of a block.
 
         Examples
@@ -125,21 +109,29 @@ class GradientTape:
         >>> print(tape.gradient(y, x))
         None
         """
+        return self._paused(place_now())
+
+    @contextmanager
+    def _paused(self, place: Any) -> Generator[None]:
         sinks = sinks_now()
         if not any(sink is self for sink in sinks):
             raise TapeMisused("stop_recording: this tape is not recording. Call it inside the tape's block.")
         SINKS.set(tuple([_ReadsOnly(self) if sink is self else sink for sink in sinks]))
+        tell_listeners(TapeSwitched(self._id, "paused", place))
         try:
             yield
         finally:
-            SINKS.set(tuple([self if sink.__class__ is _ReadsOnly and sink.tape is self else sink
-                             for sink in sinks_now()]))
+            tell_listeners(TapeSwitched(self._id, "resumed", None))
+            SINKS.set(
+                tuple([self if sink.__class__ is _ReadsOnly and sink.tape is self else sink for sink in sinks_now()])
+            )
 
     def reset(self) -> None:
         """Forget everything recorded so far, and go on recording."""
         self._entries = []
         self.append = self._entries.append
         self.tracked, self.reads, self._watched = set(), {}, {}
+        tell_listeners(TapeSwitched(self._id, "reset", place_now()))
 
     def watch(self, tensor: Any) -> None:
         """Track a tensor, a variable, or a nested structure of them, from now on.
@@ -161,15 +153,17 @@ class GradientTape:
             else:
                 raise ConversionError(
                     f"watch: {source!r} is a {type(source).__name__}, which is converted anew at each use and so "
-                    "cannot be a source. Try x = lab.constant(...), tape.watch(x), and use x.")
+                    "cannot be a source. Try x = lab.constant(...), tape.watch(x), and use x."
+                )
             if sinks_now():
                 tell_listeners(TensorWatched(self._id, source._id, place_now()))
 
     @staticmethod
     def _warn_if_integer(source: Any) -> None:
         if source._array.dtype not in DIFFERENTIABLE:
-            _logger.warning("The dtype of the watched tensor must be floating (e.g. float32), got %s",
-                            source.dtype.name)
+            _logger.warning(
+                "The dtype of the watched tensor must be floating (e.g. float32), got %s", source.dtype.name
+            )
 
     def note(self, event: Any, tensor: Tensor, how: str) -> None:
         """A value left or entered; a tape has no use for it, a recording has."""
@@ -205,8 +199,15 @@ class GradientTape:
 
     # --- gradients -------------------------------------------------------------------------------------------------
 
-    def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
-                 unconnected_gradients: Any = UnconnectedGradients.NONE, *, engine: Engine | None = None) -> Any:
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        *,
+        engine: Engine | None = None,
+    ) -> Any:
         """Derivative of the sum of the target's elements by each source.
 
         Parameters
@@ -241,15 +242,17 @@ class GradientTape:
         try:
             unconnected = UnconnectedGradients(unconnected_gradients)
         except ValueError:
-            raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}. Try "
-                             "UnconnectedGradients.NONE or UnconnectedGradients.ZERO.") from None
+            raise ValueError(
+                f"Unknown value for unconnected_gradients: {unconnected_gradients!r}. Try "
+                "UnconnectedGradients.NONE or UnconnectedGradients.ZERO."
+            ) from None
         leaves, rebuild = nest.flatten(sources)
         targets = self._targets(target)
-        run = self._begin(targets, leaves, self._seeds(targets, output_gradients), engine=engine)
+        run = self._begin(targets, leaves, cotangents(targets, output_gradients), engine=engine)
         run.finish()
         results = run.results()
         if unconnected is UnconnectedGradients.ZERO:
-            results = [_zeros(s) if r is None else r for r, s in zip(results, leaves, strict=True)]
+            results = [zeros_of(s) if r is None else r for r, s in zip(results, leaves, strict=True)]
         return rebuild(results)
 
     def steps(self, target: Any, sources: Any = (), *, engine: Engine | None = None) -> Sweep:
@@ -272,10 +275,16 @@ class GradientTape:
         (0, None)
         """
         targets = self._targets(target)
-        return self._begin(targets, nest.flatten(sources)[0], self._seeds(targets, None), engine=engine, pause=True)
+        return self._begin(targets, nest.flatten(sources)[0], cotangents(targets, None), engine=engine, pause=True)
 
-    def jacobian(self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
-                 parallel_iterations: int | None = None, experimental_use_pfor: bool = True) -> Any:
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
         """Derivative of every element of the target by every element of each source.
 
         One sweep carries a stack of unit cotangents; see `autodiff_lab.transforms.jacobians`.
@@ -293,21 +302,31 @@ class GradientTape:
          [0. 4.]], shape=(2, 2), dtype=float32)
         """
         from autodiff_lab.transforms.jacobians import jacobian
+
         return jacobian(self, target, sources, unconnected_gradients)
 
-    def batch_jacobian(self, target: Tensor, source: Tensor, unconnected_gradients: Any = UnconnectedGradients.NONE,
-                       parallel_iterations: int | None = None, experimental_use_pfor: bool = True) -> Any:
+    def batch_jacobian(
+        self,
+        target: Tensor,
+        source: Tensor,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
         """Jacobians of each row of the target by the same row of the source, where rows do not mix.
 
         Shapes: target (b, *t), source (b, *s) -> (b, *t, *s).
         """
         from autodiff_lab.transforms.jacobians import batch_jacobian
+
         return batch_jacobian(self, target, source, unconnected_gradients)
 
     def _targets(self, target: Any) -> list[Tensor]:
         """Targets as tensors; a variable stands for its present read."""
-        return [convert(leaf) if not isinstance(leaf, Variable) else self._read_inside(leaf)
-                for leaf in nest.flatten(target)[0]]
+        return [
+            convert(leaf) if not isinstance(leaf, Variable) else self._read_inside(leaf)
+            for leaf in nest.flatten(target)[0]
+        ]
 
     def _read_inside(self, variable: Variable) -> Tensor:
         tensor = self.reads.get(variable)
@@ -316,31 +335,31 @@ class GradientTape:
             self.note_read(variable, tensor)
         return tensor
 
-    def _seeds(self, targets: list[Tensor], cotangents: Any) -> list[Tensor | None]:
-        if cotangents is None:
-            return [None] * len(targets)
-        leaves = [None if c is None else convert(c, t)
-                  for c, t in zip(nest.flatten(cotangents)[0], targets, strict=True)]
-        for seed, t in zip(leaves, targets, strict=True):
-            if seed is not None and seed._array.shape != t._array.shape:
-                raise ShapeMismatch(f"gradient: a cotangent has shape {seed._array.shape} and its target "
-                                    f"{t._array.shape}; they must agree.")
-        return leaves
-
-    def _begin(self, targets: list[Tensor], sources: list[Any], seeds: list[Tensor | None], *, lead: int = 0,
-               engine: Engine | None = None, pause: bool = False) -> Sweep:
+    def _begin(
+        self,
+        targets: list[Tensor],
+        sources: list[Any],
+        seeds: list[Tensor | None],
+        *,
+        lead: int = 0,
+        engine: Engine | None = None,
+        pause: bool = False,
+    ) -> Sweep:
         """Prepare a sweep; a one-shot tape is spent by it."""
         if self._entries is None:
             used = self._used_at
             where = f" It was used up at {used[0]}, line {used[1]}." if used else ""
             raise TapeSpent(
                 "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)."
-                f"{where} Try GradientTape(persistent=True), or ask for all gradients in one call.")
+                f"{where} Try GradientTape(persistent=True), or ask for all gradients in one call."
+            )
         for source in sources:
             if not isinstance(source, (Tensor, Variable)):
-                raise ConversionError(f"gradient: a source is a {type(source).__name__}, not a tensor or variable. "
-                                      "Differentiate by the tensor that the ops used.")
-        return Sweep(self, targets, sources, seeds, lead, engine or _DEFAULT, pause)
+                raise ConversionError(
+                    f"gradient: a source is a {type(source).__name__}, not a tensor or variable. "
+                    "Differentiate by the tensor that the ops used."
+                )
+        return Sweep(self, targets, sources, seeds, lead, engine or DEFAULT, pause)
 
     def _spend(self) -> None:
         self._used_at = place_now()
@@ -348,6 +367,16 @@ class GradientTape:
         self._entries, self.tracked = None, _NOBODY
         self.append = _forget
         self.reads, self._watched = {}, {}
+
+
+def _place_of_block() -> Place | None:
+    """Return the user's line of a ``with`` statement: contextlib stands between it and the generator that runs it."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != contextlib.__file__:
+        frame = frame.f_back
+    while frame is not None and frame.f_code.co_filename == contextlib.__file__:
+        frame = frame.f_back
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def _forget(entry: Any) -> None:
@@ -362,111 +391,3 @@ class _ReadsOnly:
 
     def __init__(self, tape: GradientTape) -> None:
         self.tape, self.reads, self.note_read, self.note = tape, tape.reads, tape.note_read, tape.note
-
-
-_DEFAULT = Engine()
-
-
-class Sweep:
-    """One backward pass over a tape: an iterator of entry indices if it pauses."""
-
-    def __init__(self, tape: GradientTape, targets: list[Tensor], sources: list[Any], seeds: list[Any], lead: int,
-                 engine: Engine, pause: bool) -> None:
-        sinks = sinks_now()
-        if engine.ops is None:
-            heard = False
-            for sink in sinks:
-                heard = heard or sink is not tape or tape._persistent
-            engine = Engine(RECORDING if heard else RAW, engine.accumulate, engine.rules)
-        self._raw = engine.ops.raw  # type: ignore[union-attr]
-        self._sources, self._reads = sources, tape._watched
-        self.adjoints: dict[int, Any] = {}
-        self._listeners = [s for s in sinks if s.listens] if sinks else None
-        tracked = tape.tracked
-        started: list[tuple[int, int]] = []
-        for target, seed in zip(targets, seeds, strict=True):
-            if target._id in tracked:
-                value = _ones(target._array) if seed is None else seed._array
-                old = self.adjoints.get(target._id)
-                if not self._raw:
-                    value = wrap(value) if seed is None else seed
-                self.adjoints[target._id] = value if old is None else old + value
-                if self._listeners:
-                    started.append((target._id, self.adjoints[target._id]._id))
-        keep: set[int] = set()
-        for source in sources:
-            if source.__class__ is Tensor:
-                keep.add(source._id)
-            else:
-                keep.update(tape._watched.get(source, ()))
-        entries: Any = tape._entries
-        flow = None
-        self._sweep_id = 0
-        if self._listeners:
-            flow = self._start_telling(tape, started, engine)
-        if tape._persistent:
-            entries = entries[:]
-        else:
-            tape._spend()
-        self._steps = sweep(entries, self.adjoints, keep, lead, engine, flow, pause)
-
-    def _start_telling(self, tape: GradientTape, started: list[tuple[int, int]], engine: Engine) -> Any:
-        self._sweep_id = fresh_id()
-        listeners = self._listeners or []
-
-        def tell(event: Any) -> None:
-            for listener in listeners:
-                listener.tell(event)
-        for listener in listeners:
-            for target_id, seed_id in started:
-                if seed_id not in listener.known:
-                    listener.meet(self.adjoints[target_id], "constant")
-        tell(SweepStarted(self._sweep_id, tape._id, tuple(t for t, _ in started), tuple(s for _, s in started),
-                          tuple(self._source_ids()), place_now()))
-        return teller(tell, self._sweep_id, engine)
-
-    def _source_ids(self) -> Iterator[int]:
-        for source in self._sources:
-            if source.__class__ is Tensor:
-                yield source._id
-            else:
-                reads = self._reads.get(source)
-                yield reads[-1] if reads else source._id
-
-    def __iter__(self) -> Sweep:
-        return self
-
-    def __next__(self) -> int:
-        with np.errstate(all="ignore"):
-            return next(self._steps)
-
-    def finish(self) -> None:
-        """Run to the end."""
-        with np.errstate(all="ignore"):
-            for _ in self._steps:
-                pass
-
-    def adjoint(self, source: Any) -> Tensor | None:
-        """The adjoint of a tensor or variable so far, None if no contribution has arrived."""
-        keys = (source._id,) if source.__class__ is Tensor else self._reads.get(source, ())
-        total = None
-        for key in keys:
-            g = self.adjoints.get(key)
-            if g is not None:
-                total = g if total is None else total + g
-        return total if total is None or total.__class__ is Tensor else wrap(total)
-
-    def results(self) -> list[Tensor | None]:
-        """The adjoints of the sources."""
-        found = [self.adjoint(source) for source in self._sources]
-        for listener in self._listeners or ():
-            listener.tell(SweepEnded(self._sweep_id, tuple(None if g is None else g._id for g in found)))
-        return found
-
-
-def _ones(array: Any) -> Any:
-    return np.ones(array.shape, array.dtype) if array.__class__ is np.ndarray else array.dtype.type(1)
-
-
-def _zeros(source: Any) -> Tensor:
-    return wrap(np.zeros(source._array.shape, source._array.dtype)[()])

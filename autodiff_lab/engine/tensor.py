@@ -15,6 +15,7 @@ import numpy as np
 
 from autodiff_lab.engine.dtypes import DType, public
 from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.strings import string_scalar
 from autodiff_lab.events import Identified, TensorLeft, fresh_id, sinks_now
 
 ndarray = np.ndarray
@@ -25,6 +26,7 @@ class Operators:
 
     __slots__ = ()
     if TYPE_CHECKING:
+
         def __add__(self, other: Any, /) -> Tensor: ...
         def __radd__(self, other: Any, /) -> Tensor: ...
         def __sub__(self, other: Any, /) -> Tensor: ...
@@ -86,6 +88,7 @@ class Tensor(Identified, Operators):
     _array: Any
 
     if TYPE_CHECKING:
+
         def __getitem__(self, index: Any) -> Tensor: ...
 
     @property
@@ -153,7 +156,8 @@ class Tensor(Identified, Operators):
         if array.size != 1:
             raise ValueError(
                 f"The truth value of a tensor of shape {array.shape} is ambiguous. "
-                "Try lab.reduce_any(x) or lab.reduce_all(x).")
+                "Try lab.reduce_any(x) or lab.reduce_all(x)."
+            )
         return bool(array)
 
     def __len__(self) -> int:
@@ -169,7 +173,8 @@ class Tensor(Identified, Operators):
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError(
             "'Tensor' object does not support item assignment. A tensor never changes: try "
-            "lab.tensor_scatter_nd_update, lab.where, or a lab.Variable with v[i].assign(...).")
+            "lab.tensor_scatter_nd_update, lab.where, or a lab.Variable with v[i].assign(...)."
+        )
 
     def __copy__(self) -> Tensor:
         return self
@@ -193,6 +198,6 @@ class Tensor(Identified, Operators):
 def wrap(array: Any) -> Tensor:
     """A tensor around a result that is ours already: no copy, no conversion, no note."""
     tensor = Tensor()
-    tensor._array = array
+    tensor._array = string_scalar(array) if array.__class__ is bytes else array
     tensor._id = fresh_id()
     return tensor

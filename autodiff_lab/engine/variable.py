@@ -56,10 +56,17 @@ class Variable(Identified, Operators):
     __slots__ = ("_array", "_id", "_shape", "__weakref__", "name", "trainable")
 
     if TYPE_CHECKING:
+
         def __getitem__(self, index: Any) -> Tensor: ...
 
-    def __init__(self, initial_value: Any = _MISSING, trainable: bool = True, name: str | None = None,
-                 dtype: Any = None, shape: Any = None) -> None:
+    def __init__(
+        self,
+        initial_value: Any = _MISSING,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: Any = None,
+        shape: Any = None,
+    ) -> None:
         from autodiff_lab.engine.convert import convert_to_tensor
 
         if initial_value is _MISSING or initial_value is None:
@@ -71,9 +78,14 @@ class Variable(Identified, Operators):
         elif dtype is not None and initial_value.dtype != as_dtype(dtype):
             raise ConversionError(
                 f"Variable: the initial value is {initial_value.dtype.name}, but dtype "
-                f"{as_dtype(dtype).name} was asked for. Try lab.cast.")
+                f"{as_dtype(dtype).name} was asked for. Try lab.cast."
+            )
         self._array = initial_value._array
         self._id = fresh_id()
+        if isinstance(initial_value, (Tensor, Variable)) and sinks_now():
+            tell_listeners(
+                VariableAssigned(self._id, f"{name or 'Variable'}:0", self._array, initial_value._id, place_now())
+            )
         self._shape = None if shape is None else TensorShape(shape)
         self.trainable = trainable
         self.name = f"{name or 'Variable'}:0"
@@ -154,7 +166,9 @@ class Variable(Identified, Operators):
     def __iter__(self) -> Any:
         return iter(self.read())
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Variable:
+    def assign(
+        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Variable:
         """Replace the value; dtype stays, shape too unless it was declared open.
 
         Raises
@@ -169,16 +183,18 @@ class Variable(Identified, Operators):
         self._replace(tensor._array, tensor._id)
         return self
 
-    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None,
-                   read_value: bool = True) -> Variable:
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Variable:
         """Add to the value; gradients do not pass from `delta` to later reads."""
         tensor = self._converted(delta)
         self._broadcast_check(tensor)
         self._replace(np.add(self._array, tensor._array), tensor._id)
         return self
 
-    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None,
-                   read_value: bool = True) -> Variable:
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Variable:
         """Subtract from the value; gradients do not pass from `delta` to later reads."""
         tensor = self._converted(delta)
         self._broadcast_check(tensor)
@@ -193,7 +209,8 @@ class Variable(Identified, Operators):
             if tensor._array.dtype != self._array.dtype:
                 raise ConversionError(
                     f"Cannot convert {value} to Tensor of dtype {self.dtype.name}: variable {self.name} keeps its "
-                    f"dtype. Try lab.cast(value, lab.{self.dtype.name}).")
+                    f"dtype. Try lab.cast(value, lab.{self.dtype.name})."
+                )
             return tensor
         return convert_to_tensor(value, self.dtype)
 
@@ -203,7 +220,8 @@ class Variable(Identified, Operators):
         if not fits:
             raise ShapeMismatch(
                 f"Cannot assign to variable {self.name} due to variable shape {declared} and value shape {shape} "
-                "are incompatible. Try lab.reshape, or declare the variable with shape=lab.TensorShape(None).")
+                "are incompatible. Try lab.reshape, or declare the variable with shape=lab.TensorShape(None)."
+            )
 
     def _broadcast_check(self, tensor: Tensor) -> None:
         if tensor._array.shape != self._array.shape:
@@ -225,8 +243,7 @@ class Variable(Identified, Operators):
         return self
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        raise TypeError(
-            "'Variable' object does not support item assignment. Try v[index].assign(value).")
+        raise TypeError("'Variable' object does not support item assignment. Try v[index].assign(value).")
 
     def __repr__(self) -> str:
         array = self._array

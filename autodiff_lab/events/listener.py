@@ -9,9 +9,10 @@ control: one that raises is dropped, reported when its block ends, and disturbs 
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -26,7 +27,7 @@ sinks_now = SINKS.get
 fresh_id = itertools.count(1).__next__
 """Ids of tensors, variables, tapes and sweeps: unique in the process and never used twice."""
 
-_PACKAGE = str(Path(__file__).parent.parent)
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
 
 
 class Identified:
@@ -45,9 +46,14 @@ class Sink(Protocol):
     hears_all: bool
     lean: bool
 
-    def append(self, entry: tuple[Any, ...], /) -> None: ...
-    def note(self, event: Callable[..., Any], tensor: Any, how: str) -> None: ...
-    def note_read(self, variable: Any, tensor: Any) -> None: ...
+    def append(self, entry: tuple[Any, ...], /) -> None:
+        """Hear of an op that was applied."""
+
+    def note(self, event: Callable[..., Any], tensor: Any, how: str) -> None:
+        """Hear of a value that entered or left the engine."""
+
+    def note_read(self, variable: Any, tensor: Any) -> None:
+        """Hear of a variable that was read as this tensor."""
 
 
 def place_now() -> Place | None:
@@ -123,8 +129,18 @@ class Listener:
         """Tell of a tensor that no recorded op made."""
         self.known.add(tensor._id)
         name = tensor.name if variable is None else variable.name
-        self.tell(TensorMet(tensor._id, kind, name, tensor._array, None if variable is None else variable._id,
-                            variable is not None and variable.trainable, place_now(), SCOPE.get()))
+        self.tell(
+            TensorMet(
+                tensor._id,
+                kind,
+                name,
+                tensor._array,
+                None if variable is None else variable._id,
+                variable is not None and variable.trainable,
+                place_now(),
+                SCOPE.get(),
+            )
+        )
 
     def fail(self, op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> None:
         """An op raised."""
@@ -133,8 +149,11 @@ class Listener:
         for tensor in ins:
             if tensor._id not in self.known:
                 self.meet(tensor, "constant")
-        self.tell(OpFailed(op.name, tuple(t._id for t in ins), params, type(error).__name__, str(error), place_now(),
-                           SCOPE.get()))
+        self.tell(
+            OpFailed(
+                op.name, tuple(t._id for t in ins), params, type(error).__name__, str(error), place_now(), SCOPE.get()
+            )
+        )
 
     def note(self, event: Callable[..., Any], tensor: Any, how: str) -> None:
         """A value entered or left the engine."""
@@ -159,7 +178,7 @@ class Listener:
 
 
 @contextmanager
-def active(sink: Any) -> Iterator[Any]:
+def active(sink: Any) -> Generator[Any]:
     """Put a sink into the tuple of this thread or task for the length of a block."""
     SINKS.set((*sinks_now(), sink))
     try:
@@ -176,7 +195,7 @@ def tell_listeners(event: Any) -> None:
 
 
 @contextmanager
-def observing(observer: Callable[[Any], object]) -> Iterator[Listener]:
+def observing(observer: Callable[[Any], object]) -> Generator[Listener]:
     """Send every event of this thread or task to `observer` for the length of a block.
 
     Parameters
@@ -201,11 +220,14 @@ def observing(observer: Callable[[Any], object]) -> Iterator[Listener]:
         if listener.error is not None:
             warnings.warn(
                 f"An observer of autodiff_lab events raised {type(listener.error).__name__}: {listener.error}. "
-                "It was dropped; the computation went on without it.", RuntimeWarning, stacklevel=3)
+                "It was dropped; the computation went on without it.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
 
 @contextmanager
-def name_scope(name: str) -> Iterator[str]:
+def name_scope(name: str) -> Generator[str]:
     """Group the ops of a block under a name; scopes nest, and pictures fold by them.
 
     Parameters

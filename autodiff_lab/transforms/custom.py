@@ -61,15 +61,26 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
         if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
             raise InvalidArgumentError(
                 f"custom_gradient: {name} must return a pair, its value and a gradient function; "
-                f"it returned a {type(result).__name__}.")
+                f"it returned a {type(result).__name__}."
+            )
         value, gradient = result
         leaves, rebuild = nest.flatten(value)
         outs = tuple(wrap(convert(leaf)._array) for leaf in leaves)
-        op = Op(name, function, _rule(name, gradient, len(ins)), None, symbol=name, latex=_latex(name, len(ins)),
-                locals_latex=("?",) * len(ins), sentence=f"runs {name}, which has a gradient of its own", stacked=False)
+        op = Op(
+            name,
+            function,
+            _rule(name, gradient, len(ins)),
+            None,
+            symbol=name,
+            latex=_latex(name, len(ins)),
+            locals_latex=("?",) * len(ins),
+            sentence=f"runs {name}, which has a gradient of its own",
+            stacked=False,
+        )
         if outer:
             record_application(outer, op, outs[0] if len(outs) == 1 else outs, ins, {})
         return rebuild(list(outs))
+
     return apply
 
 
@@ -80,15 +91,18 @@ def _latex(name: str, count: int) -> str:
 
 def _rule(name: str, gradient: Callable[..., Any], count: int) -> Callable[..., Any]:
     """A user's gradient function as a rule: it takes and gives tensors whatever the sweep runs on."""
+
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         upstream = g if isinstance(g, list) else [g]
         shares = gradient(*[wrap(h) if ops.raw else h for h in upstream])
         shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
         if len(shares) != count:
             raise InvalidArgumentError(
-                f"custom_gradient: the gradient of {name} gave {len(shares)} cotangents for {count} inputs")
+                f"custom_gradient: the gradient of {name} gave {len(shares)} cotangents for {count} inputs"
+            )
         tensors = [None if shares[i] is None else convert(shares[i]) for i in need]
         return [None if t is None else t._array if ops.raw else t for t in tensors]
+
     return rule
 
 
@@ -135,14 +149,19 @@ class RegisterGradient:
         def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...], **params: Any) -> list[Any]:
             def tensors(values: Any) -> list[Tensor]:
                 return [wrap(v) if ops.raw else v for v in values]
+
             cotangents = tensors(g if isinstance(g, list) else [g])
             application = SimpleNamespace(
-                inputs=tensors(inputs), outputs=tensors(out if isinstance(out, tuple) else (out,)), params=params,
-                name=name)
+                inputs=tensors(inputs),
+                outputs=tensors(out if isinstance(out, tuple) else (out,)),
+                params=params,
+                name=name,
+            )
             shares = function(application, *cotangents)
             shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
             found = [None if shares[i] is None else convert(shares[i]) for i in need]
             return [None if t is None else t._array if ops.raw else t for t in found]
+
         op.rules = rule
         op.stacked = False
         return function

@@ -43,8 +43,9 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
     a = y._array
     rows = source._array.shape[:1]
     if a.ndim < 1 or a.shape[:1] != rows:
-        raise ShapeMismatch(f"batch_jacobian: target {a.shape} and source {source._array.shape} need the same first "
-                            "axis, the batch.")
+        raise ShapeMismatch(
+            f"batch_jacobian: target {a.shape} and source {source._array.shape} need the same first axis, the batch."
+        )
     rest = a.shape[1:]
     n = int(np.prod(rest))
     seed = np.broadcast_to(np.eye(n, dtype=a.dtype).reshape((n, 1, *rest)), (n, *a.shape))
@@ -72,8 +73,9 @@ def _swept(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -
     if not persistent:
         tape._spend()  # pyright: ignore[reportPrivateUsage]
     columns = zip(*rows, strict=True)
-    return [None if column[0] is None else RECORDING.stack(*column, axis=-column[0]._array.ndim - 1)
-            for column in columns]
+    return [
+        None if column[0] is None else RECORDING.stack(*column, axis=-column[0]._array.ndim - 1) for column in columns
+    ]
 
 
 def _one(tape: GradientTape, target: Tensor, sources: list[Any], seed: Any) -> list[Tensor | None]:

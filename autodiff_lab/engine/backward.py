@@ -1,0 +1,220 @@
+"""One backward pass over a tape: what it starts from, whom it tells, what it gives back.
+
+`Sweep` stands between `GradientTape.gradient` and the bare walk over the entries (`sweep`): it plants the cotangents,
+chooses raw or recorded operations, and collects the adjoints of the sources.  Stepping in Python is iterating over it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodiff_lab.engine import nest
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.namespace import RAW, RECORDING
+from autodiff_lab.engine.sweep import Engine, sweep, teller
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.events import CAUSE, SweepEnded, SweepStarted, fresh_id, place_now, sinks_now
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.tape import GradientTape
+
+DEFAULT = Engine()
+
+
+class UnconnectedGradients(enum.Enum):
+    """What `GradientTape.gradient` gives where no path leads from target to source: None, or zeros.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.UnconnectedGradients("zero") is lab.UnconnectedGradients.ZERO
+    True
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class Sweep:
+    """One backward pass over a tape: an iterator of entry indices if it pauses; `GradientTape.steps` makes one.
+
+    Attributes
+    ----------
+    adjoints : dict of int to array or Tensor
+        By tensor id; may be read and edited between two steps.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.constant(3.0)
+    >>> with lab.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> steps = tape.steps(y, x)
+    >>> list(steps)
+    [0]
+    >>> print(steps.adjoint(x))
+    Tensor(6.0, shape=(), dtype=float32)
+    """
+
+    def __init__(
+        self,
+        tape: GradientTape,
+        targets: list[Tensor],
+        sources: list[Any],
+        seeds: list[Any],
+        lead: int = 0,
+        engine: Engine = DEFAULT,
+        pause: bool = False,
+    ) -> None:
+        sinks = sinks_now()
+        if engine.ops is None:
+            # A one-shot tape that is still open never hears its own sweep; every other sink does.
+            heard = any(sink is not tape or tape._persistent for sink in sinks) if sinks else False
+            engine = Engine(RECORDING if heard else RAW, engine.accumulate, engine.rules)
+        self._raw = engine.ops.raw  # type: ignore[union-attr]
+        self._sources, self._reads = sources, tape._watched
+        self.adjoints: dict[int, Any] = {}
+        for target, seed in zip(targets, seeds, strict=True):
+            if target._id in tape.tracked:
+                self._plant(target, seed)
+        self._listeners = [s for s in sinks if s.listens] if sinks else []
+        self._sweep_id = 0
+        flow = self._start_telling(tape, targets, engine) if self._listeners else None
+        keep = {key for source in sources for key in self._keys(source)}
+        entries: Any = tape._entries
+        if tape._persistent:
+            entries = entries[:]
+        else:
+            tape._spend()
+        self._steps = sweep(entries, self.adjoints, keep, lead, engine, flow, pause)
+
+    def _plant(self, target: Tensor, seed: Tensor | None) -> None:
+        """Give a target its cotangent, ones if none is given; a target named twice gets the sum."""
+        if self._raw:
+            value = _ones(target._array) if seed is None else seed._array
+        else:
+            value = wrap(_ones(target._array)) if seed is None else seed
+        old = self.adjoints.get(target._id)
+        self.adjoints[target._id] = value if old is None else _added(old, value)
+
+    def _keys(self, source: Any) -> Any:
+        """Ids under which the adjoint of a source gathers: its own, or those of a variable's reads."""
+        return (source._id,) if isinstance(source, Tensor) else self._reads.get(source, ())
+
+    def _start_telling(self, tape: GradientTape, targets: list[Tensor], engine: Engine) -> Any:
+        self._sweep_id = fresh_id()
+        listeners = self._listeners
+        started = [(t._id, self.adjoints[t._id]) for t in targets if t._id in self.adjoints]
+        untracked = [t for t in targets if t._id not in self.adjoints]
+
+        def tell(event: Any) -> None:
+            for listener in listeners:
+                listener.tell(event)
+
+        for listener in listeners:
+            for _, seed in started:
+                if seed._id not in listener.known:
+                    listener.meet(seed, "constant")
+            for target in untracked:
+                if target._id not in listener.known:
+                    listener.meet(target, "constant")
+        tell(
+            SweepStarted(
+                self._sweep_id,
+                tape._id,
+                tuple(key for key, _ in started),
+                tuple(seed._id for _, seed in started),
+                tuple(self._source_ids()),
+                place_now(),
+                tuple(t._id for t in untracked),
+            )
+        )
+        return teller(tell, self._sweep_id, engine)
+
+    def _source_ids(self) -> Iterator[int]:
+        for source in self._sources:
+            keys = self._keys(source)
+            yield keys[-1] if keys else source._id
+
+    def __iter__(self) -> Sweep:
+        return self
+
+    def __next__(self) -> int:
+        cause = CAUSE.get()
+        try:
+            with np.errstate(all="ignore"):
+                return next(self._steps)
+        finally:
+            if CAUSE.get() is not cause:  # a rule raised half way
+                CAUSE.set(cause)
+
+    def finish(self) -> None:
+        """Run to the end."""
+        for _ in self:
+            pass
+
+    def adjoint(self, source: Any) -> Tensor | None:
+        """Return the adjoint of a tensor or variable so far, None if no contribution has arrived."""
+        total = None
+        for key in self._keys(source):
+            g = self.adjoints.get(key)
+            if g is not None:
+                total = g if total is None else _added(total, g)
+        return total if total is None or isinstance(total, Tensor) else wrap(total)
+
+    def results(self) -> list[Tensor | None]:
+        """Return the adjoints of the sources, None where no path leads."""
+        found = [self.adjoint(source) for source in self._sources]
+        for listener in self._listeners:
+            listener.tell(SweepEnded(self._sweep_id, tuple(None if g is None else g._id for g in found)))
+        return found
+
+
+def _added(a: Any, b: Any) -> Any:
+    """Add two adjoints, raw or recorded, without a warning where they overflow."""
+    with np.errstate(all="ignore"):
+        return a + b
+
+
+def _ones(array: Any) -> Any:
+    return np.ones(array.shape, array.dtype) if array.__class__ is np.ndarray else array.dtype.type(1)
+
+
+def zeros_of(source: Any) -> Tensor:
+    """Make the gradient of a source that no path reaches, where zeros are asked for."""
+    return wrap(np.zeros(source._array.shape, source._array.dtype)[()])
+
+
+def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:
+    """Return one cotangent for each target, None where ones will do.
+
+    Raises
+    ------
+    ShapeMismatch
+        If their number or a shape is not the targets'.
+    """
+    if given is None:
+        return [None] * len(targets)
+    leaves = nest.flatten(given)[0]
+    if len(leaves) != len(targets):
+        raise ShapeMismatch(
+            f"gradient: {len(leaves)} cotangents for {len(targets)} targets. Give output_gradients the structure of the "
+            "target, with None for ones."
+        )
+    found = [None if c is None else convert(c, t) for c, t in zip(leaves, targets, strict=True)]
+    for seed, t in zip(found, targets, strict=True):
+        if seed is not None and seed._array.shape != t._array.shape:
+            raise ShapeMismatch(
+                f"gradient: a cotangent has shape {seed._array.shape} and its target {t._array.shape}; they must agree."
+            )
+        if seed is not None and seed._array.dtype != t._array.dtype:
+            raise DtypeMismatch(
+                f"gradient: a cotangent is {seed.dtype.name} and its target {t.dtype.name}. Try lab.cast."
+            )
+    return found
