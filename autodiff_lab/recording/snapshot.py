@@ -112,6 +112,10 @@ def summarise(array: Any) -> Summary:
     return Summary(float(kept.min()), float(kept.mean()), float(kept.max()), nan, inf, first)
 
 
+def _text(item: Any) -> str:
+    return item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item)
+
+
 def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:
     """Keep an array whole up to `whole` elements, else its summary.
 
@@ -124,9 +128,11 @@ def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:
     49.5
     """
     array = np.asarray(array)
+    if array.dtype.kind == "O":  # strings, kept as text
+        array = np.array([_text(item) for item in array.ravel()], dtype=object).reshape(array.shape)
     name = _NAMES.get(array.dtype)
     if name is None:
-        name = _NAMES[array.dtype] = array.dtype.name
+        name = _NAMES[array.dtype] = "string" if array.dtype.kind == "O" else array.dtype.name
     if array.size > whole:
         return Snapshot(name, array.shape, None, summarise(array))
     kept = array.copy()

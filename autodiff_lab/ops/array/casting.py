@@ -10,6 +10,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch
 from autodiff_lab.ops.docs import doc
 
 
@@ -40,6 +41,9 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     have = x._array.dtype
     if have == wanted.dtype:
         return x
+    if "O" in (have.kind, wanted.dtype.kind):
+        raise DtypeMismatch(f"cast: {x.dtype.name} does not become {wanted.name} by a cast. "
+                            "Try lab.strings.as_string(x) or lab.strings.to_number(x).")
     if have in DIFFERENTIABLE and wanted.dtype in DIFFERENTIABLE:
         return cast_float(x, dtype=wanted.name)
     return cast_other(x, dtype=wanted.name)

@@ -26,8 +26,13 @@ def as_shape(shape: Any) -> tuple[int, ...]:
     return dims
 
 
+def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Zeros; among strings the empty one."""
+    return (np.full(shape, b"", dtype) if dtype.kind == "O" else np.zeros(shape, dtype))[()]
+
+
 def zeros(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
-    return _named(wrap(np.zeros(as_shape(shape), as_dtype(dtype).dtype)[()]), name)
+    return _named(wrap(_zeros(as_shape(shape), as_dtype(dtype).dtype)), name)
 
 
 def ones(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
@@ -41,7 +46,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     x = convert(input)
-    return _named(wrap(np.zeros(x._array.shape, _dtype_or(x, dtype))[()]), name)
+    return _named(wrap(_zeros(x._array.shape, _dtype_or(x, dtype))), name)
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:

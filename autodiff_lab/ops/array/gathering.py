@@ -18,7 +18,8 @@ def _gather(x: Any, indices: Any, axis: int) -> Any:
     if np.size(indices) and (np.min(indices) < 0 or np.max(indices) >= x.shape[axis]):
         bad = next(int(i) for i in np.ravel(indices) if not 0 <= i < x.shape[axis])
         raise InvalidArgumentError(f"gather: index {bad} is not in [0, {x.shape[axis]}), the length of the axis")
-    return np.take(x, indices, axis=axis)[()]
+    taken = np.take(x, indices, axis=axis)
+    return taken if isinstance(taken, bytes) else taken[()]  # NumPy gives up the string of an array of strings
 
 
 def _gather_rule(ops: Any, g: Any, out: Any, x: Any, indices: Any, axis: int) -> Any:
