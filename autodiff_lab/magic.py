@@ -90,8 +90,8 @@ def _run(shell: Any, line: str, cell: str) -> Any:
     tree = shell.transform_ast(shell.compile.ast_parse(code, filename=file))
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     space = shell.user_ns
-    exec(compile(tree, file, "exec", shell.compile.flags, dont_inherit=True), space)  # noqa: S102 - the user's own cell
+    exec(compile(tree, file, "exec", shell.compile.flags, dont_inherit=True), space)
     if last is None:
         return None
     expression = ast.Expression(last.value)
-    return eval(compile(expression, file, "eval", shell.compile.flags, dont_inherit=True), space)  # noqa: S307
+    return eval(compile(expression, file, "eval", shell.compile.flags, dont_inherit=True), space)

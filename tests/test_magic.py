@@ -81,7 +81,8 @@ def test_a_wrong_line_says_how_to_write_it(shell: Any, line: str, capsys: pytest
 
 
 def test_a_cell_that_raises_shows_the_partial_recording_and_the_error(
-        shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The exception is the user's own, the recording ends with what failed, and our frames are not in the traceback."""
     cell = "%%record run\ny = x * x\nlab.constant([1.0, 2.0]) + lab.constant([1.0, 2.0, 3.0])"
     outputs, result = shown(shell, cell)
@@ -102,7 +103,7 @@ def test_the_traceback_of_a_failing_cell_shows_no_line_of_the_magic(shell: Any) 
 
 
 def test_in_a_real_kernel_cells_are_called_by_their_numbers() -> None:
-    """ipykernel gives cells file names that mean nothing; the recording says ``cell 3``, with magic and without."""
+    """Kernels give cells file names that mean nothing; the recording says ``cell 3``, with magic and without."""
     from jupyter_client.manager import start_new_kernel
 
     manager, client = start_new_kernel(kernel_name="python3")
@@ -114,10 +115,12 @@ def test_in_a_real_kernel_cells_are_called_by_their_numbers() -> None:
         assert message["msg_type"] != "error", message["content"]
 
     try:
-        for cell in (f"%load_ext autodiff_lab\n{SETUP}", f"%%record -q first\n{CELL}",
-                     "with lab.record() as second:\n    z = lab.sin(x)",
-                     "for r in (first, second):\n    print(r.where(r.applications[0].place), '|', r.name_of("
-                     "r.applications[0].outputs[0]))"):
+        for cell in (
+            f"%load_ext autodiff_lab\n{SETUP}",
+            f"%%record -q first\n{CELL}",
+            "with lab.record() as second:\n    z = lab.sin(x)",
+            "for r in (first, second):\n    a = r.forward[0]\n    print(r.where(a.place), '|', r.name_of(*a.outputs))",
+        ):
             client.execute_interactive(cell, timeout=60, output_hook=listen)
     finally:
         client.stop_channels()

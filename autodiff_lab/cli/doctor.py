@@ -36,8 +36,11 @@ class Finding:
 
 def add(commands: Any) -> None:
     """Describe the arguments: there are none."""
-    commands.add_parser("doctor", help="what works on this machine, and how to get the rest",
-                        description="Say what works on this machine, and how to get what does not.")
+    commands.add_parser(
+        "doctor",
+        help="what works on this machine, and how to get the rest",
+        description="Say what works on this machine, and how to get what does not.",
+    )
 
 
 def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
@@ -72,20 +75,36 @@ def numba() -> Finding:
     if find_spec("numba") is None:
         return Finding("numba", False, "not installed; ops run on NumPy alone, which is complete", f"{_PIP} numba")
     works, said = _ask("import numba; f = numba.njit(lambda x: x + 1); assert f(1) == 2; print(numba.__version__)")
-    return Finding("numba", works, f"{said}, compiles" if works else f"installed, but does not compile: {said}",
-                   f"{_PIP} --upgrade numba numpy")
+    return Finding(
+        "numba",
+        works,
+        f"{said}, compiles" if works else f"installed, but does not compile: {said}",
+        f"{_PIP} --upgrade numba numpy",
+    )
 
 
 def cuda() -> Finding:
     """A GPU."""
-    found, said = _ask("import ctypes; d = ctypes.CDLL('libcuda.so.1'); n = ctypes.c_int();"
-                       "assert d.cuInit(0) == 0 and d.cuDeviceGetCount(ctypes.byref(n)) == 0; print(n.value)")
+    found, said = _ask(
+        "import ctypes; d = ctypes.CDLL('libcuda.so.1'); n = ctypes.c_int();"
+        "assert d.cuInit(0) == 0 and d.cuDeviceGetCount(ctypes.byref(n)) == 0; print(n.value)"
+    )
     if not found or said == "0":
-        return Finding("CUDA", False, "no NVIDIA GPU with a driver here; nothing needs one",
-                       "an NVIDIA GPU and its driver, if you want kernels to run on it")
-    works, words = _ask("from numba import cuda; assert cuda.is_available(); print(cuda.get_current_device().name.decode())")
-    return Finding("CUDA", works, words if works else f"a GPU is here, but its compiler is not: {words}",
-                   f'{_PIP} "numba-cuda[cu13]"')
+        return Finding(
+            "CUDA",
+            False,
+            "no NVIDIA GPU with a driver here; nothing needs one",
+            "an NVIDIA GPU and its driver, if you want kernels to run on it",
+        )
+    works, words = _ask(
+        "from numba import cuda; assert cuda.is_available(); print(cuda.get_current_device().name.decode())"
+    )
+    return Finding(
+        "CUDA",
+        works,
+        words if works else f"a GPU is here, but its compiler is not: {words}",
+        f'{_PIP} "numba-cuda[cu13]"',
+    )
 
 
 def graphviz() -> Finding:
@@ -95,9 +114,14 @@ def graphviz() -> Finding:
     found = list(programs())
     names = {"dot": "dot on the PATH", "pygraphviz": "the library in pygraphviz"}
     words = " and ".join(names.get(name, name) for name in found)
-    return Finding("Graphviz", bool(found), f"graphs are laid out by {words}" if found else
-                   "neither dot nor pygraphviz; graphs are laid out by a simpler method of our own",
-                   f"{_PIP} pygraphviz, or your system's graphviz package")
+    return Finding(
+        "Graphviz",
+        bool(found),
+        f"graphs are laid out by {words}"
+        if found
+        else "neither dot nor pygraphviz; graphs are laid out by a simpler method of our own",
+        f"{_PIP} pygraphviz, or your system's graphviz package",
+    )
 
 
 def jupyterlab() -> Finding:
@@ -118,13 +142,25 @@ def matplotlib() -> Finding:
 def browser() -> Finding:
     """Something that opens pages."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None) or os.environ.get("BROWSER")
-    return Finding("Browser", found is not None, f"{found}" if found else
-                   "none found on the PATH; exported pages open in any browser, here or elsewhere",
-                   "any browser; the project's own tests want Chromium")
+    return Finding(
+        "Browser",
+        found is not None,
+        f"{found}" if found else "none found on the PATH; exported pages open in any browser, here or elsewhere",
+        "any browser; the project's own tests want Chromium",
+    )
 
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
-    python, numpy, numba, cuda, graphviz, jupyterlab, widgets, matplotlib, browser)
+    python,
+    numpy,
+    numba,
+    cuda,
+    graphviz,
+    jupyterlab,
+    widgets,
+    matplotlib,
+    browser,
+)
 
 
 def _package(name: str, module: str, use: str, needed: bool = False) -> Finding:
@@ -136,14 +172,17 @@ def _package(name: str, module: str, use: str, needed: bool = False) -> Finding:
         number = version(module)
     except PackageNotFoundError:
         number = "unknown version"
-    return Finding(name, works, f"{number}; {use}" if works else f"{number}, but it cannot be imported: {said}", remedy,
-                   needed)
+    return Finding(
+        name, works, f"{number}; {use}" if works else f"{number}, but it cannot be imported: {said}", remedy, needed
+    )
 
 
 def _ask(code: str) -> tuple[bool, str]:
     """Run a line of Python in a process of its own; gives whether it worked, and its last line in words."""
     try:
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=TIME_LIMIT, check=False
+        )
     except subprocess.TimeoutExpired:
         return False, f"no answer within {TIME_LIMIT:.0f} seconds"
     except OSError as error:

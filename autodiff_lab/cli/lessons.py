@@ -23,18 +23,28 @@ FOLDER = "autodiff_lab_lessons"
 def add(commands: Any) -> None:
     """Describe the arguments."""
     parser = commands.add_parser(
-        "lab", help="open JupyterLab on the lessons (the default)", allow_abbrev=False,
+        "lab",
+        help="open JupyterLab on the lessons (the default)",
+        allow_abbrev=False,
         usage="autodiff-lab [lab] [--folder FOLDER] [argument of jupyterlab ...]",
-        description="Open JupyterLab on the lessons. Other arguments, such as --no-browser, go to JupyterLab.")
-    parser.add_argument("--folder", type=Path, metavar="FOLDER",
-                        help=f"where an installed package copies the lessons to; ~/{FOLDER} if not given")
+        description="Open JupyterLab on the lessons. Other arguments, such as --no-browser, go to JupyterLab.",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="FOLDER",
+        help=f"where an installed package copies the lessons to; ~/{FOLDER} if not given",
+    )
 
 
 def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Find the lessons and start JupyterLab; gives its exit status."""
     if find_spec("jupyterlab") is None:
-        print("JupyterLab is not installed. Try: "
-              f"{sys.executable} -m pip install jupyterlab ipywidgets anywidget matplotlib", file=sys.stderr)
+        print(
+            "JupyterLab is not installed. Try: "
+            f"{sys.executable} -m pip install jupyterlab ipywidgets anywidget matplotlib",
+            file=sys.stderr,
+        )
         return 1
     source = find_lessons(PACKAGE)
     if source is None:
@@ -93,5 +103,11 @@ def jupyter_command(folder: Path, rest: Sequence[str]) -> list[str]:
     """The command that opens JupyterLab on the first lesson; JupyterLab refuses root unless it is asked to."""
     first = min(folder.glob("*.ipynb"), default=None)
     root = getattr(os, "geteuid", lambda: 1)() == 0 and "--allow-root" not in rest
-    return [sys.executable, "-m", "jupyterlab", *(["--allow-root"] if root else []), *rest,
-            *([first.name] if first is not None else [])]
+    return [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        *(["--allow-root"] if root else []),
+        *rest,
+        *([first.name] if first is not None else []),
+    ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +26,13 @@ a `--`, everything does. Without an option the recording is printed.
 
 def add(commands: Any) -> None:
     """Describe the arguments."""
-    parser = commands.add_parser("record", help="run a script and write what its tapes did", description=_DESCRIPTION,
-                                 allow_abbrev=False, usage="autodiff-lab record script.py [option ...] [argument ...]")
+    parser = commands.add_parser(
+        "record",
+        help="run a script and write what its tapes did",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
+        usage="autodiff-lab record script.py [option ...] [argument ...]",
+    )
     parser.add_argument("script", type=Path, help="a Python file")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page that can be stepped through offline")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the recording for lab.load_recording")
@@ -82,7 +87,7 @@ def run_recorded(code: Any, path: Path, arguments: Sequence[str], title: str) ->
     with _as_main(module, path, arguments):
         try:
             with record(title, namespace=module.__dict__) as recording:
-                exec(code, module.__dict__)  # noqa: S102 - the user's own script, as they asked
+                exec(code, module.__dict__)
         except SystemExit as stop:
             status = _status(stop)
         except BaseException as error:  # noqa: BLE001 - an interrupt, too, leaves what was recorded
@@ -93,7 +98,7 @@ def run_recorded(code: Any, path: Path, arguments: Sequence[str], title: str) ->
 
 
 @contextmanager
-def _as_main(module: ModuleType, path: Path, arguments: Sequence[str]) -> Iterator[None]:
+def _as_main(module: ModuleType, path: Path, arguments: Sequence[str]) -> Generator[None]:
     saved = sys.argv, sys.path[:], sys.modules.get("__main__")
     sys.argv = [str(path), *arguments]
     sys.path.insert(0, str(path.resolve().parent))

@@ -92,8 +92,13 @@ class Namer:
     def __init__(self, statements: Statements, names: Mapping[int, str], ops: Mapping[str, OpDescribed | Any]) -> None:
         self._statements, self._locals, self._ops = statements, names, ops
 
-    def names(self, tensors: Mapping[int, TensorRecord], applications: Sequence[Application],
-              sweeps: Sequence[Sweep], met_in_sweeps: set[int]) -> dict[int, str]:
+    def names(
+        self,
+        tensors: Mapping[int, TensorRecord],
+        applications: Sequence[Application],
+        sweeps: Sequence[Sweep],
+        met_in_sweeps: set[int],
+    ) -> dict[int, str]:
         """Names by tensor id; tensors that nobody named are absent."""
         found: dict[int, str] = {}
         working: set[Place | None] = {None}

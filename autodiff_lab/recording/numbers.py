@@ -71,7 +71,7 @@ def _complex(value: complex, digits: int, minus: str) -> str:
 
 def _quoted(value: Any) -> str:
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    text = text if len(text) <= _TEXT else text[:_TEXT - 1] + "…"
+    text = text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
     return f'"{text}"'
 
 

@@ -122,8 +122,15 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
 
     __slots__ = ("_listener", "_namespace", "_recorder", "_recording")
 
-    def __init__(self, title: str = "", *, whole: int = WHOLE, policy: Policy | None = None, budget: int = BUDGET,
-                 namespace: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        title: str = "",
+        *,
+        whole: int = WHOLE,
+        policy: Policy | None = None,
+        budget: int = BUDGET,
+        namespace: Mapping[str, Any] | None = None,
+    ) -> None:
         if policy is None:
             policy = keep if whole == WHOLE else partial(keep, whole=whole)
         self._recorder = Recorder(policy, budget, title)
@@ -135,8 +142,9 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
         SINKS.set((*sinks_now(), self._listener))
         return self._recording
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         listener = self._listener
         SINKS.set(tuple([sink for sink in sinks_now() if sink is not listener]))
         recorder = self._recorder
@@ -152,8 +160,11 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
             recorder.error = _in_words(error)
         self._recording._finish()
         if listener.error is not None:
-            warnings.warn(f"The recording stopped early: {_in_words(listener.error)}. The program was not disturbed.",
-                          RuntimeWarning, stacklevel=2)
+            warnings.warn(
+                f"The recording stopped early: {_in_words(listener.error)}. The program was not disturbed.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
 
 def _frame_of_block() -> FrameType:

@@ -92,7 +92,8 @@ class Recording:
         if self.__dict__["_running"]:
             raise StillRecording(
                 f"The recording has no {name!r} yet: the program still runs. Look at it after the `with lab.record()` "
-                "block has ended.")
+                "block has ended."
+            )
         self.__dict__.update(vars(recorder.recording()))
         del self.__dict__["_recorder"], self.__dict__["_running"]
         return self.__dict__[name]
@@ -171,8 +172,8 @@ class Recording:
         >>> with lab.record() as recording, lab.GradientTape() as tape:
         ...     y = x * x
         >>> print(recording.to_text(lines=False))
-        %0: f32 = variable      # x = 3
-        %1: f32 = mul(%0, %0)   # y = 9
+        %0: f32 = variable          # x = 3
+        %1: f32 = multiply(%0, %0)  # y = 9
         """
         from autodiff_lab.recording.text import text
 
@@ -190,8 +191,15 @@ class Recording:
 
         save(self, path)
 
-    def to_svg(self, moment: int | None = None, *, theme: str = "auto", within: str = "",
-               folded: Iterable[str] | None = None, show: Iterable[str] | None = None) -> str:
+    def to_svg(
+        self,
+        moment: int | None = None,
+        *,
+        theme: str = "auto",
+        within: str = "",
+        folded: Iterable[str] | None = None,
+        show: Iterable[str] | None = None,
+    ) -> str:
         """A static picture of the graph, as the text of an SVG file.
 
         Parameters

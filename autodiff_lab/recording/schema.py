@@ -48,8 +48,11 @@ class Field:
         if type(self.value) is not list:
             raise self.wrong("a list")
         if len(self.value) < least or (most is not None and len(self.value) > most):
-            raise self.wrong(f"a list of {least} to {most} elements" if most is not None and most != least
-                             else f"a list of {least} elements")
+            raise self.wrong(
+                f"a list of {least} to {most} elements"
+                if most is not None and most != least
+                else f"a list of {least} elements"
+            )
         return [Field(item, f"{self.path}[{i}]") for i, item in enumerate(self.value)]
 
     def members(self) -> Iterator[tuple[Field, Field]]:

@@ -63,5 +63,3 @@ def execution_count(name: str) -> str | None:
     except Exception:  # noqa: BLE001 - labels are a courtesy, and shells differ
         return None
     return match[1] if match else None
-
-

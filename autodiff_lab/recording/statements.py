@@ -60,7 +60,8 @@ def _is_op(node: ast.AST, known: Container[str]) -> bool:
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
         return name in known
     return isinstance(node, (ast.BinOp, ast.Compare)) or (
-        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant))
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant)
+    )
 
 
 class Statements:

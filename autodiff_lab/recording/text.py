@@ -43,7 +43,7 @@ def kind_of(snapshot: Snapshot) -> str:
     ('f32[2,3]', 'bool')
     """
     letters = snapshot.dtype.rstrip("0123456789")
-    short = _DTYPES.get(letters, letters) + snapshot.dtype[len(letters):]
+    short = _DTYPES.get(letters, letters) + snapshot.dtype[len(letters) :]
     return f"{short}[{','.join(map(str, snapshot.shape))}]" if snapshot.shape else short
 
 

@@ -12,7 +12,7 @@ b2 = lab.Variable([0.0], name="b2")
 weights = [w1, b1, w2, b2]
 
 
-def net(x):
+def net(x: lab.Tensor) -> lab.Tensor:
     with lab.name_scope("hidden"):
         hidden = lab.tanh(x @ w1 + b1)
     with lab.name_scope("output"):
@@ -24,6 +24,6 @@ for step in range(3):
         error = net(inputs) - wanted
         loss = lab.reduce_mean(error * error)
     gradients = tape.gradient(loss, weights)
-    for weight, gradient in zip(weights, gradients):
+    for weight, gradient in zip(weights, gradients, strict=True):
         weight.assign_sub(0.1 * gradient)
     print(f"step {step}: loss {float(loss):.4f}")

@@ -33,7 +33,7 @@ def failing() -> Recording:
     try:
         with lab.record() as recording:
             total = a + a
-            total * b
+            _ = total * b
     except ValueError:
         pass
     assert recording is not None

@@ -1,15 +1,21 @@
 """Names in a recording are those that the user gave, read off the program and never guessed."""
 
-from collections import namedtuple
 from contextlib import ExitStack
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.recording import Recording
 from autodiff_lab.recording.names import _executions, names_in
+
+
+class Pair(NamedTuple):
+    """Two things with names."""
+
+    left: Any
+    right: Any
 
 
 def names(recording: Recording) -> list[str | None]:
@@ -27,7 +33,7 @@ def test_the_last_op_of_an_assignment_has_its_name() -> None:
         x = lab.constant(2.0)
         y = x * x + lab.sin(x)
         z = (
-            y * y
+            y * y  # a line of its own
             + x
         )
         z -= y
@@ -58,6 +64,7 @@ def test_names_inside_functions_belong_to_the_lines_of_the_function() -> None:
 
     def square(t: Any) -> Any:
         squared = t * t
+        del t
         return squared
 
     with lab.record() as recording:
@@ -95,7 +102,7 @@ def test_given_names_win_and_the_default_name_counts_as_none() -> None:
     second = lab.Variable(1.0)
     third = lab.constant(1.0, name="bias")
     with lab.record() as recording:
-        first * second + third
+        _ = first * second + third
     assert leaves(recording) == ["weight", "second", "bias"]
 
 
@@ -116,11 +123,9 @@ def test_containers_and_plain_objects_are_looked_into_one_level_deep() -> None:
     weights = [lab.Variable(1.0), lab.Variable(2.0)]
     layer = {"b": lab.Variable(3.0)}
     net = SimpleNamespace(w=lab.Variable(4.0), _hidden=lab.Variable(9.0))
-    pair = namedtuple("pair", "left right")(lab.Variable(5.0), [lab.Variable(6.0)])
+    pair = Pair(lab.Variable(5.0), [lab.Variable(6.0)])
     with lab.record() as recording:
-        for v in (*weights, layer["b"], net.w, net._hidden, pair.left, pair.right[0]):
-            v * 1.0
-        del v
+        lab.stack([*weights, layer["b"], net.w, net._hidden, pair.left, pair.right[0]])
     variables = [t.name for t in recording.tensors.values() if t.kind == "variable"]
     assert variables == ["weights[0]", "weights[1]", "layer['b']", "net.w", None, "pair.left", None]
 
@@ -157,7 +162,7 @@ def test_a_namespace_can_be_given() -> None:
     """Then the variables around the block do not count."""
     v = lab.Variable(1.0)
     with lab.record(namespace={"other": v}) as recording:
-        v * 2.0
+        _ = v * 2.0
     assert "other" in leaves(recording)
 
 
@@ -165,7 +170,7 @@ def test_names_from_hostile_sources_are_text_only() -> None:
     """A name is kept as it was given, whatever it contains."""
     v = lab.Variable(1.0, name="<script>alert(1)</script>")
     with lab.record() as recording:
-        v * 2.0
+        _ = v * 2.0
     assert leaves(recording)[0] == "<script>alert(1)</script>"
     assert "<script>" in recording.to_text()
 
@@ -174,21 +179,25 @@ def test_sources_that_cannot_be_read_or_parsed_give_no_names() -> None:
     """Code from `exec` without a source file is recorded like any other."""
     space: dict[str, Any] = {"lab": lab}
     with lab.record(namespace={}) as recording:
-        exec(compile("y = lab.sin(lab.constant(1.0))", "<nowhere>", "exec"), space)  # noqa: S102
+        exec(compile("y = lab.sin(lab.constant(1.0))", "<nowhere>", "exec"), space)
     assert names(recording) == [None]
     assert recording.line(recording.applications[0].place) == ""
 
 
-@pytest.mark.parametrize(("ops", "at_least", "ends"), [
-    ("ab", 2, [1]),
-    ("ababab", 2, [1, 3, 5]),
-    ("aa", 2, [1]),
-    ("aaaa", 2, [1, 3]),
-    ("aaa", 1, [0, 1, 2]),
-    ("abc", 1, [2]),
-    ("a", 3, [0]),
-])
+@pytest.mark.parametrize(
+    ("ops", "at_least", "ends"),
+    [
+        ("ab", 2, [1]),
+        ("ababab", 2, [1, 3, 5]),
+        ("aa", 2, [1]),
+        ("aaaa", 2, [1, 3]),
+        ("aaa", 1, [0, 1, 2]),
+        ("abc", 1, [2]),
+        ("a", 3, [0]),
+    ],
+)
 def test_executions_are_the_shortest_repetition_that_holds_the_written_operations(
-        ops: str, at_least: int, ends: list[int]) -> None:
+    ops: str, at_least: int, ends: list[int]
+) -> None:
     """A loop is told from a long expression by how many operations are written in it."""
     assert [run[-1] for run in _executions(list(ops), at_least)] == ends

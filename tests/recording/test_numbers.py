@@ -39,12 +39,15 @@ def test_other_kinds_of_values() -> None:
     assert short("x" * 50).endswith('…"')
 
 
-@pytest.mark.parametrize(("array", "text"), [
-    (np.zeros((0, 3)), "[]"),
-    (np.array([1, 2, 3]), "[1, 2, 3]"),
-    (np.full((10, 10), np.nan), "nothing finite, 100 nan [10×10]"),
-    (np.array([np.inf, *range(9)]), "mean 4, 1 inf [10]"),
-])
+@pytest.mark.parametrize(
+    ("array", "text"),
+    [
+        (np.zeros((0, 3)), "[]"),
+        (np.array([1, 2, 3]), "[1, 2, 3]"),
+        (np.full((10, 10), np.nan), "nothing finite, 100 nan [10×10]"),
+        (np.array([np.inf, *range(9)]), "mean 4, 1 inf [10]"),
+    ],
+)
 def test_brief_of_arrays(array: np.ndarray, text: str) -> None:
     """Small arrays are written out, large ones summarised; what is not finite is always counted."""
     assert brief(snapshot(array)) == text

@@ -21,7 +21,7 @@ def test_inside_the_block_a_recording_says_that_it_is_not_ready() -> None:
         lab.sin(lab.constant(1.0))
         assert "still recording" in repr(recording)
         assert "still recording" in recording._repr_mimebundle_()["text/plain"]
-        with pytest.raises(StillRecording, match="after the `with lab.record"):
+        with pytest.raises(StillRecording, match="after the `with"):
             _ = recording.applications
         with pytest.raises(StillRecording):
             len(recording)
@@ -84,8 +84,8 @@ def test_a_program_that_raises_leaves_its_recording_with_the_failing_op_marked()
     assert [a.op for a in recording.applications] == ["add", "multiply"]
     last = recording.applications[-1]
     assert last.outputs == ()
-    assert last.error is not None and last.error.startswith("ShapeMismatch: ")
-    assert recording.error is not None and recording.error.startswith("ShapeMismatch: ")
+    assert str(last.error).startswith("ShapeMismatch: ")
+    assert str(recording.error).startswith("ShapeMismatch: ")
     assert "ended by ShapeMismatch" in repr(recording)
 
 
@@ -93,7 +93,7 @@ def test_an_error_that_the_program_caught_ends_nothing() -> None:
     """The op is marked as failed; the recording as a whole has no error."""
     with lab.record() as recording:
         with contextlib.suppress(LabError):
-            lab.constant([1.0, 2.0]) + lab.constant([1.0, 2.0, 3.0])
+            _ = lab.constant([1.0, 2.0]) + lab.constant([1.0, 2.0, 3.0])
         lab.sin(lab.constant(1.0))
     assert recording.error is None
     assert [a.error is None for a in recording.applications] == [False, True]
@@ -130,7 +130,8 @@ def test_values_beyond_the_budget_are_summarised_at_once() -> None:
     assert [isinstance(v, Snapshot) for v in held] == [False, True, True]
     recording = recorder.recording()
     last = recording.tensors[y._id].snapshot
-    assert last.summary is not None and last.summary.mean == pytest.approx(float(np.mean(y.numpy())))
+    assert last.summary is not None
+    assert last.summary.mean == pytest.approx(float(np.mean(y.numpy())))
 
 
 def test_small_values_and_leaves_are_kept_whole_and_the_rest_is_summarised() -> None:
@@ -140,7 +141,8 @@ def test_small_values_and_leaves_are_kept_whole_and_the_rest_is_summarised() -> 
             lab.sin(lab.constant(np.ones(size, np.float32)))
         leaf, output = (t.snapshot for t in recording.tensors.values())
         assert (leaf.array is not None) == replayable == recording.replayable
-        assert output.array is None and output.summary is not None
+        assert output.array is None
+        assert output.summary is not None
     with lab.record(whole=20_000) as recording:
         lab.sin(lab.constant(np.ones(size, np.float32)))
     assert all(t.snapshot.array is not None for t in recording.tensors.values())
@@ -164,7 +166,7 @@ def test_a_recording_made_while_a_value_was_later_overwritten_keeps_the_old_one(
     """Assigning to a variable after the block does not rewrite history."""
     v = lab.Variable([1.0, 2.0], name="v")
     with lab.record() as recording:
-        v + v
+        _ = v + v
     v.assign([7.0, 7.0])
     v[0].assign(9.0)
     leaf = next(iter(recording.tensors.values()))
@@ -176,7 +178,7 @@ def test_an_array_of_the_users_that_changes_later_does_not_change_the_recording(
     """NumPy values are copied when they enter."""
     array = np.ones(3, np.float32)
     with lab.record() as recording:
-        lab.constant([1.0, 2.0, 3.0]) * array
+        _ = lab.constant([1.0, 2.0, 3.0]) * array
     array[:] = 5
     values = [t.snapshot.array.tolist() for t in recording.tensors.values() if t.application is None]
     assert [1.0, 1.0, 1.0] in values
@@ -194,6 +196,4 @@ def test_a_recorder_is_an_ordinary_observer() -> None:
     recorder(TensorMet(7, "constant", "a", np.float32(2), None, False, None, ""))
     recorder(OpApplied("twice", (7,), (8,), {"axis": [0, 1]}, (np.float32(4),), None, None, ""))
     recording = recorder.recording()
-    assert recording.to_text() == (
-        '%0: f32 = constant                # a = 2\n'
-        '%1: f32 = twice(%0, axis=[0, 1])  # 4')
+    assert recording.to_text() == ("%0: f32 = constant                # a = 2\n%1: f32 = twice(%0, axis=[0, 1])  # 4")

@@ -13,7 +13,9 @@ from tests.recording.programs import failing, higher_order, square_plus_sine
 
 def test_a_program_and_its_backward_pass() -> None:
     """Forward ops with values and names, then one line for each step back, numbered from zero."""
-    assert square_plus_sine().to_text(lines=False) == """\
+    assert (
+        square_plus_sine().to_text(lines=False)
+        == """\
 %0: f32 = variable                 # x = 3
 %1: f32 = multiply(%0, %0)         # 9
 %2: f32 = sin(%0)                  # 0.1411
@@ -24,11 +26,14 @@ backward pass from %3 (y)
 %2 sin: %0 += f32                  # -0.99 (1 of 3)
 %1 multiply: %0 += f32, %0 += f32  # 3 (2 of 3, total 2.01), 3 (3 of 3, total 5.01)
 %0: gradient f32                   # 5.01"""
+    )
 
 
 def test_without_values_only_the_structure_is_left() -> None:
     """What goldens of structure compare: no number, no name."""
-    assert square_plus_sine().to_text(values=False, lines=False) == """\
+    assert (
+        square_plus_sine().to_text(values=False, lines=False)
+        == """\
 %0: f32 = variable
 %1: f32 = multiply(%0, %0)
 %2: f32 = sin(%0)
@@ -39,13 +44,15 @@ backward pass from %3
 %2 sin: %0 += f32
 %1 multiply: %0 += f32, %0 += f32
 %0: gradient f32"""
+    )
 
 
 def test_source_lines_stand_beside_the_ops() -> None:
     """File, line number and the line itself, without a folder."""
     text = square_plus_sine().to_text()
     assert re.search(r"# y = 9\.141   programs\.py, line \d+: y = x \* x \+ lab\.sin\(x\)$", text, re.MULTILINE)
-    assert re.search(r"backward pass from %3 \(y\) +# programs\.py, line \d+: tape\.gradient\(y, x\)$", text, re.MULTILINE)
+    where = r"backward pass from %3 \(y\) +# programs\.py, line \d+: tape\.gradient\(y, x\)$"
+    assert re.search(where, text, re.MULTILINE)
 
 
 def test_scopes_are_indented_under_their_path() -> None:
@@ -55,13 +62,16 @@ def test_scopes_are_indented_under_their_path() -> None:
         with lab.name_scope("layer1"):
             h = lab.sin(x)
             h = h * h
-        h + x
-    assert recording.to_text(lines=False) == """\
+        _ = h + x
+    assert (
+        recording.to_text(lines=False)
+        == """\
 %0: f32[2] = converted           # x = [1, 2]
 in layer1:
   %1: f32[2] = sin(%0)           # h = [0.8415, 0.9093]
   %2: f32[2] = multiply(%1, %1)  # h = [0.7081, 0.8268]
 %3: f32[2] = add(%2, %0)         # [1.708, 2.827]"""
+    )
 
 
 def test_a_failing_op_is_marked_and_the_end_is_told() -> None:
@@ -75,7 +85,8 @@ def test_a_failing_op_is_marked_and_the_end_is_told() -> None:
 def test_ops_of_an_inner_backward_pass_say_whose_derivative_they_are() -> None:
     """In a second derivative the ops of the first are printed where they ran, with their cause."""
     text = higher_order().to_text(lines=False)
-    assert "backward pass 1 from" in text and "backward pass 2 from" in text
+    assert "backward pass 1 from" in text
+    assert "backward pass 2 from" in text
     assert "derivative of %" in text
 
 
@@ -110,8 +121,9 @@ def test_text_has_no_control_characters_and_no_line_breaks_from_the_user() -> No
     recording = Recording(ops={}, tensors={1: record}, applications=(Application(0, "f", (1,), (), error="e\ne"),))
     from autodiff_lab.recording.model import Moment
 
-    recording = Recording(ops={}, tensors={1: record}, applications=recording.applications,
-                          order=(Moment("forward", 0),), error="x\ny")
+    recording = Recording(
+        ops={}, tensors={1: record}, applications=recording.applications, order=(Moment("forward", 0),), error="x\ny"
+    )
     text = recording.to_text()
     assert len(text.splitlines()) == 3
     assert "\x1b" not in text
