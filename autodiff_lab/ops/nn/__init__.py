@@ -1,5 +1,5 @@
-"""What neural networks are made of: activations and losses."""
+"""What neural networks are made of: activations, convolutions, pooling, losses."""
 
-from autodiff_lab.ops.nn import activations, losses
+from autodiff_lab.ops.nn import activations, convolution, losses, pooling
 
-__all__ = ["activations", "losses"]
+__all__ = ["activations", "convolution", "losses", "pooling"]

@@ -1,0 +1,168 @@
+"""Convolutions: three bilinear ops that are each other's derivatives, and their public functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.reference import convolution as kernel
+from autodiff_lab.ops.docs import doc
+
+Sizes = tuple[int, ...]
+
+
+def _settings(strides: Any, padding: Any, dilations: Any) -> dict[str, Any]:
+    return {"strides": strides, "padding": padding, "dilations": dilations}
+
+
+def _by_input(ops: Any, g: Any, out: Any, x: Any, w: Any, **how: Any) -> Any:
+    return ops.convolve_input(g, w, shape=tuple(x.shape), **how)
+
+
+def _by_filter(ops: Any, g: Any, out: Any, x: Any, w: Any, **how: Any) -> Any:
+    return ops.convolve_filter(x, g, window=tuple(w.shape[:-2]), **how)
+
+
+convolve = general(
+    "convolve", kernel.convolve, _by_input, _by_filter, stacked=False, symbol="∗", latex=r"{0} \ast {1}",
+    locals_latex=(r"\ast^T {1}", r"{0} \ast"), sentence="convolves {0} with the filter {1}", keeps="inputs",
+    registered="Conv2D", doc="The kernel-level convolution; `lab.nn.conv2d` is a public function.")
+
+convolve_input = general(
+    "convolve_input", kernel.convolve_input,
+    lambda ops, g, out, u, w, shape, **how: ops.convolve(g, w, **how),
+    lambda ops, g, out, u, w, shape, **how: ops.convolve_filter(g, u, window=tuple(w.shape[:-2]), **how),
+    stacked=False, symbol="∗ᵀ", latex=r"{0} \ast^T {1}", locals_latex=(r"\ast {1}", r"\ast {0}"),
+    sentence="spreads {0} by the filter {1}", keeps="inputs", registered="Conv2DBackpropInput",
+    doc="Transposed convolution; the rule of `convolve` uses it, `lab.nn.conv2d_transpose` is its public function.")
+
+convolve_filter = general(
+    "convolve_filter", kernel.convolve_filter,
+    lambda ops, g, out, x, u, window, **how: ops.convolve_input(u, g, shape=tuple(x.shape), **how),
+    lambda ops, g, out, x, u, window, **how: ops.convolve(x, g, **how),
+    stacked=False, symbol="∗ᵂ", latex=r"{0} \ast_W {1}", locals_latex=(r"\ast^T", r"{0} \ast"),
+    sentence="correlates {0} with {1} into a filter", keeps="inputs", registered="Conv2DBackpropFilter",
+    doc="The gradient of a convolution by its filter; the rule of `convolve` uses it.")
+
+
+def sizes(value: Any, rank: int, name: str) -> Sizes:
+    """One number for each spatial axis, from an int, `rank` ints, or TensorFlow's ``[1, h, w, 1]``."""
+    if isinstance(value, int):
+        return (value,) * rank
+    given = tuple(int(v) for v in value)
+    if len(given) == rank + 2 and given[0] == given[-1] == 1:
+        given = given[1:-1]
+    if len(given) == 1:
+        given *= rank
+    if len(given) != rank or min(given) < 1:
+        raise InvalidArgumentError(f"{name}: {value!r} must be a positive number, or one for each of {rank} axes")
+    return given
+
+
+def paddings(padding: Any, spatial: Sizes, window: Sizes, strides: Sizes, dilations: Sizes) -> kernel.Padding:
+    """The zeros before and after each spatial axis, from 'SAME', 'VALID', or pairs."""
+    if isinstance(padding, str):
+        if padding.upper() == "VALID":
+            return ((0, 0),) * len(spatial)
+        if padding.upper() == "SAME":
+            return kernel.same_padding(spatial, window, strides, dilations)
+        raise InvalidArgumentError(f"padding: {padding!r} is not known. Try 'SAME', 'VALID', or pairs of numbers.")
+    pairs = tuple((int(low), int(high)) for low, high in padding)
+    return pairs[1:-1] if len(pairs) == len(spatial) + 2 else pairs
+
+
+def _layout(data_format: str | None) -> None:
+    if data_format is not None and not (data_format.startswith("N") and data_format.endswith("C")):
+        raise InvalidArgumentError(f"data_format {data_format!r}: only channels last is supported. Try lab.transpose.")
+
+
+def convolution(name: str, rank: int, input: Any, filters: Any, strides: Any, padding: Any, dilations: Any) -> Tensor:
+    """Convolution of a rank: converts, checks and calls the op."""
+    x, w = convert_pair(convolve.op, input, filters)  # type: ignore[attr-defined]
+    if x._array.dtype != w._array.dtype:
+        raise DtypeMismatch(f"{name}: the input is {x.dtype.name} and the filter {w.dtype.name}. Try lab.cast.")
+    if x._array.ndim != rank + 2 or w._array.ndim != rank + 2:
+        raise ShapeMismatch(f"{name}: input (n, *{rank} axes, c_in) and filter (*{rank} axes, c_in, c_out) are needed, "
+                            f"got shapes {x._array.shape} and {w._array.shape}.")
+    if x._array.shape[-1] != w._array.shape[-2]:
+        raise ShapeMismatch(f"{name}: the input has {x._array.shape[-1]} channels and the filter takes "
+                            f"{w._array.shape[-2]}; shapes {x._array.shape} and {w._array.shape}.")
+    steps, holes = sizes(strides, rank, "strides"), sizes(dilations, rank, "dilations")
+    window, spatial = w._array.shape[:-2], x._array.shape[1:-1]
+    around = paddings(padding, spatial, window, steps, holes)
+    if min(kernel.out_sizes(spatial, window, steps, around, holes), default=1) < 1:
+        raise ShapeMismatch(f"{name}: the filter window {window} is larger than the input {spatial}. Try padding='SAME'.")
+    return convolve(x, w, **_settings(steps, around, holes))
+
+
+def conv1d(input: Any, filters: Any, stride: Any = 1, padding: Any = "VALID", data_format: str | None = "NWC",
+           dilations: Any = 1, name: str | None = None) -> Tensor:
+    _layout(data_format)
+    return convolution("conv1d", 1, input, filters, stride, padding, dilations)
+
+
+def conv2d(input: Any, filters: Any, strides: Any = 1, padding: Any = "VALID", data_format: str | None = "NHWC",
+           dilations: Any = 1, name: str | None = None) -> Tensor:
+    _layout(data_format)
+    return convolution("conv2d", 2, input, filters, strides, padding, dilations)
+
+
+def conv3d(input: Any, filters: Any, strides: Any = 1, padding: Any = "VALID", data_format: str | None = "NDHWC",
+           dilations: Any = 1, name: str | None = None) -> Tensor:
+    _layout(data_format)
+    return convolution("conv3d", 3, input, filters, strides, padding, dilations)
+
+
+def _transposed(name: str, rank: int, input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any,
+                dilations: Any) -> Tensor:
+    """Filters are (*window, c_out, c_in): the roles of the channels are those of the convolution that it undoes."""
+    from autodiff_lab.ops.array.creation import as_shape
+    g, w = convert_pair(convolve_input.op, input, filters)  # type: ignore[attr-defined]
+    shape = as_shape(output_shape)
+    steps, holes = sizes(strides, rank, "strides"), sizes(dilations, rank, "dilations")
+    window = w._array.shape[:-2]
+    around = paddings(padding, shape[1:-1], window, steps, holes)
+    expected = (shape[0], *kernel.out_sizes(shape[1:-1], window, steps, around, holes), w._array.shape[-1])
+    if g._array.shape != expected or shape[-1] != w._array.shape[-2]:
+        raise ShapeMismatch(f"{name}: output_shape {shape} needs an input of shape {expected}, got {g._array.shape}.")
+    return convolve_input(g, w, shape=shape, **_settings(steps, around, holes))
+
+
+def conv1d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
+                     data_format: str | None = "NWC", dilations: Any = 1, name: str | None = None) -> Tensor:
+    _layout(data_format)
+    return _transposed("conv1d_transpose", 1, input, filters, output_shape, strides, padding, dilations)
+
+
+def conv2d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
+                     data_format: str | None = "NHWC", dilations: Any = 1, name: str | None = None) -> Tensor:
+    _layout(data_format)
+    return _transposed("conv2d_transpose", 2, input, filters, output_shape, strides, padding, dilations)
+
+
+def conv3d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
+                     data_format: str | None = "NDHWC", dilations: Any = 1, name: str | None = None) -> Tensor:
+    _layout(data_format)
+    return _transposed("conv3d_transpose", 3, input, filters, output_shape, strides, padding, dilations)
+
+
+for _rank, _function, _back in ((1, conv1d, conv1d_transpose), (2, conv2d, conv2d_transpose),
+                                (3, conv3d, conv3d_transpose)):
+    _ones = "(1, " + "4, " * _rank + "1)"
+    _filter = "(" + "3, " * _rank + "1, 1)"
+    _function.__doc__ = doc(
+        f"{_rank}-dimensional convolution (cross-correlation: the filter is not flipped), channels last.",
+        shapes="input (n, *s, c_in), filters (*k, c_in, c_out) -> (n, *t, c_out)", dtypes="floating, both the same",
+        derivative="a transposed convolution for the input, a correlation for the filters",
+        example=f">>> lab.nn.conv{_rank}d(lab.ones({_ones}), lab.ones({_filter})).shape\n"
+                f"TensorShape([1, {'2, ' * _rank}1])", raises=("shape", "dtypes", "argument", "convert"))
+    _back.__doc__ = doc(
+        f"{_rank}-dimensional transposed convolution: the gradient of a convolution by its input.",
+        shapes="input (n, *t, c_in), filters (*k, c_out, c_in) -> output_shape", dtypes="floating, both the same",
+        derivative="a convolution for the input, a correlation for the filters",
+        example=f">>> lab.nn.conv{_rank}d_transpose(lab.ones((1, {'2, ' * _rank}1)), lab.ones({_filter}), {_ones}, 1, "
+                f"padding='VALID').shape\nTensorShape([1, {'4, ' * _rank}1])",
+        raises=("shape", "dtypes", "argument", "convert"))
