@@ -5,7 +5,6 @@ ops on 8 elements, in which values are used again.  Recording keeps values, grad
 built when the recording is first looked at; that, and the sizes of what is saved, are printed beside it.
 """
 
-import os
 import random
 import statistics
 import tempfile
@@ -39,10 +38,8 @@ def net() -> Callable[[], Any]:
     draw = np.random.default_rng(0)
     images = lab.constant(draw.standard_normal((64, 784)).astype(np.float32))
     labels = lab.one_hot(draw.integers(0, 10, 64), 10)
-    weights = [
-        lab.Variable(draw.standard_normal(shape).astype(np.float32) * 0.05)
-        for shape in ((784, 256), (256,), (256, 10), (10,))
-    ]
+    shapes = [(784, 256), (256,), (256, 10), (10,)]
+    weights = [lab.Variable(draw.standard_normal(shape).astype(np.float32) * 0.05) for shape in shapes]
 
     def run() -> Any:
         w1, b1, w2, b2 = weights
@@ -106,7 +103,7 @@ def main() -> None:
             saved, page = Path(folder) / "a.json", Path(folder) / "a.html"
             recording.save(saved)
             recording.to_html(page)
-            sizes = [f"{os.path.getsize(path) / 1000:.1f} kB" for path in (saved, page)]
+            sizes = [f"{path.stat().st_size / 1000:.1f} kB" for path in (saved, page)]
         print(
             f"{name:<8} {plain * 1e6:>7.1f} µs {slow * 1e6:>7.1f} µs {slow / plain:>6.2f} {views * 1e3:>7.1f} ms "
             f"{sizes[0]:>10} {sizes[1]:>10}"
