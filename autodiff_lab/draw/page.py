@@ -37,7 +37,8 @@ const read = (id) => JSON.parse(document.getElementById(id).textContent);
 widget.render({ model: standInModel(read("state")), el: document.getElementById("explorer") });
 """
 _MOST_NODES = 100
-"""A picture of more nodes than this is no help to a reader who cannot move in it, and would be most of the page."""
+"""A picture of more nodes than this is no help to a reader who cannot move in it."""
+_LONGEST_PICTURE = 150_000
 _LONGEST_ACCOUNT = 20_000
 
 
@@ -66,7 +67,7 @@ def page(recording: Recording, title: str | None = None) -> str:
     (False, False)
     """
     payload = scene(recording)
-    name = clipped(title or recording.title or "Recording")
+    name = clipped(title or payload["title"] or "Recording")
     payload["title"] = name
     state = {"scene": payload, "step": payload["start"], "view": ""}
     return document(name, state, WIDGETS / "explorer", _without_script(recording))
@@ -124,7 +125,7 @@ def _hash(text: str) -> str:
 
 
 def _without_script(recording: Recording) -> str:
-    """The picture and the trace, for a reader without JavaScript."""
+    """The picture and the trace, for a reader without JavaScript; neither may be most of the page."""
     drawn = graph(recording)
     picture = ""
     if len(drawn.nodes) <= _MOST_NODES:
@@ -135,4 +136,5 @@ def _without_script(recording: Recording) -> str:
     account = recording.to_text()
     if len(account) > _LONGEST_ACCOUNT:
         account = account[:_LONGEST_ACCOUNT] + "\n…"
+    picture = picture if len(picture) <= _LONGEST_PICTURE else ""
     return f"<p>Stepping needs JavaScript; this is the end of the program.</p>{picture}<pre>{escape(account)}</pre>"

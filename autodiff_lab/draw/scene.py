@@ -69,7 +69,7 @@ class _Tables:
         pictures = views(recording, timeline)
         payload: dict[str, Any] = {
             "format": FORMAT,
-            "title": clipped(recording.title),
+            "title": heading(recording),
             "error": recording.error or "",
             "start": start(recording.order),
             "applications": {a.index: self.application(a, born.get(a.index, 0)) for a in drawn},
@@ -138,11 +138,15 @@ class _Tables:
         return [flow.position, *shown, flow.arrived, flow.expected]
 
     def sweep(self, sweep: Sweep) -> list[Any]:
+        # A source that no op ever read was never met, and there is nothing to show of it.
+        met = self.recording.tensors
+        targets = [pair for pair in zip(sweep.targets, sweep.seeds, strict=False) if pair[0] in met]
+        sources = [pair for pair in zip(sweep.sources, sweep.results, strict=False) if pair[0] in met]
         return [
-            [self.tensor(t) for t in sweep.targets],
-            [self.value(t) for t in sweep.seeds],
-            [self.tensor(t) for t in sweep.sources],
-            [self.value(t) for t in sweep.results],
+            [self.tensor(target) for target, _ in targets],
+            [self.value(seed) for _, seed in targets],
+            [self.tensor(source) for source, _ in sources],
+            [self.value(result) for _, result in sources],
             int(sweep.finished),
             self.place(sweep.place),
         ]
@@ -160,6 +164,16 @@ def _drawn(recording: Recording) -> list[Application]:
     """The forward applications, and those of a backward pass that are stepped through as well (higher orders)."""
     visited = {moment.application for moment in recording.order}
     return [a for a in recording.applications if a.cause is None or a.index in visited]
+
+
+def heading(recording: Recording) -> str:
+    """Return the title, or else the user's line that made the result: the last target, else the last value."""
+    if recording.title or not recording.forward:
+        return clipped(recording.title)
+    targets = [target for sweep in recording.sweeps for target in sweep.targets if target in recording.tensors]
+    made = recording.tensors[targets[-1]].application if targets else None
+    result = recording.forward[-1] if made is None else recording.applications[made]
+    return clipped(recording.line(result.place))
 
 
 def start(order: Sequence[Moment]) -> int:

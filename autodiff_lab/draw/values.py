@@ -83,7 +83,7 @@ def full_text(snapshot: Snapshot) -> str:
         if array.ndim == 0:
             text = str(array[()])
         else:
-            text = np.array2string(array, separator=", ", max_line_width=72, threshold=64)
+            text = np.array2string(array, separator=", ", max_line_width=72, threshold=64, floatmode="unique")
     else:
         first = ", ".join(str(item) for item in summary.first)
         known = {"min": summary.minimum, "mean": summary.mean, "max": summary.maximum}

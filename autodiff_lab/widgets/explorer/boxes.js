@@ -121,7 +121,7 @@ export function paintBox(scene, state, box, picture) {
     picture,
     ready ? "done" : "to-come",
     ready ? tensor.value.small : PENDING_MARK,
-    isCut ? "cut: no path" : gradientText(gradient),
+    gradient.state === "no path" ? (isCut ? "/ cut" : "/ no path") : gradientText(gradient),
     `${kind}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,
     partial ? `${gradient.arrived} of ${gradient.expected}` : "",
   );

@@ -6,6 +6,9 @@ import { arrivals, counter, filled, namesOf, sumText } from "./words.js";
 /** @import { Scene, Step, Value, Application, Flow } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 
+/** Characters from which the numbers of a product stand below each other. */
+const LONG = 9;
+
 /**
  * Fill the card with a state.
  * @param {HTMLElement} card
@@ -38,7 +41,7 @@ function title(scene, application) {
   const parts = [];
   if (place?.line) parts.push(element("code", { class: "line", title: place.line }, place.line));
   if (op.sentence) {
-    parts.push(element("p", { class: "sentence" }, capitalised(filled(op.sentence, namesOf(scene, application.inputs)))));
+    parts.push(element("p", { class: "sentence" }, sentence(filled(op.sentence, namesOf(scene, application.inputs)))));
   }
   return [...made, ...parts];
 }
@@ -46,6 +49,11 @@ function title(scene, application) {
 /** @param {string} text */
 function capitalised(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** @param {string} text */
+function sentence(text) {
+  return capitalised(/[.!?]$/.test(text) ? text : `${text}.`);
 }
 
 /** @param {Scene} scene @param {Application} application */
@@ -107,32 +115,32 @@ function flowPart(scene, state, now, application, flow) {
 /** @param {Step} now @param {Flow} flow @param {string} name @param {string} local @param {string[]} names */
 function product(now, flow, name, local, names) {
   const incoming = now.incoming.find((value) => value !== null) ?? null;
+  const long = [incoming, flow.local, flow.outgoing].some((value) => (value?.short.length ?? 0) > LONG);
   return element(
-    "div", { class: "product" },
-    factor(numeral(incoming, "backward", "incoming"), "incoming"),
-    element("span", { class: "sign" }, "×"),
-    factor(numeral(flow.local, "local", "local"), local ? formula(local, names) : "local"),
-    element("span", { class: "sign" }, "="),
-    factor(numeral(flow.outgoing, "backward", "outgoing"), "to ", element("strong", {}, name)),
+    "div", { class: long ? "product long" : "product" },
+    factor("", numeral(incoming, "backward", "incoming"), "incoming"),
+    factor("×", numeral(flow.local, "local", "local"), local ? formula(local, names) : "local"),
+    factor("=", numeral(flow.outgoing, "backward", "outgoing"), "to ", element("strong", {}, name)),
   );
 }
 
-/** Without a factor for each element: what came in, the rule, what goes out. @param {Step} now @param {Flow} flow @param {string} name @param {string} local @param {string[]} names */
+/**
+ * Without a factor for each element: what came in, the rule, what goes out.
+ * @param {Step} now @param {Flow} flow @param {string} name @param {string} local @param {string[]} names
+ */
 function passage(now, flow, name, local, names) {
-  const rule = local ? formula(local, names) : element("span", { class: "detail" }, "by its rule");
+  const rule = element("span", { class: "number local", "data-role": "rule" }, local ? formula(local, names) : "its rule");
   return element(
-    "div", { class: "product passage" },
-    ...now.incoming.map((value) => factor(numeral(value, "backward", "incoming"), "incoming")),
-    element("span", { class: "sign" }, "→"),
-    factor(element("span", { class: "number local", "data-role": "rule" }, rule), "local"),
-    element("span", { class: "sign" }, "→"),
-    factor(numeral(flow.outgoing, "backward", "outgoing"), "to ", element("strong", {}, name)),
+    "div", { class: "product long" },
+    ...now.incoming.map((value) => factor("", numeral(value, "backward", "incoming"), "incoming")),
+    factor("→", rule, "local"),
+    factor("=", numeral(flow.outgoing, "backward", "outgoing"), "to ", element("strong", {}, name)),
   );
 }
 
-/** @param {Node} above @param {(Node | string)[]} below */
-function factor(above, ...below) {
-  return element("span", { class: "factor" }, above, element("small", {}, ...below));
+/** @param {string} sign @param {Node} above @param {(Node | string)[]} below */
+function factor(sign, above, ...below) {
+  return element("span", { class: "factor" }, element("span", { class: "sign" }, sign), above, element("small", {}, ...below));
 }
 
 /** @param {Scene} scene @param {State} state @param {Flow} flow @param {string} name */

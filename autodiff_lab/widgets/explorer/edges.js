@@ -60,7 +60,8 @@ export function paintEdge(scene, state, picture) {
   const passed = uses.filter((use) => state.passed.has(use));
   const now = state.now?.application ?? -1;
   const current = members.includes(now) && (state.phase === "forward" || passed.some((use) => use.startsWith(`${now}:`)));
-  const value = current && state.phase === "backward" && passed.length === 1 ? state.passed.get(passed[0])?.small ?? "" : "";
+  const share = current && state.phase === "backward" && passed.length === 1 ? state.passed.get(passed[0]) : undefined;
+  const value = share?.small ?? "";
   const time = current ? "now" : ran ? "done" : "to-come";
   const shown = `${time}|${passed.length > 0}|${state.phase}|${value}`;
   if (shown === picture.shown) return;
@@ -70,7 +71,9 @@ export function paintEdge(scene, state, picture) {
   if (passed.length && !picture.back) drawBack(picture);
   if (picture.back) setAttribute(picture.back, "data-passed", passed.length ? "yes" : "no");
   if (value && !picture.label) drawLabel(picture);
-  if (picture.label) setText(picture.label, value);
+  if (!picture.label) return;
+  setText(picture.label, value);
+  setAttribute(picture.label, "class", `share ${share?.mark ?? ""}`);
 }
 
 /** @param {EdgePicture} picture */

@@ -190,6 +190,7 @@ export class GraphPanel {
     const { signal } = this.acts;
     const panel = this.element;
     panel.addEventListener("pointerdown", (event) => this.grab(event), { signal });
+    this.canvas.addEventListener("dblclick", (event) => this.acts.enter(boxAt(/** @type {Element} */ (event.target))), { signal });
     panel.addEventListener("wheel", (event) => this.wheel(event), { signal, passive: false });
     this.canvas.addEventListener("pointerover", (event) => this.hover(event), { signal });
     this.canvas.addEventListener("pointerleave", () => this.hoverNothing(), { signal });
@@ -222,7 +223,6 @@ export class GraphPanel {
     page.addEventListener("pointermove", drag, { signal });
     page.addEventListener("pointerup", drop, { signal });
     page.addEventListener("pointercancel", () => letGo.abort(), { signal });
-    if (event.detail === 2 && at >= 0) this.acts.enter(at);
   }
 
   /** Ctrl and the wheel zoom; the plain wheel does once the graph has the focus, so that pages still scroll. @param {WheelEvent} event */

@@ -89,6 +89,8 @@ export class TraceTable {
     setAttribute(value, "title", ready ? tensor.value.full : "");
     setAttribute(gradient, "data-full", slope.value?.full ?? "");
     setAttribute(gradient, "title", slope.value?.full ?? "");
+    setAttribute(value, "data-mark", ready ? tensor.value.mark : "");
+    setAttribute(gradient, "data-mark", slope.value?.mark ?? slope.state);
     const now = state.now !== null && state.now.application === tensor.application;
     setAttribute(row, "class", `${now ? "now " : ""}${ready ? "" : "to-come"}`);
     if (now) row.setAttribute("aria-current", "step");

@@ -117,6 +117,7 @@ class ExplorerView {
     this.transport.paint(this.state, spoken);
     setText(this.live, spoken);
     this.root.dataset.step = String(this.state.step);
+    this.root.dataset.application = String(this.state.now?.application ?? -1);
   }
 
   /** @param {number} application */
