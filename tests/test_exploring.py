@@ -107,6 +107,7 @@ def test_the_points_asked_for_are_samples() -> None:
     widget = lab.explore(lab.sin, 0.0, 1.0, n=4, x=0.123, other=0.777)
     assert {0.123, 0.777} <= set(widget.curves.x.tolist())
     assert (widget.x, widget.other) == (0.123, 0.777)
+    assert len(lab.explore(lab.sin, -5.0, 5.0, x=1.1, other=-1.2).curves.x) == 401  # both are on the grid already
     assert "at x = 0.123: sin(x) = 0.1227, sin′(x) = 0.9924" in widget.account()
 
 

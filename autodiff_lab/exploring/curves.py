@@ -66,7 +66,8 @@ def curves_of(
     sampler = Sampler(function, lo, hi, order, name)
     x = np.linspace(lo, hi, n)
     x[np.abs(x) < 1e-12 * (hi - lo)] = 0.0  # a grid through 0 holds 0 itself, which is where kinks are
-    x = np.union1d(x, [float(np.clip(place, lo, hi)) for place in also])
+    for place in np.clip(list(also), lo, hi):
+        x = _with(x, float(place))
     rows, notes = sampler.sample(x)
     single = sampler.dtype.name == "float32"
     resolution = 1.2e-7 if single else 2.2e-16
@@ -81,6 +82,12 @@ def curves_of(
         narrowest=max((hi - lo) * 1e-6, 2000 * resolution * max(abs(lo), abs(hi))),
     )
     return curves, sampler
+
+
+def _with(x: np.ndarray, place: float) -> np.ndarray:
+    """Return the grid with a point more; a neighbour that differs by rounding alone gives way to it."""
+    near = np.abs(x - place) < 1e-9 * (x[-1] - x[0])
+    return np.sort(np.append(x[~near], place))
 
 
 def _interval(lo: Any, hi: Any, n: Any) -> tuple[float, float, int]:

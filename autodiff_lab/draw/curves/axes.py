@@ -13,7 +13,7 @@ from autodiff_lab.recording.numbers import short
 
 
 def ticks(lo: float, hi: float, count: float) -> tuple[float, list[float]]:
-    """Return the step and the positions of round ticks in [lo, hi], at most about `count` of them.
+    """Return the step and the positions of round ticks in [lo, hi], about `count` of them at most.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def ticks(lo: float, hi: float, count: float) -> tuple[float, list[float]]:
     if not (raw > 0 and math.isfinite(raw)):
         return 1.0, []
     power = float(f"1e{math.floor(math.log10(raw))}")
-    step = next(multiple * power for multiple in (1, 2, 5, 10) if multiple * power >= raw * (1 - 1e-9))
+    step = next(multiple * power for multiple in (1, 2, 5, 10) if multiple * power >= raw * 0.75)
     first, last = math.ceil(lo / step - 1e-9), math.floor(hi / step + 1e-9)
     return step, [float(f"{k * step:.15g}") + 0.0 for k in range(first, last + 1)]
 

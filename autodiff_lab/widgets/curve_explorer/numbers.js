@@ -45,7 +45,7 @@ export function place(value, step) {
 export const placeInText = (value, step) => trimmed(place(value, step));
 
 /**
- * Round tick positions in [lo, hi], at most about `count` of them, and the step between them.
+ * Round tick positions in [lo, hi], about `count` of them at most, and the step between them.
  * @param {number} lo
  * @param {number} hi
  * @param {number} count
@@ -56,7 +56,7 @@ export function ticks(lo, hi, count) {
   if (!(raw > 0) || !Number.isFinite(raw)) return { step: 1, values: [] };
   const exponent = Math.floor(Math.log10(raw));
   const power = Number(`1e${exponent}`); // exact, where 10 ** exponent need not be
-  const multiple = [1, 2, 5, 10].find(candidate => candidate * power >= raw * (1 - 1e-9)) ?? 10;
+  const multiple = [1, 2, 5, 10].find(candidate => candidate * power >= raw * 0.75) ?? 10;
   const step = multiple * power;
   const values = [];
   for (let k = Math.ceil(lo / step - 1e-9); k <= Math.floor(hi / step + 1e-9); k += 1) {

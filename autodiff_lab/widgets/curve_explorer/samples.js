@@ -87,10 +87,11 @@ export function within(samples, lo, hi) {
  * @returns {{ lo: number, hi: number, n: number, step: number } | null}
  */
 export function finerGrid(base, view) {
-  const [start, end, count] = [base.x[0], base.x[base.x.length - 1], base.x.length];
-  const baseStep = (end - start) / (count - 1);
+  const [start, end] = [base.x[0], base.x[base.x.length - 1]];
+  // The widest step is the grid's own: points that were asked for may lie between its samples.
+  const baseStep = base.x.reduce((widest, x, i) => (i ? Math.max(widest, x - base.x[i - 1]) : 0), 0);
   const width = view.hi - view.lo;
-  const level = Math.ceil(Math.log2((baseStep * (count - 1)) / width) - 1);
+  const level = Math.ceil(Math.log2((end - start) / width) - 1);
   if (level <= 0) return null;
   const step = baseStep / 2 ** level;
   const first = Math.max(Math.floor((view.lo - width / 2 - start) / step), 0);

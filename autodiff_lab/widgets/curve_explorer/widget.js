@@ -58,7 +58,7 @@ class Explorer {
     const hands = { change: (/** @type {() => void} */ act) => this.change(act), stop };
     const head = makeHead(root, state, hands);
     const readout = makeReadout(root, state);
-    this.svg = add(root, "svg", { class: "picture", role: "group", "aria-label": state.facts.title });
+    this.svg = /** @type {SVGSVGElement} */ (add(root, "svg", { class: "picture", role: "group", "aria-label": state.facts.title }));
     this.moving = add(this.svg, "g", { class: "moving" });
     this.handles = new Map([
       ["other", this.makeHandle("other", "second point of the secant")],
@@ -117,7 +117,7 @@ class Explorer {
   }
 
   draw() {
-    const width = Math.max(Math.floor(this.root.clientWidth), 320);
+    const width = Math.max(Math.floor(this.svg.getBoundingClientRect().width), 320);
     const { state } = this;
     const scene = {
       ...{ words: state.facts, samples: state.samples, marks: state.facts.marks, view: state.view, domain: state.facts },
@@ -181,7 +181,8 @@ class Explorer {
   /** @param {MouseEvent} event @returns {[number, number]} the pointer in pixels of the picture */
   where(event) {
     const box = this.svg.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    const scaled = this.svg.viewBox.baseVal.width / box.width; // 1, unless the page is narrower than the picture may be
+    return [(event.clientX - box.left) * scaled, (event.clientY - box.top) * scaled];
   }
 
   /** @param {number} pixel */
