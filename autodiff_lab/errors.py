@@ -16,8 +16,12 @@ try.  The page ``docs/errors.md`` has a failing and a mended program for each of
     ├── RecordingError (ValueError)
     │   ├── RecordingTooLarge
     │   └── RecordingVersionError
+    ├── NotInRecording (LookupError)
     ├── StillRecording (RuntimeError)
     ├── LayoutFailed (RuntimeError)
+    ├── OutOfRangeError (IndexError)
+    ├── QueueBlocked (RuntimeError)
+    ├── NoGraph (RuntimeError)
     └── MissingPackage (ImportError)
 
 An op between target and source that has no derivative rule raises a plain `LookupError`, as TensorFlow code expects.
@@ -76,12 +80,28 @@ class RecordingVersionError(RecordingError):
     """A recording file has a version that this release cannot read."""
 
 
+class NotInRecording(LabError, LookupError):
+    """A recording was asked for a tensor, name or path that it does not hold."""
+
+
 class StillRecording(LabError, RuntimeError):
     """A recording was looked at before the block that makes it had ended."""
 
 
 class LayoutFailed(LabError, RuntimeError):
     """A graph could not be laid out: too large for the time limit, or no Graphviz here."""
+
+
+class OutOfRangeError(LabError, IndexError):
+    """A data set or a queue has no more elements."""
+
+
+class QueueBlocked(LabError, RuntimeError):
+    """A queue is full, or empty, and nothing else runs that could change it."""
+
+
+class NoGraph(LabError, RuntimeError):
+    """A placeholder was made outside a graph, where operations run at once and need values."""
 
 
 class MissingPackage(LabError, ImportError):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import CompositeMet, convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch
@@ -37,7 +37,10 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     wanted = as_dtype(dtype)
     if not isinstance(x, (Tensor, Variable)):
         x = convert(np.asarray(x) if isinstance(x, (list, tuple)) and not _has_tensor(x) else x)
-    x = convert(x)
+    try:
+        x = convert(x)
+    except CompositeMet as met:
+        return met.value.__composite__(cast, (x, dtype))
     have = x._array.dtype
     if have == wanted.dtype:
         return x

@@ -1,0 +1,19 @@
+"""Images: ``lab.image``."""
+
+from autodiff_lab.ops.image import (
+    adjust_brightness,
+    adjust_contrast,
+    flip_left_right,
+    flip_up_down,
+    rgb_to_grayscale,
+    total_variation,
+)
+
+__all__ = [
+    "adjust_brightness",
+    "adjust_contrast",
+    "flip_left_right",
+    "flip_up_down",
+    "rgb_to_grayscale",
+    "total_variation",
+]
