@@ -19,6 +19,7 @@ from autodiff_lab.events import (
     OpApplied,
     OpDescribed,
     OpFailed,
+    Place,
     SweepEnded,
     SweepStarted,
     TapeClosed,
@@ -69,7 +70,7 @@ class _Builder:
         self.applications: list[Application] = []
         self.made_by: dict[int, int] = {}
         self.sweeps: dict[int, _OpenSweep] = {}
-        self.running = 0
+        self.open: list[_OpenSweep] = []
         self.met_in_sweeps: set[int] = set()
         self.moments: list[tuple[int, int | None, int | None]] = []
         self.notes: list[Note] = []
@@ -83,7 +84,7 @@ class _Builder:
             self.reads[event.variable] = event.tensor
         if event.tensor in self.tensors:
             return
-        if self.running:
+        if self.open and event.place == self.open[-1].event.place:
             self.met_in_sweeps.add(event.tensor)
         self.tensors[event.tensor] = TensorRecord(
             event.tensor,
@@ -106,16 +107,7 @@ class _Builder:
         for tensor in inputs:
             self.known(tensor)
         self.applications.append(
-            Application(
-                index,
-                op,
-                inputs,
-                outputs,
-                plain(params) or None,
-                None if cause is None else self.made_by.get(cause),
-                place,
-                scope,
-            )
+            Application(index, op, inputs, outputs, plain(params) or None, self.cause(cause, place), place, scope)
         )
         self.moments.append((index, None, None))
         for tensor, value in zip(outputs, values, strict=True):
@@ -123,6 +115,18 @@ class _Builder:
             self.tensors[tensor] = TensorRecord(
                 tensor, "output", None, self.keep(value, False), index, None, False, place, scope
             )
+
+    def cause(self, output: int | None, place: Place | None) -> int | None:
+        """The application whose rule ran an op.
+
+        When a backward pass has moved everything, it still adds up what arrived at several reads of one variable.
+        Those ops run at its own line, and count to the last application that it visited.
+        """
+        if output is not None:
+            return self.made_by.get(output)
+        if self.open and self.open[-1].steps and place == self.open[-1].event.place:
+            return self.open[-1].steps[-1][0]
+        return None
 
     def op_failed(self, event: OpFailed) -> None:
         index = len(self.applications)
@@ -150,11 +154,11 @@ class _Builder:
         return tensor
 
     def sweep_started(self, event: SweepStarted) -> None:
-        self.running += 1
         for tensor in (*event.targets, *event.seeds, *event.untracked):
             self.known(tensor)
         self.met_in_sweeps.update(event.seeds)
-        self.sweeps[event.sweep] = _OpenSweep(len(self.sweeps), event)
+        sweep = self.sweeps[event.sweep] = _OpenSweep(len(self.sweeps), event)
+        self.open.append(sweep)
 
     def gradient_flowed(self, event: GradientFlowed) -> None:
         sweep, application = self.sweeps.get(event.sweep), self.made_by.get(event.application)
@@ -171,9 +175,10 @@ class _Builder:
                 self.known(tensor)
 
     def sweep_ended(self, event: SweepEnded) -> None:
-        self.running -= 1
-        if event.sweep in self.sweeps:
-            self.sweeps[event.sweep].results = event.results
+        sweep = self.sweeps.get(event.sweep)
+        if sweep is not None:
+            sweep.results = event.results
+            self.open.remove(sweep)
 
     def note(self, kind: str, subject: int, detail: str, place: Any, by: int | None = None) -> None:
         self.notes.append(Note(kind, subject, detail, place, len(self.applications), by))
@@ -205,11 +210,11 @@ class _Builder:
 
     def forget_unused(self, applications: tuple[Application, ...], sweeps: tuple[Sweep, ...]) -> None:
         """Leave out values that only passed by, such as the list that a variable was made from."""
-        used = {note.subject for note in self.notes}
+        used = {key for note in self.notes for key in (note.subject, note.by)}
         for application in applications:
             used.update(application.inputs, application.outputs)
         for sweep in sweeps:
-            used.update(sweep.targets, sweep.seeds, sweep.sources)
+            used.update(sweep.targets, sweep.seeds, sweep.sources, sweep.untracked)
             used.update(result for result in sweep.results if result is not None)
             for step in sweep.steps:
                 used.update(tensor for tensor in step.incoming if tensor is not None)

@@ -19,6 +19,7 @@ from autodiff_lab.recording.model import Application, Moment, Note, OpInfo, Swee
 if TYPE_CHECKING:
     from graphviz import Source
 
+    from autodiff_lab.explain import Explanation
     from autodiff_lab.recording.recorder import Recorder
 
 QUICKLY_DRAWN = 300
@@ -97,6 +98,9 @@ class Recording:
         self.__dict__.update(vars(recorder.recording()))
         del self.__dict__["_recorder"], self.__dict__["_running"]
         return self.__dict__[name]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_VIEWS})
 
     def __repr__(self) -> str:
         if self.__dict__.get("_running"):
@@ -178,6 +182,33 @@ class Recording:
         from autodiff_lab.recording.text import text
 
         return text(self, values=values, lines=lines)
+
+    def explain(self, target: Any, source: Any) -> Explanation:
+        """Say why the gradient of a target by a source is None, zero or a number: one cause, its line, what to try.
+
+        Parameters
+        ----------
+        target, source : Tensor, Variable, int or str
+            Objects of the program, ids, or names as the printed recording shows them.
+
+        Raises
+        ------
+        NotInRecording
+            A `LookupError`: a name or id is not in the recording.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> x = lab.Variable(3.0, name="x")
+        >>> with lab.record() as recording, lab.GradientTape() as tape:
+        ...     y = lab.floor(x) * x
+        ...     z = lab.floor(x) * 2.0
+        >>> recording.explain(z, x).cause, recording.explain(y, x).cause
+        ('not_differentiable', 'connected')
+        """
+        from autodiff_lab.explain import explain
+
+        return explain(self, target, source)
 
     def save(self, path: str | Path) -> None:
         """Write the recording as JSON, whole or not at all; `load_recording` reads it.

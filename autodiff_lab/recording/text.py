@@ -29,7 +29,7 @@ _DTYPES = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"
 
 def text(recording: Recording, *, values: bool = True, lines: bool = True) -> str:
     """The printed form; see `Recording.to_text`."""
-    rows = list(_Printer(recording, values, lines).rows())
+    rows = list(_Printer(recording, values, lines).rows()) or [("no op ran", "")]
     width = min(max((len(left) for left, comment in rows if comment), default=0), WIDEST)
     return "\n".join(f"{left:<{width}}  # {comment}" if comment else left for left, comment in rows)
 

@@ -148,6 +148,22 @@ def test_an_assignment_is_noted_and_later_reads_are_new_leaves() -> None:
     assert {t.variable for t in reads} == {w._id}
 
 
+def test_adding_up_the_reads_of_a_variable_is_no_op_of_the_users() -> None:
+    """A variable that was assigned inside the tape was read as two tensors; their gradients are added at the end."""
+    w = lab.Variable(2.0, name="w")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            y = w * w
+            w.assign(3.0)
+            z = y * w
+        slope = tape.gradient(z, w)
+        _ = slope + 1.0
+    assert [a.op for a in recording.forward] == ["multiply", "multiply", "add"]
+    (sweep,) = recording.sweeps
+    assert sweep.results[0] is not None
+    assert recording.tensors[sweep.results[0]].snapshot.array == 16.0
+
+
 def swept(*events: object) -> Recording:
     recorder = Recorder()
     for event in (
