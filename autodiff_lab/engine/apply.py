@@ -8,6 +8,7 @@ watched must stay unconnected.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,18 @@ from autodiff_lab.engine.op import Op, register
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import fresh_id, sinks_now
+
+# Values follow IEEE 754 and say nothing. NumPy attributes a warning to the module that calls it, so a filter for our
+# modules silences it and leaves the user's own NumPy code alone. Setting `np.errstate` for each op would cost more than
+# the op. Where a user turns warnings into errors after our import, `_quietly` runs the kernel again.
+warnings.filterwarnings(
+    "ignore",
+    message="(divide by zero|overflow|underflow|invalid value) encountered",
+    category=RuntimeWarning,
+    module=r"autodiff_lab\.",
+)
+LOUD = (RuntimeWarning, FloatingPointError)
+"""What NumPy raises in place of a warning, where a user asked for that."""
 
 ndarray = np.ndarray
 NEED_0, NEED_1, NEED_BOTH = (0,), (1,), (0, 1)
@@ -44,12 +57,17 @@ def _hollow(tensor: Tensor) -> Tensor:
 
 
 def lean_entry(op: Op, out: Any, ins: tuple[Tensor, ...], params: Any, need: tuple[int, ...]) -> tuple[Any, ...]:
-    """An entry without the large values that the op's rules do not read."""
+    """Make an entry without the values that the op's rules do not read."""
     if op.keeps != "output" and out.__class__ is Tensor:
         out = _hollow(out)
     if op.keeps != "inputs":
         ins = tuple([_hollow(t) for t in ins])
     return op, out, ins, params, need
+
+
+def _any_large(out: Any, ins: tuple[Tensor, ...]) -> bool:
+    tensors = (*out, *ins) if out.__class__ is tuple else (out, *ins)
+    return any(t._array.nbytes >= LEAN_BYTES for t in tensors)
 
 
 def _quietly(kernel: Callable[..., Any], *arrays: Any, **params: Any) -> Any:
@@ -72,7 +90,7 @@ def record_application(sinks: Any, op: Op, out: Any, ins: tuple[Tensor, ...], pa
             for t in out if out.__class__ is tuple else (out,):
                 if t._array.dtype.kind in "fcV":
                     tracked.add(t._id)
-            if sink.lean and op.keeps != "all":
+            if sink.lean and op.keeps != "all" and _any_large(out, ins):
                 sink.append(lean_entry(op, out, ins, params, need))
             else:
                 sink.append((op, out, ins, params, need))
@@ -154,15 +172,19 @@ def unary(
         out._id = fresh_id()
         try:
             value = out._array = kernel(array)
-        except RuntimeWarning:
+        except LOUD:
             value = out._array = _quietly(kernel, array)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
             raise failed(op, (x,), None, error) from None
-        if floating and (
-            value.__class__ is not array.__class__ or (value.__class__ is ndarray and value.dtype is not array.dtype)
+        if (
+            floating
+            and (
+                value.__class__ is not array.__class__
+                or (value.__class__ is ndarray and value.dtype is not array.dtype)
+            )
+            and (value.dtype != array.dtype or value.ndim != array.ndim)
         ):
-            if value.dtype != array.dtype or value.ndim != array.ndim:
-                raise wrong_dtype(op, (x,))
+            raise wrong_dtype(op, (x,))
         sinks = sinks_now()
         if sinks:
             if silent:
@@ -196,9 +218,9 @@ def binary(
         out._id = fresh_id()
         try:
             out._array = kernel(a, b)
-        except RuntimeWarning:
+        except LOUD:
             out._array = _quietly(kernel, a, b)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
             raise failed(op, (x, y), None, error) from None
         sinks = sinks_now()
         if sinks:
@@ -214,7 +236,7 @@ def binary(
 def general(
     name: str, kernel: Callable[..., Any], *rules: Any, shared: bool = False, **about: Any
 ) -> Callable[..., Any]:
-    """Declare an op of any number of inputs with keyword parameters; a kernel that gives a tuple has several outputs."""
+    """Declare an op of any number of inputs with parameters; a kernel that gives a tuple has several outputs."""
     found: Any = rules[0] if shared else (rules or None)
     if found == (None,):
         found = None
@@ -232,9 +254,9 @@ def apply_op(op: Op, ins: tuple[Tensor, ...], params: dict[str, Any]) -> Any:
     arrays = [x._array for x in ins]
     try:
         value = op.kernel(*arrays, **params)
-    except RuntimeWarning:
+    except LOUD:
         value = _quietly(op.kernel, *arrays, **params)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
         raise failed(op, ins, params, error) from error.__cause__
     out = tuple([wrap(v) for v in value]) if value.__class__ is tuple else wrap(value)
     sinks = sinks_now()

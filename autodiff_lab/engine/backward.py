@@ -17,6 +17,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.sweep import Engine, sweep, teller
 from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.events import CAUSE, SweepEnded, SweepStarted, fresh_id, place_now, sinks_now
 
@@ -202,10 +203,12 @@ def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:
     if given is None:
         return [None] * len(targets)
     leaves = nest.flatten(given)[0]
+    if len(targets) == 1 and targets[0]._array.ndim and not any(isinstance(c, Tensor | Variable) for c in leaves):
+        leaves = [given]  # one target and plain numbers: a list of them is one value
     if len(leaves) != len(targets):
         raise ShapeMismatch(
-            f"gradient: {len(leaves)} cotangents for {len(targets)} targets. Give output_gradients the structure of the "
-            "target, with None for ones."
+            f"gradient: {len(leaves)} cotangents for {len(targets)} targets. Give output_gradients the structure of "
+            "the target, with None for ones."
         )
     found = [None if c is None else convert(c, t) for c, t in zip(leaves, targets, strict=True)]
     for seed, t in zip(found, targets, strict=True):

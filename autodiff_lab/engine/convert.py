@@ -71,7 +71,8 @@ def _from_python(value: Any, dtype: np.dtype[Any] | None) -> Any:
             raise ConversionError(
                 f"Cannot convert {value!r} to Tensor of dtype {public(dtype).name}: it does not fit. Try lab.int64."
             )
-    return array.astype(dtype)
+    with np.errstate(all="ignore"):  # a number beyond the dtype's range becomes infinite, as IEEE 754 says
+        return array.astype(dtype)
 
 
 def _cure(dtype: np.dtype[Any]) -> str:
@@ -99,10 +100,12 @@ def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
                 f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor of dtype {public(dtype).name}; "
                 "that would lose what is after the point. Try lab.cast."
             )
-        return np.array(value, dtype or value.dtype)[()]
+        with np.errstate(all="ignore"):
+            return np.array(value, dtype or value.dtype)[()]
     make = _SCALARS.get(value.__class__)
     if make is not None and dtype is None:
-        return make(value)
+        with np.errstate(all="ignore"):
+            return make(value)
     if hasattr(value, "__array__"):
         return as_array(np.asarray(value), dtype)
     return _from_python(value, dtype)[()]
@@ -217,7 +220,10 @@ def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
                 f"{op.name}: the Python number {value!r} cannot become {partner.dtype.name}, the dtype of the "
                 f"other operand. Try lab.{cure} first."
             )
-        return wrap(dtype.type(value))
+        try:
+            return wrap(dtype.type(value))
+        except (RuntimeWarning, FloatingPointError):
+            return wrap(dtype.type(np.inf if value > 0 else -np.inf))
     return convert(value, partner)
 
 

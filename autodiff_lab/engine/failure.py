@@ -5,6 +5,8 @@ from __future__ import annotations
 import linecache
 from typing import Any
 
+import numpy as np
+
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, LabError, ShapeMismatch
 from autodiff_lab.events import Place, place_now, sinks_now
@@ -35,12 +37,23 @@ def failed(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: 
         arrays = [t._array for t in ins]
         call = f"{op.name}({', '.join(map(kind_of, arrays))})"
         text = f"{call}: {_reason(op, arrays, error)}{at_line(place_now())}"
-        kind = ShapeMismatch if isinstance(error, ValueError) else InvalidArgumentError
+        kind = ShapeMismatch if isinstance(error, ValueError) and not _shapes_fit(op, arrays) else InvalidArgumentError
         mended = kind(text)
     for sink in sinks_now():
         if sink.listens:
             sink.fail(op, ins, params, mended)
     return mended
+
+
+def _shapes_fit(op: Any, arrays: list[Any]) -> bool:
+    """Whether the shapes cannot be what is wrong: those of an elementwise op broadcast."""
+    if not op.elementwise:
+        return False
+    try:
+        np.broadcast_shapes(*(a.shape for a in arrays))
+    except ValueError:
+        return False
+    return True
 
 
 def _reason(op: Any, arrays: list[Any], error: Exception) -> str:
@@ -49,7 +62,7 @@ def _reason(op: Any, arrays: list[Any], error: Exception) -> str:
         return _matmul_reason(*shapes)
     if any(a.dtype.kind == "O" for a in arrays) and not isinstance(error, ValueError):
         return "strings are no numbers. Try lab.strings.to_number(x) first."
-    if op.elementwise and len(shapes) == 2:
+    if op.elementwise and len(shapes) == 2 and not _shapes_fit(op, arrays):
         return _broadcast_reason(*shapes)
     return str(error)
 

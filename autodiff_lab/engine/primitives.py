@@ -89,7 +89,7 @@ def _sum_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdim
 
 sum_over = general(
     "sum",
-    lambda x, axes, keepdims: np.add.reduce(x, axis=axes, keepdims=keepdims),
+    lambda x, axes, keepdims: np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype),
     _sum_rule,
     symbol="Σ",
     latex=r"\sum {0}",
@@ -106,7 +106,7 @@ def negative_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...
     axes = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
     found: list[int] = []
     for a in axes:
-        a = int(a)
+        a = operator.index(a)
         if not -rank <= a < rank:
             raise ValueError(f"axis {a} is out of bounds for a tensor of rank {rank}")
         found.append(a - rank if a >= 0 else a)

@@ -2,8 +2,34 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import Any
+
+from autodiff_lab.errors import InvalidArgumentError
+
+
+def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
+    """Read a whole number, a sequence of them or an integer tensor as a tuple of int; fractions are never cut.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If something in it is no whole number.
+
+    Examples
+    --------
+    >>> whole_numbers(3, "zeros"), whole_numbers([2, -1], "reshape")
+    ((3,), (2, -1))
+    """
+    try:
+        items = iter(value)
+    except TypeError:
+        items = iter((value,))
+    try:
+        return tuple([operator.index(item) for item in items])
+    except TypeError:
+        raise InvalidArgumentError(f"{what}: whole numbers are needed, got {value!r}.") from None
 
 
 class TensorShape(tuple[int | None, ...]):

@@ -25,10 +25,30 @@ ndarray = np.ndarray
 
 @dataclass
 class Engine:
-    """What a sweep runs on; a lesson swaps the named operations, the accumulation or the rules of an op."""
+    """What a sweep runs on; a lesson swaps the named operations, the accumulation or the rules of an op.
+
+    Attributes
+    ----------
+    ops : Ops, optional
+        The operations that rules are given: raw ones or, if somebody listens, recording ones where it is None.
+    accumulate : callable
+        Takes the adjoint so far and a new share; gives the new adjoint.
+    rules : dict of str to rules
+        In place of the rules of the ops of these names.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.constant(2.0)
+    >>> with lab.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> overwriting = lab.Engine(accumulate=lambda old, new: new)
+    >>> print(tape.gradient(y, x, engine=overwriting))
+    Tensor(2.0, shape=(), dtype=float32)
+    """
 
     ops: Ops | None = None
-    """None: raw, or recording if somebody listens."""
     accumulate: Callable[[Any, Any], Any] = operator.add
     rules: dict[str, Any] = field(default_factory=dict)
 

@@ -8,6 +8,7 @@ visibly leave the tape.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -137,6 +138,8 @@ class Tensor(Identified, Operators):
         return self.numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("A tensor never shares its memory. Try np.asarray(x) without copy=False.")
         return np.array(self._leave("__array__"), dtype)
 
     def __float__(self) -> float:
@@ -149,7 +152,7 @@ class Tensor(Identified, Operators):
         return complex(self._leave("complex"))
 
     def __index__(self) -> int:
-        return self._leave("index").__index__()
+        return operator.index(self._leave("index"))
 
     def __bool__(self) -> bool:
         array = self._leave("bool")
@@ -189,10 +192,10 @@ class Tensor(Identified, Operators):
 
     def __str__(self) -> str:
         array = self._array
-        return f"Tensor({array}, shape={array.shape}, dtype={self.dtype.name})"
+        return f"Tensor({array!s}, shape={array.shape}, dtype={self.dtype.name})"
 
     def __format__(self, spec: str) -> str:
-        return format(self._array, spec) if self._array.ndim == 0 else format(str(self._array), spec)
+        return format(self._array, spec) if spec and self._array.ndim == 0 else format(str(self._array), spec)
 
 
 def wrap(array: Any) -> Tensor:

@@ -189,7 +189,8 @@ class Variable(Identified, Operators):
         """Add to the value; gradients do not pass from `delta` to later reads."""
         tensor = self._converted(delta)
         self._broadcast_check(tensor)
-        self._replace(np.add(self._array, tensor._array), tensor._id)
+        with np.errstate(all="ignore"):
+            self._replace(np.add(self._array, tensor._array), tensor._id)
         return self
 
     def assign_sub(
@@ -198,7 +199,8 @@ class Variable(Identified, Operators):
         """Subtract from the value; gradients do not pass from `delta` to later reads."""
         tensor = self._converted(delta)
         self._broadcast_check(tensor)
-        self._replace(np.subtract(self._array, tensor._array), tensor._id)
+        with np.errstate(all="ignore"):
+            self._replace(np.subtract(self._array, tensor._array), tensor._id)
         return self
 
     def _converted(self, value: Any) -> Tensor:
@@ -238,7 +240,13 @@ class Variable(Identified, Operators):
         """Replace the elements that `index` selects; ``v[index].assign(value)`` is the same."""
         tensor = self._converted(value)
         changed = np.array(self._array)
-        changed[index] = tensor._array
+        try:
+            changed[index] = tensor._array
+        except ValueError:
+            raise ShapeMismatch(
+                f"Cannot assign a value of shape {tensor._array.shape} to a part of variable {self.name} of shape "
+                f"{changed[index].shape}. Try lab.reshape or lab.broadcast_to."
+            ) from None
         self._replace(changed[()], tensor._id)
         return self
 

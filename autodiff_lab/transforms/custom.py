@@ -13,7 +13,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events import SINKS, sinks_now
+from autodiff_lab.events import sinks_now
 
 
 def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,12 +52,9 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def apply(*args: Any, **kwargs: Any) -> Any:
         ins = tuple(convert(a) for a in args)
-        outer = sinks_now()
-        SINKS.set(())
-        try:
-            result = function(*ins, **kwargs)
-        finally:
-            SINKS.set(outer)
+        # The body is recorded, though the result does not hang on it: what the gradient function takes from the body
+        # must have a derivative when the gradient is differentiated in turn.
+        result = function(*ins, **kwargs)
         if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
             raise InvalidArgumentError(
                 f"custom_gradient: {name} must return a pair, its value and a gradient function; "
@@ -77,8 +74,9 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
             sentence=f"runs {name}, which has a gradient of its own",
             stacked=False,
         )
-        if outer:
-            record_application(outer, op, outs[0] if len(outs) == 1 else outs, ins, {})
+        sinks = sinks_now()
+        if sinks:
+            record_application(sinks, op, outs[0] if len(outs) == 1 else outs, ins, {})
         return rebuild(list(outs))
 
     return apply

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import optree
@@ -13,6 +14,9 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import sinks_now
 from autodiff_lab.transforms.custom import custom_gradient
+
+_INSIDE: ContextVar[tuple[Any, ...]] = ContextVar("autodiff_lab_inside_derivative", default=())
+"""Functions whose declared derivative is running: called in there, they run as they are."""
 
 
 class DifferentiableFunction:
@@ -27,10 +31,16 @@ class DifferentiableFunction:
         self._vjp: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
+        """The function's value; inside a tape, with the declared derivative."""
         tensors = [convert(a) if isinstance(a, (int, float)) else a for a in arguments]
-        if self._vjp is None or not sinks_now():
+        inside = _INSIDE.get()
+        if self._vjp is None or self in inside or not sinks_now():
             return self._function(*tensors)
-        return self._vjp(*tensors)
+        token = _INSIDE.set((*inside, self))
+        try:
+            return self._vjp(*tensors)
+        finally:
+            _INSIDE.reset(token)
 
     def declare(self, vjp: Callable[..., Any]) -> None:
         """Take `vjp`, which returns the value and a pullback, as the derivative."""
@@ -83,7 +93,8 @@ def differentiable(target: Any) -> Any:
     def unflatten(_: Any, children: Any) -> Any:
         return target(**dict(zip(names, children, strict=True)))
 
-    optree.register_pytree_node(target, flatten, unflatten, namespace="autodiff_lab")
+    kind: Any = target
+    optree.register_pytree_node(kind, flatten, unflatten, namespace="autodiff_lab")
     return target
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype, public
+from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.ops.docs import doc
 
 _NONE = "none: the result depends on no values"
@@ -18,9 +18,7 @@ _NONE = "none: the result depends on no values"
 
 def as_shape(shape: Any) -> tuple[int, ...]:
     """A shape from an int, a sequence of ints or an integer tensor."""
-    if isinstance(shape, (Tensor, Variable)):
-        shape = shape.numpy()
-    dims = tuple(int(n) for n in np.atleast_1d(np.asarray(shape, dtype=np.int64)))
+    dims = whole_numbers(shape, "a shape")
     if any(n < 0 for n in dims):
         raise InvalidArgumentError(f"a shape has no negative lengths, got {dims}")
     return dims
@@ -65,7 +63,8 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     values = [convert(v)._array for v in (start, limit, delta)]
     if values[2] == 0:
         raise InvalidArgumentError("range: delta is 0, so the limit is never reached")
-    natural = np.result_type(*values)
+    floats = [v.dtype for v in values if v.dtype.kind == "f"]  # a whole number beside a float adopts its dtype
+    natural = np.result_type(*(floats or [v.dtype for v in values]))
     wanted = as_dtype(dtype).dtype if dtype is not None else natural
     return _named(wrap(np.arange(*values).astype(wanted)), name)
 
@@ -96,6 +95,8 @@ def rank(input: Any, name: str | None = None) -> Tensor:
 def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = None, axis: int = -1, dtype: Any = None,
             name: str | None = None) -> Tensor:
     indices = convert_to_tensor(indices)._array
+    if indices.dtype.kind not in "iu":
+        raise DtypeMismatch(f"one_hot: indices are whole numbers, got {public(indices.dtype).name}. Try lab.cast.")
     wanted = as_dtype(dtype or "float32").dtype
     on, off = (1 if on_value is None else on_value), (0 if off_value is None else off_value)
     hit = np.asarray(indices)[..., None] == np.arange(int(depth))

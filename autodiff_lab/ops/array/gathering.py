@@ -10,7 +10,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.docs import doc
 
 
@@ -148,15 +148,15 @@ where_three = general(
     sentence="takes {1} where {0} is true, {2} elsewhere", keeps="inputs", registered="SelectV2",
     doc="The kernel-level choice; `lab.where` is the public function.")
 where_true = general(
-    "where_true", lambda c: np.argwhere(c), None, symbol="where", latex=r"\operatorname{{where}}({0})",
+    "where_true", np.argwhere, None, symbol="where", latex=r"\operatorname{{where}}({0})",
     sentence="lists where {0} is true", registered="Where",
     doc="Coordinates of the true elements; `lab.where` with one argument.")
 argmax_at = general(
-    "argmax", lambda x, axis: np.argmax(x, axis=axis)[()], None, symbol="argmax",
+    "argmax", lambda x, axis: np.int64(0) + np.argmax(x, axis=axis), None, symbol="argmax",
     latex=r"\operatorname{{argmax}} {0}", sentence="finds the position of the largest element of {0}",
     registered="ArgMax", doc="The kernel-level argmax; `lab.argmax` is the public function.")
 argmin_at = general(
-    "argmin", lambda x, axis: np.argmin(x, axis=axis)[()], None, symbol="argmin",
+    "argmin", lambda x, axis: np.int64(0) + np.argmin(x, axis=axis), None, symbol="argmin",
     latex=r"\operatorname{{argmin}} {0}", sentence="finds the position of the least element of {0}",
     registered="ArgMin", doc="The kernel-level argmin; `lab.argmin` is the public function.")
 
@@ -166,6 +166,17 @@ def _indices(value: Any, what: str) -> Tensor:
     if tensor._array.dtype.kind not in "iu":
         raise DtypeMismatch(f"{what}: indices are whole numbers, got {tensor.dtype.name}. Try lab.cast(.., lab.int32).")
     return tensor
+
+
+def _check_updates(updates: Tensor, indices: Tensor, shape: tuple[int, ...], what: str) -> None:
+    at, have = indices._array.shape, updates._array.shape
+    if not at:
+        raise ShapeMismatch(f"{what}: indices are rows of coordinates, got a single number. Try [[i]].")
+    if at[-1] > len(shape):
+        raise InvalidArgumentError(f"{what}: rows of {at[-1]} indices for a tensor of rank {len(shape)}")
+    if have != (*at[:-1], *shape[at[-1]:]):
+        raise ShapeMismatch(f"{what}: updates have shape {have}; indices of shape {at} into {shape} need "
+                            f"{(*at[:-1], *shape[at[-1]:])}.")
 
 
 def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int = 0,
@@ -184,12 +195,19 @@ def gather_nd(params: Any, indices: Any, name: str | None = None) -> Tensor:
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
     from autodiff_lab.ops.array.creation import as_shape
-    return scatter_nd_sum(convert(updates), _indices(indices, "scatter_nd"), shape=as_shape(shape))
+    x, at, whole = convert(updates), _indices(indices, "scatter_nd"), as_shape(shape)
+    _check_updates(x, at, whole, "scatter_nd")
+    return scatter_nd_sum(x, at, shape=whole)
 
 
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
     x = convert(tensor)
-    return tensor_update(x, convert(updates, x), _indices(indices, "tensor_scatter_nd_update"))
+    new, at = convert(updates, x), _indices(indices, "tensor_scatter_nd_update")
+    if new._array.dtype != x._array.dtype:
+        raise DtypeMismatch(f"tensor_scatter_nd_update: the tensor is {x.dtype.name} and the updates are "
+                            f"{new.dtype.name}. Try lab.cast.")
+    _check_updates(new, at, x._array.shape, "tensor_scatter_nd_update")
+    return tensor_update(x, new, at)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:

@@ -61,7 +61,8 @@ def _unslice(g: Any, items: Items, shape: tuple[int, ...]) -> Any:
 unslice = general(
     "unslice", _unslice, lambda ops, g, out, x, items, shape: ops.slice(g, items=items),
     symbol="[ ]ᵀ", latex=r"\operatorname{{put}}({0})", locals_latex=("1",),
-    sentence="puts {0} back into zeros", keeps="nothing", doc="Zeros with a part filled in; the rule of `slice` uses it.")
+    sentence="puts {0} back into zeros", keeps="nothing",
+    doc="Zeros with a part filled in; the rule of `slice` uses it.")
 
 
 def _integer(value: Any) -> int:

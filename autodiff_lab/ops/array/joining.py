@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.ops.docs import doc
@@ -96,7 +98,7 @@ def _tensors(values: Any, what: str) -> list[Tensor]:
 
 
 def _negative(axis: Any, rank: int, what: str) -> int:
-    axis = int(axis)
+    axis, = whole_numbers(axis, what)
     if not -rank <= axis < rank:
         raise InvalidArgumentError(f"{what}: axis {axis} is out of bounds for rank {rank}")
     return axis - rank if axis >= 0 else axis
@@ -115,6 +117,8 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Tensor:
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> list[Tensor]:
     x = convert(value)
     at = _negative(axis, x._array.ndim, "unstack")
+    if num is not None and num != x._array.shape[at]:
+        raise InvalidArgumentError(f"unstack: the axis has {x._array.shape[at]} parts, not {num}")
     return [take(x, axis=at, index=i) for i in range(x._array.shape[at])]
 
 
@@ -123,18 +127,19 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
     x = convert(value)
     at = _negative(axis, x._array.ndim, "split")
     length = x._array.shape[at]
-    if isinstance(num_or_size_splits, int):
-        if num_or_size_splits < 1 or length % num_or_size_splits:
-            raise InvalidArgumentError(f"split: {length} elements do not split into {num_or_size_splits} equal parts")
-        sizes = [length // num_or_size_splits] * num_or_size_splits
+    sizes = list(whole_numbers(num_or_size_splits, "split"))
+    if np.ndim(num_or_size_splits) == 0:
+        count = sizes[0]
+        if count < 1 or length % count:
+            raise InvalidArgumentError(f"split: {length} elements do not split into {count} equal parts")
+        sizes = [length // count] * count
     else:
-        sizes = [int(n) for n in np.asarray(num_or_size_splits)]
         if -1 in sizes:
             sizes[sizes.index(-1)] = length - sum(n for n in sizes if n != -1)
-        if sum(sizes) != length:
+        if sum(sizes) != length or min(sizes, default=0) < 0:
             raise InvalidArgumentError(f"split: sizes {sizes} do not add up to {length}")
     edges = np.cumsum([0, *sizes])
-    return [slice_axis(x, axis=at, start=int(a), stop=int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice_axis(x, axis=at, start=int(a), stop=int(b)) for a, b in pairwise(edges)]
 
 
 for _function, _words, _shapes, _example in (

@@ -8,17 +8,11 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.primitives import broadcast, reshape_to
+from autodiff_lab.engine.primitives import broadcast, negative_axes, reshape_to
+from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.docs import doc
-
-
-def _ints(shape: Any) -> tuple[int, ...]:
-    if isinstance(shape, (Tensor, Variable)):
-        shape = shape.numpy()
-    return tuple(int(n) for n in np.atleast_1d(np.asarray(shape, dtype=np.int64)))
 
 
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
@@ -41,7 +35,7 @@ transpose_to = general(
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     x = convert(tensor)
-    wanted = _ints(shape) if np.size(shape) else ()
+    wanted = whole_numbers(shape, "reshape")
     size = x._array.size
     if wanted.count(-1) > 1:
         raise InvalidArgumentError(f"reshape: only one length may be -1, got {wanted}")
@@ -58,8 +52,8 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
     x = convert(a)
     rank = x._array.ndim
-    order = tuple(reversed(range(rank))) if perm is None else _ints(perm)
-    if sorted(p % rank if rank else p for p in order) != list(range(rank)):
+    order = tuple(reversed(range(rank))) if perm is None else whole_numbers(perm, "transpose")
+    if sorted(p + rank if p < 0 else p for p in order) != list(range(rank)):
         raise InvalidArgumentError(f"transpose: perm {order} is no order of the axes 0 to {rank - 1}")
     return transpose_to(x, perm=tuple(p % rank - rank for p in order))
 
@@ -73,13 +67,13 @@ def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -
 
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    return broadcast(convert(input), shape=_ints(shape) if np.size(shape) else ())
+    return broadcast(convert(input), shape=whole_numbers(shape, "broadcast_to"))
 
 
 def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
     x = convert(input)
     rank = x._array.ndim
-    axis = int(axis)
+    axis, = whole_numbers(axis, "expand_dims")
     if not -rank - 1 <= axis <= rank:
         raise InvalidArgumentError(f"expand_dims: axis {axis} is out of bounds for a tensor of rank {rank}")
     at = axis if axis >= 0 else axis + rank + 1
@@ -90,7 +84,13 @@ def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     x = convert(input)
     old = x._array.shape
-    drop = {i for i, n in enumerate(old) if n == 1} if axis is None else {a % len(old) for a in _ints(axis)}
+    if axis is None:
+        drop = {i for i, n in enumerate(old) if n == 1}
+    else:
+        try:
+            drop = {a + len(old) for a in negative_axes(whole_numbers(axis, "squeeze"), len(old))}
+        except ValueError as error:
+            raise InvalidArgumentError(f"squeeze: {error}. The shape is {old}.") from None
     if any(old[i] != 1 for i in drop):
         raise InvalidArgumentError(f"squeeze: only axes of length 1 can be dropped, the shape is {old}")
     return reshape_to(x, shape=tuple(n for i, n in enumerate(old) if i not in drop))

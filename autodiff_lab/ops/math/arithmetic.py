@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import binary, unary
+from autodiff_lab.engine.apply import binary, general, unary
 from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.tensor import Tensor
@@ -55,7 +55,7 @@ Tensor(-2.0, shape=(), dtype=float32)""", dtypes="any number", raises=("convert"
 
 
 def _power_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
-    return g * (y * ops.pow(x, y - 1))
+    return g * ops.power_slope(x, y, order=1)
 
 
 def _power_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
@@ -70,6 +70,46 @@ pow = binary(
     doc=of_two("x to the power y, elementwise.", "y·x^(y-1) for x; x^y·ln x for y, taken as 0 where x ≤ 0", """
 >>> print(lab.pow([2.0, 3.0], 2.0))
 Tensor([4. 9.], shape=(2,), dtype=float32)""", domain="x > 0, or whole y"))
+
+def _falling(y: Any, order: int) -> Any:
+    """Give y (y - 1) ... (y - order + 1), the factor before the power after so many derivatives by x."""
+    product = y
+    for i in range(1, order):
+        product = product * (y - i)
+    return product
+
+
+def _falling_slope(y: Any, order: int) -> Any:
+    """Give the derivative of `_falling` by y: the sum of the products with one factor left out."""
+    total: Any = None
+    for left_out in range(order):
+        product: Any = None
+        for i in range(order):
+            if i != left_out:
+                product = y - i if product is None else product * (y - i)
+        product = 1 if product is None else product
+        total = product if total is None else total + product
+    return total
+
+
+def _power_slope(x: Any, y: Any, order: int) -> Any:
+    factor = _falling(y, order)
+    value = factor * x ** (y - order)
+    flat = factor == 0  # there the power may be infinite, and the slope is still 0
+    return np.where(flat, value.dtype.type(0), value)[()] if np.any(flat) else value
+
+
+def _power_slope_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any, order: int) -> Any:
+    return g * (ops.pow(x, y - order) * _falling_slope(y, order) + out * ops.log_where_positive(x))
+
+
+power_slope = general(
+    "power_slope", _power_slope,
+    lambda ops, g, out, x, y, order: g * ops.power_slope(x, y, order=order + 1), _power_slope_rule_y,
+    symbol="d^", latex="{1} {{{0}}}^{{{1} - 1}}",
+    locals_latex=(r"{1} ({1} - 1) {{{0}}}^{{{1} - 2}}", r"\frac{{\partial}}{{\partial {1}}} {1} {{{0}}}^{{{1} - 1}}"),
+    sentence="takes the slope of {0} to the power {1}",
+    doc="The derivative of x^y by x, `order` times: y·x^(y-1), and 0 where y is 0, at x = 0 too; the rule of `pow`.")
 
 log_where_positive = unary(
     "log_where_positive", lambda x: np.log(np.where(x > 0, x, x.dtype.type(1)))[()],

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import CompositeMet, convert
 from autodiff_lab.engine.primitives import negative_axes, stack, sum_over
+from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.ops.docs import doc
 
 _AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"
@@ -45,9 +46,11 @@ def _mean_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdi
 
 
 def _mean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    wide = np.float32 if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x.dtype  # half floats add up too coarsely
+    total = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=wide)
     if x.dtype.kind in "iu":
-        return np.asarray(np.sum(x, axis=axes, keepdims=keepdims) // max(_count(x, axes), 1)).astype(x.dtype)[()]
-    return np.mean(x, axis=axes, keepdims=keepdims, dtype=x.dtype)[()]
+        return total // x.dtype.type(max(_count(x, axes), 1))
+    return (total / total.dtype.type(_count(x, axes))).astype(x.dtype)
 
 
 mean_over = general(
@@ -65,27 +68,33 @@ def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], kee
 
 
 max_over = general(
-    "max", lambda x, axes, keepdims: np.max(x, axis=axes, keepdims=keepdims)[()], _extreme_rule,
+    "max", lambda x, axes, keepdims: np.maximum.reduce(x, axis=axes, keepdims=keepdims), _extreme_rule,
     symbol="max", latex=r"\max {0}", locals_latex=(r"[{0} = \max {0}]",), sentence="takes the largest element of {0}",
     registered="Max", doc="The kernel-level maximum over negative axes; `lab.reduce_max` is the public function.")
 min_over = general(
-    "min", lambda x, axes, keepdims: np.min(x, axis=axes, keepdims=keepdims)[()], _extreme_rule,
+    "min", lambda x, axes, keepdims: np.minimum.reduce(x, axis=axes, keepdims=keepdims), _extreme_rule,
     symbol="min", latex=r"\min {0}", locals_latex=(r"[{0} = \min {0}]",), sentence="takes the least element of {0}",
     registered="Min", doc="The kernel-level minimum over negative axes; `lab.reduce_min` is the public function.")
 any_over = general(
-    "any", lambda x, axes, keepdims: np.any(x, axis=axes, keepdims=keepdims)[()], None, symbol="any",
+    "any", lambda x, axes, keepdims: np.logical_or.reduce(x, axis=axes, keepdims=keepdims), None, symbol="any",
     latex=r"\bigvee {0}", sentence="asks whether any element of {0} is true", registered="Any",
     doc="The kernel-level any over negative axes; `lab.reduce_any` is the public function.")
 all_over = general(
-    "all", lambda x, axes, keepdims: np.all(x, axis=axes, keepdims=keepdims)[()], None, symbol="all",
+    "all", lambda x, axes, keepdims: np.logical_and.reduce(x, axis=axes, keepdims=keepdims), None, symbol="all",
     latex=r"\bigwedge {0}", sentence="asks whether all elements of {0} are true", registered="All",
     doc="The kernel-level all over negative axes; `lab.reduce_all` is the public function.")
 
 
 def _reduce(op: Any, name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
-    x = convert(x)
-    if axis is not None and not isinstance(axis, int):
-        axis = tuple(int(a) for a in np.atleast_1d(np.asarray(axis)))
+    try:
+        x = convert(x)
+    except CompositeMet as met:
+        return met.value.__reduced__(name, axis, keepdims)
+    if x._array.dtype.kind == "b" and op is not any_over and op is not all_over:
+        raise DtypeMismatch(f"{name}: a bool tensor has nothing to add or compare. Try lab.cast(x, lab.int32), or "
+                            "lab.reduce_any and lab.reduce_all.")
+    if axis is not None:
+        axis = whole_numbers(axis, name)
     try:
         axes = negative_axes(axis, x._array.ndim)
     except ValueError as error:

@@ -8,6 +8,8 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general, unary
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE
+from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
@@ -23,7 +25,8 @@ Tensor([0. 0. 1.], shape=(3,), dtype=float32)"""))
 
 relu = unary(
     "relu", lambda x: np.maximum(x, x.dtype.type(0)), lambda ops, g, out, x: g * ops.positive(out),
-    symbol="relu", latex=r"\max({0}, 0)", locals_latex=("[{0} > 0]",), sentence="keeps {0} where it is positive, else 0",
+    symbol="relu", latex=r"\max({0}, 0)", locals_latex=("[{0} > 0]",),
+    sentence="keeps {0} where it is positive, else 0",
     expression="max({0}, 0.0)", domain=(Domain(away_from=(0.0,)),), keeps="output", registered="Relu",
     doc=of_one("x where it is positive, else 0.", "1 where x > 0, else 0; 0 at 0", """
 >>> print(lab.nn.relu([-1.0, 2.0]))
@@ -55,8 +58,8 @@ Tensor(0.6931472, shape=(), dtype=float32)"""))
 
 
 def _softmax(x: Any, axis: int) -> Any:
-    shifted = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return shifted / np.sum(shifted, axis=axis, keepdims=True)
+    shifted = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True))
+    return shifted / np.add.reduce(shifted, axis=axis, keepdims=True)
 
 
 softmax_along = general(
@@ -68,8 +71,8 @@ softmax_along = general(
 
 
 def _log_softmax(x: Any, axis: int) -> Any:
-    shifted = x - np.max(x, axis=axis, keepdims=True)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+    shifted = x - np.maximum.reduce(x, axis=axis, keepdims=True)
+    return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
 
 
 log_softmax_along = general(
@@ -82,6 +85,8 @@ log_softmax_along = general(
 
 def _along(op: Any, name: str, logits: Any, axis: int) -> Tensor:
     x = convert(logits)
+    if x._array.dtype not in DIFFERENTIABLE:
+        raise wrong_dtype(op.op, (x,))
     rank = x._array.ndim
     if rank == 0 or not -rank <= axis < rank:
         raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for a tensor of shape {x._array.shape}")

@@ -14,8 +14,8 @@ from autodiff_lab.ops.docs import doc
 
 
 def _log_softmax(x: Any) -> Any:
-    shifted = x - np.max(x, axis=-1, keepdims=True)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True))
+    shifted = x - np.maximum.reduce(x, axis=-1, keepdims=True)
+    return shifted - np.log(np.add.reduce(np.exp(shifted), axis=-1, keepdims=True))
 
 
 def _with_class(ops: Any, g: Any) -> Any:
@@ -27,7 +27,7 @@ def _logits_rule(ops: Any, g: Any, out: Any, logits: Any, labels: Any) -> Any:
 
 
 cross_entropy_rows = general(
-    "softmax_cross_entropy", lambda logits, labels: -np.sum(labels * _log_softmax(logits), axis=-1)[()], _logits_rule,
+    "softmax_cross_entropy", lambda logits, labels: -np.add.reduce(labels * _log_softmax(logits), axis=-1), _logits_rule,
     lambda ops, g, out, logits, labels: -(_with_class(ops, g) * ops.log_softmax(logits, axis=-1)),
     symbol="cross entropy", latex=r"-\textstyle\sum {1} \ln \operatorname{{softmax}}({0})",
     locals_latex=(r"\operatorname{{softmax}}({0}) - {1}", r"-\ln\operatorname{{softmax}}({0})"),
