@@ -8,7 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab import autodiff, errors, events, linalg, math, nn, ops, random
+from autodiff_lab import (
+    activations,
+    autodiff,
+    errors,
+    events,
+    initializers,
+    keras,
+    layers,
+    linalg,
+    losses,
+    math,
+    metrics,
+    nn,
+    ops,
+    optimizers,
+    random,
+)
 from autodiff_lab.engine.convert import constant, convert_to_tensor, is_tensor
 from autodiff_lab.engine.dtypes import (
     DType,
@@ -28,7 +44,7 @@ from autodiff_lab.engine.dtypes import (
     uint32,
     uint64,
 )
-from autodiff_lab.engine.dtypes import bool_ as bool  # noqa: A004 - TensorFlow's name for the dtype
+from autodiff_lab.engine.dtypes import bool_ as bool
 from autodiff_lab.engine.op import registered_gradients
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import TensorShape
@@ -37,6 +53,8 @@ from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import name_scope
+from autodiff_lab.layers.module import Module
+from autodiff_lab.layers.sequential import Sequential, sequenced
 from autodiff_lab.ops.array.casting import cast, identity, stop_gradient
 from autodiff_lab.ops.array.creation import (
     eye,
@@ -93,20 +111,7 @@ from autodiff_lab.ops.math.comparison import (
 )
 from autodiff_lab.ops.math.exponential import exp
 from autodiff_lab.ops.math.reductions import reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_sum
-from autodiff_lab.ops.math.trigonometric import (
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atanh,
-    cos,
-    cosh,
-    sin,
-    sinh,
-    tan,
-    tanh,
-)
+from autodiff_lab.ops.math.trigonometric import acos, acosh, asin, asinh, atan, atanh, cos, cosh, sin, sinh, tan, tanh
 from autodiff_lab.ops.nn.activations import sigmoid
 from autodiff_lab.recording import Recording, load_recording, record
 from autodiff_lab.transforms.custom import RegisterGradient, custom_gradient
@@ -162,20 +167,21 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 __all__ = [
-    "DType", "Engine", "GradientTape", "Recording", "RegisterGradient", "Tensor", "TensorShape",
-    "UnconnectedGradients", "Variable", "abs", "acos", "acosh", "add", "add_n", "argmax", "argmin", "as_dtype",
-    "asin", "asinh", "atan", "atanh", "autodiff", "bfloat16", "bool", "broadcast_to", "cast", "complex128",
-    "complex64", "concat", "constant", "convert_to_tensor", "cos", "cosh", "custom_gradient", "derivative",
-    "differentiable", "differentiable_function", "divide", "equal", "errors", "events", "exp", "expand_dims",
-    "explore", "eye", "fill", "float16", "float32", "float64", "floor", "gather", "gather_nd", "gradient",
-    "greater", "greater_equal", "hessian", "hvp", "identity", "int16", "int32", "int64", "int8", "is_tensor", "jvp",
-    "less", "less_equal", "linalg", "linspace", "load_ipython_extension", "load_recording", "logical_and",
-    "logical_not", "logical_or", "math", "matmul", "maximum", "minimum", "multiply", "name_scope", "negative",
-    "newaxis", "nn", "not_equal", "one_hot", "ones", "ones_like", "ops", "plot_derivative", "pow", "pullback",
-    "random", "range", "rank", "recompute_grad", "record", "reduce_all", "reduce_any", "reduce_max", "reduce_mean",
-    "reduce_min", "reduce_sum", "registered_gradients", "reshape", "round", "scatter_nd", "shape", "sigmoid",
-    "sign", "sin", "sinh", "size", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "style",
-    "subtract", "tan", "tanh", "tensor_scatter_nd_update", "transpose", "uint16", "uint32", "uint64", "uint8",
-    "unstack", "value_with_gradient", "value_with_pullback", "vjp", "where", "with_derivative",
+    "DType", "Engine", "GradientTape", "Module", "Recording", "RegisterGradient", "Sequential", "Tensor",
+    "TensorShape", "UnconnectedGradients", "Variable", "abs", "acos", "acosh", "activations", "add", "add_n",
+    "argmax", "argmin", "as_dtype", "asin", "asinh", "atan", "atanh", "autodiff", "bfloat16", "bool",
+    "broadcast_to", "cast", "complex128", "complex64", "concat", "constant", "convert_to_tensor", "cos", "cosh",
+    "custom_gradient", "derivative", "differentiable", "differentiable_function", "divide", "equal", "errors",
+    "events", "exp", "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "gather",
+    "gather_nd", "gradient", "greater", "greater_equal", "hessian", "hvp", "identity", "initializers", "int16",
+    "int32", "int64", "int8", "is_tensor", "jvp", "keras", "layers", "less", "less_equal", "linalg", "linspace",
+    "load_ipython_extension", "load_recording", "logical_and", "logical_not", "logical_or", "losses", "math",
+    "matmul", "maximum", "metrics", "minimum", "multiply", "name_scope", "negative", "newaxis", "nn", "not_equal",
+    "one_hot", "ones", "ones_like", "ops", "optimizers", "plot_derivative", "pow", "pullback", "random", "range",
+    "rank", "recompute_grad", "record", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min",
+    "reduce_sum", "registered_gradients", "reshape", "round", "scatter_nd", "sequenced", "shape", "sigmoid", "sign",
+    "sin", "sinh", "size", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "style", "subtract",
+    "tan", "tanh", "tensor_scatter_nd_update", "transpose", "uint16", "uint32", "uint64", "uint8", "unstack",
+    "value_with_gradient", "value_with_pullback", "vjp", "where", "with_derivative",
     "with_recomputation_in_pullbacks", "without_derivative", "zeros", "zeros_like",
 ]

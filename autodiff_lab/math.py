@@ -39,20 +39,7 @@ from autodiff_lab.ops.math.comparison import (
 )
 from autodiff_lab.ops.math.exponential import exp, expm1, log, log1p, rsqrt
 from autodiff_lab.ops.math.reductions import reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_sum
-from autodiff_lab.ops.math.trigonometric import (
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atanh,
-    cos,
-    cosh,
-    sin,
-    sinh,
-    tan,
-    tanh,
-)
+from autodiff_lab.ops.math.trigonometric import acos, acosh, asin, asinh, atan, atanh, cos, cosh, sin, sinh, tan, tanh
 from autodiff_lab.ops.nn.activations import log_softmax, sigmoid, softmax, softplus
 
 __all__ = [

@@ -42,9 +42,12 @@ LAYERS: dict[str, frozenset[str]] = {
 # The public namespaces: explicit export lines and nothing else.
 NAMESPACES = (
     "math", "nn", "linalg", "random", "ragged", "sparse", "strings", "image", "data", "queue", "keras", "bitwise",
-    "sets", "signal", "experimental", "nest", "dtypes",
+    "sets", "signal", "experimental", "nest", "dtypes", "activations", "initializers", "losses", "metrics",
+    "optimizers", "autodiff",
 )  # fmt: skip
-LAYERS.update(dict.fromkeys(NAMESPACES, _layers("ops", "layers", "structures")))
+LAYERS.update(dict.fromkeys(NAMESPACES, _layers("engine", "ops", "layers", "structures", "transforms")))
+# Keras's names gather the namespaces of layers and of what trains them.
+LAYERS["keras"] = _layers("layers", "activations", "initializers", "losses", "metrics", "optimizers")
 LAYERS["style"] = frozenset({"errors"})
 # The doors: learners, op authors, testers, the shell, the notebooks. They import what they present.
 LAYERS.update(dict.fromkeys(("__init__", "__main__", "extend", "testing", "cli", "magic", "lessons", "exploring"), EVERYTHING))

@@ -8,7 +8,7 @@ products", 2017).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
@@ -17,6 +17,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.ops.array.creation import zeros_like
+from autodiff_lab.ops.math.arithmetic import add_n
 from autodiff_lab.ops.math.reductions import reduce_sum
 
 
@@ -57,7 +58,7 @@ class ForwardAccumulator:
                 )
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
 
-    def __enter__(self) -> ForwardAccumulator:
+    def __enter__(self) -> Self:
         self._tape.__enter__()
         self._tape.watch(self._primals)
         return self
@@ -78,11 +79,8 @@ class ForwardAccumulator:
             outer.watch(cotangent)
             found = self._tape.gradient(target, self._primals, output_gradients=cotangent)
             pairs = [(g, t) for g, t in zip(found, self._tangents, strict=True) if g is not None]
-            if pairs:
-                total = reduce_sum(pairs[0][0] * pairs[0][1])
-                for g, t in pairs[1:]:
-                    total = total + reduce_sum(g * t)
-        if not pairs:
+            total = add_n([reduce_sum(g * t) for g, t in pairs]) if pairs else None
+        if total is None:
             return None if unconnected is UnconnectedGradients.NONE else zeros_like(target)
         return outer.gradient(total, cotangent, unconnected_gradients=UnconnectedGradients.ZERO)
 

@@ -48,12 +48,18 @@ class _Argument:
     """One argument of a function: what the function gets, what the tape differentiates by, how results are shaped."""
 
     def __init__(self, value: Any) -> None:
-        if hasattr(value, "mirrored"):  # a module: the gradient has its attributes
-            self.passed, self.sources, self.rebuild = value, list(value.trainable_variables), value.mirrored
+        self.module = value if hasattr(value, "mirrored") else None
+        if self.module is not None:
+            self.passed, self.sources, self.rebuild = value, [], value.mirrored
             return
         leaves, rebuild = nest.flatten(value)
         self.sources = [leaf if isinstance(leaf, (Tensor, Variable)) else convert(leaf) for leaf in leaves]
         self.passed, self.rebuild = rebuild(self.sources), rebuild
+
+    def settle(self) -> None:
+        """Take the variables of a module once it ran: a layer makes them at its first call."""
+        if self.module is not None:
+            self.sources = list(self.module.trainable_variables)
 
 
 def value_with_pullback(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Callable[..., Any]]:
@@ -89,10 +95,14 @@ def value_with_pullback(function: Callable[..., Any], *arguments: Any) -> tuple[
         for argument in given:
             tape.watch(argument.sources)
         value = function(*[argument.passed for argument in given])
+    for argument in given:
+        argument.settle()
     silent = _stops.get() != stops
 
     def pullback(cotangent: Any) -> Any:
         sources = [argument.sources for argument in given]
+        if isinstance(value, Tensor):
+            cotangent = convert(cotangent, value)  # a list is one cotangent here, not a structure of them
         found = tape.gradient(value, sources, output_gradients=cotangent)
         if not silent:
             _warn_of_zeros(function, found)

@@ -68,9 +68,7 @@ def _rule(function: Callable[[Any], Any], rebuild: Callable[[list[Any]], Any], i
         tensors = [wrap(h) if ops.raw else h for h in given]
         answer = function(rebuild(list(tensors)))
         if answer is not None:
-            tensors = [
-                convert(leaf, like) for leaf, like in zip(nest.flatten(answer)[0], tensors, strict=True)
-            ]
+            tensors = [convert(leaf, like) for leaf, like in zip(nest.flatten(answer)[0], tensors, strict=True)]
         assert all(t._array.dtype == kind for t, kind in zip(tensors, kinds, strict=True))
         return [tensors[i]._array if ops.raw else tensors[i] for i in need]
 

@@ -1,0 +1,33 @@
+"""Initializers: ``lab.initializers``."""
+
+from autodiff_lab.layers.initializers import (
+    Constant,
+    Identity,
+    Initializer,
+    Ones,
+    Orthogonal,
+    RandomNormal,
+    RandomUniform,
+    TruncatedNormal,
+    VarianceScaling,
+    Zeros,
+    get,
+    glorot_uniform,
+    he_normal,
+)
+
+__all__ = [
+    "Constant",
+    "Identity",
+    "Initializer",
+    "Ones",
+    "Orthogonal",
+    "RandomNormal",
+    "RandomUniform",
+    "TruncatedNormal",
+    "VarianceScaling",
+    "Zeros",
+    "get",
+    "glorot_uniform",
+    "he_normal",
+]

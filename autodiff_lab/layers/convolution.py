@@ -1,0 +1,111 @@
+"""Convolution layers, channels last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.layers.layer import Layer, activation_of
+from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv2d_transpose, conv3d, sizes
+
+
+class _Convolution(Layer):
+    """What the convolution layers share."""
+
+    rank = 0
+    kernel: Variable
+    bias: Variable
+
+    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", activation: Any = None,
+                 use_bias: bool = True, dilation_rate: Any = 1, kernel_initializer: Any = "glorot_uniform",
+                 bias_initializer: Any = "zeros", name: str | None = None, **more: Any) -> None:  # fmt: skip
+        super().__init__(name, **more)
+        self.filters, self.use_bias, self.padding = int(filters), use_bias, padding.upper()
+        self.kernel_size = sizes(kernel_size, self.rank, "kernel_size")
+        self.strides = sizes(strides, self.rank, "strides")
+        self.dilation_rate = sizes(dilation_rate, self.rank, "dilation_rate")
+        self.activation = activation_of(activation)
+        self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
+
+    def build(self, input_shape: Any) -> None:
+        self.kernel = self.add_weight("kernel", self.kernel_shape(input_shape[-1]), self.kernel_initializer)
+        if self.use_bias:
+            self.bias = self.add_weight("bias", (self.filters,), self.bias_initializer)
+
+    def kernel_shape(self, channels: int) -> tuple[int, ...]:
+        """The kernel's shape for an input of so many channels."""
+        return (*self.kernel_size, channels, self.filters)
+
+    def call(self, x: Any) -> Tensor:
+        total = self.convolve(x)
+        return self.activation(total + self.bias if self.use_bias else total)
+
+    def convolve(self, x: Any) -> Tensor:
+        """The convolution alone."""
+        convolution: Any = {1: conv1d, 2: conv2d, 3: conv3d}[self.rank]
+        return convolution(x, self.kernel, self.strides, self.padding, dilations=self.dilation_rate)
+
+
+class Conv1D(_Convolution):
+    """One-dimensional convolution with bias and activation: (b, n, c) -> (b, m, filters).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.Conv1D(4, 3)(lab.zeros((2, 8, 3))).shape
+    TensorShape([2, 6, 4])
+    """
+
+    rank = 1
+
+
+class Conv2D(_Convolution):
+    """Two-dimensional convolution with bias and activation: (b, h, w, c) -> (b, h', w', filters).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> layer = lab.layers.Conv2D(6, (5, 5))
+    >>> layer(lab.zeros((10, 16, 16, 3))).shape, layer.kernel.shape
+    (TensorShape([10, 12, 12, 6]), TensorShape([5, 5, 3, 6]))
+    """
+
+    rank = 2
+
+
+class Conv3D(_Convolution):
+    """Three-dimensional convolution with bias and activation: (b, d, h, w, c) -> (b, d', h', w', filters).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.Conv3D(2, 3)(lab.zeros((1, 5, 5, 5, 1))).shape
+    TensorShape([1, 3, 3, 3, 2])
+    """
+
+    rank = 3
+
+
+class Conv2DTranspose(_Convolution):
+    """Two-dimensional transposed convolution: (b, h, w, c) -> (b, h', w', filters).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.Conv2DTranspose(4, 3, strides=2, padding="same")(lab.zeros((1, 5, 5, 2))).shape
+    TensorShape([1, 10, 10, 4])
+    """
+
+    rank = 2
+
+    def kernel_shape(self, channels: int) -> tuple[int, ...]:
+        return (*self.kernel_size, self.filters, channels)
+
+    def convolve(self, x: Any) -> Tensor:
+        spatial = [
+            n * s if self.padding == "SAME" else (n - 1) * s + d * (k - 1) + 1
+            for n, s, k, d in zip(x.shape[1:-1], self.strides, self.kernel_size, self.dilation_rate, strict=True)
+        ]
+        shape = (x.shape[0], *spatial, self.filters)
+        return conv2d_transpose(x, self.kernel, shape, self.strides, self.padding, dilations=self.dilation_rate)

@@ -1,0 +1,165 @@
+"""The everyday layers: dense, flatten, reshape, lambda, and the wrapper that forgets activations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.layers.layer import Layer, activation_of
+from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.linalg.products import matmul
+from autodiff_lab.transforms.recompute import recompute_grad
+
+
+class Dense(Layer):
+    """``activation(x @ kernel + bias)``.
+
+    Parameters
+    ----------
+    units : int
+        Length of the result's last axis.
+    activation : str or callable, optional
+        Applied to the sum.
+    use_bias : bool
+        Whether there is a bias.
+    kernel_initializer, bias_initializer : str or Initializer
+        How the weights start.
+
+    Shapes: x (*b, n) -> (*b, units); kernel (n, units), bias (units).
+
+    Raises
+    ------
+    ShapeMismatch
+        If the input's last axis is not what the kernel was built for.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> layer = lab.layers.Dense(2, kernel_initializer="ones")
+    >>> print(layer([[1.0, 2.0]]))
+    Tensor([[3. 3.]], shape=(1, 2), dtype=float32)
+    """
+
+    kernel: Variable
+    bias: Variable
+
+    def __init__(self, units: int, activation: Any = None, use_bias: bool = True,
+                 kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros", name: str | None = None,
+                 **more: Any) -> None:  # fmt: skip
+        super().__init__(name, **more)
+        self.units, self.use_bias = int(units), use_bias
+        self.activation = activation_of(activation)
+        self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
+
+    def build(self, input_shape: Any) -> None:
+        self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), self.kernel_initializer)
+        if self.use_bias:
+            self.bias = self.add_weight("bias", (self.units,), self.bias_initializer)
+
+    def call(self, x: Any) -> Tensor:
+        if x.shape[-1] != self.kernel.shape[0]:
+            raise ShapeMismatch(
+                f"{self.name}: built for {self.kernel.shape[0]} features, got an input of shape {tuple(x.shape)}."
+            )
+        total = matmul(x, self.kernel)
+        return self.activation(total + self.bias if self.use_bias else total)
+
+
+class Flatten(Layer):
+    """All axes but the first made one: (b, *s) -> (b, n).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.Flatten()(lab.zeros((10, 6, 6, 6))).shape
+    TensorShape([10, 216])
+    """
+
+    def call(self, x: Any) -> Tensor:
+        return reshape(x, (x.shape[0], int(np.prod(x.shape[1:]))))
+
+
+class Reshape(Layer):
+    """All axes but the first in another shape; one length may be -1.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.Reshape((2, -1))(lab.zeros((5, 6))).shape
+    TensorShape([5, 2, 3])
+    """
+
+    def __init__(self, target_shape: Any, name: str | None = None) -> None:
+        super().__init__(name)
+        self.target_shape = tuple(target_shape)
+
+    def call(self, x: Any) -> Tensor:
+        if -1 in self.target_shape:
+            return reshape(x, (x.shape[0], *self.target_shape))
+        return reshape(x, (-1, *self.target_shape))
+
+
+class Activation(Layer):
+    """An activation as a layer.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.Activation("relu")([-1.0, 2.0]))
+    Tensor([0. 2.], shape=(2,), dtype=float32)
+    """
+
+    def __init__(self, activation: Any, name: str | None = None) -> None:
+        super().__init__(name)
+        self.activation = activation_of(activation)
+
+    def call(self, x: Any) -> Tensor:
+        return self.activation(x)
+
+
+class Lambda(Layer):
+    """Any function as a layer.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.Lambda(lambda x: x * 2)([1.0]))
+    Tensor([2.], shape=(1,), dtype=float32)
+    """
+
+    def __init__(self, function: Callable[[Any], Any], name: str | None = None) -> None:
+        super().__init__(name)
+        self.function = function
+
+    def call(self, x: Any) -> Any:
+        return self.function(x)
+
+
+class ActivationDiscarding(Layer):
+    """A layer whose activations are not kept but computed again in the backward pass.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> thin = lab.layers.Dense(2).discarding_activations()
+    >>> thin(lab.ones((1, 3))).shape, len(thin.trainable_variables)
+    (TensorShape([1, 2]), 2)
+    """
+
+    def __init__(self, wrapped: Layer, name: str | None = None) -> None:
+        super().__init__(name)
+        self.wrapped = wrapped
+        self._thin = recompute_grad(wrapped.call)
+
+    def build(self, input_shape: Any) -> None:
+        if not self.wrapped.built:
+            self.wrapped.build(input_shape)
+            self.wrapped.built = True
+
+    def call(self, x: Any) -> Any:
+        return self._thin(x)

@@ -1,0 +1,41 @@
+"""Embedding: whole numbers to vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.layers.layer import Layer
+from autodiff_lab.ops.array.gathering import gather
+
+
+class Embedding(Layer):
+    """A table with one vector for each of `input_dim` numbers: (*b) int -> (*b, output_dim).
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a number is not in [0, input_dim).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.Embedding(10, 4)([[1, 2, 3]]).shape
+    TensorShape([1, 3, 4])
+    """
+
+    embeddings: Variable
+
+    def __init__(self, input_dim: int, output_dim: int, embeddings_initializer: Any = "random_uniform",
+                 name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name)
+        self.input_dim, self.output_dim = int(input_dim), int(output_dim)
+        self.embeddings_initializer = embeddings_initializer
+
+    def build(self, input_shape: Any) -> None:
+        shape = (self.input_dim, self.output_dim)
+        self.embeddings = self.add_weight("embeddings", shape, self.embeddings_initializer)
+
+    def call(self, x: Any) -> Tensor:
+        return gather(self.embeddings, x)

@@ -1,0 +1,273 @@
+"""Initializers: how weights start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert_to_tensor
+from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops import random
+
+
+class Initializer:
+    """Makes a tensor from a shape; subclasses define `values`.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> class Halves(lab.initializers.Initializer):
+    ...     def values(self, shape):
+    ...         return lab.ones(shape).numpy() / 2
+    >>> print(Halves()((2,)))
+    Tensor([0.5 0.5], shape=(2,), dtype=float32)
+    """
+
+    def __call__(self, shape: Any, dtype: Any = "float32") -> Tensor:
+        """A tensor of the shape and dtype."""
+        return convert_to_tensor(self.values(tuple(shape)).astype(as_dtype(dtype).dtype))
+
+    def values(self, shape: tuple[int, ...]) -> Any:
+        """The numbers, as float64."""
+        raise NotImplementedError
+
+
+class Zeros(Initializer):
+    """Zeros.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.initializers.Zeros()((2,)))
+    Tensor([0. 0.], shape=(2,), dtype=float32)
+    """
+
+    def values(self, shape: tuple[int, ...]) -> Any:
+        return np.zeros(shape)
+
+
+class Ones(Initializer):
+    """Ones.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.initializers.Ones()((2,)))
+    Tensor([1. 1.], shape=(2,), dtype=float32)
+    """
+
+    def values(self, shape: tuple[int, ...]) -> Any:
+        return np.ones(shape)
+
+
+class Constant(Initializer):
+    """One value, or given values.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.initializers.Constant(3)((2,)))
+    Tensor([3. 3.], shape=(2,), dtype=float32)
+    """
+
+    def __init__(self, value: Any = 0) -> None:
+        self.value = value
+
+    def values(self, shape: tuple[int, ...]) -> Any:
+        return np.broadcast_to(np.asarray(self.value, np.float64), shape).copy()
+
+
+class RandomNormal(Initializer):
+    """Normally distributed numbers.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.initializers.RandomNormal(stddev=0.1)((100, 3)).shape
+    TensorShape([100, 3])
+    """
+
+    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None) -> None:
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+
+    def values(self, shape: tuple[int, ...]) -> Any:
+        return np.asarray(random.normal(shape, self.mean, self.stddev, "float64", self.seed)._array)
+
+
+class RandomUniform(Initializer):
+    """Uniformly distributed numbers.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.initializers.RandomUniform(0.0, 1.0)((100,))
+    >>> bool(lab.reduce_all(x >= 0.0))
+    True
+    """
+
+    def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: int | None = None) -> None:
+        self.minval, self.maxval, self.seed = minval, maxval, seed
+
+    def values(self, shape: tuple[int, ...]) -> Any:
+        return np.asarray(random.uniform(shape, self.minval, self.maxval, "float64", self.seed)._array)
+
+
+class TruncatedNormal(RandomNormal):
+    """Normally distributed numbers, those beyond two standard deviations drawn again.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.initializers.TruncatedNormal(stddev=1.0)((1000,))
+    >>> bool(lab.reduce_max(lab.abs(x)) <= 2.0)
+    True
+    """
+
+    def values(self, shape: tuple[int, ...]) -> Any:
+        drawn = super().values(shape)
+        far = np.abs(drawn - self.mean) > 2 * self.stddev
+        while far.any():
+            drawn = np.where(far, np.asarray(random.normal(shape, self.mean, self.stddev, "float64")._array), drawn)
+            far = np.abs(drawn - self.mean) > 2 * self.stddev
+        return drawn
+
+
+class VarianceScaling(Initializer):
+    """Numbers whose variance fits the number of inputs or outputs: Glorot & Bengio 2010, He et al. 2015.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.initializers.VarianceScaling(2.0, "fan_in")((3, 4)).shape
+    TensorShape([3, 4])
+    """
+
+    def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal",
+                 seed: int | None = None) -> None:  # fmt: skip
+        self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
+
+    def values(self, shape: tuple[int, ...]) -> Any:
+        fan_in, fan_out = fans(shape)
+        n = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
+        variance = self.scale / max(1.0, n)
+        if self.distribution == "uniform":
+            limit = float(np.sqrt(3 * variance))
+            return RandomUniform(-limit, limit, self.seed).values(shape)
+        if self.distribution == "untruncated_normal":
+            return RandomNormal(0.0, float(np.sqrt(variance)), self.seed).values(shape)
+        kept = 0.87962566103423978  # the standard deviation of a normal cut at two of its own
+        return TruncatedNormal(0.0, float(np.sqrt(variance)) / kept, self.seed).values(shape)
+
+
+class Orthogonal(Initializer):
+    """A matrix with orthonormal rows or columns: Saxe et al. 2014.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> q = lab.initializers.Orthogonal(seed=1)((3, 3))
+    >>> bool(lab.reduce_max(lab.abs(lab.matmul(q, q, transpose_b=True) - lab.eye(3))) < 1e-5)
+    True
+    """
+
+    def __init__(self, gain: float = 1.0, seed: int | None = None) -> None:
+        self.gain, self.seed = gain, seed
+
+    def values(self, shape: tuple[int, ...]) -> Any:
+        if len(shape) < 2:
+            raise InvalidArgumentError(f"Orthogonal: at least 2 axes are needed, got shape {shape}")
+        rows, columns = int(np.prod(shape[:-1])), shape[-1]
+        drawn = RandomNormal(0.0, 1.0, self.seed).values((max(rows, columns), min(rows, columns)))
+        q, r = np.linalg.qr(drawn)
+        q = q * np.sign(np.diag(r))
+        return self.gain * (q if rows >= columns else q.T).reshape(shape)
+
+
+class Identity(Initializer):
+    """The identity matrix.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.initializers.Identity(2.0)((2, 2)))
+    Tensor([[2. 0.]
+     [0. 2.]], shape=(2, 2), dtype=float32)
+    """
+
+    def __init__(self, gain: float = 1.0) -> None:
+        self.gain = gain
+
+    def values(self, shape: tuple[int, ...]) -> Any:
+        return self.gain * np.eye(shape[0], shape[-1])
+
+
+def fans(shape: tuple[int, ...]) -> tuple[float, float]:
+    """Inputs and outputs of one unit of a weight (*window, in, out)."""
+    if len(shape) < 2:
+        n = float(shape[0]) if shape else 1.0
+        return n, n
+    window = float(np.prod(shape[:-2]))
+    return shape[-2] * window, shape[-1] * window
+
+
+def glorot_uniform(seed: int | None = None) -> Initializer:
+    """Uniform, with the variance of Glorot and Bengio (2010).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> bool(lab.reduce_max(lab.abs(lab.initializers.glorot_uniform()((2, 4)))) <= 1.0)
+    True
+    """
+    return VarianceScaling(1.0, "fan_avg", "uniform", seed)
+
+
+def he_normal(seed: int | None = None) -> Initializer:
+    """Normal, with the variance of He et al. (2015).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.initializers.he_normal()((2, 4)).shape
+    TensorShape([2, 4])
+    """
+    return VarianceScaling(2.0, "fan_in", "truncated_normal", seed)
+
+
+_BY_NAME: dict[str, Callable[[], Initializer]] = {
+    "zeros": Zeros, "ones": Ones, "random_normal": RandomNormal, "random_uniform": RandomUniform,
+    "truncated_normal": TruncatedNormal, "orthogonal": Orthogonal, "identity": Identity,
+    "glorot_uniform": glorot_uniform, "he_normal": he_normal,
+    "glorot_normal": lambda: VarianceScaling(1.0, "fan_avg"),
+    "he_uniform": lambda: VarianceScaling(2.0, "fan_in", "uniform"),
+    "lecun_normal": lambda: VarianceScaling(1.0, "fan_in"),
+    "lecun_uniform": lambda: VarianceScaling(1.0, "fan_in", "uniform"),
+}  # fmt: skip
+
+
+def get(value: Any) -> Callable[..., Tensor]:
+    """The initializer that a name stands for; an initializer is returned as it is.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.initializers.get("ones")((2,)))
+    Tensor([1. 1.], shape=(2,), dtype=float32)
+    """
+    if isinstance(value, type):
+        return value()
+    if callable(value):
+        given: Any = value
+        return given
+    if value not in _BY_NAME:
+        raise InvalidArgumentError(f"initializer {value!r} is not known. Try one of: {', '.join(_BY_NAME)}.")
+    return _BY_NAME[value]()

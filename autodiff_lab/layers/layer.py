@@ -1,0 +1,116 @@
+"""Layer: a module that makes its weights at its first call, from the shape of its input."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.events import name_scope
+from autodiff_lab.layers import initializers
+from autodiff_lab.layers.module import Module
+
+if TYPE_CHECKING:
+    from autodiff_lab.layers.core import ActivationDiscarding
+
+_used: Counter[str] = Counter()
+
+
+def _unique(cls: type) -> str:
+    """``dense``, ``dense_1``, ...: the class in snake case, counted in the process."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
+    count = _used[name]
+    _used[name] += 1
+    return f"{name}_{count}" if count else name
+
+
+class Layer(Module):
+    """Base of layers; override ``build(input_shape)`` to make weights and ``call(x)`` to compute.
+
+    Parameters
+    ----------
+    name : str, optional
+        Prefix of the weights' names and the scope of the layer's ops in recordings.
+    trainable : bool
+        Whether weights are trained.
+    dtype : DType
+        Of the weights.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> class Scale(lab.layers.Layer):
+    ...     def build(self, input_shape):
+    ...         self.factor = self.add_weight("factor", (input_shape[-1],), "ones")
+    ...     def call(self, x):
+    ...         return x * self.factor
+    >>> print(Scale()([1.0, 2.0]))
+    Tensor([1. 2.], shape=(2,), dtype=float32)
+    """
+
+    def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = "float32") -> None:
+        super().__init__(name or _unique(type(self)))
+        self.built = False
+        self.trainable = trainable
+        self.weight_dtype = dtype
+
+    def build(self, input_shape: Any) -> None:
+        """Make the weights; called once, before the first `call`."""
+
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """The layer's value."""
+        raise NotImplementedError(f"{type(self).__name__} does not define call(self, inputs)")
+
+    def add_weight(self, name: str | None = None, shape: Any = (), initializer: Any = "glorot_uniform",
+                   trainable: bool = True, dtype: Any = None) -> Variable:  # fmt: skip
+        """A variable named after the layer, started by an initializer."""
+        value = initializers.get(initializer)(tuple(shape), dtype or self.weight_dtype)
+        return Variable(value, trainable=trainable and self.trainable, name=f"{self.name}/{name or 'weight'}")
+
+    def ensure_built(self, *inputs: Any) -> None:
+        """Make the weights if they are not made yet."""
+        if not self.built:
+            shape = getattr(inputs[0], "shape", None) if inputs else ()
+            self.build(tuple(convert(inputs[0]).shape) if shape is None else tuple(shape))
+            self.built = True
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Build if need be, then `call`, in a scope of the layer's name."""
+        if (not isinstance(inputs, (Tensor, Variable)) and not isinstance(inputs, (list, tuple))) or (
+            isinstance(inputs, (list, tuple)) and not any(isinstance(v, (Tensor, Variable)) for v in inputs)
+        ):
+            inputs = convert(inputs)
+        self.ensure_built(inputs)
+        with name_scope(self.name):
+            return self.call(inputs, *args, **kwargs)
+
+    @property
+    def weights(self) -> list[Variable]:
+        """Every variable, as a list."""
+        return list(self.variables)
+
+    def get_weights(self) -> list[Any]:
+        """The weights as NumPy arrays."""
+        return [v.numpy() for v in self.variables]
+
+    def set_weights(self, weights: list[Any]) -> None:
+        """Assign the weights, in the order of `get_weights`."""
+        for variable, value in zip(self.variables, weights, strict=True):
+            variable.assign(value)
+
+    def discarding_activations(self) -> ActivationDiscarding:
+        """Wrap the layer: its activations are computed again in the backward pass instead of kept."""
+        from autodiff_lab.layers.core import ActivationDiscarding
+
+        return ActivationDiscarding(self)
+
+
+def activation_of(name: Any) -> Callable[[Any], Any]:
+    """The function that an activation's name stands for; None is the identity."""
+    from autodiff_lab.layers import activations
+
+    return activations.get(name)

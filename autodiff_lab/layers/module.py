@@ -1,0 +1,162 @@
+"""Module: an object that finds the variables it holds, and whose gradient mirrors it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.transforms.functional import value_with_pullback
+
+
+class ModuleGradient:
+    """Gradients under the names of a module's attributes; `gradients` has them in the order of its variables."""
+
+    def __init__(self, gradients: list[Any]) -> None:
+        self.gradients = gradients
+
+    def __repr__(self) -> str:
+        names = ", ".join(name for name in vars(self) if name != "gradients")
+        return f"ModuleGradient({names})"
+
+
+class Module:
+    """Base of everything that holds variables; define ``__call__`` in a subclass.
+
+    Variables and modules are found in attributes, also inside lists, tuples and dicts, in the order in which the
+    attributes were set.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> class Line(lab.Module):
+    ...     def __init__(self):
+    ...         self.slope = lab.Variable(2.0, name="slope")
+    ...         self.offset = lab.Variable(1.0, name="offset")
+    ...     def __call__(self, x):
+    ...         return self.slope * x + self.offset
+    >>> line = Line()
+    >>> [v.name for v in line.trainable_variables]
+    ['slope:0', 'offset:0']
+    >>> float(lab.gradient(lambda model: model(3.0))(line).slope)
+    3.0
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        self._given_name = name
+
+    @property
+    def name(self) -> str:
+        """The name given, or that of the class."""
+        return getattr(self, "_given_name", None) or type(self).__name__.lower()
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Every variable, each once."""
+        return tuple(dict.fromkeys(_variables(self, set())))
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        """Every trainable variable, each once."""
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def submodules(self) -> tuple[Module, ...]:
+        """Every module inside, at any depth, each once."""
+        return tuple(dict.fromkeys(_modules(self, set())))
+
+    def mirrored(self, gradients: list[Any]) -> ModuleGradient:
+        """Gradients, in the order of `trainable_variables`, under the names of the attributes."""
+        found = dict(zip(self.trainable_variables, gradients, strict=True))
+        return _mirror(self, found, gradients)
+
+    def applied_for_backpropagation(self, *inputs: Any) -> tuple[Any, Callable[[Any], Any]]:
+        """The module's value, and a function from the value's cotangent to the module's gradient and the inputs'.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> layer = lab.layers.Dense(1)
+        >>> value, backprop = layer.applied_for_backpropagation(lab.ones((1, 2)))
+        >>> gradient, dx = backprop(lab.ones((1, 1)))
+        >>> gradient.kernel.shape, dx.shape
+        (TensorShape([2, 1]), TensorShape([1, 2]))
+        """
+        return value_with_pullback(_build_and_apply(self, inputs), self, *inputs)
+
+    def save_weights(self, path: str | Path) -> None:
+        """Write every variable into a NumPy ``.npz`` file, by position and name; no pickle."""
+        from autodiff_lab.layers.saving import save_variables
+
+        save_variables(self.variables, path)
+
+    def load_weights(self, path: str | Path) -> None:
+        """Read every variable from a file that `save_weights` wrote.
+
+        Raises
+        ------
+        ShapeMismatch
+            If the file has other variables, shapes or dtypes; nothing is changed then.
+        """
+        from autodiff_lab.layers.saving import load_variables
+
+        load_variables(self.variables, path)
+
+
+def _build_and_apply(module: Module, inputs: tuple[Any, ...]) -> Callable[..., Any]:
+    """The call as a function of the module; layers that are not built yet are, by the shapes of the inputs."""
+    build = getattr(module, "ensure_built", None)
+    if build is not None:
+        build(*inputs)
+    return lambda model, *xs: model(*xs)
+
+
+def _children(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _children(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _children(item)
+    elif isinstance(value, (Variable, Module)):
+        yield value
+
+
+def _held(module: Module) -> Iterator[Any]:
+    for value in vars(module).values():
+        yield from _children(value)
+
+
+def _variables(module: Module, seen: set[int]) -> Iterator[Variable]:
+    seen.add(id(module))
+    for child in _held(module):
+        if isinstance(child, Variable):
+            yield child
+        elif id(child) not in seen:
+            yield from _variables(child, seen)
+
+
+def _modules(module: Module, seen: set[int]) -> Iterator[Module]:
+    seen.add(id(module))
+    for child in _held(module):
+        if isinstance(child, Module) and id(child) not in seen:
+            yield child
+            yield from _modules(child, seen)
+
+
+def _mirror(value: Any, found: dict[Variable, Any], gradients: list[Any] | None = None) -> Any:
+    if isinstance(value, Variable):
+        return found.get(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_mirror(item, found) for item in value)
+    if isinstance(value, dict):
+        return {key: _mirror(item, found) for key, item in value.items()}
+    if not isinstance(value, Module):
+        return None
+    order = [found[v] for v in value.trainable_variables] if gradients is None else gradients
+    result = ModuleGradient(order)
+    for name, attribute in vars(value).items():
+        if any(True for _ in _children(attribute)):
+            setattr(result, name, _mirror(attribute, found))
+    return result

@@ -1,0 +1,121 @@
+"""Layers that behave otherwise in training: batch normalisation and dropout; and layer normalisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.layers.layer import Layer
+from autodiff_lab.ops import random
+from autodiff_lab.ops.array.casting import cast, stop_gradient
+from autodiff_lab.ops.math.arithmetic import square
+from autodiff_lab.ops.math.exponential import rsqrt
+from autodiff_lab.ops.math.reductions import reduce_mean
+
+
+class BatchNormalization(Layer):
+    """Each feature shifted and scaled to mean 0 and variance 1 over the batch: Ioffe & Szegedy 2015.
+
+    In training the batch's own mean and variance are used, and moving averages of them are kept for inference.
+
+    Shapes: x (b, *s, c) -> the same; gamma, beta (c).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> layer = lab.layers.BatchNormalization(epsilon=0.0)
+    >>> print(layer([[0.0], [2.0]], training=True))
+    Tensor([[-1.]
+     [ 1.]], shape=(2, 1), dtype=float32)
+    """
+
+    gamma: Variable
+    beta: Variable
+    moving_mean: Variable
+    moving_variance: Variable
+
+    def __init__(self, momentum: float = 0.99, epsilon: float = 1e-3, name: str | None = None) -> None:
+        super().__init__(name)
+        self.momentum, self.epsilon = momentum, epsilon
+
+    def build(self, input_shape: Any) -> None:
+        shape = (input_shape[-1],)
+        self.gamma = self.add_weight("gamma", shape, "ones")
+        self.beta = self.add_weight("beta", shape, "zeros")
+        self.moving_mean = self.add_weight("moving_mean", shape, "zeros", trainable=False)
+        self.moving_variance = self.add_weight("moving_variance", shape, "ones", trainable=False)
+
+    def call(self, x: Any, training: bool = False) -> Tensor:
+        if not training:
+            return self._scaled(x, self.moving_mean.read(), self.moving_variance.read())
+        axes = tuple(range(x.ndim - 1))
+        mean = reduce_mean(x, axis=axes)
+        variance = reduce_mean(square(x - mean), axis=axes)
+        self._move(self.moving_mean, mean)
+        self._move(self.moving_variance, variance)
+        return self._scaled(x, mean, variance)
+
+    def _move(self, average: Variable, value: Tensor) -> None:
+        average.assign(self.momentum * average.read() + (1 - self.momentum) * stop_gradient(value))
+
+    def _scaled(self, x: Any, mean: Tensor, variance: Tensor) -> Tensor:
+        return (x - mean) * (rsqrt(variance + self.epsilon) * self.gamma) + self.beta
+
+
+class LayerNormalization(Layer):
+    """Each example shifted and scaled to mean 0 and variance 1 over its last axis: Ba, Kiros & Hinton 2016.
+
+    Shapes: x (*b, c) -> the same; gamma, beta (c).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.LayerNormalization(epsilon=0.0)([[0.0, 2.0]]))
+    Tensor([[-1.  1.]], shape=(1, 2), dtype=float32)
+    """
+
+    gamma: Variable
+    beta: Variable
+
+    def __init__(self, epsilon: float = 1e-3, name: str | None = None) -> None:
+        super().__init__(name)
+        self.epsilon = epsilon
+
+    def build(self, input_shape: Any) -> None:
+        self.gamma = self.add_weight("gamma", (input_shape[-1],), "ones")
+        self.beta = self.add_weight("beta", (input_shape[-1],), "zeros")
+
+    def call(self, x: Any) -> Tensor:
+        centred = x - reduce_mean(x, axis=-1, keepdims=True)
+        variance = reduce_mean(square(centred), axis=-1, keepdims=True)
+        return centred * rsqrt(variance + self.epsilon) * self.gamma + self.beta
+
+
+class Dropout(Layer):
+    """In training, zeroes each element with probability `rate` and scales the others up: Srivastava et al. 2014.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the rate is not in [0, 1).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.Dropout(0.5)([1.0, 2.0]))
+    Tensor([1. 2.], shape=(2,), dtype=float32)
+    """
+
+    def __init__(self, rate: float, seed: int | None = None, name: str | None = None) -> None:
+        super().__init__(name)
+        if not 0 <= rate < 1:
+            raise InvalidArgumentError(f"Dropout: the rate must be in [0, 1), got {rate}")
+        self.rate, self.seed = rate, seed
+
+    def call(self, x: Any, training: bool = False) -> Any:
+        if not training or not self.rate:
+            return x
+        kept = random.uniform(tuple(x.shape), seed=self.seed) >= self.rate
+        return x * (cast(kept, x.dtype) / (1 - self.rate))

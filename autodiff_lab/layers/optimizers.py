@@ -1,0 +1,290 @@
+"""Optimizers: rules that change variables along their gradients.
+
+Updates are plain NumPy on the variables' arrays: training is not differentiated through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tape import GradientTape
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.layers.module import Module, ModuleGradient
+from autodiff_lab.layers.saving import load_variables, save_variables
+from autodiff_lab.layers.schedules import LearningRateSchedule
+
+
+class Optimizer:
+    """Base of optimizers; a subclass defines `change`.
+
+    Parameters
+    ----------
+    learning_rate : float or LearningRateSchedule
+        The step's length.
+    clipnorm : float, optional
+        Longest norm of each gradient.
+    global_clipnorm : float, optional
+        Longest norm of all gradients together.
+    clipvalue : float, optional
+        Largest absolute value of an element.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> class Signs(lab.optimizers.Optimizer):
+    ...     def change(self, gradient, value, state, step):
+    ...         return -self.learning_rate * (gradient / abs(gradient))
+    >>> v = lab.Variable(1.0)
+    >>> _ = Signs(0.5).apply_gradients([(lab.constant(-3.0), v)])
+    >>> float(v)
+    1.5
+    """
+
+    slots: tuple[str, ...] = ()
+
+    def __init__(self, learning_rate: Any = 0.001, *, clipnorm: float | None = None,
+                 global_clipnorm: float | None = None, clipvalue: float | None = None, name: str | None = None,
+                 ) -> None:  # fmt: skip
+        self._rate: Any = learning_rate
+        self.clipnorm, self.global_clipnorm, self.clipvalue = clipnorm, global_clipnorm, clipvalue
+        self.name = name or type(self).__name__
+        self.iterations = Variable(0, dtype="int64", trainable=False, name=f"{self.name}/iterations")
+        self._state: dict[Variable, dict[str, Variable]] = {}
+
+    @property
+    def learning_rate(self) -> float:
+        """The rate at the present step."""
+        return float(
+            self._rate(int(self.iterations._array)) if isinstance(self._rate, LearningRateSchedule) else self._rate
+        )
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        self._rate = value
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The optimizer's own state: the step count and what it keeps for each variable."""
+        return (self.iterations, *(slot for state in self._state.values() for slot in state.values()))
+
+    def build(self, variables: Iterable[Variable]) -> None:
+        """Make the state for variables, zeros at first."""
+        for v in variables:
+            if v not in self._state:
+                zeros = np.zeros(v._array.shape, v._array.dtype)[()]
+                self._state[v] = {
+                    s: Variable(zeros, trainable=False, name=f"{self.name}/{v.name[:-2]}/{s}") for s in self.slots
+                }
+
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+        """What to add to a variable: arrays in, array out; `state` is written to."""
+        raise NotImplementedError
+
+    def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Variable]]) -> Variable:
+        """Change each variable along its gradient; a gradient of None leaves it as it is.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If no variable has a gradient.
+        """
+        pairs = [(g, v) for g, v in grads_and_vars if g is not None]
+        if not pairs:
+            raise InvalidArgumentError(
+                "apply_gradients: no gradient is left, all are None. Is the loss computed inside the tape, from these "
+                "variables? Try tape.explain(loss, variable)."
+            )
+        arrays = self._clipped([np.asarray(convert(g)._array) for g, _ in pairs])
+        self.build(v for _, v in pairs)
+        step = int(self.iterations._array) + 1
+        for gradient, (_, v) in zip(arrays, pairs, strict=True):
+            slots = self._state[v]
+            state = {name: slot._array for name, slot in slots.items()}
+            moved = self.change(gradient, v._array, state, step)
+            v.assign(np.asarray(v._array + moved).astype(v._array.dtype)[()])
+            for name, slot in slots.items():
+                slot.assign(np.asarray(state[name]).astype(v._array.dtype)[()])
+        self.iterations.assign_add(1)
+        return self.iterations
+
+    def update(self, module: Module, along: ModuleGradient) -> None:
+        """Change a module's trainable variables along a gradient that mirrors it.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> layer = lab.layers.Dense(1, kernel_initializer="ones")
+        >>> loss, gradient = lab.value_with_gradient(lambda m: lab.reduce_sum(m([[1.0, 2.0]])))(layer)
+        >>> lab.optimizers.SGD(0.5).update(layer, along=gradient)
+        """
+        self.apply_gradients(zip(along.gradients, module.trainable_variables, strict=True))
+
+    def minimize(self, loss: Any, var_list: Sequence[Variable], tape: GradientTape | None = None) -> Variable:
+        """One step that makes a loss smaller: `loss` is a function, or a tensor with its tape."""
+        if tape is None:
+            if not callable(loss):
+                raise InvalidArgumentError("minimize: a loss tensor needs its tape. Try minimize(loss, v, tape=tape).")
+            function: Callable[[], Any] = loss
+            own = GradientTape()
+            with own:
+                loss = function()
+            tape = own
+        return self.apply_gradients(zip(tape.gradient(loss, list(var_list)), var_list, strict=True))
+
+    def save_state(self, path: str | Path) -> None:
+        """Write the optimizer's state into a ``.npz`` file."""
+        save_variables(self.variables, path)
+
+    def load_state(self, path: str | Path) -> None:
+        """Read the optimizer's state; `build` must have been called for the variables."""
+        load_variables(self.variables, path)
+
+    def _clipped(self, gradients: list[Any]) -> list[Any]:
+        if self.clipvalue is not None:
+            gradients = [np.clip(g, -self.clipvalue, self.clipvalue) for g in gradients]
+        if self.clipnorm is not None:
+            gradients = [_shortened(g, self.clipnorm, float(np.linalg.norm(g))) for g in gradients]
+        if self.global_clipnorm is not None:
+            whole = float(np.sqrt(sum(float(np.sum(np.square(g))) for g in gradients)))
+            gradients = [_shortened(g, self.global_clipnorm, whole) for g in gradients]
+        return gradients
+
+
+def _shortened(g: Any, limit: float, norm: float) -> Any:
+    return g * g.dtype.type(limit / norm) if norm > limit else g
+
+
+class SGD(Optimizer):
+    """Gradient descent, with momentum and Nesterov's look ahead if asked: ``v <- v - rate * g``.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable([1.0, 2.0])
+    >>> _ = lab.optimizers.SGD(learning_rate=0.5).apply_gradients([(lab.constant([1.0, -2.0]), v)])
+    >>> print(v.numpy())
+    [0.5 3. ]
+    """
+
+    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **more: Any) -> None:
+        super().__init__(learning_rate, **more)
+        self.momentum, self.nesterov = momentum, nesterov
+        self.slots = ("momentum",) if momentum else ()
+
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+        if not self.momentum:
+            return -self.learning_rate * gradient
+        state["momentum"] = self.momentum * state["momentum"] - self.learning_rate * gradient
+        if self.nesterov:
+            return self.momentum * state["momentum"] - self.learning_rate * gradient
+        return state["momentum"]
+
+
+class Adam(Optimizer):
+    """Moments of the gradient, corrected for their start: Kingma & Ba 2015.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> _ = lab.optimizers.Adam(0.1).apply_gradients([(lab.constant(2.0), v)])
+    >>> print(round(float(v), 4))
+    0.9
+    """
+
+    slots = ("m", "v")
+
+    def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
+                 **more: Any) -> None:  # fmt: skip
+        super().__init__(learning_rate, **more)
+        self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
+
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+        state["m"] = self.beta_1 * state["m"] + (1 - self.beta_1) * gradient
+        state["v"] = self.beta_2 * state["v"] + (1 - self.beta_2) * gradient * gradient
+        rate = self.learning_rate * np.sqrt(1 - self.beta_2**step) / (1 - self.beta_1**step)
+        return -rate * state["m"] / (np.sqrt(state["v"]) + self.epsilon)
+
+
+class AdamW(Adam):
+    """Adam with weight decay apart from the gradient: Loshchilov & Hutter 2019.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> _ = lab.optimizers.AdamW(0.1).apply_gradients([(lab.constant(2.0), v)])
+    >>> print(round(float(v), 3))
+    0.9
+    """
+
+    def __init__(self, learning_rate: Any = 0.001, weight_decay: float = 0.004, **more: Any) -> None:
+        super().__init__(learning_rate, **more)
+        self.weight_decay = weight_decay
+
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+        return super().change(gradient, value, state, step) - self.learning_rate * self.weight_decay * value
+
+
+class RMSprop(Optimizer):
+    """Gradients divided by a moving average of their size: Tieleman & Hinton 2012.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> _ = lab.optimizers.RMSprop(0.1).apply_gradients([(lab.constant(2.0), v)])
+    >>> print(round(float(v), 3))
+    0.684
+    """
+
+    slots = ("square", "momentum")
+
+    def __init__(self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7,
+                 **more: Any) -> None:  # fmt: skip
+        super().__init__(learning_rate, **more)
+        self.rho, self.momentum, self.epsilon = rho, momentum, epsilon
+
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+        state["square"] = self.rho * state["square"] + (1 - self.rho) * gradient * gradient
+        moved = self.learning_rate * gradient / np.sqrt(state["square"] + self.epsilon)
+        state["momentum"] = self.momentum * state["momentum"] + moved
+        return -state["momentum"]
+
+
+class Adagrad(Optimizer):
+    """Gradients divided by the root of the sum of their squares: Duchi et al. 2011.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> _ = lab.optimizers.Adagrad(0.1).apply_gradients([(lab.constant(2.0), v)])
+    >>> print(round(float(v), 3))
+    0.901
+    """
+
+    slots = ("sum",)
+
+    def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7,
+                 **more: Any) -> None:  # fmt: skip
+        super().__init__(learning_rate, **more)
+        self.initial, self.epsilon = initial_accumulator_value, epsilon
+
+    def build(self, variables: Iterable[Variable]) -> None:
+        variables = list(variables)
+        new = [v for v in variables if v not in self._state]
+        super().build(variables)
+        for v in new:
+            slot = self._state[v]["sum"]
+            slot.assign(np.full(v._array.shape, self.initial, v._array.dtype)[()])
+
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+        state["sum"] = state["sum"] + gradient * gradient
+        return -self.learning_rate * gradient / np.sqrt(state["sum"] + self.epsilon)

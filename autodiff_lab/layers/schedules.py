@@ -1,0 +1,80 @@
+"""Learning-rate schedules: the rate as a function of the step."""
+
+from __future__ import annotations
+
+import math
+
+from autodiff_lab.errors import InvalidArgumentError
+
+
+class LearningRateSchedule:
+    """Base of schedules: call with a step, counted from 0, to get a rate."""
+
+    def __call__(self, step: int) -> float:
+        """The rate at a step."""
+        raise NotImplementedError
+
+
+class ExponentialDecay(LearningRateSchedule):
+    """``initial * decay_rate ** (step / decay_steps)``.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.optimizers.schedules.ExponentialDecay(1.0, 10, 0.5)(20)
+    0.25
+    """
+
+    def __init__(self, initial_learning_rate: float, decay_steps: int, decay_rate: float,
+                 staircase: bool = False) -> None:  # fmt: skip
+        self.initial, self.steps, self.rate, self.staircase = initial_learning_rate, decay_steps, decay_rate, staircase
+
+    def __call__(self, step: int) -> float:
+        exponent = step / self.steps
+        return self.initial * self.rate ** (math.floor(exponent) if self.staircase else exponent)
+
+
+class CosineDecay(LearningRateSchedule):
+    """Half a cosine from the initial rate to ``alpha`` times it: Loshchilov & Hutter 2017.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> round(lab.optimizers.schedules.CosineDecay(1.0, 10)(5), 3)
+    0.5
+    """
+
+    def __init__(self, initial_learning_rate: float, decay_steps: int, alpha: float = 0.0) -> None:
+        self.initial, self.steps, self.alpha = initial_learning_rate, decay_steps, alpha
+
+    def __call__(self, step: int) -> float:
+        share = 0.5 * (1 + math.cos(math.pi * min(step, self.steps) / self.steps))
+        return self.initial * ((1 - self.alpha) * share + self.alpha)
+
+
+class PiecewiseConstantDecay(LearningRateSchedule):
+    """One rate up to each boundary, the last one beyond.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is not one value more than boundaries.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> rate = lab.optimizers.schedules.PiecewiseConstantDecay([10], [1.0, 0.1])
+    >>> rate(10), rate(11)
+    (1.0, 0.1)
+    """
+
+    def __init__(self, boundaries: list[int], values: list[float]) -> None:
+        if len(values) != len(boundaries) + 1:
+            raise InvalidArgumentError(
+                f"PiecewiseConstantDecay: {len(boundaries)} boundaries need {len(boundaries) + 1} values, "
+                f"got {len(values)}."
+            )
+        self.boundaries, self.values = boundaries, values
+
+    def __call__(self, step: int) -> float:
+        return self.values[sum(step > boundary for boundary in self.boundaries)]
