@@ -18,6 +18,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from autodiff_lab.events.values import OpApplied, OpDescribed, OpFailed, Place, TensorLeft, TensorMet
 
 SINKS: ContextVar[tuple[Any, ...]] = ContextVar("autodiff_lab_sinks", default=())
@@ -27,7 +29,8 @@ sinks_now = SINKS.get
 fresh_id = itertools.count(1).__next__
 """Ids of tensors, variables, tapes and sweeps: unique in the process and never used twice."""
 
-_PACKAGE = str(Path(__file__).parent.parent) + os.sep
+_NOT_THE_USERS = tuple(str(Path(file).parent) + os.sep for file in (Path(__file__).parent, np.__file__))
+"""Folders whose frames are passed over: ours, and NumPy's, whose functions call `__array__` from inside."""
 
 
 class Identified:
@@ -57,11 +60,11 @@ class Sink(Protocol):
 
 
 def place_now() -> Place | None:
-    """The file and line of the innermost frame outside this package: the user's line."""
+    """The file and line of the innermost frame outside this package and NumPy: the user's line."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(_PACKAGE):
+        if not name.startswith(_NOT_THE_USERS):
             return name, frame.f_lineno
         frame = frame.f_back
     return None

@@ -1,0 +1,284 @@
+"""Why a gradient is None, zero or a number: the search of `paths`, told in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from autodiff_lab.events import Place
+from autodiff_lab.explain.leaving import parts_of
+from autodiff_lab.explain.model import Explanation
+from autodiff_lab.explain.paths import Cut, Edge, Paths
+from autodiff_lab.explain.subjects import Subject, subject, tape_of
+from autodiff_lab.explain.tracking import Tracking, differentiable_dtype, tracking
+from autodiff_lab.explain.words import LEFT_BY, OTHERWISE, SMOOTH, WHOLE_FIX, WORDS
+from autodiff_lab.explain.zero import of_value
+from autodiff_lab.recording.model import Sweep
+from autodiff_lab.recording.numbers import short
+from autodiff_lab.recording.recording import Recording
+
+LEAVES = 6
+"""Names listed of what a target does depend on."""
+
+
+def explain(recording: Recording, target: Any, source: Any, tape: int | None = None) -> Explanation:
+    """Say why the gradient of a target by a source is what it is; see `Recording.explain`.
+
+    Parameters
+    ----------
+    recording : Recording
+        A program with at least one tape.
+    target, source : Tensor, Variable, int or str
+        Objects of the program, ids, or names as the printed recording shows them.
+    tape : int, optional
+        The id of the tape that is meant; by default the one that was asked for this gradient.
+
+    Raises
+    ------
+    NotInRecording
+        A `LookupError`: a name or id is not in the recording.
+    """
+    t, s = subject(recording, target, "target"), subject(recording, source, "source")
+    tape = tape_of(recording, t, s) if tape is None else tape
+    if tape is None:
+        return _without_tape(t, s)
+    return _Case(recording, t, s, tape).verdict()
+
+
+def _without_tape(t: Subject, s: Subject) -> Explanation:
+    return Explanation(
+        "no_tape",
+        "None",
+        f"There is no gradient of {t.name} by {s.name}.",
+        "No tape recorded this program.",
+        fix="Compute the target inside `with lab.GradientTape() as tape:` and call tape.gradient(target, source).",
+    )
+
+
+class _Case:
+    """One question about one tape."""
+
+    def __init__(self, recording: Recording, target: Subject, source: Subject, tape: int) -> None:
+        self.recording, self.t, self.s = recording, target, source
+        self.seen: Tracking = tracking(recording, tape)
+        self.sweep = _sweep_for(recording, target, source, tape)
+
+    def verdict(self) -> Explanation:
+        if not self.s.tensors or not self.t.tensors:
+            return self._no_path()
+        edges = Paths(self.recording, self.seen, self.s).best(self.t)
+        if edges is None:
+            return self._no_path()
+        cuts = [edge.cut for edge in edges if edge.cut is not None]
+        deciding = [cut for cut in cuts if cut.cause == "control_flow"]
+        cuts = deciding[:1] or self._with_source(cuts, edges)
+        if not cuts:
+            cuts = list(self._unexpected(edges))
+        if cuts:
+            return self._cut(cuts)
+        return of_value(self.recording, self.t, self.s, self.sweep)
+
+    def _with_source(self, cuts: list[Cut], edges: list[Edge]) -> list[Cut]:
+        """Put what is wrong with the source itself in front of what is wrong on the way."""
+        unwatched = self._unwatched()
+        if unwatched is None:
+            return cuts
+        first = edges[0]
+        place = None if first.application is None else self.recording.applications[first.application].place
+        here = Cut(unwatched, first.start, place, first.application)
+        if unwatched == "replaced":
+            record = self.recording.tensors[self.s.tensors[-1]]
+            here = Cut(unwatched, record.id, record.place, record.application)
+        return [here, *(cut for cut in cuts if cut.cause != "not_watched")]
+
+    def _unwatched(self) -> str | None:
+        """Why the tape never tracked the source; None if it did, or if that is not what is missing."""
+        records = [self.recording.tensors[tensor] for tensor in self.s.tensors]
+        if any(r.id in self.seen.since for r in records):
+            return None
+        if not any(differentiable_dtype(r.snapshot.dtype) for r in records):
+            return None
+        if self.s.variable is not None:
+            if not self.s.trainable:
+                return "not_trainable"
+            return None if self.seen.automatic else "watching_off"
+        made = records[-1].application
+        if made is None:
+            return "not_watched"
+        if self._replaced(made):
+            return "replaced"
+        return "not_watched" if self.seen.listens(made) or self.seen.silence(made) == "before" else None
+
+    def _replaced(self, made: int) -> bool:
+        """Whether the source's own line gave the name of a variable to a tensor: ``w = w - 0.1 * g``."""
+        application = self.recording.applications[made]
+        line = parts_of(self.recording.line(application.place))
+        if not line.assigns & line.reads:
+            return False
+        todo, known = list(application.inputs), set[int]()
+        while todo:
+            record = self.recording.tensors[todo.pop()]
+            if record.variable is not None:
+                return True
+            if record.application is not None and record.id not in known:
+                known.add(record.id)
+                todo.extend(self.recording.applications[record.application].inputs)
+        return False
+
+    def _unexpected(self, edges: list[Edge]) -> Iterator[Cut]:
+        """Where a backward pass took another way than the tape's rules say."""
+        if self.sweep is None or self.sweep.results[self._place_in(self.sweep)] is not None:
+            return
+        reached = self.sweep.adjoints()
+        flows = {(step.application, flow.position) for step in self.sweep.steps for flow in step.flows}
+        for edge in reversed(edges):
+            if edge.application is None or (edge.application, edge.position) in flows:
+                continue
+            application = self.recording.applications[edge.application]
+            outside = self.s.variable is not None and edge.start in self.s.tensors
+            heard = any(flow[0] == edge.application for flow in flows)
+            told = edge.end in reached and not (outside and heard)
+            yield Cut(
+                "rule_gave_none" if told else "read_outside_tape", edge.start, application.place, application.index
+            )
+            return
+
+    def _place_in(self, sweep: Sweep) -> int:
+        return next(i for i, source in enumerate(sweep.sources) if source in self.s.keys)
+
+    def _cut(self, cuts: list[Cut]) -> Explanation:
+        first = cuts[0]
+        silent = first.cause == "outside_tape" and first.application is not None
+        if silent and all(self.seen.silence(self._made(t)) == "before" for t in self.t.tensors):
+            first = Cut("target_before_tape", first.tensor, self._place_of(self.t.tensors[-1]), first.application)
+        what, fix = self._words(first)
+        also: list[str] = []
+        causes = [first.cause]
+        for cut in cuts[1:]:
+            if cut.cause != causes[-1]:
+                causes.append(cut.cause)
+                also.append(f"{self._words(cut)[0]} {_bracketed(self._where(cut.place))}".strip())
+        op = None if first.application is None else self.recording.applications[first.application].op
+        place = first.place or self._place_of_sweep(first)
+        return Explanation(
+            first.cause, "None", f"The gradient of {self.t.name} by {self.s.name} is None: no path of derivatives "
+            "leads from one to the other.", what, op, place, self._where(place), fix, tuple(also))  # fmt: skip
+
+    def _made(self, tensor: int) -> int:
+        made = self.recording.tensors[tensor].application
+        return -1 if made is None else made
+
+    def _place_of(self, tensor: int) -> Place | None:
+        return self.recording.tensors[tensor].place
+
+    def _place_of_sweep(self, cut: Cut) -> Place | None:
+        """Ops of a backward pass have no line of their own: theirs is the line that asked for the gradient."""
+        if cut.application is None:
+            return None
+        outputs = set(self.recording.applications[cut.application].outputs)
+        for sweep in self.recording.sweeps:
+            if any(flow.outgoing in outputs or flow.total in outputs for step in sweep.steps for flow in step.flows):
+                return sweep.place
+        return self.recording.sweeps[0].place if self.recording.sweeps else None
+
+    def _where(self, place: Place | None) -> str:
+        line = self.recording.line(place)
+        return self.recording.where(place) + (f": {line}" if line else "")
+
+    def _words(self, cut: Cut) -> tuple[str, str]:
+        recording = self.recording
+        record = recording.tensors[cut.tensor]
+        op = "the op" if cut.application is None else recording.applications[cut.application].op
+        fields = {
+            "s": self.s.name,
+            "t": self.t.name,
+            "x": recording.name_of(cut.tensor),
+            "op": op,
+            "how": LEFT_BY.get(cut.detail, cut.detail),
+            "dtype": record.snapshot.dtype,
+            "number": short(record.snapshot.array) if record.snapshot.size == 1 else "0",
+        }
+        fields["more"] = self._more(cut, op).format(**fields)
+        what, fix = WORDS[cut.cause]
+        if cut.cause == "integer" and op.startswith("cast") and differentiable_dtype(record.snapshot.dtype):
+            made = recording.applications[cut.application or 0].outputs[0]
+            fields["dtype"] = recording.tensors[made].snapshot.dtype
+            what = "{x} is cast to {dtype} here, and gradients exist only for floats."
+            fields["more"] = WHOLE_FIX["cast"].format(**fields)
+        return what.format(**fields), fix.format(**fields)
+
+    def _more(self, cut: Cut, op: str) -> str:
+        record = self.recording.tensors[cut.tensor]
+        if cut.cause == "not_watched":
+            if record.application is None:
+                return "it is a constant, and tapes watch variables by themselves and tensors only when asked."
+            return "it was computed before the tape's block, or from nothing that the tape watches."
+        if cut.cause in ("left_engine", "overwritten"):
+            return "came back"
+        if cut.cause == "state_read":
+            return cut.detail or "that is read afterwards"
+        if cut.cause == "outside_tape" and cut.application is not None:
+            before = self.seen.silence(cut.application) == "before"
+            return "before the tape's block began" if before else "after the tape's block had ended"
+        if cut.cause == "not_differentiable":
+            return SMOOTH.get(op, OTHERWISE)
+        if cut.cause == "integer":
+            leaf = record.application is None and cut.tensor in self.s.tensors
+            kind = "other" if not leaf else "variable" if record.variable is not None else "constant"
+            return WHOLE_FIX[kind if record.snapshot.size == 1 or kind == "other" else "other"]
+        return ""
+
+    def _no_path(self) -> Explanation:
+        last = self.t.tensors[-1] if self.t.tensors else None
+        place = None if last is None else self._place_of(last)
+        made = -1 if last is None else self._made(last)
+        what = f"{self.t.name} was not computed from {self.s.name}."
+        if last is None:
+            what = f"{_first_upper(self.t.name)} was not made inside the recording."
+        elif not self.s.tensors:
+            what += f" No op in the recording read {self.s.name}."
+        if made >= 0:
+            what += f" It depends on {', '.join(self._leaves()) or 'constants alone'}."
+        return Explanation(
+            "no_path", "None",
+            f"The gradient of {self.t.name} by {self.s.name} is None: no path of derivatives leads from one to the "
+            "other.",
+            what,
+            self.recording.applications[made].op if made >= 0 else None, place, self._where(place),
+            f"Check that the formula of {self.t.name} uses {self.s.name}, and not another value of the same name. For "
+            "zeros in place of None pass unconnected_gradients=lab.UnconnectedGradients.ZERO.")  # fmt: skip
+
+    def _leaves(self) -> list[str]:
+        names: dict[str, None] = {}
+        todo, known = list(self.t.tensors), set[int]()
+        while todo:
+            record = self.recording.tensors[todo.pop()]
+            if record.id in known:
+                continue
+            known.add(record.id)
+            if record.application is not None:
+                todo.extend(self.recording.applications[record.application].inputs)
+            elif record.name:
+                names[record.name] = None
+        found = sorted(names)
+        return found if len(found) <= LEAVES else [*found[:LEAVES], f"{len(found) - LEAVES} more"]
+
+
+def _first_upper(text: str) -> str:
+    return text[:1].upper() + text[1:] if text.startswith("the ") else text
+
+
+def _bracketed(where: str) -> str:
+    return f"({where})" if where else ""
+
+
+def _sweep_for(recording: Recording, target: Subject, source: Subject, tape: int) -> Sweep | None:
+    """The last backward pass of the tape that was asked for this gradient."""
+    return next(
+        (
+            sweep
+            for sweep in reversed(recording.sweeps)
+            if sweep.tape == tape and target.keys & set(sweep.targets) and source.keys & set(sweep.sources)
+        ),
+        None,
+    )

@@ -1,0 +1,150 @@
+"""Values that left the engine, and the constants they may have come back as.
+
+A recording knows that a tensor left (by `numpy()`, `float()`, a NumPy function, `bool()`) and that an array or number
+came in later; that the one became the other is judged from what can be seen: the same value, the same line, or a
+variable that the one line assigns and the other reads.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from autodiff_lab.events import Place
+from autodiff_lab.recording.model import Note, TensorRecord
+from autodiff_lab.recording.recording import Recording
+
+CERTAIN, LIKELY, POSSIBLE, DECIDED = 10.0, 40.0, 200.0, 1000.0
+"""Costs: the same value or line, a value that a common line connects, a kept value, and one that decided a branch."""
+LOOKED_AT = 200
+"""Exits that are looked at for one constant, latest first."""
+_DECIDES = re.compile(r"\b(if|elif|while|and|or|not|min|max|sorted)\b")
+_GOES_ON = re.compile(r"\s*(else|elif)\b")
+_NUMBER = re.compile(r"(?<![\w.])\d+\.?\d*(?:[eE][-+]?\d+)?|(?<![\w])\.\d+")
+
+
+@dataclass(frozen=True)
+class Line:
+    """Names that a source line assigns and reads, the numbers written in it, and whether it keeps its value."""
+
+    assigns: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()
+    numbers: frozenset[float] = frozenset()
+    keeps: bool = True
+
+
+class Leaving:
+    """Finds, for a constant, the tensors that it may once have been."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.exits = [n for n in recording.notes if n.kind == "left" and n.subject in recording.tensors]
+        self.deciding = [n for n in self.exits if self._decides(n)]
+
+    def exits_behind(self, tensor: int, born: int) -> Iterator[tuple[Note, float]]:
+        """Exits that a leaf may have come back from, with how far the evidence is from certain, as a cost."""
+        record = self.recording.tensors[tensor]
+        if not self.exits or self._is_written_out(record):
+            return
+        earlier = [note for note in self.exits if note.before <= born and note.subject != tensor]
+        for note in earlier[-LOOKED_AT:]:
+            cost = self._cost(note, record)
+            if cost is not None:
+                yield note, cost
+
+    def decisions(self, tensor: int, born: int, target: bool) -> Iterator[tuple[Note, float]]:
+        """Exits that decided whether the line of a tensor ran; a target that no op made may be what was chosen."""
+        record = self.recording.tensors[tensor]
+        chosen = target and record.application is None
+        for note in [n for n in self.deciding if n.before <= born or chosen][-LOOKED_AT:]:
+            if chosen or self._governs(note.place, record.place):
+                yield note, DECIDED
+
+    def _decides(self, note: Note) -> bool:
+        line = self.recording.line(note.place)
+        return bool(_DECIDES.search(line)) or note.detail in ("index", "int") or (not line and note.detail == "bool")
+
+    def _governs(self, decision: Place | None, place: Place | None) -> bool:
+        """Whether a line is the deciding line itself or stands in the block below it, judged by indentation."""
+        if decision is None or place is None or decision[0] != place[0]:
+            return False
+        if decision[1] == place[1]:
+            return True
+        lines = self.recording.sources.get(place[0], {})
+        margin = _margin(lines.get(decision[1], ""))
+        between = [text for number, text in lines.items() if decision[1] < number <= place[1] and text.strip()]
+        return bool(between) and all(_margin(text) > margin or _GOES_ON.match(text) for text in between)
+
+    def overwrites(self, note: Note) -> bool:
+        """Whether the line of an exit gives the tensor's own name to what came out: ``h = np.maximum(h, 0)``."""
+        line = parts_of(self.recording.line(note.place))
+        return bool(line.assigns & line.reads)
+
+    def _cost(self, note: Note, leaf: TensorRecord) -> float | None:
+        left = parts_of(self.recording.line(note.place))
+        came = parts_of(self.recording.line(leaf.place))
+        if note.place is not None and note.place == leaf.place:
+            return CERTAIN
+        if left.assigns & came.reads:
+            return CERTAIN + 1
+        if self._same_value(note, leaf):
+            return LIKELY
+        return POSSIBLE if left.keeps else None
+
+    def _same_value(self, note: Note, leaf: TensorRecord) -> bool:
+        a, b = self.recording.tensors[note.subject].snapshot, leaf.snapshot
+        if a.shape != b.shape or a.array is None or b.array is None or not a.size:
+            return False
+        left, came = np.asarray(a.array), np.asarray(b.array)
+        if left.dtype.kind not in "fiub" or came.dtype.kind not in "fiub":
+            return False
+        telling = a.size > 1 or left.item() not in (0, 1, -1)
+        return telling and bool(np.allclose(left, came, rtol=1e-6, equal_nan=True))
+
+    def _is_written_out(self, leaf: TensorRecord) -> bool:
+        """Whether the numbers of a constant are written in the line where it came in."""
+        array = leaf.snapshot.array
+        if array is None or leaf.snapshot.size > 64 or np.asarray(array).dtype.kind not in "fiu":
+            return False
+        written = parts_of(self.recording.line(leaf.place)).numbers
+        return bool(written) and all(
+            any(np.isclose(abs(x), w, rtol=1e-6) for w in written) for x in np.asarray(array).ravel().tolist()
+        )
+
+
+def _margin(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+@cache
+def parts_of(line: str) -> Line:
+    """Take a source line apart; one that is not whole is read word by word.
+
+    Examples
+    --------
+    >>> sorted(parts_of("y = np.mean(x2, axis=0)").reads), sorted(parts_of("y = np.mean(x2, axis=0)").assigns)
+    (['np', 'x2'], ['y'])
+    """
+    numbers = frozenset(float(n) for n in _NUMBER.findall(line))
+    try:
+        tree = ast.parse(line)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        words = frozenset(re.findall(r"[A-Za-z_]\w*", line))
+        assigned = re.match(r"([A-Za-z_]\w*)\s*[-+*/]?=[^=]", line)
+        kept = assigned is not None or line.startswith("return")
+        return Line(frozenset({assigned[1]} if assigned else ()), words, numbers, kept or not line)
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    assigns = frozenset(n.id for n in names if isinstance(n.ctx, ast.Store))
+    reads = frozenset(n.id for n in names if isinstance(n.ctx, ast.Load))
+    augmented = frozenset(
+        node.target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+    )
+    returns = any(isinstance(node, ast.Return | ast.Yield | ast.Lambda) for node in ast.walk(tree))
+    return Line(assigns, reads | augmented, numbers, bool(assigns) or returns or not line)

@@ -1,0 +1,140 @@
+"""Explanation: one named cause, in words, with the user's line and what to try.
+
+It is what `recording.explain` and `tape.explain` return, and it prints as a short text, in a notebook as Markdown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autodiff_lab.events import Place
+
+CAUSES = {
+    "not_watched": "the tape did not watch the source",
+    "watched_too_late": "the source was watched after it had been used",
+    "not_trainable": "the variable is not trainable, so the tape did not watch it",
+    "watching_off": "the tape watches only what it is told to",
+    "left_engine": "the value left the engine and came back as a constant",
+    "overwritten": "a tensor was overwritten by a plain array",
+    "replaced": "a variable was replaced by a tensor",
+    "integer": "there is a whole number or a truth value in the path",
+    "state_read": "the value went through the state of a variable",
+    "stop_gradient": "stop_gradient is in the path",
+    "not_differentiable": "an op in the path has no derivative",
+    "outside_tape": "an op in the path ran outside the tape's block",
+    "target_before_tape": "the target was made before the tape's block began",
+    "recording_stopped": "an op in the path ran inside stop_recording",
+    "tape_reset": "the tape was reset after an op in the path had run",
+    "inner_gradient_outside": "the inner gradient was taken outside the outer tape's block",
+    "rule_gave_none": "the rule of an op gave no gradient for this input",
+    "read_outside_tape": "the ops used a read of the variable that was made outside the tape's block",
+    "control_flow": "the source only decided which branch ran",
+    "no_path": "the target does not depend on the source",
+    "no_tape": "no tape recorded the program",
+    "not_recorded": "nothing recorded the program, so the exact line is not known",
+    "zero": "a path exists and its value is zero",
+    "not_finite": "a path exists and its value is not finite",
+    "connected": "a path exists",
+}
+"""Every cause code, in words."""
+SHORT = {
+    "not_watched": "not watched",
+    "watched_too_late": "watched too late",
+    "not_trainable": "not trainable",
+    "watching_off": "automatic watching is off",
+    "left_engine": "left the engine",
+    "overwritten": "overwritten by a plain array",
+    "replaced": "a variable was replaced by a tensor",
+    "integer": "whole numbers in the path",
+    "state_read": "went through the state of a variable",
+    "stop_gradient": "stop_gradient",
+    "not_differentiable": "{op} has no derivative",
+    "outside_tape": "{op} ran outside the tape",
+    "target_before_tape": "the target was made before the tape",
+    "recording_stopped": "{op} ran inside stop_recording",
+    "inner_gradient_outside": "inner gradient taken outside the outer tape",
+    "rule_gave_none": "the rule of {op} gave None",
+    "control_flow": "only decided a branch",
+    "zero": "zero at {op}",
+}
+"""The causes in a few words."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a gradient is what it is.
+
+    Attributes
+    ----------
+    cause : str
+        A key of `CAUSES`.
+    result : str
+        ``"None"``, ``"zero"`` or ``"a number"``: no path and a path of value zero are never confused.
+    title : str
+        What was asked, and the answer: ``"The gradient of y by x is None."``
+    what : str
+        One sentence on the cause.
+    op : str or None
+        The op where the path is cut.
+    place : Place or None
+        File and line of the user's program.
+    where : str
+        The same in words, with the source line.
+    fix : str
+        What to try.
+    also : tuple of str
+        Further cuts in the same path, nearest to the source first.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.Variable(3.0, name="x")
+    >>> with lab.record() as recording, lab.GradientTape() as tape:
+    ...     y = lab.stop_gradient(x) * 2.0
+    >>> recording.explain("y", "x").cause
+    'stop_gradient'
+    """
+
+    cause: str
+    result: str
+    title: str
+    what: str
+    op: str | None = None
+    place: Place | None = None
+    where: str = ""
+    fix: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """The cause in a few words, without its line: ``"stop_gradient"``."""
+        return SHORT.get(self.cause, CAUSES[self.cause]).format(op=self.op or "an op")
+
+    def __str__(self) -> str:
+        where = ", ".join(filter(None, [self.op, self.where]))
+        rows = [("why", self.what), ("where", where), ("try", self.fix), *(("also", line) for line in self.also)]
+        return "\n".join([self.title, *(f"  {label:<6}{words}" for label, words in rows if words)])
+
+    def _repr_markdown_(self) -> str:
+        rows = [("Why", _escaped(self.what)), ("Where", _code(self.where)), ("Try", _escaped(self.fix))]
+        rows += [("Also", _escaped(line)) for line in self.also]
+        return "\n".join(
+            [f"**{_escaped(self.title)}**", "", *(f"- {label}: {words}" for label, words in rows if words)]
+        )
+
+
+def _escaped(text: str) -> str:
+    """A text that Markdown shows as it is: names such as ``w_1`` and ``<b>`` come from the user."""
+    return "".join(f"\\{c}" if c in r"\`*_{}[]<>#|~$" else c for c in text)
+
+
+def _code(where: str) -> str:
+    """Place in words, source line in code."""
+    place, found, line = where.partition(": ")
+    fence = "`" * (1 + max((len(run) for run in _runs(line)), default=0))
+    return f"{_escaped(place)}{f': {fence} {line} {fence}' if found else ''}"
+
+
+def _runs(line: str) -> list[str]:
+    """The runs of backticks in a line."""
+    return [part for part in "".join(c if c == "`" else " " for c in line).split() if part]

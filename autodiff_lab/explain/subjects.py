@@ -1,0 +1,105 @@
+"""Who is meant: a tensor, a variable, an id or a name becomes the tensors of a recording that stand for it.
+
+A variable stands for all its reads.  Which tape is meant follows from what was asked of tapes in the recording.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+from autodiff_lab.errors import NotInRecording
+from autodiff_lab.events import Identified
+from autodiff_lab.recording.recording import Recording
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A target or source: its name, its tensors in the recording, and the variable they are reads of."""
+
+    name: str
+    tensors: tuple[int, ...]
+    variable: int | None = None
+    trainable: bool = True
+
+    @property
+    def keys(self) -> frozenset[int]:
+        """Ids by which notes and backward passes speak of it."""
+        return frozenset(self.tensors if self.variable is None else (*self.tensors, self.variable))
+
+
+def subject(recording: Recording, who: Any, role: str = "tensor") -> Subject:
+    """The tensors that a tensor, variable, id or name stands for; `role` names what has no name.
+
+    Raises
+    ------
+    NotInRecording
+        A `LookupError`: no tensor has that name or id.
+    """
+    if isinstance(who, Identified):
+        key = who._id  # pyright: ignore[reportPrivateUsage]
+        known = of_id(recording, key)
+        if known is not None:
+            return known
+        name = str(getattr(who, "name", None) or "").removesuffix(":0")
+        variable = key if hasattr(who, "trainable") else None
+        return Subject(
+            name if name not in ("", "Variable") else f"the {role}", (), variable, getattr(who, "trainable", True)
+        )
+    if isinstance(who, int):
+        known = of_id(recording, who)
+        if known is None:
+            raise NotInRecording(f"No tensor of the recording has the id {who}. Ids are the keys of recording.tensors.")
+        return known
+    return _of_name(recording, str(who))
+
+
+def of_id(recording: Recording, key: int) -> Subject | None:
+    """The subject with the id of a tensor or of a variable, None if the recording has neither."""
+    record = recording.tensors.get(key)
+    if record is not None and record.variable is None:
+        return Subject(recording.name_of(key), (key,))
+    variable = key if record is None else record.variable
+    reads = [r for r in recording.tensors.values() if r.variable == variable]
+    if not reads:
+        return None
+    return Subject(recording.name_of(reads[-1].id), tuple(r.id for r in reads), variable, reads[-1].trainable)
+
+
+def _of_name(recording: Recording, name: str) -> Subject:
+    found = [r for r in recording.tensors.values() if r.name == name or f"%{recording.numbers[r.id]}" == name]
+    if not found:
+        names = sorted({r.name for r in recording.tensors.values() if r.name})
+        near = difflib.get_close_matches(name, names, 3) or names[:8]
+        raise NotInRecording(
+            f"Nothing in the recording is called {name!r}. Try "
+            + (f"one of {', '.join(near)}, or " if near else "")
+            + "the number that the printed recording shows, such as '%0'."
+        )
+    known = of_id(recording, found[-1].id)
+    assert known is not None
+    return known
+
+
+def tape_of(recording: Recording, target: Subject, source: Subject) -> int | None:
+    """The tape that was asked, or else the innermost one that was open when the target was made, or else the last."""
+    asked: int | None = None
+    for sweep in recording.sweeps:
+        if target.keys & {*sweep.targets, *sweep.untracked}:
+            if source.keys & set(sweep.sources):
+                return sweep.tape
+            asked = sweep.tape
+    if asked is not None:
+        return asked
+    made = max((recording.tensors[t].application or 0 for t in target.tensors), default=0)
+    opened: list[int] = []
+    last: int | None = None
+    for note in recording.notes:
+        if note.kind == "tape opened":
+            last = note.subject
+            if note.before <= made:
+                opened.append(note.subject)
+        elif note.kind == "tape closed" and note.before <= made and note.subject in opened:
+            opened.remove(note.subject)
+    return opened[-1] if opened else last

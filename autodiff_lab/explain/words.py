@@ -1,0 +1,111 @@
+"""The words for every cause: one sentence on what happened, one on what to try.
+
+Fields in braces: `s` and `t` are the names of source and target, `x` the tensor on the source's side of the cut, `op`
+the op, `how` the way a value left, `dtype` the dtype of `x`, and `more` what only the search can know.
+"""
+
+from __future__ import annotations
+
+LEFT_BY = {
+    "numpy": "numpy()",
+    "__array__": "a NumPy function",
+    "float": "float()",
+    "int": "int()",
+    "bool": "bool()",
+    "index": "use as an index",
+    "complex": "complex()",
+}
+
+WORDS: dict[str, tuple[str, str]] = {
+    "not_watched": (
+        "The tape did not watch {s}: {more}",
+        "Call tape.watch({s}) at the start of the tape's block, or make {s} a lab.Variable.",
+    ),
+    "watched_too_late": (
+        "{s} was watched only after {op} had used it, and watching acts from then on.",
+        "Move tape.watch({s}) to the first line of the tape's block.",
+    ),
+    "not_trainable": (
+        "{s} is a variable with trainable=False, and tapes watch only trainable ones by themselves.",
+        "Call tape.watch({s}) inside the tape's block, or make the variable with trainable=True.",
+    ),
+    "watching_off": (
+        "The tape was made with watch_accessed_variables=False and nobody asked it to watch {s}.",
+        "Call tape.watch({s}) inside the tape's block, or leave watch_accessed_variables out.",
+    ),
+    "left_engine": (
+        "{x} left the engine by {how} and {more} as a constant, which has no history.",
+        "Use the function of lab in place of the NumPy or Python one, so that the tape sees every step.",
+    ),
+    "overwritten": (
+        "{x} left the engine by {how} and its name was given to a plain array, which {more} as a constant.",
+        "Keep {x} a tensor: use the function of lab in this line.",
+    ),
+    "replaced": (
+        "{s} is not the variable any more: this line gave its name to a new tensor, which the tape does not watch.",
+        "Change the variable in place: {s}.assign(...), {s}.assign_add(...) or {s}.assign_sub(...).",
+    ),
+    "integer": ("{x} is {dtype} here, and gradients exist only for floats.", "{more}"),
+    "state_read": (
+        "{x} was assigned to the variable {more}, and reading a variable shows its value, not how it came about.",
+        "Use the tensor itself in the formula and assign it afterwards.",
+    ),
+    "stop_gradient": (
+        "stop_gradient passes {x} on and lets no gradient back.",
+        "Leave stop_gradient out if {s} is to learn from {t}.",
+    ),
+    "not_differentiable": (
+        "{op} has no derivative: its result moves in steps, so no gradient passes back to {x}.",
+        "{more}",
+    ),
+    "outside_tape": (
+        "{op} ran {more}, so the tape does not know of it.",
+        "Move this line into the tape's `with` block.",
+    ),
+    "target_before_tape": (
+        "{t} was made before the tape's block began, so the tape does not know how.",
+        "Compute {t} inside the tape's `with` block.",
+    ),
+    "recording_stopped": (
+        "{op} ran inside stop_recording, so the tape does not know of it.",
+        "Move this line out of stop_recording; to stop one gradient on purpose, lab.stop_gradient says so better.",
+    ),
+    "tape_reset": (
+        "The tape was reset after {op} had run, and it forgot what came before.",
+        "Compute {t} after tape.reset(), or leave the reset out.",
+    ),
+    "inner_gradient_outside": (
+        "The inner gradient was taken outside the outer tape's block, so the outer tape did not see how it was made.",
+        "Indent the inner tape.gradient(...) call so that it stands inside the outer tape's `with` block.",
+    ),
+    "rule_gave_none": (
+        "The derivative rule of {op} gave None for {x}.",
+        "Return a gradient for every input from the rule of {op}.",
+    ),
+    "read_outside_tape": (
+        "The ops used a tensor that was read from {s} outside the tape's block, and the tape watches reads inside it.",
+        "Use {s} itself inside the block, or call tape.watch on the tensor that was read.",
+    ),
+    "control_flow": (
+        "{s} only decided, by {how}, which lines ran; no number in {t} was computed from it.",
+        "This is None by nature: a choice has no slope. For a smooth choice try lab.sigmoid as a weight.",
+    ),
+}
+
+WHOLE_FIX = {
+    "cast": "Leave the cast to {dtype} out: keep {x} a float on the way from {s} to {t}.",
+    "variable": "Make {s} a float: lab.Variable({number}.0), or with dtype=lab.float32.",
+    "constant": "Make {s} a float: lab.constant({number}.0), or with dtype=lab.float32.",
+    "other": "Keep whole numbers out of the way from {s} to {t}; lab.cast back to a float does not mend the gradient.",
+}
+
+SMOOTH = {
+    "floor": "Leave the rounding to the end, after the gradient, or pass the gradient on with lab.custom_gradient.",
+    "round": "Leave the rounding to the end, after the gradient, or pass the gradient on with lab.custom_gradient.",
+    "argmax": "Use lab.nn.softmax as a smooth choice, or lab.reduce_max for the largest value.",
+    "argmin": "Use lab.nn.softmax of the negative as a smooth choice, or lab.reduce_min for the least value.",
+    "sign": "Use lab.math.tanh with a large factor as a smooth sign.",
+    "greater": "A comparison has no slope: use lab.sigmoid of the difference as a smooth one.",
+}
+SMOOTH |= dict.fromkeys(("less", "greater_equal", "less_equal", "equal", "not_equal"), SMOOTH["greater"])
+OTHERWISE = "Keep this op out of the way from {s} to {t}, or pass the gradient on with lab.custom_gradient."

@@ -1,0 +1,135 @@
+"""A path exists: what its value is, and where it became zero if it is zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.explain.model import Explanation
+from autodiff_lab.explain.subjects import Subject
+from autodiff_lab.recording.model import Flow, Step, Sweep
+from autodiff_lab.recording.numbers import brief
+from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.snapshot import Snapshot
+
+CHOOSERS = {"maximum", "minimum", "max", "min", "reduce_max", "reduce_min", "where", "gather", "gather_nd", "slice"}
+
+
+def is_zero(value: Snapshot) -> bool:
+    """Whether every element is zero, as far as the recording kept them."""
+    if value.summary is not None:
+        s = value.summary
+        return s.minimum == 0 and s.maximum == 0 and not s.nan and not s.inf
+    return value.array is not None and value.size > 0 and not np.asarray(value.array).any()
+
+
+def of_value(recording: Recording, target: Subject, source: Subject, sweep: Sweep | None) -> Explanation:
+    """The explanation where nothing cuts the path."""
+    title = f"The gradient of {target.name} by {source.name}"
+    if sweep is None:
+        return Explanation(
+            "connected", "a number", f"{title} exists: a path of derivatives leads from one to the other.",
+            "No backward pass from this target by this source was recorded, so its value is not known.",
+            fix="Call tape.gradient(target, source) inside the recording to see its value.")  # fmt: skip
+    result = next(r for s, r in zip(sweep.sources, sweep.results, strict=True) if s in source.keys)
+    if result is None:
+        return Explanation("connected", "a number", f"{title} exists, but the backward pass did not end.", "")
+    value = recording.tensors[result].snapshot
+    if not value.finite:
+        return _not_finite(recording, title, value)
+    if is_zero(value):
+        return _Zero(recording, sweep, title).explanation(source)
+    return Explanation(
+        "connected", "a number", f"{title} is {brief(value)}: a path of derivatives leads from one to the other.",
+        f"{len(sweep.steps)} ops were visited on the way back.",
+        fix="recording.ledger(source) shows what each path adds, for programs of scalars.")  # fmt: skip
+
+
+def _not_finite(recording: Recording, title: str, value: Snapshot) -> Explanation:
+    from autodiff_lab.explain.nonfinite import first_nonfinite
+
+    found = first_nonfinite(recording)
+    first = found.backward or found.forward if found is not None else None
+    what = "" if first is None else first.what
+    return Explanation(
+        "not_finite", "a number", f"{title} is {brief(value)}: a path exists and its value is not finite.", what,
+        None if first is None else first.op, None if first is None else first.place,
+        "" if first is None else first.where, "" if found is None else found.fix)  # fmt: skip
+
+
+class _Zero:
+    """Follows a zero adjoint from the source towards the target, to the ops that made it zero."""
+
+    def __init__(self, recording: Recording, sweep: Sweep, title: str) -> None:
+        self.recording, self.sweep, self.title = recording, sweep, title
+        self.into: dict[int, list[tuple[Step, Flow]]] = {}
+        for step in sweep.steps:
+            for flow in step.flows:
+                self.into.setdefault(flow.input, []).append((step, flow))
+
+    def explanation(self, source: Subject) -> Explanation:
+        title = f"{self.title} is zero, not None: a path of derivatives exists and its value is 0."
+        makers, cancelled = self._makers([t for t in source.tensors if t in self.into])
+        if cancelled is not None:
+            place = self.recording.tensors[cancelled].place
+            count = len(self.into[cancelled])
+            return Explanation("zero", "zero", title, f"{count} contributions reach {self.recording.name_of(cancelled)} "
+                               "and cancel each other.", None, place, self._where(place),
+                               "recording.ledger(source) shows each contribution.")  # fmt: skip
+        if not makers:
+            return Explanation("zero", "zero", title, "The backward pass began with zeros.", place=self.sweep.place,
+                               where=self._where(self.sweep.place))  # fmt: skip
+        step, flow = min(makers, key=lambda pair: pair[0].index)
+        application = self.recording.applications[step.application]
+        what, fix = self._reason(step, flow)
+        others = len({pair[0].index for pair in makers}) - 1
+        also = (f"It becomes zero at {others} more op{'s' if others > 1 else ''} on other paths.",) if others else ()
+        return Explanation(
+            "zero", "zero", title, what, application.op, application.place, self._where(application.place), fix, also
+        )
+
+    def _makers(self, tensors: list[int]) -> tuple[list[tuple[Step, Flow]], int | None]:
+        """The flows at which zero began, or a tensor at which contributions that are not zero cancelled."""
+        makers: list[tuple[Step, Flow]] = []
+        todo, known = list(tensors), set(tensors)
+        while todo:
+            tensor = todo.pop()
+            for step, flow in self.into[tensor]:
+                if not is_zero(self._value(flow.outgoing)):
+                    return [], tensor
+                nonzero = [g for g in step.incoming if g is not None and not is_zero(self._value(g))]
+                if nonzero:
+                    makers.append((step, flow))
+                    continue
+                for output in self.recording.applications[step.application].outputs:
+                    if output in self.into and output not in known:
+                        known.add(output)
+                        todo.append(output)
+        return makers, None
+
+    def _reason(self, step: Step, flow: Flow) -> tuple[str, str]:
+        recording = self.recording
+        application = recording.applications[step.application]
+        name, value = recording.name_of(flow.input), brief(self._value(flow.input))
+        op = application.op
+        others = [t for i, t in enumerate(application.inputs) if i != flow.position]
+        if op in ("multiply", "matmul", "divide") and others and is_zero(self._value(others[0])):
+            other = recording.name_of(others[0])
+            return (f"{op}: {name} is multiplied by {other}, which is 0, so {name} does not matter here.",
+                    f"Start {other} at another value than 0 if {name} is to learn.")  # fmt: skip
+        if op in ("relu", "relu6"):
+            return (f"{op} is dead here: its input {name} is {value}, where {op} is flat and its slope 0.",
+                    "Start with other values, use a smaller step, or lab.nn.leaky_relu, whose slope is never 0.")  # fmt: skip
+        if op in CHOOSERS:
+            return (f"{op} did not take {name} ({value}); what is not taken has the derivative 0.",
+                    "This is right for these values; a smooth choice such as lab.nn.softmax lets all inputs learn.")  # fmt: skip
+        return (f"The derivative of {op} by {name} is 0 at {name} = {value}.",
+                f"Look at {op} around this value; where its slope is 0, a gradient step cannot move {name}.")  # fmt: skip
+
+    def _value(self, tensor: int) -> Snapshot:
+        return self.recording.tensors[tensor].snapshot
+
+    def _where(self, place: Any) -> str:
+        line = self.recording.line(place)
+        return self.recording.where(place) + (f": {line}" if line else "")
