@@ -93,6 +93,20 @@ def test_a_domain_edge_is_a_gap_without_a_mark() -> None:
     assert np.array_equal(np.isnan(curves.rows[0]), curves.x < 0)
 
 
+def test_a_slope_is_not_drawn_where_the_function_has_no_value() -> None:
+    """The tape multiplies 1/x at -1 whether or not log(-1) is a number."""
+    curves, _ = curves_of(lab.math.log, -1.0, 1.0, 41, order=2)
+    for row in curves.rows[1:]:
+        assert np.isnan(row[curves.x < 0]).all()
+    np.testing.assert_allclose(curves.rows[1][curves.x > 0], 1 / curves.x[curves.x > 0])
+    assert curves.notes == ("log is undefined at 20 of 41 points where its formula has a slope: not drawn there.",)
+
+
+def test_a_single_point_can_be_sampled() -> None:
+    _, sampler = curves_of(lab.sin, -1.0, 1.0, 41, order=1)
+    assert [row.shape for row in sampler(np.array([0.5]))] == [(1,), (1,)]
+
+
 def test_neither_a_recording_nor_a_tape_around_the_call_hears_the_samples() -> None:
     x = lab.Variable(2.0)
     with lab.record() as recording, lab.GradientTape() as tape:
@@ -132,6 +146,7 @@ def test_the_widget_asks_the_tape_for_finer_samples() -> None:
         ((lab.sin, float("nan"), 1), BadInterval, ValueError, "not finite"),
         ((lab.sin, "a", 1), ConversionError, ValueError, "not numbers"),
         ((lab.sin, 0, 1, 1), BadInterval, ValueError, "at least 2 samples"),
+        ((lab.sin, 0, 1, 10**9), BadInterval, ValueError, "n is 1000000000"),
         ((lab.sin, 0, 1, 2.5), BadInterval, ValueError, "n is 2.5"),
         ((lambda x: lab.stack([x, x]), 0, 1), ShapeMismatch, ValueError, r"shape \(2,\)"),
         ((lambda x: x / 0 if 1 / 0 else x, 0, 1), InvalidArgumentError, Exception, "at every one of the"),

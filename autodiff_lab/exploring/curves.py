@@ -13,6 +13,7 @@ from autodiff_lab.errors import BadInterval, ConversionError, NotCallable
 from autodiff_lab.exploring.sampling import Sampler
 
 LONGEST_NAME = 16
+MOST_SAMPLES = 100_000
 
 
 def curves_of(
@@ -101,6 +102,8 @@ def _interval(lo: Any, hi: Any, n: Any) -> tuple[float, float, int]:
         raise BadInterval(f"lo = {left:g} is not below hi = {right:g}. Try ({right:g}, {left:g}), or a wider interval.")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
         raise BadInterval(f"n is {n!r}; a curve needs at least 2 samples. Try n=401.")
+    if n > MOST_SAMPLES:
+        raise BadInterval(f"n is {n}; no screen shows more than {MOST_SAMPLES} samples. Look closer with the explorer.")
     return left, right, int(n)
 
 

@@ -82,7 +82,7 @@ class Sampler:
         """
         if self.elementwise:
             try:
-                return self._tidy(x, [self._at(x)])
+                return self._whole(x, self._at(x))
             except Exception:  # noqa: BLE001 - f is the user's own; one bad point must not cost all others
                 pass
         return self._tidy(x, self._each(x))
@@ -139,30 +139,38 @@ class Sampler:
         return True
 
     def _tidy(self, x: np.ndarray, results: list[Any]) -> tuple[Rows, list[str]]:
-        """Put the results for all points, or for each, into rows, and say what is missing."""
-        errors = [(place, result) for place, result in zip(x, results, strict=False) if isinstance(result, Exception)]
+        """Put the results for every point into rows, and say what is missing."""
+        errors = [(place, result) for place, result in zip(x, results, strict=True) if isinstance(result, Exception)]
         if errors and len(errors) == len(x):
             place, error = errors[0]
             raise InvalidArgumentError(
                 f"{self.name} raised at every one of the {len(x)} points; at x = {short(place)}: {_said(error)}\n"
                 f"Try {self.name}(lab.constant({short(place)})) alone, or another interval."
             ) from error
+        nowhere = [None] * (self.order + 1)
+        columns = zip(*(nowhere if isinstance(result, Exception) else result for result in results), strict=True)
+        return self._rows([list(column) for column in columns], x, errors)
+
+    def _whole(self, x: np.ndarray, rows: list[np.ndarray | None]) -> tuple[Rows, list[str]]:
+        """Put the result for all points at once into rows, and say what is missing."""
+        return self._rows([[None] * len(x) if row is None else row for row in rows], x, [])
+
+    def _rows(self, columns: list[Any], x: np.ndarray, errors: list[tuple[Any, Exception]]) -> tuple[Rows, list[str]]:
+        """Return rows with nan for what is missing, and sentences about that."""
         rows: Rows = []
-        unconnected = 0
-        for row in range(self.order + 1):
-            values = [None if isinstance(result, Exception) else result[row] for result in results]
-            if len(results) == 1 and len(x) > 1:
-                known = np.full(x.shape, np.nan) if values[0] is None else values[0]
-                missing = len(x) if values[0] is None else 0
-            else:
-                known = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-                missing = sum(value is None for value in values) - len(errors)
-            if row == 1:
-                unconnected = missing
-            if row > 1:  # a slope that does not depend on x any more has slope 0
-                known = np.where(np.isnan(known) & np.isfinite(rows[row - 1]) & _none(values, x), 0.0, known)
-            rows.append(np.asarray(known, dtype=np.float64))
-        return rows, [*self._gaps(errors, len(x)), *self._paths(unconnected, len(x))]
+        missing = [np.array([value is None for value in column]) for column in columns]
+        for order, (column, gaps) in enumerate(zip(columns, missing, strict=True)):
+            row = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+            if order > 1:  # a slope that does not depend on x any more has slope 0
+                row[gaps & np.isfinite(rows[order - 1])] = 0.0
+            rows.append(row)
+        undefined = np.isnan(rows[0])
+        continued = int((undefined & np.isfinite(rows[1])).sum()) if self.order else 0
+        for row in rows[1:]:
+            row[undefined] = np.nan
+        unconnected = int(missing[1].sum()) - len(errors) if self.order else 0
+        notes = [*self._gaps(errors, len(x)), *self._paths(unconnected, len(x)), *self._continued(continued, len(x))]
+        return rows, notes
 
     def _gaps(self, errors: Sequence[tuple[Any, Exception]], n: int) -> list[str]:
         if not errors:
@@ -177,10 +185,12 @@ class Sampler:
         where = "" if unconnected == n else f" at {unconnected} of {n} points"
         return [f"{self.name} does not depend on x through the tape{where} (its gradient is None): no slope there."]
 
-
-def _none(values: list[Any], x: np.ndarray) -> np.ndarray:
-    missing = [value is None for value in values]
-    return np.full(x.shape, missing[0]) if len(missing) != len(x) else np.array(missing)
+    def _continued(self, continued: int, n: int) -> list[str]:
+        if not continued:
+            return []
+        return [
+            f"{self.name} is undefined at {continued} of {n} points where its formula has a slope: not drawn there."
+        ]
 
 
 def _real(value: Any, shape: tuple[int, ...], name: str) -> np.ndarray:

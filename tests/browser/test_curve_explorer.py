@@ -264,6 +264,19 @@ def test_in_jupyterlab_the_kernel_gives_finer_samples_and_hears_where_the_point_
             screenshot(view, name, dark=dark, width=width, of=view.page.locator(".lab-curves"))
 
 
+def test_two_views_of_one_explorer_show_the_same_point(open_notebook: OpenNotebook) -> None:
+    view = open_notebook([NOTEBOOK, "explorer"])
+    view.page.wait_for_function("() => document.querySelectorAll('.lab-curves .handle.point').length === 2")
+    handle(view).first.focus()
+    press(view, "Shift+ArrowRight", "s")
+    moved = view.page.locator(".lab-curves .x dd").first.get_attribute("title")
+    assert float(moved or "nan") > 1.0
+    view.page.wait_for_function(
+        "x => [...document.querySelectorAll('.lab-curves .x dd')].every(shown => shown.title === x)", arg=moved
+    )
+    assert view.page.get_by_label("secant", exact=True).nth(1).is_checked() is False
+
+
 def run_cell(view: View, code: str) -> str:
     """Run code in the kernel of the notebook, beside its cells, and return what it printed."""
     return view.page.evaluate(

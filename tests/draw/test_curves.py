@@ -48,11 +48,12 @@ def test_a_kink_is_found_wherever_it_is(place: float, slope: float) -> None:
         lambda x: (np.exp(x), np.exp(x)),
         lambda x: (x**9, 9 * x**8),
         lambda x: (np.exp(-400 * x * x), -800 * x * np.exp(-400 * x * x)),
+        lambda x: (np.exp(-1e5 * (x - 0.01) ** 2), -2e5 * (x - 0.01) * np.exp(-1e5 * (x - 0.01) ** 2)),
         lambda x: (np.tanh(20 * x), 20 / np.cosh(20 * x) ** 2),
         lambda x: (0 * x, 0 * x),
         lambda x: (np.log(x - 0.003), np.where(x > 0.003, 1 / (x - 0.003), np.nan)),
     ],
-    ids=["sin", "exp", "power", "narrow bell", "steep tanh", "constant", "log"],
+    ids=["sin", "exp", "power", "narrow bell", "bell between samples", "steep tanh", "constant", "log"],
 )
 def test_smooth_functions_have_no_marks(function: Callable[[np.ndarray], Rows]) -> None:
     assert marks_of(function, -5, 5) == ()
@@ -66,7 +67,7 @@ def test_jumps_are_found_with_the_values_on_both_sides() -> None:
 
 
 @pytest.mark.parametrize("power", [1, 2, 3])
-@pytest.mark.parametrize("place", [0.0, 0.01234])
+@pytest.mark.parametrize("place", [0.0, 0.01234, 0.025 - 2.2e-16])
 def test_poles_are_found_on_a_sample_and_between_samples(power: int, place: float) -> None:
     (mark,) = marks_of(lambda x: ((x - place) ** -power, -power * (x - place) ** (-power - 1.0)), -5, 5)
     assert mark.kind == "pole"

@@ -111,8 +111,11 @@ test("a press takes the nearest handle in reach, else the point itself", () => {
 });
 
 test("panels lie one under the other inside the picture, for every width", () => {
-  for (const width of [320, 640, 1040]) {
-    const { height, panels } = frame(width, 2);
+  for (const [width, letters] of [[320, 4], [320, 20], [640, 4], [640, 20], [1040, 20]]) {
+    const { height, panels, namesInside } = frame(width, 2, letters);
+    const room = width - panels[0].left - panels[0].width;
+    assert.ok(namesInside || room >= 7 * letters, "a name fits beside its curve");
+    assert.ok(panels[0].width > width / 2);
     assert.equal(panels.length, 3);
     for (const [i, panel] of panels.entries()) {
       assert.ok(panel.left + panel.width < width);
@@ -122,7 +125,7 @@ test("panels lie one under the other inside the picture, for every width", () =>
 });
 
 test("the number beside a point keeps inside its panel and off a steep tangent", () => {
-  const [panel] = frame(640, 1).panels;
+  const [panel] = frame(640, 1, 5).panels;
   assert.equal(labelPlace({ x: panel.width - 5, y: 50, falling: false, panel }).anchor, "end");
   assert.ok(labelPlace({ x: 10, y: 5, falling: true, panel }).y > 5);
   assert.ok(labelPlace({ x: 10, y: panel.height - 2, falling: false, panel }).y < panel.height);

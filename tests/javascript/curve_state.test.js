@@ -88,6 +88,20 @@ test("a kernel that answers with an error, or not at all, is said and not asked 
   silent.zoom(8);
   silent.giveUp();
   assert.equal(silent.problem, "no kernel answers");
+  assert.ok(silent.samples.interpolated);
+});
+
+test("a kernel that was only busy is believed when it answers late, and asked again", () => {
+  const state = cubic({ live: true });
+  state.zoom(8);
+  const asked = state.request;
+  assert.ok(asked);
+  state.giveUp();
+  state.zoom(8);
+  assert.equal(state.request, null);
+  assert.ok(state.receive({ id: asked.id }, new DataView(bytes(asked.lo, asked.hi, asked.n).buffer)));
+  assert.equal(state.problem, "");
+  assert.ok(state.request, "the view has moved on, so the answer is too coarse");
 });
 
 test("under the microscope a smooth curve fills the panel as its tangent does", () => {

@@ -117,6 +117,14 @@ def test_points_stay_on_the_axis() -> None:
     assert widget.x == 2.0
 
 
+def test_the_point_begins_where_there_is_a_slope() -> None:
+    x = np.linspace(-2.0, 2.0, 41)
+    slope = np.where(x > 0.05, 1.0, np.nan)
+    widget = CurveExplorer(Curves(x, (x, slope)))
+    assert widget.x == pytest.approx(0.1)
+    assert widget.other == pytest.approx(1.0)
+
+
 def test_picture_and_words_stand_beside_the_widget() -> None:
     bundle = CurveExplorer(curves(), x=1.0)._repr_mimebundle_()
     assert bundle is not None

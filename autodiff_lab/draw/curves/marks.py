@@ -89,7 +89,7 @@ def _poles(x: np.ndarray, f: np.ndarray, sample: Sample, resolution: float) -> l
     inner = size[1:-1]
     peaks = np.flatnonzero((inner >= size[:-2]) & (inner >= size[2:]) & (inner > PEAK * typical)) + 1
     for peak in sorted(peaks, key=lambda i: -size[i])[:MOST]:
-        place, heights = float(x[peak]), [float(size[peak])]
+        place, heights, second = float(x[peak]), [float(size[peak])], np.inf
         width = float(x[peak + 1] - x[peak - 1])
         while len(heights) <= LOOKS and width > 64 * resolution * max(abs(place), 1e-300):
             points = place + width * np.linspace(-0.5, 0.5, 2 * PARTS + 1)
@@ -97,7 +97,10 @@ def _poles(x: np.ndarray, f: np.ndarray, sample: Sample, resolution: float) -> l
             values[np.isnan(values)] = 0.0
             place, width = float(points[np.argmax(values)]), width / PARTS
             heights.append(float(values.max()))
-        if len(heights) > 2 and (np.isinf(heights[-1]) or heights[-1] > GROWS * heights[-3]):
+            second = float(np.sort(values)[-2])
+        # A sample or a look may hit the pole almost exactly; then nothing grows any more, but that value stands alone.
+        grows = len(heights) > 2 and heights[-1] > GROWS * heights[-3]
+        if grows or heights[-1] > GROWS * second:
             place = _simplest(place - width, place + width)
             found.append(Mark(place, "pole", rows_of_none))
     return found

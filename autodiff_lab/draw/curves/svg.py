@@ -21,7 +21,7 @@ from autodiff_lab.draw.curves.axes import heights, tick_text, ticks
 from autodiff_lab.draw.curves.model import Curves, Mark
 from autodiff_lab.recording.numbers import short
 
-LEFT, RIGHT, TOP, BOTTOM, GAP = 60.0, 84.0, 16.0, 40.0, 28.0
+LEFT, TOP, BOTTOM, GAP = 60.0, 16.0, 40.0, 28.0
 HEIGHTS = (260.0, 170.0, 140.0)
 
 _STYLE = """
@@ -112,11 +112,12 @@ def svg(curves: Curves, at: float | None = None, order: int = 1, width: float = 
 
 def _panels(curves: Curves, order: int, width: float) -> Iterator[_Panel]:
     top = TOP
+    right = max(84.0, 22.0 + 8.0 * max(map(len, curves.names)))
     across = (float(curves.x[0]), float(curves.x[-1]))
     for row in range(min(order + 1, len(curves.rows))):
         height = HEIGHTS[min(row, len(HEIGHTS) - 1)]
         up = heights(curves.rows[row], zero=row > 0, clip=curves.clip)
-        yield _Panel(row, top, width - LEFT - RIGHT, height, across, up)
+        yield _Panel(row, top, width - LEFT - right, height, across, up)
         top += height + GAP
 
 

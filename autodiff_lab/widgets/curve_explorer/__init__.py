@@ -67,6 +67,13 @@ def facts(curves: Curves, live: bool) -> dict[str, Any]:
     }
 
 
+def _defined_near(curves: Curves, share: float) -> float:
+    """Return the sample with a slope that is nearest to this share of the axis: a good place to begin."""
+    middle = curves.x[0] + share * (curves.x[-1] - curves.x[0])
+    usable = curves.x[np.isfinite(curves.rows[min(1, len(curves.rows) - 1)])]
+    return float(middle) if not len(usable) else float(usable[np.argmin(np.abs(usable - middle))])
+
+
 class CurveExplorer(LabWidget):
     """A function over its derivative, with a point to drag, a tangent, a secant and a microscope.
 
@@ -123,12 +130,11 @@ class CurveExplorer(LabWidget):
     ) -> None:
         self.curves = curves
         self._sample = sample
-        lo, hi = float(curves.x[0]), float(curves.x[-1])
         super().__init__(
             facts=facts(curves, live=sample is not None),
             samples=packed(curves.x, curves.rows),
-            x=lo + (hi - lo) / 4 if x is None else x,
-            other=lo + 3 * (hi - lo) / 4 if other is None else other,
+            x=_defined_near(curves, 0.25) if x is None else x,
+            other=_defined_near(curves, 0.75) if other is None else other,
             order=order,
             secant=secant,
         )

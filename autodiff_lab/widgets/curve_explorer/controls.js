@@ -96,6 +96,7 @@ export function makeReadout(root, state) {
     const say = (/** @type {HTMLElement} */ at, /** @type {string} */ text, /** @type {number} */ full) => {
       at.textContent = text;
       at.title = String(full);
+      at.classList.toggle("missing", !Number.isFinite(full));
     };
     say(x, place(point.x, state.grain), point.x);
     values.forEach((value, row) => {

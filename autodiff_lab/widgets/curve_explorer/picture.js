@@ -19,7 +19,7 @@ import { averageRate, pointSentence } from "./sentences.js";
  *   grain: number, domain: { lo: number, hi: number }, markHere: Mark | undefined,
  * }} Scene
  *
- * @typedef {Panel & { toX: (x: number) => number, toY: (y: number) => number, range: Range }} Plot
+ * @typedef {Panel & { toX: (x: number) => number, toY: (y: number) => number, range: Range, namesInside: boolean }} Plot
  */
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
@@ -46,9 +46,11 @@ export function add(parent, name, attributes = {}, text = "") {
  * @returns {{ width: number, height: number, plots: Plot[] }}
  */
 export function plan(scene, width) {
-  const { height, panels } = frame(width, scene.order);
+  const letters = Math.max(...scene.words.names.map(name => name.length));
+  const { height, panels, namesInside } = frame(width, scene.order, letters);
   const plots = panels.map(panel => ({
     ...panel,
+    namesInside,
     range: scene.ranges[panel.row],
     toX: scale(scene.view.lo, scene.view.hi, 0, panel.width),
     toY: scale(scene.ranges[panel.row].lo, scene.ranges[panel.row].hi, panel.height, 0),
@@ -89,7 +91,11 @@ function drawPlot(parent, plot, scene, last) {
   add(inside, "path", { class: `curve order${plot.row}`, d });
   for (const mark of scene.marks) drawMark(inside, plot, mark, scene);
   const end = curveEnd(plot, scene);
-  add(group, "text", { class: `name order${plot.row}`, x: end.x + 14, y: end.y + 4 }, scene.words.names[plot.row]);
+  /** @type {Record<string, string | number>} */
+  const where = plot.namesInside
+    ? { x: plot.width - 4, y: end.y < plot.height / 2 ? plot.height - 10 : 16, "text-anchor": "end" }
+    : { x: end.x + 14, y: end.y + 4 };
+  add(group, "text", { class: `name order${plot.row}`, ...where }, scene.words.names[plot.row]);
 }
 
 /**

@@ -148,24 +148,29 @@ export class State {
   }
 
   /**
-   * Take what the kernel answered; answers to questions that nobody asks any more are dropped.
+   * Take what the kernel answered.  Only the newest question counts; its answer is welcome even after we gave up, for
+   * a kernel that was busy is none that is gone.
    * @param {{ id: number, error?: string }} answer
    * @param {DataView | undefined} bytes
    * @returns {boolean} whether anything changed
    */
   receive(answer, bytes) {
-    if (answer.id !== this.request?.id) return false;
+    if (answer.id !== this.requests) return false;
     this.request = null;
-    if (answer.error || !bytes) {
-      this.problem = answer.error ?? "the kernel sent no samples";
-      return true;
-    }
-    this.samples = decode(bytes, this.facts.names.length);
+    this.problem = answer.error ?? (bytes ? "" : "the kernel sent no samples");
+    if (bytes && !this.problem) this.takeSamples(decode(bytes, this.facts.names.length));
+    return true;
+  }
+
+  /** @param {Samples} samples */
+  takeSamples(samples) {
+    this.samples = samples;
+    this.lookAt(this.view); // we may have moved on meanwhile, and then ask again
+    if (this.samples !== samples) return;
     for (const name of /** @type {("point" | "other")[]} */ (["point", "other"])) {
       const better = this.read(this[name].x);
       if (this[name].interpolated && Math.abs(better.x - this[name].x) < this.step / 2) this[name] = better;
     }
-    return true;
   }
 
   /** Nobody answered: stay with interpolated samples, and do not ask again. */

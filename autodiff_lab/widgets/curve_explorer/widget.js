@@ -91,7 +91,9 @@ class Explorer {
       this.model.on(`change:${name}`, this.onTrait);
     }
     this.onMessage = (/** @type {any} */ message, /** @type {DataView[]} */ buffers) => {
-      if (message?.kind === "samples" && this.state.receive(message, buffers?.[0])) this.draw();
+      if (message?.kind !== "samples" || !this.state.receive(message, buffers?.[0])) return;
+      this.draw();
+      this.ask();
     };
     this.model.on("msg:custom", this.onMessage);
     this.resize = new ResizeObserver(() => this.draw());
