@@ -1,0 +1,331 @@
+"""Predict first, then look: a question whose answer is committed before a picture opens, and stays beside the outcome.
+
+A `Prediction` is the question with fields and a button; what it unlocks is an `Unlocked`, closed until something was
+committed.  Both are plain ipywidgets.  Nobody has to be there: a notebook that is run from top to bottom shows an open
+question and a closed picture, always in the same words, and ``prediction.commit(5)`` in a cell does what the button
+does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import ipywidgets
+
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.lessons.attempt import same
+from autodiff_lab.recording.numbers import short
+
+Answer = float | str
+
+LOCKED = "Closed until you commit a prediction above."
+_FRACTION = re.compile(r"(-?[\d.]+)\s*/\s*([\d.]+)")
+_SIZE = 'style="font-size: 14px; line-height: 1.5; max-width: 46em"'
+
+
+def read_number(text: str) -> float:
+    """Read a number as people write it: a true minus sign, a fraction and spaces are welcome.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+
+    Examples
+    --------
+    >>> read_number(" −2.5 "), read_number("1/4")
+    (-2.5, 0.25)
+    """
+    plain = text.strip().replace("−", "-").replace("–", "-")
+    fraction = _FRACTION.fullmatch(plain)
+    if fraction is not None and float(fraction[2]):
+        return float(fraction[1]) / float(fraction[2])
+    value = float(plain)
+    if value - value != 0:
+        raise ValueError("not finite")
+    return value
+
+
+class _Shown(ipywidgets.VBox):
+    """A column of widgets whose text form is a sentence, the same in every run."""
+
+    def account(self) -> str:
+        """Return what is shown, as text."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.account()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """The living widgets, and the sentence where no script runs."""
+        bundle = super()._repr_mimebundle_(**options)
+        return None if bundle is None else {**bundle, "text/plain": self.account()}
+
+
+class Prediction(_Shown):
+    """A question that waits for an answer.  Made by `predict`.
+
+    Parameters
+    ----------
+    question : str
+        Plain text.
+    names : sequence of str
+        The quantities that are asked for, a number each; one empty name for a single number.
+    choices : sequence of str
+        Instead of numbers, answers to choose from.
+
+    Attributes
+    ----------
+    answer : dict of str to float or str, or None
+        What was committed; None before.
+    """
+
+    def __init__(self, question: str, names: Sequence[str] = ("",), choices: Sequence[str] = ()) -> None:
+        self.question = question
+        self.names, self.choices = tuple(names), tuple(choices)
+        self.answer: dict[str, Answer] | None = None
+        self._waiting: list[Unlocked] = []
+        self._fields = self._make_fields()
+        self._button = ipywidgets.Button(description="Commit", tooltip="Fix this prediction and open what it closes")
+        self._button.on_click(lambda _: self._read())
+        self._note = ipywidgets.HTML()
+        row = ipywidgets.HBox([*self._fields, self._button], layout={"flex_flow": "row wrap", "align_items": "center"})
+        if self.choices:
+            row.layout.flex_flow = "column"
+            row.layout.align_items = "flex-start"
+        super().__init__([ipywidgets.HTML(f"<b {_SIZE}>{escape(question)}</b>"), row, self._note])
+        self.add_class("autodiff-lab-prediction")
+
+    def _make_fields(self) -> list[Any]:
+        if self.choices:
+            return [ipywidgets.RadioButtons(options=self.choices, value=None, layout={"width": "max-content"})]
+        fields: list[Any] = []
+        for name in self.names:
+            field = ipywidgets.Text(
+                placeholder="a number",
+                description=name,
+                layout={"width": "180px"},
+                style={"description_width": "initial"},
+            )
+            field.on_msg(self._on_enter)
+            fields.append(field)
+        return fields
+
+    def _on_enter(self, _: Any, content: Any, __: Any) -> None:
+        if isinstance(content, dict) and content.get("event") == "submit":
+            self._read()
+
+    def _read(self) -> None:
+        """Take what stands in the fields, or say what is wrong with it."""
+        if self.choices:
+            if self._fields[0].value is None:
+                self._say("Choose one. A wrong guess helps more than none.")
+            else:
+                self.commit(self._fields[0].value)
+            return
+        try:
+            values = [read_number(field.value) for field in self._fields]
+        except ValueError:
+            self._say("Every field takes a number, like 2.5 or −1/4. A wrong guess helps more than none.")
+        else:
+            self.commit(*values)
+
+    def _say(self, sentence: str) -> None:
+        self._note.value = f'<span role="status" {_SIZE}>{escape(sentence)}</span>'
+
+    def commit(self, *answers: Answer) -> Prediction:
+        """Fix the prediction, and open what waits for it.
+
+        Parameters
+        ----------
+        *answers : float or str
+            One for each quantity, or one of the choices.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If there are too few or too many, or one is no number or no choice.
+
+        Examples
+        --------
+        >>> from autodiff_lab import lessons
+        >>> lessons.predict("What is 2 + 2?").commit(5)
+        What is 2 + 2?
+        You predicted 5.
+        """
+        if len(answers) != len(self.names):
+            raise InvalidArgumentError(f"{len(self.names)} answers are asked for, and {len(answers)} were given.")
+        if self.choices and answers[0] not in self.choices:
+            raise InvalidArgumentError(f"{answers[0]!r} is not among the choices: {', '.join(self.choices)}.")
+        given = answers if self.choices else [self._number(answer) for answer in answers]
+        self.answer = dict(zip(self.names, given, strict=True))
+        for field in (*self._fields, self._button):
+            field.disabled = True
+        if not self.choices:
+            for field, answer in zip(self._fields, given, strict=True):
+                field.value = short(answer, 6, minus="−")
+        self._button.description = "Committed"
+        self._say(f"{self._told()} It stays here; look below.")
+        for waiting in self._waiting:
+            waiting.reveal()
+        return self
+
+    @staticmethod
+    def _number(answer: Answer) -> float:
+        try:
+            return read_number(str(answer))
+        except ValueError:
+            raise InvalidArgumentError(f"{answer!r} is not a number.") from None
+
+    def unlock(self, view: Any = None, outcome: Any = None) -> Unlocked:
+        """Return what opens as soon as something is committed.
+
+        Parameters
+        ----------
+        view : object, optional
+            What is then shown: a recording or a widget.
+        outcome : number, str or mapping of str to number, optional
+            What came out, to stand beside the prediction.
+        """
+        unlocked = Unlocked(self, view, self._outcomes(outcome))
+        self._waiting.append(unlocked)
+        if self.answer is not None:
+            unlocked.reveal()
+        return unlocked
+
+    def _outcomes(self, outcome: Any) -> dict[str, Answer]:
+        if outcome is None:
+            return {}
+        values = outcome if isinstance(outcome, Mapping) else {self.names[0]: outcome}
+        if set(values) != set(self.names):
+            raise InvalidArgumentError(f"The outcome has {', '.join(values)}; asked was for {', '.join(self.names)}.")
+        return {name: values[name] if self.choices else float(values[name]) for name in self.names}
+
+    def _told(self) -> str:
+        answer = self.answer or {}
+        shown = ", ".join(f"{name} = {_shown(value)}" if name else _shown(value) for name, value in answer.items())
+        return f"You predicted {shown}."
+
+    def account(self) -> str:
+        """Return the question and, if there is one, the prediction."""
+        if self.answer is not None:
+            return f"{self.question}\n{self._told()}"
+        asked = f" ({', '.join(self.names)})" if self.names != ("",) else ""
+        choices = f"\nOne of: {'; '.join(self.choices)}." if self.choices else ""
+        return f"{self.question}{asked}{choices}\nNothing predicted yet."
+
+
+class Unlocked(_Shown):
+    """What a prediction opens: the comparison, and a view below it.  Made by `Prediction.unlock`."""
+
+    def __init__(self, prediction: Prediction, view: Any, outcomes: dict[str, Answer]) -> None:
+        self.prediction, self.view, self.outcomes = prediction, view, outcomes
+        style = (
+            'style="border: 1px dashed var(--jp-border-color1, #59636e); border-radius: 6px; padding: 16px;'
+            'color: var(--jp-ui-font-color2, #59636e); font-size: 14px; text-align: center"'
+        )
+        super().__init__([ipywidgets.HTML(f'<div role="status" {style}>{LOCKED}</div>')])
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a prediction has been committed."""
+        return self.prediction.answer is not None
+
+    def reveal(self) -> None:
+        """Show the comparison and the view."""
+        children: list[Any] = [ipywidgets.HTML(self._table())] if self.outcomes else []
+        view = _widget(self.view)
+        self.children = [*children, view] if view is not None else children
+
+    def comparison(self) -> list[tuple[str, str, str, str]]:
+        """Return a row for each quantity: its name, what was predicted, what came out, and both compared."""
+        answer = self.prediction.answer or {}
+        return [
+            (name, _shown(answer[name]), _shown(outcome), _compared(answer[name], outcome))
+            for name, outcome in self.outcomes.items()
+        ]
+
+    def _table(self) -> str:
+        rows = self.comparison()
+        head = "".join(f'<th scope="col" style="{_CELL}">{w}</th>' for w in ("", "you predicted", "it is", ""))
+        body = "".join(
+            f'<tr><th scope="row" style="{_CELL}">{escape(row[0])}</th>'
+            + "".join(f'<td style="{_CELL}">{escape(cell)}</td>' for cell in row[1:])
+            + "</tr>"
+            for row in rows
+        )
+        return f'<table style="border-collapse: collapse; font-size: 14px"><tr>{head}</tr>{body}</table>'
+
+    def account(self) -> str:
+        """Return that it is closed, or the comparison."""
+        if not self.is_open:
+            return LOCKED
+        lines = [f"{name or 'answer'}: predicted {said}, it is {is_}: {word}" for name, said, is_, word in
+                 self.comparison()]  # fmt: skip
+        return "\n".join(lines) or "Open."
+
+
+_CELL = "text-align: left; padding: 2px 16px 2px 0; font-variant-numeric: tabular-nums"
+
+
+def _shown(value: Answer) -> str:
+    return value if isinstance(value, str) else short(value, 6, minus="−")
+
+
+def _compared(answer: Answer, outcome: Answer) -> str:
+    if isinstance(answer, str) or isinstance(outcome, str):
+        return "as predicted" if answer == outcome else "not as predicted"
+    if same(answer, outcome, 1e-3):
+        return "as predicted"
+    return f"{short(abs(answer - outcome), 4)} {'too much' if answer > outcome else 'too little'}"
+
+
+def _widget(view: Any) -> Any:
+    """Return a view as a widget: a recording becomes an explorer."""
+    if view is None or isinstance(view, ipywidgets.Widget):
+        return view
+    from autodiff_lab.recording import Recording
+    from autodiff_lab.widgets.explorer import Explorer
+
+    if isinstance(view, Recording):
+        return Explorer(view)
+    raise InvalidArgumentError(f"unlock shows a recording or a widget, and this is a {type(view).__name__}.")
+
+
+def predict(question: str, names: Sequence[str] = ("",), *, choices: Sequence[str] = ()) -> Prediction:
+    """Ask for a prediction.
+
+    Parameters
+    ----------
+    question : str
+        Plain text.
+    names : sequence of str
+        The quantities that are asked for, a number each; by default a single number without a name.
+    choices : sequence of str
+        Instead of numbers, answers to choose from.
+
+    Returns
+    -------
+    Prediction
+        A widget; ``.unlock(recording, outcome=...)`` is what it opens.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If choices and several names are given.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> guess = lessons.predict("What is 2 + 2?")
+    >>> guess.unlock(outcome=4)
+    Closed until you commit a prediction above.
+    >>> guess.commit(5).unlock(outcome=4)
+    answer: predicted 5, it is 4: 1 too much
+    """
+    if choices and tuple(names) != ("",):
+        raise InvalidArgumentError("A question with choices has one answer; give names or choices.")
+    return Prediction(question, names, choices)

@@ -1,0 +1,248 @@
+"""Checks of lesson 1: average rates, an interval that matches a point, a tangent followed far enough, a table.
+
+Functions that a check makes up are fresh cubics; slopes come from the tape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import autodiff_lab as lab
+from autodiff_lab.lessons.attempt import attempt, checked, is_blank, number, same, stop
+from autodiff_lab.lessons.result import CheckResult, not_yet, passed
+
+TRIALS = 8
+NARROWEST = 0.1
+"""Width below which an interval is as good as a point."""
+
+Function = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cubic:
+    """A cubic for plain numbers and tensors alike.
+
+    Examples
+    --------
+    >>> Cubic(1.0, 0.0, 6.0, 0.0)(2.0)
+    20.0
+    """
+
+    p: float
+    q: float
+    r: float
+    s: float
+
+    def __call__(self, x: Any) -> Any:
+        """Return the value at x."""
+        return ((self.p * x + self.q) * x + self.r) * x + self.s
+
+
+def slope(function: Function, x: float) -> float:
+    """Return the derivative of a function at x, by the tape.
+
+    Examples
+    --------
+    >>> slope(Cubic(1.0, 0.0, 6.0, 0.0), 1.0)
+    9.0
+    """
+    point = lab.constant(x, dtype=lab.float64)
+    with lab.GradientTape() as tape:
+        tape.watch(point)
+        value = function(point)
+    found = tape.gradient(value, point)
+    return 0.0 if found is None else float(found)
+
+
+def _fresh(rng: np.random.Generator) -> tuple[Cubic, float, float]:
+    p, q, r, s = (float(c) for c in rng.choice([-3, -2, -1, 1, 2, 3], 4))
+    a = float(rng.integers(-12, 8)) / 4
+    return Cubic(p, q, r, s + 0.5), a, a + float(rng.integers(3, 12)) / 4
+
+
+def _wrong_rates(f: Function, a: float, b: float) -> Iterator[tuple[str, float]]:
+    """What each wrong idea makes of an average rate."""
+    rise, run = f(b) - f(a), b - a
+    yield "CHANGE", rise
+    yield "UPSIDE_DOWN", run / rise if rise else 0.0
+    yield "FLIPPED", -rise / run
+    for point in (a, b, (a + b) / 2):
+        yield "ONE_POINT", slope(f, point)
+    yield "AVERAGE_VALUE", (f(a) + f(b)) / 2
+    yield "AVERAGE_VALUE", (f(b) - f(a)) / 2
+    yield "VALUE", f(a)
+    yield "VALUE", f(b)
+
+
+@checked
+def check_average_rate(avg_rate: Callable[[Function, float, float], float], seed: int | None = None) -> CheckResult:
+    """Check a function that computes the average rate of ``f`` from ``a`` to ``b``, on fresh random cubics.
+
+    Parameters
+    ----------
+    avg_rate : callable
+        ``avg_rate(f, a, b)``, a number.
+    seed : int, optional
+        Makes the cubics the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_average_rate(lambda f, a, b: (f(b) - f(a)) / (b - a))
+    Passed. Right for 8 fresh cubics on 8 intervals.
+    >>> lessons.check_average_rate(lambda f, a, b: f(b) - f(a)).code
+    'CHANGE'
+    """
+    rng = np.random.default_rng(seed)
+    trials = [_fresh(rng) for _ in range(TRIALS)]
+    answers = [number(attempt(avg_rate, *trial), "the rate") for trial in trials]
+    right = [(f(b) - f(a)) / (b - a) for f, a, b in trials]
+    if all(map(same, answers, right)):
+        return passed(f"Right for {TRIALS} fresh cubics on {TRIALS} intervals.")
+    for guesses in zip(*(_wrong_rates(*trial) for trial in trials), strict=True):
+        if all(same(answer, guess) for answer, (_, guess) in zip(answers, guesses, strict=True)):
+            return not_yet(guesses[0][0])
+    raise stop("OTHER")
+
+
+@checked
+def check_interval(interval: Any, function: Function, at: float) -> CheckResult:
+    """Check an interval on which the average rate of a function equals its rate at one point.
+
+    Parameters
+    ----------
+    interval : pair of float
+        Its two ends.
+    function : callable
+        Of one number or Tensor.
+    at : float
+        The point.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_interval((0.0, 2.0), lambda x: x * x, at=1.0)
+    Passed. The secant over your interval is parallel to the tangent.
+    >>> lessons.check_interval((1.0, 1.0), lambda x: x * x, at=1.0).code
+    'NO_WIDTH'
+    """
+    a, b = _ends(interval)
+    if a == b:
+        raise stop("NO_WIDTH")
+    rate, wanted = float((function(b) - function(a)) / (b - a)), slope(function, at)
+    off = abs(rate - wanted)
+    wide = abs(b - a) >= NARROWEST
+    if wide and same(rate, wanted):
+        return passed("The secant over your interval is parallel to the tangent.")
+    if not wide or off <= 0.02 * max(1.0, abs(wanted)):
+        raise stop("NEARLY")
+    if same((a + b) / 2, at):
+        raise stop("SYMMETRIC")
+    which = "larger" if rate > wanted else "smaller"
+    raise stop("OTHER", f"Over your interval the average rate is {which} than the rate at {at:g}.",
+               "Let one end stay and move the other: does the average rate come nearer?")  # fmt: skip
+
+
+def _ends(interval: Any) -> tuple[float, float]:
+    if is_blank(interval):
+        raise stop("BLANK", "There is no interval yet.")
+    if not isinstance(interval, Sequence) or len(interval) != 2:
+        raise stop("RAISES", "An interval is a pair of numbers, like (0.0, 2.0).")
+    return number(interval[0], "the left end"), number(interval[1], "the right end")
+
+
+def meets_again(function: Function, a: float) -> float:
+    """Return where the tangent of a cubic at a meets the cubic a second time.
+
+    Above its tangent a cubic is p·(x − a)²·(x − r), so that its height one step to either side gives r.
+
+    Examples
+    --------
+    >>> meets_again(Cubic(1.0, 0.0, 6.0, 0.0), 1.0)
+    -2.0
+    """
+    value, rate = function(a), slope(function, a)
+    right, left = (function(a + step) - value - rate * step for step in (1.0, -1.0))
+    return a + 1.0 - 2.0 * right / (right - left)
+
+
+@checked
+def check_meeting(again: Callable[[float], float], function: Function, seed: int | None = None) -> CheckResult:
+    """Check a function that says where the tangent at ``a`` meets a cubic again, for fresh ``a``.
+
+    Parameters
+    ----------
+    again : callable
+        ``again(a)``, a number.
+    function : callable
+        The cubic.
+    seed : int, optional
+        Makes the points the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_meeting(lambda a: a, lambda x: x * x * x).code
+    'TOUCHES_ONCE'
+    """
+    points = (
+        np.random.default_rng(seed).choice([-3.0, -2.5, -1.5, -0.5, 0.75, 1.25, 2.0, 4.0], 5, replace=False).tolist()
+    )
+    answers = [number(attempt(again, a), "the meeting point") for a in points]
+    right = [meets_again(function, a) for a in points]
+    if all(same(answer, r, 1e-5) for answer, r in zip(answers, right, strict=True)):
+        return passed("Right for 5 fresh points, to the left and to the right of 0.")
+    if all(map(same, answers, points)):
+        raise stop("TOUCHES_ONCE")
+    mirrored = ([-r for r in right], [2 * a - r for a, r in zip(points, right, strict=True)])
+    if any(all(same(x, y, 1e-5) for x, y in zip(answers, wrong, strict=True)) for wrong in mirrored):
+        raise stop("WRONG_SIDE")
+    if len({round(answer, 6) for answer in answers}) == 1:
+        raise stop("OTHER", "The same place for every a, and it should move when a moves.",
+                   "Read it off at a = 1 and at a = 2, and write what both have in common.")  # fmt: skip
+    raise stop("OTHER", next_hint="Read it off in the explorer for a = 1, a = 2 and a = −1: what has it to do with a?")
+
+
+@checked
+def check_rate_from_table(estimate: Any, times: Sequence[float], values: Sequence[float], at: float) -> CheckResult:
+    """Check an estimate of a rate at one row of a table.
+
+    Parameters
+    ----------
+    estimate : float
+        In units of the values for each unit of time.
+    times, values : sequence of float
+        The table.
+    at : float
+        One of the inner times.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_rate_from_table(9.0, [0, 2, 4], [0, 1, 9], at=2).code
+    'CHANGE'
+    """
+    said = number(estimate, "the estimate")
+    k = list(times).index(at)
+    before = (values[k] - values[k - 1]) / (times[k] - times[k - 1])
+    after = (values[k + 1] - values[k]) / (times[k + 1] - times[k])
+    low, high = min(before, after), max(before, after)
+    if low - 1e-9 <= said <= high + 1e-9:
+        return passed(
+            "It lies between the average rates just before and just after, and nobody with this table can do better."
+        )
+    changes = [values[j] - values[i] for i in range(len(values)) for j in range(i + 1, len(values))]
+    total = (values[-1] - values[0]) / (times[-1] - times[0])
+    guesses = [("VALUE", values[k]), ("WHOLE_TRIP", total), ("WHOLE_TRIP", (values[k] - values[0]) / (at - times[0]))]
+    guesses += [("CHANGE", change) for change in changes]
+    for code, guess in guesses:
+        if same(said, guess, 1e-3):
+            raise stop(code)
+    if said and low <= 1 / said <= high:
+        raise stop("UPSIDE_DOWN")
+    raise stop("OTHER", f"That is too {'slow' if said < low else 'fast'} for the rows around t = {at:g}.",
+               "Work out the average rate over the interval just before, and over the one just after.")  # fmt: skip
