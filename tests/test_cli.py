@@ -50,9 +50,9 @@ def test_a_script_becomes_a_page_and_a_recording(tmp_path: Path) -> None:
     page, saved, picture = tmp_path / "page.html", tmp_path / "net.json", tmp_path / "net.svg"
     done = shell("record", str(NET), "--html", str(page), "--json", str(saved), "--svg", str(picture))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("step 0: loss ")
+    assert done.stdout.startswith("loss before the step: ")
     recording = lab.load_recording(saved)
-    assert len(recording.sweeps) == 3
+    assert len(recording.sweeps) == 1
     assert recording.title == "two_layer_net.py"
     names = {tensor.name for tensor in recording.tensors.values()}
     assert {"inputs", "w1", "b2", "hidden", "error", "loss"} <= names
@@ -74,6 +74,19 @@ def test_without_an_option_the_recording_is_printed(
         "%0: f32 = constant  # x = 0\n"
         "%1: f32 = sin(%0)   # y = 0   program.py, line 3: y = lab.sin(lab.constant(0.0, name='x'))\n"
     )
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    """``autodiff-lab record script.py | head -1`` ends without a complaint."""
+    code = "import sys; from autodiff_lab.cli import main; sys.exit(main())"
+    with subprocess.Popen(
+        [sys.executable, "-u", "-c", code, "record", str(NET)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith("loss before")
+        process.stdout.close()
+        assert process.stderr.read() == ""
 
 
 def test_a_script_sees_itself_as_python_would_run_it(

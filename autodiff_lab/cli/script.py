@@ -7,6 +7,7 @@ recorded until then is written all the same, the traceback is printed, and the e
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import traceback
 from collections.abc import Generator, Sequence
@@ -57,6 +58,8 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
     sys.stdout.flush()
     try:
         _write(recording, options)
+    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:  # noqa: BLE001 - whatever stops the writing, the user is told in one line
         print(f"autodiff-lab record: could not write the recording: {error}", file=sys.stderr)
         return status or 1
@@ -129,7 +132,7 @@ def _write(recording: Recording, options: argparse.Namespace) -> None:
     if not recording.applications:
         print("Nothing was recorded: the script ran no op of autodiff_lab.", file=sys.stderr)
     if options.text or not (options.html or options.json or options.svg):
-        print(recording.to_text())
+        print(recording.to_text(), flush=True)
     if options.html is not None:
         recording.to_html(options.html, title=recording.title)
         print(f"{options.html}: {summary}. Open it in a browser and press the right arrow key.", file=sys.stderr)

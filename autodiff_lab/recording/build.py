@@ -187,13 +187,14 @@ class _Builder:
         applications = tuple(self.applications)
         sweeps = tuple(self.closed(sweep) for sweep in self.sweeps.values())
         self.forget_unused(applications, sweeps)
-        statements = Statements()
-        names = Namer(statements, kept.names, self.ops).names(self.tensors, applications, sweeps, self.met_in_sweeps)
+        places = [x.place for group in (self.tensors.values(), applications, sweeps, self.notes) for x in group]
+        sources = lines_at(places)
+        names = Namer(Statements(), kept.names, self.ops, sources).names(
+            self.tensors, applications, sweeps, self.met_in_sweeps
+        )
         for key, name in names.items():
             if key in self.tensors:
                 self.tensors[key] = replace(self.tensors[key], name=name)
-        places = [x.place for group in (self.tensors.values(), applications, sweeps, self.notes) for x in group]
-        sources = lines_at(places)
         return Recording(
             ops=self.ops,
             tensors=self.tensors,

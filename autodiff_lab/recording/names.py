@@ -11,7 +11,7 @@ from itertools import islice
 from types import FunctionType, ModuleType
 from typing import Any
 
-from autodiff_lab.events import Identified, OpDescribed, Place
+from autodiff_lab.events import Identified, Place
 from autodiff_lab.recording.model import Application, Sweep, TensorRecord
 from autodiff_lab.recording.statements import Statement, Statements
 
@@ -36,30 +36,32 @@ def given_name(name: str | None) -> str | None:
     return None if name in _UNNAMED else name
 
 
-def names_in(namespace: Mapping[str, Any]) -> dict[int, str]:
+def names_in(namespace: Mapping[str, Any]) -> dict[int, list[str]]:
     """Names by id of the tensors and variables in a namespace, and of those one level into what it holds.
+
+    A tensor may have several, the simplest first; which one is shown is decided when the sources are read.
 
     Examples
     --------
     >>> import autodiff_lab as lab
     >>> weights = [lab.Variable(1.0), lab.Variable(2.0)]
     >>> list(names_in({"weights": weights, "_hidden": lab.Variable(3.0)}).values())
-    ['weights[0]', 'weights[1]']
+    [['weights[0]'], ['weights[1]']]
     """
-    names: dict[int, str] = {}
+    names: dict[int, list[str]] = {}
     inside: list[tuple[str, Any]] = []
     for name, value in tuple(namespace.items()):
         if name[:1] == "_":
             continue
         kind = type(value)
         if issubclass(kind, Identified):
-            names.setdefault(value._id, name)
+            names.setdefault(value._id, []).append(name)
         elif not issubclass(kind, _NOTHING_INSIDE) and name not in _NOT_THE_USERS:
             inside.append((name, value))
     for name, value in inside:
         for part, member in _members(value):
             if issubclass(type(member), Identified):
-                names.setdefault(member._id, name + part)
+                names.setdefault(member._id, []).append(name + part)
     return names
 
 
@@ -87,10 +89,21 @@ def _members(value: Any) -> Iterable[tuple[str, Any]]:
 
 
 class Namer:
-    """Finds the names of everything in a recording; `names` are the local variables by id."""
+    """Finds the names of everything in a recording; `names` are the local variables by id.
 
-    def __init__(self, statements: Statements, names: Mapping[int, str], ops: Mapping[str, OpDescribed | Any]) -> None:
-        self._statements, self._locals, self._ops = statements, names, ops
+    The name of a loop variable comes last: after ``for w in weights`` the last weight is still ``weights[3]``.
+    """
+
+    def __init__(
+        self,
+        statements: Statements,
+        names: Mapping[int, Sequence[str]],
+        ops: Mapping[str, Any],
+        files: Iterable[str] = (),
+    ) -> None:
+        self._statements, self._ops = statements, ops
+        passing = {name for file in files for name in statements.loop_names(file)}
+        self._locals = {key: min(found, key=lambda name: name in passing) for key, found in names.items()}
 
     def names(
         self,

@@ -39,7 +39,7 @@ class Recorder:
     ----------
     events : list of Event
         What was heard, in order.
-    names : dict of int to str
+    names : dict of int to list of str
         The user's names by tensor or variable id.
     error : str or None
         What ended the program.
@@ -61,7 +61,7 @@ class Recorder:
         self.budget = self.left = budget
         self.title = title
         self.events: list[Any] = []
-        self.names: dict[int, str] = {}
+        self.names: dict[int, list[str]] = {}
         self.error: str | None = None
 
     def __call__(self, event: Any) -> None:

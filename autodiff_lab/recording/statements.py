@@ -64,34 +64,50 @@ def _is_op(node: ast.AST, known: Container[str]) -> bool:
     )
 
 
+@dataclass(frozen=True)
+class _File:
+    """What is known of one source file: assignments by line, and the names that loops assign."""
+
+    assignments: dict[int, Statement]
+    loop_names: frozenset[str]
+
+
 class Statements:
     """The assignments of the files that a recording met, read when they are asked for."""
 
     def __init__(self) -> None:
-        self._files: dict[str, dict[int, Statement]] = {}
+        self._files: dict[str, _File] = {}
 
     def at(self, place: Place | None) -> Statement | None:
         """The assignment whose lines include a place, None if there is none."""
-        if place is None:
-            return None
-        file = self._files.get(place[0])
+        return None if place is None else self._file(place[0]).assignments.get(place[1])
+
+    def loop_names(self, name: str) -> frozenset[str]:
+        """The variables of the loops in a file."""
+        return self._file(name).loop_names
+
+    def _file(self, name: str) -> _File:
+        file = self._files.get(name)
         if file is None:
-            file = self._files[place[0]] = _read(place[0])
-        return file.get(place[1])
+            file = self._files[name] = _read(name)
+        return file
 
 
-def _read(name: str) -> dict[int, Statement]:
+def _read(name: str) -> _File:
     try:
         tree = ast.parse("".join(linecache.getlines(name)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
+        return _File({}, frozenset())
     found: dict[int, Statement] = {}
+    loops: set[str] = set()
     for node in ast.walk(tree):
         statement = _assignment(node)
         if statement is not None and isinstance(node, ast.stmt):
             for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                 found[line] = statement
-    return found
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            loops.update(part.id for part in ast.walk(node.target) if isinstance(part, ast.Name))
+    return _File(found, frozenset(loops))
 
 
 def _assignment(node: ast.AST) -> Statement | None:

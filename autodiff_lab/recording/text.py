@@ -58,7 +58,7 @@ class _Printer:
 
     def rows(self) -> Iterator[tuple[str, str]]:
         recording = self.recording
-        notes = [note for note in recording.notes if note.kind in ("left", "assigned")]
+        notes = list(filter(_is_told, recording.notes))
         for moment in recording.order:
             if moment.sweep is None or moment.step is None:
                 while notes and notes[0].before <= moment.application:
@@ -190,6 +190,14 @@ class _Printer:
         line = self.recording.line(place)
         where = self.recording.where(place) + (f": {line}" if line else "")
         return f"{shown}   {_one_line(where)}" if shown else _one_line(where)
+
+
+def _is_told(note: Note) -> bool:
+    """Whether a note has a line: values that left, and assignments but the one that made the variable.
+
+    The value of that one is older than the variable itself.
+    """
+    return note.kind == "left" or (note.kind == "assigned" and (note.by is None or note.by > note.subject))
 
 
 def _one_line(words: str) -> str:

@@ -1,4 +1,4 @@
-"""Three training steps of a two-layer net that learns exclusive or."""
+"""One training step of a two-layer net that learns exclusive or."""
 
 import autodiff_lab as lab
 
@@ -19,11 +19,17 @@ def net(x: lab.Tensor) -> lab.Tensor:
         return hidden @ w2 + b2
 
 
-for step in range(3):
-    with lab.GradientTape() as tape:
-        error = net(inputs) - wanted
-        loss = lab.reduce_mean(error * error)
-    gradients = tape.gradient(loss, weights)
+def loss_now() -> lab.Tensor:
+    error = net(inputs) - wanted
+    return lab.reduce_mean(error * error)
+
+
+with lab.GradientTape() as tape:
+    loss = loss_now()
+gradients = tape.gradient(loss, weights)
+
+with lab.name_scope("update"):
     for weight, gradient in zip(weights, gradients, strict=True):
         weight.assign_sub(0.1 * gradient)
-    print(f"step {step}: loss {float(loss):.4f}")
+
+print(f"loss before the step: {float(loss):.4f}")

@@ -130,6 +130,15 @@ def test_containers_and_plain_objects_are_looked_into_one_level_deep() -> None:
     assert variables == ["weights[0]", "weights[1]", "layer['b']", "net.w", None, "pair.left", None]
 
 
+def test_a_loop_variable_gives_its_name_last() -> None:
+    """After a loop over weights, the last one is still called by its place in the list."""
+    weights = [lab.Variable(1.0), lab.Variable(2.0)]
+    with lab.record() as recording:
+        for weight in weights:
+            _ = weight * 2.0
+    assert [t.name for t in recording.tensors.values() if t.kind == "variable"] == ["weights[0]", "weights[1]"]
+
+
 def test_reading_names_runs_no_code_of_the_users() -> None:
     """Containers and objects that would raise or print when touched are left alone."""
 
@@ -146,7 +155,7 @@ def test_reading_names_runs_no_code_of_the_users() -> None:
 
     v = lab.Variable(1.0)
     found = names_in({"t": Touchy(v=v), "row": Row([lab.Variable(2.0)]), "_private": lab.Variable(3.0)})
-    assert list(found.values()) == ["t['v']", "row[0]"]
+    assert list(found.values()) == [["t['v']"], ["row[0]"]]
 
 
 def test_a_block_entered_through_an_exit_stack_finds_the_same_variables() -> None:
