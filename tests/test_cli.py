@@ -80,7 +80,10 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     """``autodiff-lab record script.py | head -1`` ends without a complaint."""
     code = "import sys; from autodiff_lab.cli import main; sys.exit(main())"
     with subprocess.Popen(
-        [sys.executable, "-u", "-c", code, "record", str(NET)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-u", "-c", code, "record", str(NET)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -243,12 +246,21 @@ def test_no_command_and_options_alone_mean_the_lessons(tmp_path: Path, monkeypat
     """``autodiff-lab`` and ``autodiff-lab --no-browser`` start JupyterLab in the folder of the lessons."""
     started: list[tuple[list[str], Path]] = []
 
-    def call(command: list[str], cwd: Path) -> int:
-        started.append((command[3:], cwd))
-        return 7
+    class Process:
+        """JupyterLab, which is interrupted once and asks whether that is meant."""
+
+        def __init__(self, command: list[str], cwd: Path) -> None:
+            started.append((command[3:], cwd))
+            self.interrupted = False
+
+        def wait(self) -> int:
+            if not self.interrupted:
+                self.interrupted = True
+                raise KeyboardInterrupt
+            return 7
 
     monkeypatch.setattr(lessons, "PACKAGE", installed(tmp_path))
-    monkeypatch.setattr(subprocess, "call", call)
+    monkeypatch.setattr(subprocess, "Popen", Process)
     monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)
     assert main(["--folder", str(tmp_path / "mine"), "--no-browser"]) == 7
     assert main(["lab", "--folder", str(tmp_path / "mine")]) == 7

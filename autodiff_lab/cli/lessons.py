@@ -57,10 +57,16 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
         return 1
     command = jupyter_command(folder, rest)
     print(f"Lessons: {folder}", file=sys.stderr)
-    try:
-        return subprocess.call(command, cwd=folder)
-    except KeyboardInterrupt:
-        return 0
+    return _wait(subprocess.Popen(command, cwd=folder))
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """Wait for the end of JupyterLab; Ctrl-C is its to answer, since it asks back and then stops its kernels."""
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue
 
 
 def find_lessons(package: Path) -> Path | None:
