@@ -91,7 +91,7 @@ def document(title: str, state: dict[str, Any], widget: Path, otherwise: str = "
     script = without_comments(f"{module}\n{module_text(_STAND_IN)}\n{_BEGIN}")
     style = without_comments(style_text(*sorted(widget.glob("*.css"))) + _ROOM)
     styles = [style, *re.findall(r"<style[^>]*>(.*?)</style>", otherwise, re.DOTALL)]
-    return "\n".join([
+    text = "\n".join([
         "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, styles)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',

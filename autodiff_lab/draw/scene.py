@@ -72,7 +72,7 @@ class _Tables:
             "title": heading(recording),
             "error": recording.error or "",
             "start": start(recording.order),
-            "applications": {a.index: self.application(a, born.get(a.index, 0)) for a in drawn},
+            "applications": {str(a.index): self.application(a, born.get(a.index, 0)) for a in drawn},
             "steps": [self.step(moment) for moment in recording.order],
             "sweeps": [self.sweep(sweep) for sweep in recording.sweeps],
             "left": self.left(),
@@ -81,7 +81,7 @@ class _Tables:
         for picture in pictures.values():
             for tensor in picture.tensors():
                 self.tensor(tensor)
-        payload["tensors"] = self.tensors
+        payload["tensors"] = {str(number): row for number, row in self.tensors.items()}
         payload["ops"] = [self.op(name, inputs) for name, inputs in self.ops]
         payload["places"] = [[recording.where(p), clipped(recording.line(p))] for p in self.places]
         payload["scopes"] = list(self.scopes)
@@ -151,12 +151,12 @@ class _Tables:
             self.place(sweep.place),
         ]
 
-    def left(self) -> dict[int, list[Any]]:
+    def left(self) -> dict[str, list[Any]]:
         """By tensor: how its value left the engine, the first time, and where."""
-        exits: dict[int, list[Any]] = {}
+        exits: dict[str, list[Any]] = {}
         for note in self.recording.notes:
             if note.kind == "left" and note.subject in self.recording.tensors:
-                exits.setdefault(self.tensor(note.subject), [clipped(note.detail), self.place(note.place)])
+                exits.setdefault(str(self.tensor(note.subject)), [clipped(note.detail), self.place(note.place)])
         return exits
 
 

@@ -79,11 +79,7 @@ def full_text(snapshot: Snapshot) -> str:
     """
     summary = snapshot.summary
     if summary is None:
-        array = np.asarray(snapshot.array)
-        if array.ndim == 0:
-            text = str(array[()])
-        else:
-            text = np.array2string(array, separator=", ", max_line_width=72, threshold=64, floatmode="unique")
+        text = _elements(np.asarray(snapshot.array))
     else:
         first = ", ".join(str(item) for item in summary.first)
         known = {"min": summary.minimum, "mean": summary.mean, "max": summary.maximum}
@@ -91,6 +87,13 @@ def full_text(snapshot: Snapshot) -> str:
         parts += [f"{count} {word}" for word, count in (("nan", summary.nan), ("inf", summary.inf)) if count]
         text = f"{', '.join(parts)}; first: {first}, …"
     return text if len(text) <= _FULL else text[: _FULL - 1] + "…"
+
+
+def _elements(array: Any) -> str:
+    """Every element with as many digits as tell it from its neighbours."""
+    if array.ndim:
+        return f"[{', '.join(_elements(part) for part in array)}]"
+    return str(array[()])
 
 
 def clipped(text: str) -> str:

@@ -63,10 +63,11 @@ test("not yet, zero, nan and no path are four marks", () => {
   assert.deepEqual(marks, ["…", "0", "nan", "no path"]);
 });
 
-test("search finds names, ops, numbers and source lines", () => {
+test("search finds names, ops and numbers, and only then source lines", () => {
   const { boxes } = there(scene.views.get(""));
   const found = (/** @type {string} */ word) => search(scene, word).map(({ at }) => boxes[at].key);
-  assert.deepEqual(found("SIN"), ["a0", "a1", "a2"]);
+  assert.deepEqual(found("SIN"), ["a1"]);
+  assert.deepEqual(found("lab."), ["a0", "a1", "a2"]);
   assert.deepEqual(found("multiply"), ["a0"]);
   assert.deepEqual(found("%2"), ["a1"]);
   assert.deepEqual(found("nowhere"), []);

@@ -1,1 +1,1 @@
-"""Widgets on the Python side; the browser tests press them."""
+"""Tests of the widgets' Python side: payloads, formulas, pages, traits."""

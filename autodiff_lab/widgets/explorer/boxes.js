@@ -4,7 +4,7 @@ import { drawing, setAttribute, setText } from "./dom.js";
 import { gradientOf, hasValue } from "./fold.js";
 import { PENDING, PENDING_MARK, counted, gradientText, namesOf } from "./words.js";
 
-/** @import { Scene, Box, Tensor } from "./scene.js" */
+/** @import { Scene, Box, Tensor, Value } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 /** @typedef {{ group: SVGGElement, value: Element | null, gradient: Element | null, arrived: Element | null, shown: string }} BoxPicture */
 
@@ -172,11 +172,16 @@ export function tipOf(scene, state, box) {
 
 /** @param {Scene} scene @param {State} state @param {Tensor} tensor */
 export function tensorWords(scene, state, tensor) {
-  const { dtype, shape, full } = tensor.value;
+  const { dtype, shape } = tensor.value;
   const gradient = gradientOf(scene, state, tensor);
-  const known = hasValue(scene, state, tensor) ? full : PENDING;
-  const slope = gradient.value ? `; gradient ${gradient.value.full}` : "";
+  const known = hasValue(scene, state, tensor) ? inFull(tensor.value) : PENDING;
+  const slope = gradient.value ? `; gradient ${inFull(gradient.value)}` : "";
   const exit = scene.left.get(tensor.number);
   const left = exit ? `; left the tape through ${exit.how}` : "";
   return `${tensor.name}: ${dtype}${shape ? ` ${shape}` : ""} = ${known}${slope}${left}`;
+}
+
+/** Every digit, unless they fill the panel. @param {Value} value */
+function inFull(value) {
+  return value.full.length <= 100 ? value.full : value.short;
 }

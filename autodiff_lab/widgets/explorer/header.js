@@ -120,23 +120,38 @@ function makeMenu(entries, signal) {
 }
 
 /**
- * The path of scopes from the whole program to what is shown.
+ * The path of scopes from the whole program to what is shown, and the way to the current step if it is elsewhere.
  * @param {Scene} scene
  * @param {(path: string) => void} open
+ * @param {AbortSignal} signal
  */
-export function makePath(scene, open) {
-  const made = element("nav", { class: "path", "aria-label": "Scope" });
+export function makePath(scene, open, signal) {
+  const crumbs = element("span");
+  const elsewhere = element("button", { type: "button", class: "elsewhere" });
+  const made = element("nav", { class: "path", "aria-label": "Scope" }, crumbs, elsewhere);
   made.hidden = scene.views.size < 2;
-  /** @param {string} path */
-  const paint = (path) => {
-    const parts = path ? path.split("/") : [];
-    const crumbs = ["", ...parts.map((_, at) => parts.slice(0, at + 1).join("/"))];
-    made.replaceChildren(...crumbs.map((crumb, at) => {
-      const name = at ? parts[at - 1] : "whole program";
-      const button = element("button", { type: "button", "aria-current": crumb === path ? "page" : undefined }, name);
-      button.addEventListener("click", () => open(crumb));
-      return button;
-    }));
+  made.addEventListener("click", (event) => {
+    const button = event.target instanceof Element ? event.target.closest("button") : null;
+    if (button) open(button.dataset.path ?? "");
+  }, { signal });
+  return {
+    element: made,
+    /** @param {string} path */
+    open(path) {
+      const parts = path ? path.split("/") : [];
+      const paths = ["", ...parts.map((_, at) => parts.slice(0, at + 1).join("/"))];
+      crumbs.replaceChildren(...paths.map((crumb, at) => element(
+        "button",
+        { type: "button", class: "crumb", "data-path": crumb, "aria-current": crumb === path ? "page" : undefined },
+        at ? parts[at - 1] : "whole program",
+      )));
+    },
+    /** @param {State} state @param {boolean} visible whether the current step is in what is shown */
+    paint(state, visible) {
+      const scope = state.now ? scene.applications.get(state.now.application)?.scope ?? "" : "";
+      elsewhere.hidden = visible || !state.now;
+      elsewhere.dataset.path = scene.views.has(scope) ? scope : "";
+      setText(elsewhere, `now: ${scope || "whole program"}`);
+    },
   };
-  return { element: made, paint };
 }

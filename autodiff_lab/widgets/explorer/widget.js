@@ -30,7 +30,7 @@ class ExplorerView {
     this.card = element("section", { class: "card", "aria-label": "Step" });
     this.live = element("p", { class: "live", "aria-live": "polite" });
     this.table = new TraceTable(this.scene, (application) => this.goTo(application), signal);
-    this.path = makePath(this.scene, (path) => this.open(path));
+    this.path = makePath(this.scene, (path) => this.open(path), signal);
     this.transport = makeTransport(this.scene, {
       step: () => this.step(), go, signal, show: (what, on) => this.root.classList.toggle(`without-${what}`, !on),
     });
@@ -97,10 +97,10 @@ class ExplorerView {
     const left = this.shownView;
     this.shownView = view.path;
     this.graph.open(view);
-    this.path.paint(view.path);
+    this.path.open(view.path);
     this.root.dataset.view = view.path;
     if (view.why) this.showTable(true);
-    if (this.state) this.graph.paint(this.state);
+    if (this.state) this.paintGraph(this.state);
     const home = view.boxes.find((box) => box.key === `s${left}`);
     if (home && left.startsWith(view.path)) this.graph.select(home.at);
     this.header.finder.repeat();
@@ -110,7 +110,7 @@ class ExplorerView {
     /** @type {State | undefined} */
     this.state = fold(this.scene, this.step());
     const spoken = liveLine(this.scene, this.state);
-    this.graph.paint(this.state);
+    this.paintGraph(this.state);
     paintCard(this.card, this.scene, this.state);
     this.table.paint(this.state);
     this.header.paint(this.state);
@@ -118,6 +118,12 @@ class ExplorerView {
     setText(this.live, spoken);
     this.root.dataset.step = String(this.state.step);
     this.root.dataset.application = String(this.state.now?.application ?? -1);
+  }
+
+  /** @param {State} state */
+  paintGraph(state) {
+    this.graph.paint(state);
+    this.path.paint(state, this.graph.currentBox(state) !== null);
   }
 
   /** @param {number} application */

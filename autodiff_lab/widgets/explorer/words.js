@@ -1,6 +1,6 @@
 // Sentences: what a step says in the live line and on the card.  Pure: no DOM.
 
-/** @import { Scene, Tensor, Application, Step, Value } from "./scene.js" */
+/** @import { Scene, Tensor, Application, Step, Value, Box } from "./scene.js" */
 /** @import { State, Gradient } from "./fold.js" */
 
 export const PENDING = "not yet";
@@ -112,7 +112,7 @@ export function counted(count, word) {
 }
 
 /**
- * Where a search word is found: boxes whose label, name, op, scope or source line holds it.
+ * Where a search word is found: boxes whose label, name, op or scope holds it, or else whose source line does.
  * @param {Scene} scene
  * @param {string} word
  * @returns {{ view: string, at: number }[]}
@@ -120,16 +120,23 @@ export function counted(count, word) {
 export function search(scene, word) {
   const wanted = word.trim().toLowerCase();
   if (!wanted) return [];
-  return [...scene.views.values()].flatMap((view) => view.boxes
-    .filter((box) => !box.outside && haystack(scene, box).includes(wanted))
-    .map((box) => ({ view: view.path, at: box.at })));
+  const found = (/** @type {(scene: Scene, box: Box) => string[]} */ texts) => [...scene.views.values()].flatMap((view) => (
+    view.boxes
+      .filter((box) => !box.outside && texts(scene, box).some((text) => text.toLowerCase().includes(wanted)))
+      .map((box) => ({ view: view.path, at: box.at }))));
+  const named = found(namesOfBox);
+  return named.length ? named : found(linesOfBox);
 }
 
-/** @param {Scene} scene @param {import("./scene.js").Box} box */
-function haystack(scene, box) {
-  const application = scene.applications.get(box.application);
-  const texts = [box.label, box.name, ...namesOf(scene, box.tensors), ...box.tensors.map((number) => `%${number}`)];
-  if (application) texts.push(application.op.name, application.place?.line ?? "", application.place?.where ?? "");
-  if (box.kind === "scope") texts.push(box.key.slice(1));
-  return texts.join("\n").toLowerCase();
+/** @param {Scene} scene @param {Box} box */
+function namesOfBox(scene, box) {
+  const op = scene.applications.get(box.application)?.op.name ?? "";
+  const scope = box.kind === "scope" ? box.key.slice(1) : "";
+  return [box.label, box.name, op, scope, ...namesOf(scene, box.tensors), ...box.tensors.map((number) => `%${number}`)];
+}
+
+/** @param {Scene} scene @param {Box} box */
+function linesOfBox(scene, box) {
+  const place = scene.applications.get(box.application)?.place;
+  return [place?.line ?? "", place?.where ?? ""];
 }
