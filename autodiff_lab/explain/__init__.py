@@ -6,6 +6,9 @@ says in one line what nobody asked for and everybody should know.
 """
 
 from autodiff_lab.explain.causes import explain
+from autodiff_lab.explain.ledger import Ledger, ledger
 from autodiff_lab.explain.model import CAUSES, Explanation
+from autodiff_lab.explain.nonfinite import Bad, NonFinite, first_nonfinite
+from autodiff_lab.explain.remarks import remarks
 
-__all__ = ["CAUSES", "Explanation", "explain"]
+__all__ = ["CAUSES", "Bad", "Explanation", "Ledger", "NonFinite", "explain", "first_nonfinite", "ledger", "remarks"]

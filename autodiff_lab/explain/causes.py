@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autodiff_lab.events import Place
+from autodiff_lab.explain.expressions import located, spoken
 from autodiff_lab.explain.leaving import parts_of
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.paths import Cut, Edge, Paths
@@ -157,12 +158,12 @@ class _Case:
         for cut in cuts[1:]:
             if cut.cause != causes[-1]:
                 causes.append(cut.cause)
-                also.append(f"{self._words(cut)[0]} {_bracketed(self._where(cut.place))}".strip())
+                also.append(f"{self._words(cut)[0]} {_bracketed(located(self.recording, cut.place))}".strip())
         op = None if first.application is None else self.recording.applications[first.application].op
         place = first.place or self._place_of_sweep(first)
         return Explanation(
             first.cause, "None", f"The gradient of {self.t.name} by {self.s.name} is None: no path of derivatives "
-            "leads from one to the other.", what, op, place, self._where(place), fix, tuple(also))  # fmt: skip
+            "leads from one to the other.", what, op, place, located(self.recording, place), fix, tuple(also))  # fmt: skip
 
     def _made(self, tensor: int) -> int:
         made = self.recording.tensors[tensor].application
@@ -181,10 +182,6 @@ class _Case:
                 return sweep.place
         return self.recording.sweeps[0].place if self.recording.sweeps else None
 
-    def _where(self, place: Place | None) -> str:
-        line = self.recording.line(place)
-        return self.recording.where(place) + (f": {line}" if line else "")
-
     def _words(self, cut: Cut) -> tuple[str, str]:
         recording = self.recording
         record = recording.tensors[cut.tensor]
@@ -192,7 +189,7 @@ class _Case:
         fields = {
             "s": self.s.name,
             "t": self.t.name,
-            "x": recording.name_of(cut.tensor),
+            "x": spoken(recording, cut.tensor),
             "op": op,
             "how": LEFT_BY.get(cut.detail, cut.detail),
             "dtype": record.snapshot.dtype,
@@ -244,7 +241,7 @@ class _Case:
             f"The gradient of {self.t.name} by {self.s.name} is None: no path of derivatives leads from one to the "
             "other.",
             what,
-            self.recording.applications[made].op if made >= 0 else None, place, self._where(place),
+            self.recording.applications[made].op if made >= 0 else None, place, located(self.recording, place),
             f"Check that the formula of {self.t.name} uses {self.s.name}, and not another value of the same name. For "
             "zeros in place of None pass unconnected_gradients=lab.UnconnectedGradients.ZERO.")  # fmt: skip
 

@@ -84,6 +84,8 @@ class Explanation:
         What to try.
     also : tuple of str
         Further cuts in the same path, nearest to the source first.
+    code : tuple of str
+        Lines of a safe program, where there are some.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class Explanation:
     where: str = ""
     fix: str = ""
     also: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
 
     @property
     def short(self) -> str:
@@ -113,17 +116,18 @@ class Explanation:
     def __str__(self) -> str:
         where = ", ".join(filter(None, [self.op, self.where]))
         rows = [("why", self.what), ("where", where), ("try", self.fix), *(("also", line) for line in self.also)]
-        return "\n".join([self.title, *(f"  {label:<6}{words}" for label, words in rows if words)])
+        lines = [f"  {label:<6}{words}" for label, words in rows if words]
+        return "\n".join([self.title, *lines, *(f"          {line}" for line in self.code)])
 
     def _repr_markdown_(self) -> str:
-        rows = [("Why", _escaped(self.what)), ("Where", _code(self.where)), ("Try", _escaped(self.fix))]
-        rows += [("Also", _escaped(line)) for line in self.also]
-        return "\n".join(
-            [f"**{_escaped(self.title)}**", "", *(f"- {label}: {words}" for label, words in rows if words)]
-        )
+        rows = [("Why", escaped(self.what)), ("Where", _code(self.where)), ("Try", escaped(self.fix))]
+        rows += [("Also", escaped(line)) for line in self.also]
+        lines = [f"- {label}: {words}" for label, words in rows if words]
+        code = ["", "```python", *self.code, "```"] if self.code else []
+        return "\n".join([f"**{escaped(self.title)}**", "", *lines, *code])
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """A text that Markdown shows as it is: names such as ``w_1`` and ``<b>`` come from the user."""
     return "".join(f"\\{c}" if c in r"\`*_{}[]<>#|~$" else c for c in text)
 
@@ -132,7 +136,7 @@ def _code(where: str) -> str:
     """Place in words, source line in code."""
     place, found, line = where.partition(": ")
     fence = "`" * (1 + max((len(run) for run in _runs(line)), default=0))
-    return f"{_escaped(place)}{f': {fence} {line} {fence}' if found else ''}"
+    return f"{escaped(place)}{f': {fence} {line} {fence}' if found else ''}"
 
 
 def _runs(line: str) -> list[str]:

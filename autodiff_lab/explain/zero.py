@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.explain.expressions import literal, located, spoken
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.subjects import Subject
 from autodiff_lab.recording.model import Flow, Step, Sweep
@@ -13,6 +14,8 @@ from autodiff_lab.recording.numbers import brief
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Snapshot
 
+MOVERS = {"stack", "concat", "reshape", "transpose", "expand_dims", "squeeze", "broadcast_to", "identity", "split"}
+"""Ops that put elements elsewhere and change none."""
 CHOOSERS = {"maximum", "minimum", "max", "min", "reduce_max", "reduce_min", "where", "gather", "gather_nd", "slice"}
 
 
@@ -55,7 +58,8 @@ def _not_finite(recording: Recording, title: str, value: Snapshot) -> Explanatio
     return Explanation(
         "not_finite", "a number", f"{title} is {brief(value)}: a path exists and its value is not finite.", what,
         None if first is None else first.op, None if first is None else first.place,
-        "" if first is None else first.where, "" if found is None else found.fix)  # fmt: skip
+        "" if first is None else first.where, "" if found is None else found.fix,
+        code=() if found is None else found.rewrite)  # fmt: skip
 
 
 class _Zero:
@@ -74,50 +78,65 @@ class _Zero:
         if cancelled is not None:
             place = self.recording.tensors[cancelled].place
             count = len(self.into[cancelled])
-            return Explanation("zero", "zero", title, f"{count} contributions reach {self.recording.name_of(cancelled)} "
-                               "and cancel each other.", None, place, self._where(place),
+            return Explanation("zero", "zero", title, f"{count} contributions reach {spoken(self.recording, cancelled)} "
+                               "and cancel each other.", None, place, located(self.recording, place),
                                "recording.ledger(source) shows each contribution.")  # fmt: skip
         if not makers:
             return Explanation("zero", "zero", title, "The backward pass began with zeros.", place=self.sweep.place,
-                               where=self._where(self.sweep.place))  # fmt: skip
+                               where=located(self.recording, self.sweep.place))  # fmt: skip
         step, flow = min(makers, key=lambda pair: pair[0].index)
         application = self.recording.applications[step.application]
         what, fix = self._reason(step, flow)
         others = len({pair[0].index for pair in makers}) - 1
         also = (f"It becomes zero at {others} more op{'s' if others > 1 else ''} on other paths.",) if others else ()
         return Explanation(
-            "zero", "zero", title, what, application.op, application.place, self._where(application.place), fix, also
+            "zero",
+            "zero",
+            title,
+            what,
+            application.op,
+            application.place,
+            located(self.recording, application.place),
+            fix,
+            also,
         )
 
     def _makers(self, tensors: list[int]) -> tuple[list[tuple[Step, Flow]], int | None]:
-        """The flows at which zero began, or a tensor at which contributions that are not zero cancelled."""
+        """The flows at which zero began, or a tensor at which contributions that are not zero cancelled.
+
+        Behind an op that only moves elements about, a part of a gradient may be zero and the rest not.
+        """
         makers: list[tuple[Step, Flow]] = []
-        todo, known = list(tensors), set(tensors)
+        todo, known = [(tensor, False) for tensor in tensors], set(tensors)
         while todo:
-            tensor = todo.pop()
-            for step, flow in self.into[tensor]:
-                if not is_zero(self._value(flow.outgoing)):
+            tensor, part = todo.pop()
+            for step, flow in self.into.get(tensor, ()):
+                application = self.recording.applications[step.application]
+                if not part and not is_zero(self._value(flow.outgoing)):
                     return [], tensor
-                nonzero = [g for g in step.incoming if g is not None and not is_zero(self._value(g))]
-                if nonzero:
+                moves = application.op in MOVERS
+                arrives = any(g is not None and not is_zero(self._value(g)) for g in step.incoming)
+                if arrives and not moves:
                     makers.append((step, flow))
                     continue
-                for output in self.recording.applications[step.application].outputs:
-                    if output in self.into and output not in known:
+                for output in application.outputs:
+                    if output not in known:
                         known.add(output)
-                        todo.append(output)
+                        todo.append((output, part or (moves and arrives)))
         return makers, None
 
     def _reason(self, step: Step, flow: Flow) -> tuple[str, str]:
         recording = self.recording
         application = recording.applications[step.application]
-        name, value = recording.name_of(flow.input), brief(self._value(flow.input))
+        name, value = spoken(recording, flow.input), brief(self._value(flow.input))
         op = application.op
         others = [t for i, t in enumerate(application.inputs) if i != flow.position]
         if op in ("multiply", "matmul", "divide") and others and is_zero(self._value(others[0])):
-            other = recording.name_of(others[0])
+            if literal(recording, others[0]) is not None:
+                return f"{op}: {name} is multiplied by 0 in this line.", "Leave the factor 0 out."
+            other = spoken(recording, others[0])
             return (f"{op}: {name} is multiplied by {other}, which is 0, so {name} does not matter here.",
-                    f"Start {other} at another value than 0 if {name} is to learn.")  # fmt: skip
+                    f"Give {other} another value than 0 if a gradient is to reach {name}.")  # fmt: skip
         if op in ("relu", "relu6"):
             return (f"{op} is dead here: its input {name} is {value}, where {op} is flat and its slope 0.",
                     "Start with other values, use a smaller step, or lab.nn.leaky_relu, whose slope is never 0.")  # fmt: skip
@@ -129,7 +148,3 @@ class _Zero:
 
     def _value(self, tensor: int) -> Snapshot:
         return self.recording.tensors[tensor].snapshot
-
-    def _where(self, place: Any) -> str:
-        line = self.recording.line(place)
-        return self.recording.where(place) + (f": {line}" if line else "")

@@ -336,10 +336,10 @@ def _array(dtype: str, values: Field, items: list[Field]) -> np.ndarray[Any, Any
 
 
 def _summary(field: Field) -> Summary:
-    minimum, mean, maximum, nan, inf, first = field.items(6, 6)
+    minimum, mean, maximum, nan, inf, first, *bad = field.items(6, 7)
     least, middle, most = [None if part.value is None else part.number() for part in (minimum, mean, maximum)]
     shown = tuple([_plain_number(item) for item in first.items(0, 100)])
-    return Summary(least, middle, most, nan.whole(), inf.whole(), shown)
+    return Summary(least, middle, most, nan.whole(), inf.whole(), shown, bad[0].whole() if bad else None)
 
 
 def _plain_number(field: Field) -> Any:

@@ -32,6 +32,8 @@ class Summary:
     nan: int
     inf: int
     first: tuple[Any, ...]
+    bad: int | None = None
+    """Where the first element that is not finite stands, counted in row-major order."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,10 +108,11 @@ def summarise(array: Any) -> Summary:
         return Summary(float(array.min()), float(array.mean()), float(array.max()), 0, 0, first)
     nan = int(np.isnan(array).sum())
     inf = array.size - nan - int(finite.sum())
+    bad = int(np.argmin(finite))
     kept = array[finite]
     if kept.size == 0:
-        return Summary(None, None, None, nan, inf, first)
-    return Summary(float(kept.min()), float(kept.mean()), float(kept.max()), nan, inf, first)
+        return Summary(None, None, None, nan, inf, first, bad)
+    return Summary(float(kept.min()), float(kept.mean()), float(kept.max()), nan, inf, first, bad)
 
 
 def _text(item: Any) -> str:

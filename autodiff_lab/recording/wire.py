@@ -199,6 +199,7 @@ def value_to_json(snapshot: Snapshot) -> dict[str, Any]:
     elif snapshot.summary is not None:
         s = snapshot.summary
         fields["summary"] = [*map(_number, (s.minimum, s.mean, s.maximum)), s.nan, s.inf, list(map(_word, s.first))]
+        fields["summary"] += [] if s.bad is None else [s.bad]
     return fields
 
 

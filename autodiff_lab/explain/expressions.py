@@ -1,0 +1,104 @@
+"""How to speak of a value: by its name, as a number, or as the user's own code for it.
+
+A ``%7`` means something beside a printed recording only; in a sentence ``sum(v * v)`` says more.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+
+from autodiff_lab.events import Place
+from autodiff_lab.recording.model import Application
+from autodiff_lab.recording.numbers import short
+from autodiff_lab.recording.recording import Recording
+
+OPERATORS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "pow": "**", "matmul": "@", "greater": ">",
+    "less": "<", "greater_equal": ">=", "less_equal": "<=", "equal": "==", "not_equal": "!=",
+}  # fmt: skip
+_NODES: dict[str, type[ast.AST]] = {
+    "add": ast.Add, "subtract": ast.Sub, "multiply": ast.Mult, "divide": ast.Div, "pow": ast.Pow, "matmul": ast.MatMult,
+}  # fmt: skip
+LONGEST = 30
+WIDEST = 100
+DEEPEST = 2
+
+
+def spoken(recording: Recording, tensor: int) -> str:
+    """A value in a sentence: its name, its number, or a short formula; ``%7`` if nothing shorter is left.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.constant([1.0, 2.0], name="v")
+    >>> with lab.record() as recording:
+    ...     n = lab.sqrt(lab.reduce_sum(v * v))
+    >>> spoken(recording, recording.applications[1].outputs[0])
+    'sum(v * v)'
+    """
+    words = _formula(recording, tensor, DEEPEST)
+    if words is None or len(words) > LONGEST:
+        return f"%{recording.numbers[tensor]}"
+    return words
+
+
+def located(recording: Recording, place: Place | None) -> str:
+    """A place in words, with the user's source line; a very long line is cut off."""
+    line = recording.line(place)
+    line = line if len(line) <= WIDEST else f"{line[: WIDEST - 1]}…"
+    return recording.where(place) + (f": {line}" if line else "")
+
+
+def literal(recording: Recording, tensor: int) -> str | None:
+    """The number of an unnamed scalar constant, as one writes it in code; None for anything else."""
+    record = recording.tensors[tensor]
+    value = record.snapshot
+    if record.name or record.application is not None or record.variable or value.size != 1 or value.array is None:
+        return None
+    number = short(value.array)
+    return f"{number}.0" if value.dtype.startswith("float") and number.lstrip("-").isdigit() else number
+
+
+def _formula(recording: Recording, tensor: int, depth: int) -> str | None:
+    record = recording.tensors[tensor]
+    if record.name:
+        return record.name
+    if record.application is None:
+        return literal(recording, tensor)
+    if depth == 0:
+        return None
+    made = recording.applications[record.application]
+    parts = [_formula(recording, t, depth - 1) for t in made.inputs]
+    if len(made.outputs) != 1 or any(part is None for part in parts):
+        return None
+    known = [part for part in parts if part is not None]
+    sign = OPERATORS.get(made.op)
+    if sign is not None and len(known) == 2:
+        sides = [f"({part})" if " " in part and not part.endswith(")") else part for part in known]
+        return f"{sides[0]} {sign} {sides[1]}"
+    return f"{made.op}({', '.join(known)})"
+
+
+def argument(recording: Recording, application: Application, position: int) -> str | None:
+    """The user's own code for an input of an op, read from its line; None where the line has not exactly one."""
+    return _argument(recording.line(application.place), application.op, position)
+
+
+@cache
+def _argument(line: str, op: str, position: int) -> str | None:
+    try:
+        tree = ast.parse(line)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and op in _NODES and isinstance(node.op, _NODES[op]):
+            found.append((node.left, node.right)[position])
+        elif isinstance(node, ast.Call) and _called(node) == op and position < len(node.args):
+            found.append(node.args[position])
+    return ast.unparse(found[0]) if len(found) == 1 else None
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -1,0 +1,240 @@
+"""The ledger of a gradient: every path from source to target with the product of its local derivatives.
+
+The chain rule says that a gradient is a sum over paths; here the sum is written out, for programs of scalars.  The
+number of paths can grow exponentially, so they are counted without being listed, and only the largest are listed.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.errors import NotInRecording, ShapeMismatch
+from autodiff_lab.explain.subjects import Subject, subject
+from autodiff_lab.recording.model import Flow, Step, Sweep
+from autodiff_lab.recording.numbers import dimensions, short
+from autodiff_lab.recording.recording import Recording
+
+LISTED = 20
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One op on a path: the op, its result, and its derivative by the input that the path comes from.
+
+    `side` tells two ways through one op apart: ``"left"`` and ``"right"`` in ``x * x``.
+    """
+
+    op: str
+    result: str
+    derivative: float
+    side: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.op}{self.side and f' ({self.side})'} {short(self.derivative)}"
+
+
+@dataclass(frozen=True)
+class LedgerPath:
+    """One path: its ops from the source to the target, and what it adds to the gradient."""
+
+    factors: tuple[Factor, ...]
+    product: float
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What adds up to a gradient.
+
+    Attributes
+    ----------
+    source, target : str
+        Their names.
+    paths : tuple of LedgerPath
+        The largest paths by absolute value, largest first.
+    count : int
+        The number of all paths.
+    total : float
+        The gradient, the sum over all paths.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.Variable(3.0, name="x")
+    >>> with lab.record() as recording:
+    ...     with lab.GradientTape() as tape:
+    ...         y = x * x + lab.sin(x)
+    ...     slope = tape.gradient(y, x)
+    >>> print(recording.ledger(x))
+    dy/dx = 5.01 = 3 + 3 - 0.99
+          3   multiply (left) 3    add 1
+          3   multiply (right) 3   add 1
+      -0.99   sin -0.99            add 1
+    """
+
+    source: str
+    target: str
+    paths: tuple[LedgerPath, ...]
+    count: int
+    total: float
+
+    @property
+    def rest(self) -> float:
+        """What the paths that are not listed add together."""
+        return self.total - sum(path.product for path in self.paths)
+
+    @property
+    def headline(self) -> str:
+        """The gradient and its sum, for example ``"dy/dx = 5.01 = 3 + 3 - 0.99"``."""
+        sums = _sum([path.product for path in self.paths]) if 1 < self.count == len(self.paths) <= LISTED // 2 else ""
+        return f"d{self.target}/d{self.source} = {short(self.total)}" + (f" = {sums}" if sums else "")
+
+    def __str__(self) -> str:
+        values = [short(path.product) for path in self.paths]
+        width = max((len(v) for v in values), default=0)
+        factors = [_grouped(path.factors) for path in self.paths]
+        columns = [
+            max(len(row[i]) for row in factors if i < len(row)) for i in range(max(map(len, factors), default=0))
+        ]
+        rows = [
+            f"  {value:>{width + 2}}   " + "   ".join(f"{word:<{columns[i]}}" for i, word in enumerate(row))
+            for value, row in zip(values, factors, strict=True)
+        ]
+        return "\n".join([self.headline, *(row.rstrip() for row in rows), *self._left_out()])
+
+    def _left_out(self) -> list[str]:
+        hidden = self.count - len(self.paths)
+        if not hidden:
+            return []
+        return [f"  and {hidden:,} smaller paths of {self.count:,}, together {short(self.rest)}"]
+
+    def _repr_markdown_(self) -> str:
+        from autodiff_lab.explain.model import escaped
+
+        rows = [f"| {short(path.product)} | {escaped(' · '.join(_grouped(path.factors)))} |" for path in self.paths]
+        head = f"**{escaped(self.headline)}**"
+        return "\n".join([head, "", "| adds | local derivatives |", "|---:|:---|", *rows, "", *self._left_out()])
+
+
+def _grouped(factors: tuple[Factor, ...]) -> list[str]:
+    """Factors as words, a run of equal ones as one: ``"add 1 ×18"``."""
+    runs: list[list[Any]] = []
+    for word in map(str, factors):
+        if runs and runs[-1][0] == word:
+            runs[-1][1] += 1
+        else:
+            runs.append([word, 1])
+    return [word if count == 1 else f"{word} ×{count}" for word, count in runs]
+
+
+def _sum(terms: list[float]) -> str:
+    text = short(terms[0])
+    for term in terms[1:]:
+        text += f" - {short(-term)}" if term < 0 else f" + {short(term)}"
+    return text
+
+
+def ledger(recording: Recording, source: Any, target: Any = None, limit: int = LISTED) -> Ledger:
+    """List the paths from a source to the target of a backward pass; see `Recording.ledger`.
+
+    Raises
+    ------
+    NotInRecording
+        A `LookupError`: no recorded backward pass led from the target to the source.
+    ShapeMismatch
+        A `ValueError`: a value on the way is not a scalar, so that a path has no single number.
+    """
+    s = subject(recording, source, "source")
+    t = None if target is None else subject(recording, target, "target")
+    for sweep in reversed(recording.sweeps):
+        if s.keys & set(sweep.sources) or any(flow.input in s.tensors for x in sweep.steps for flow in x.flows):
+            if t is None or t.keys & set(sweep.targets):
+                return _Paths(recording, sweep, s, t, limit).ledger()
+    raise NotInRecording(
+        f"No backward pass of the recording leads to {s.name}. Call tape.gradient(target, {s.name}) inside the "
+        "recording; recording.explain(target, source) says why a gradient is missing."
+    )
+
+
+@dataclass(frozen=True)
+class _Link:
+    """A way from a tensor to the target, as a linked list; `product` includes everything behind it."""
+
+    product: float
+    factor: Factor | None = None
+    behind: _Link | None = None
+
+
+class _Paths:
+    """Keeps, for every tensor that a sweep reached, the largest ways to the target and the number of all."""
+
+    def __init__(self, recording: Recording, sweep: Sweep, source: Subject, target: Subject | None, limit: int) -> None:
+        self.recording, self.sweep, self.source, self.limit = recording, sweep, source, limit
+        targets = [t for t in sweep.targets if target is None or t in target.keys]
+        seeds = dict(zip(sweep.targets, sweep.seeds, strict=True))
+        self.name = " + ".join(recording.name_of(t) for t in targets)
+        self.ways: dict[int, list[_Link]] = {t: [_Link(self.number(seeds[t]))] for t in targets}
+        self.count: dict[int, int] = dict.fromkeys(targets, 1)
+
+    def ledger(self) -> Ledger:
+        for step in self.sweep.steps:
+            for flow in step.flows:
+                self.follow(step, flow)
+        links = [link for tensor in self.source.tensors for link in self.ways.get(tensor, [])]
+        count = sum(self.count.get(tensor, 0) for tensor in self.source.tensors)
+        largest = heapq.nlargest(self.limit, links, key=lambda link: _size(link.product))
+        adjoints = self.sweep.adjoints()
+        total = sum(self.number(adjoints[t]) for t in self.source.tensors if t in adjoints)
+        return Ledger(self.source.name, self.name, tuple(map(_unrolled, largest)), count, total)
+
+    def follow(self, step: Step, flow: Flow) -> None:
+        """Lengthen the ways to an op's outputs by the op itself, towards one input."""
+        application = self.recording.applications[step.application]
+        links = [link for output in application.outputs for link in self.ways.get(output, [])]
+        if not links:
+            return
+        twice = len(application.inputs) == 2 and application.inputs[0] == application.inputs[1]
+        side = ("left", "right")[flow.position] if twice else ""
+        result = self.recording.name_of(application.outputs[0])
+        factor = Factor(application.op, result, self.local(step, flow), side)
+        longer = [_Link(link.product * factor.derivative, factor, link) for link in links]
+        both = [*self.ways.get(flow.input, []), *longer]
+        self.ways[flow.input] = heapq.nlargest(self.limit, both, key=lambda link: _size(link.product))
+        count = sum(self.count.get(output, 0) for output in application.outputs)
+        self.count[flow.input] = self.count.get(flow.input, 0) + count
+
+    def local(self, step: Step, flow: Flow) -> float:
+        if flow.local is not None and flow.local.array is not None and flow.local.size == 1:
+            return float(np.asarray(flow.local.array).reshape(()))
+        incoming = sum(self.number(g) for g in step.incoming if g is not None)
+        outgoing = self.number(flow.outgoing)
+        return outgoing / incoming if incoming else float("nan") if outgoing else 0.0
+
+    def number(self, tensor: int) -> float:
+        """A value as one number."""
+        value = self.recording.tensors[tensor].snapshot
+        if value.size != 1 or value.array is None:
+            raise ShapeMismatch(
+                f"ledger: {self.recording.name_of(tensor)} has shape {dimensions(value.shape) or '()'}, and a path has "
+                "a single number only where every value is a scalar. Try the ledger of a scalar program, such as one "
+                "element of this one."
+            )
+        return float(np.asarray(value.array).reshape(()))
+
+
+def _size(number: float) -> float:
+    """For sorting: nan first, so that it is never hidden."""
+    return float("inf") if number != number else abs(number)
+
+
+def _unrolled(link: _Link) -> LedgerPath:
+    factors: list[Factor] = []
+    product = link.product
+    current: _Link | None = link
+    while current is not None and current.factor is not None:
+        factors.append(current.factor)
+        current = current.behind
+    return LedgerPath(tuple(factors), product)

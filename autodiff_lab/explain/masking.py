@@ -1,0 +1,107 @@
+"""The branch that was not taken: why it spoils the gradient all the same, and lines of code that do not.
+
+`where` gives a gradient of 0 to the branch that it did not choose; 0 times an infinite slope is nan, and nan plus
+anything is nan.  The mend is always the same: choose a harmless input first, so that the slope is finite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from autodiff_lab.explain.expressions import OPERATORS, argument, spoken
+from autodiff_lab.recording.model import Application, Step, Sweep
+from autodiff_lab.recording.recording import Recording
+
+HARMLESS = {"exp": "0.0", "acos": "0.0", "asin": "0.0", "atanh": "0.0", "tan": "0.0", "acosh": "2.0"}
+"""A number at which the slope of an op is finite; 1.0 for all others."""
+ZERO_SPOILS = {"sqrt", "rsqrt", "pow", "reciprocal", "divide", "log"}
+"""Ops whose slope is infinite at an input of 0."""
+IN_MATH = {name: f"lab.math.{name}" for name in ("log", "log1p", "rsqrt", "reciprocal", "expm1")}
+
+
+@dataclass(frozen=True)
+class Mask:
+    """The op that sent 0 into a branch: its application, the position of the branch, and a sentence."""
+
+    application: Application
+    position: int
+    what: str
+
+
+class Masking:
+    """Finds the op that turned an incoming gradient into 0."""
+
+    def __init__(self, recording: Recording, sweep: Sweep) -> None:
+        self.recording, self.sweep = recording, sweep
+
+    def of(self, step: Step, index: tuple[int, ...] | None) -> Mask | None:
+        """The `where` behind a zero adjoint at one element, looked for towards the target."""
+        tensors = set(self.recording.applications[step.application].outputs)
+        for earlier in reversed(self.sweep.steps[: step.index]):
+            for flow in earlier.flows:
+                if flow.input not in tensors or not self.zero_at(flow.outgoing, index):
+                    continue
+                application = self.recording.applications[earlier.application]
+                if application.op == "where" and flow.position:
+                    return Mask(application, flow.position, self.sentence(application))
+                tensors.update(application.outputs)
+        return None
+
+    def zero_at(self, tensor: int, index: tuple[int, ...] | None) -> bool:
+        value = self.recording.tensors[tensor].snapshot
+        if value.array is None:
+            return True
+        array = np.asarray(value.array)
+        if index is None or array.ndim != len(index):
+            return not array.all()
+        return bool(array[index] == 0)
+
+    def sentence(self, application: Application) -> str:
+        place = application.place
+        at = f" at line {place[1]}" if place else ""
+        return f"The 0 comes from the branch that `where`{at} did not take."
+
+
+def rewrite_of(recording: Recording, application: Application, mask: Mask | None) -> tuple[str, tuple[str, ...]]:
+    """What to try, and safe lines of code in place of an op whose slope is infinite."""
+    position = 1 if application.op == "divide" else 0
+    code = argument(recording, application, position) or spoken(recording, application.inputs[position])
+    lines = [] if code.isidentifier() else [f"inner = {code}"]
+    x = code if code.isidentifier() else "inner"
+    harmless = HARMLESS.get(application.op, "1.0")
+    result = recording.tensors[application.outputs[0]].name or "y"
+    safe_call = _call(recording, application, position, "safe")
+    if mask is None:
+        if application.op not in ZERO_SPOILS:
+            return f"Keep {code} away from the values where the slope of {application.op} is infinite.", ()
+        lines += [f"safe = lab.where({x} > 0.0, {x}, {harmless})", f"{result} = lab.where({x} > 0.0, {safe_call}, 0.0)"]
+        return (
+            f"Keep {code} away from 0 (add 1e-12), or choose a harmless input where it is 0, which gives the "
+            "gradient 0 there:", tuple(lines))  # fmt: skip
+    where = mask.application
+    condition = argument(recording, where, 0) or spoken(recording, where.inputs[0])
+    condition = "mask" if condition.startswith("%") else condition
+    first = f"{x}, {harmless}" if mask.position == 1 else f"{harmless}, {x}"
+    lines.append(f"safe = lab.where({condition}, {first})")
+    if where.inputs[mask.position] in application.outputs:
+        other = argument(recording, where, 3 - mask.position) or spoken(recording, where.inputs[3 - mask.position])
+        parts = f"{safe_call}, {other}" if mask.position == 1 else f"{other}, {safe_call}"
+        lines.append(f"{recording.tensors[where.outputs[0]].name or 'y'} = lab.where({condition}, {parts})")
+    else:
+        lines.append(f"# then {safe_call} in place of {_call(recording, application, position, x)}")
+    return "Choose a harmless input for the branch before the op, not only its result after it:", tuple(lines)
+
+
+def _call(recording: Recording, application: Application, position: int, name: str) -> str:
+    """The op written as code, with one input under another name."""
+    parts = [
+        name if i == position else argument(recording, application, i) or spoken(recording, t)
+        for i, t in enumerate(application.inputs)
+    ]
+    sign = OPERATORS.get(application.op)
+    if sign is not None and len(parts) == 2:
+        sides = [part if part.isidentifier() or " " not in part else f"({part})" for part in parts]
+        return f"{sides[0]} {sign} {sides[1]}"
+    return f"{IN_MATH.get(application.op, f'lab.{application.op}')}({', '.join(parts)})"

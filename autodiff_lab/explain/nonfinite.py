@@ -1,0 +1,342 @@
+"""Where the first nan or infinity began, forward and backward, with the element, the line and the reason.
+
+A bad value is where it *began* if everything that went into it was finite; what only carries it on is passed over.  In
+a backward pass the usual reason is 0 times infinity, in the branch of a `where` that was not taken; `masking` knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.events import Place
+from autodiff_lab.explain.expressions import located, spoken
+from autodiff_lab.explain.masking import Masking, rewrite_of
+from autodiff_lab.explain.model import escaped
+from autodiff_lab.recording.model import Application, Flow, Step, Sweep
+from autodiff_lab.recording.numbers import brief, short
+from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.snapshot import Snapshot
+
+Index = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Bad:
+    """One value that is not finite though all that went into it is.
+
+    Attributes
+    ----------
+    op : str or None
+        The op that made it, None for a value that the program brought in.
+    index : tuple of int or None
+        The first bad element, None for a scalar or where the recording kept no elements.
+    shape : tuple of int
+        Of the bad value.
+    value : str
+        The bad element, ``"nan"``, ``"inf"`` or ``"-inf"``.
+    values : tuple of (str, str)
+        What went into it at that element, by name.
+    trigger : str
+        The value of the program behind it, for example ``"x[1] = 0"``.
+    what : str
+        One sentence.
+    place : Place or None
+        File and line of the user's program.
+    where : str
+        The same in words, with the source line.
+    """
+
+    op: str | None
+    index: Index | None
+    shape: Index
+    value: str
+    values: tuple[tuple[str, str], ...]
+    trigger: str
+    what: str
+    place: Place | None
+    where: str
+
+    @property
+    def line(self) -> str:
+        """The sentence and its line."""
+        return f"{self.what} ({self.where})" if self.where else self.what
+
+
+@dataclass(frozen=True)
+class NonFinite:
+    """Where nan and infinity began.
+
+    Attributes
+    ----------
+    forward, backward : Bad or None
+        The first in the forward pass, and the first in a backward pass.
+    fix : str
+        What to try.
+    rewrite : tuple of str
+        Safe lines of code in place of the masked one.
+    """
+
+    forward: Bad | None
+    backward: Bad | None
+    fix: str
+    rewrite: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        rows = [f"forward   {self.forward.line if self.forward else 'every value is finite'}"]
+        rows.append(f"backward  {self.backward.line if self.backward else 'no bad value began here'}")
+        rows.append(f"try       {self.fix}")
+        return "\n".join([*rows, *(f"            {line}" for line in self.rewrite)])
+
+    def _repr_markdown_(self) -> str:
+        forward = escaped(self.forward.line) if self.forward else "every value is finite"
+        backward = escaped(self.backward.line) if self.backward else "no bad value began here"
+        code = ["", "```python", *self.rewrite, "```"] if self.rewrite else []
+        return "\n".join([f"- Forward: {forward}", f"- Backward: {backward}", f"- Try: {escaped(self.fix)}", *code])
+
+
+def first_nonfinite(recording: Recording) -> NonFinite | None:
+    """Find where nan or infinity began; see `Recording.first_nonfinite`."""
+    finder = _Finder(recording)
+    forward = next(finder.forward(), None)
+    backward, fix, rewrite = finder.first_backward()
+    if forward is None and backward is None:
+        return None
+    if backward is None and forward is not None:
+        fix, rewrite = _forward_fix(forward), ()
+    return NonFinite(forward, backward, fix, rewrite)
+
+
+FORWARD_FIX = {
+    "log": "Keep its input above 0: lab.math.log(lab.maximum(x, 1e-12)), or lab.math.log1p near 0.",
+    "sqrt": "Keep its input from going below 0: lab.sqrt(lab.maximum(x, 0.0)).",
+    "exp": "Subtract the maximum before exp, or use lab.nn.softmax, lab.nn.log_softmax or lab.nn.softplus.",
+    "divide": "Keep the divisor away from 0: add a small number to it, or choose a safe one with lab.where first.",
+    "reciprocal": "Keep its input away from 0: add a small number, or choose a safe one with lab.where first.",
+    "pow": "A fractional power needs a base of at least 0, and a negative power a base that is not 0.",
+}
+
+
+def _forward_fix(bad: Bad) -> str:
+    if bad.op is None:
+        return "Look at where this value comes from: it was not finite when it came in."
+    return FORWARD_FIX.get(bad.op, "Look at the inputs of this op: they are finite, and its result is not.")
+
+
+class _Finder:
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+
+    def value(self, tensor: int) -> Snapshot:
+        return self.recording.tensors[tensor].snapshot
+
+    def forward(self) -> Iterator[Bad]:
+        """Bad values of the forward pass, in the order of time."""
+        seen: set[int] = set()
+        for application in self.recording.forward:
+            whole = True
+            for tensor in application.inputs:
+                if not self.value(tensor).finite:
+                    whole = False
+                    record = self.recording.tensors[tensor]
+                    if record.application is None and tensor not in seen:
+                        seen.add(tensor)
+                        yield self.brought_in(tensor, application)
+            for tensor in application.outputs:
+                if whole and not self.value(tensor).finite:
+                    yield self.made(tensor, application)
+
+    def brought_in(self, tensor: int, application: Application) -> Bad:
+        record = self.recording.tensors[tensor]
+        index, shown = first_bad(record.snapshot)
+        place = record.place or application.place
+        name = named_at(spoken(self.recording, tensor), index)
+        what = f"{name} is {shown} when it comes in, before any op."
+        return Bad(
+            None,
+            index,
+            record.snapshot.shape,
+            shown,
+            (),
+            f"{name} = {shown}",
+            what,
+            place,
+            located(self.recording, place),
+        )
+
+    def made(self, tensor: int, application: Application) -> Bad:
+        value = self.value(tensor)
+        index, shown = first_bad(value)
+        into = tuple(self.inputs_at(application, index, value.shape))
+        result = named_at(spoken(self.recording, tensor), index)
+        given = ", ".join(f"{name} = {number}" for name, number in into)
+        named = f"{result} = {shown}" if recording_name(self.recording, tensor) else f"{shown}{_at(index)}"
+        what = f"{application.op} made {named}" + (f" from {given}." if given else ".")
+        if value.shape:
+            what += f" {_how_many(value)}"
+        return Bad(
+            application.op, index, value.shape, shown, into, self.trigger(application, index, value.shape), what,
+            application.place, located(self.recording, application.place))  # fmt: skip
+
+    def inputs_at(self, application: Application, index: Index | None, shape: Index) -> Iterator[tuple[str, str]]:
+        """Names and values of an op's inputs, at one element if the op works element by element."""
+        op = self.recording.ops.get(application.op)
+        for tensor in dict.fromkeys(application.inputs):
+            value, name = self.value(tensor), spoken(self.recording, tensor)
+            at = element(value, index, shape) if op is not None and op.elementwise else None
+            if at is None:
+                yield name, brief(value)
+            else:
+                yield named_at(name, at[0]), short(at[1])
+
+    def trigger(self, application: Application, index: Index | None, shape: Index) -> str:
+        """The value of the program behind an element: back through elementwise ops to what no op made."""
+        current: Application | None = application
+        while current is not None:
+            op = self.recording.ops.get(current.op)
+            tensors = [t for t in current.inputs if not self.is_literal(t)] or list(current.inputs)
+            if op is None or not op.elementwise or not tensors:
+                return ""
+            record = self.recording.tensors[tensors[0]]
+            if record.application is None:
+                at = element(record.snapshot, index, shape)
+                return "" if at is None else f"{named_at(spoken(self.recording, record.id), at[0])} = {short(at[1])}"
+            if record.snapshot.shape != shape:
+                return ""
+            current = self.recording.applications[record.application]
+        return ""
+
+    def is_literal(self, tensor: int) -> bool:
+        record = self.recording.tensors[tensor]
+        return record.kind == "constant" and record.name is None
+
+    def first_backward(self) -> tuple[Bad | None, str, tuple[str, ...]]:
+        """The first bad share of a backward pass that began there, and how to mend it."""
+        for sweep in self.recording.sweeps:
+            for step in sweep.steps:
+                if any(g is not None and not self.value(g).finite for g in step.incoming):
+                    continue
+                for flow in step.flows:
+                    if not self.value(flow.outgoing).finite:
+                        return self.share(sweep, step, flow)
+        return None, "", ()
+
+    def share(self, sweep: Sweep, step: Step, flow: Flow) -> tuple[Bad, str, tuple[str, ...]]:
+        recording = self.recording
+        application = recording.applications[step.application]
+        outgoing, input_ = self.value(flow.outgoing), self.value(flow.input)
+        index, shown = first_bad(outgoing)
+        name = spoken(recording, flow.input)
+        here = named_at(name, index)
+        at = element(input_, index, outgoing.shape)
+        incoming = next((g for g in step.incoming if g is not None), None)
+        g_at = None if incoming is None else element(self.value(incoming), index, outgoing.shape)
+        slope = None if flow.local is None else element(flow.local, index, outgoing.shape)
+        values = [(named_at(name, at[0]), short(at[1]))] if at else []
+        values += [("incoming gradient", short(g_at[1]))] if g_at else []
+        values += [("slope", short(slope[1]))] if slope else []
+        point = f"{here} = {short(at[1])}" if at else name
+        mask = Masking(recording, sweep).of(step, index) if incoming is not None else None
+        infinite = slope is not None and bool(np.isinf(slope[1])) or slope is None and _has_infinity(flow.local)
+        if infinite and shown == "nan" and (g_at is None or g_at[1] == 0):
+            what = (f"The slope of {application.op} at {point} is infinite and the gradient that arrives is 0: "
+                    "0 times infinity is nan.")  # fmt: skip
+            if mask is not None:
+                what += f" {mask.what}"
+        elif infinite:
+            what = f"The slope of {application.op} at {point} is infinite, so the gradient becomes {shown}."
+            what += self.then_nan(sweep, step, flow)
+        else:
+            arriving = f" of an incoming gradient {short(g_at[1])}" if g_at else ""
+            what = f"The backward pass of {application.op} at {point} made {shown}{arriving}."
+        if outgoing.size > 1:
+            what += f" {_how_many(outgoing)}"
+        trigger = self.trigger(application, index, outgoing.shape) or (point if at else "")
+        bad = Bad(
+            application.op, index, outgoing.shape, shown, tuple(values), trigger, what, application.place,
+            located(self.recording, application.place))  # fmt: skip
+        return (bad, *rewrite_of(recording, application, mask))
+
+    def then_nan(self, sweep: Sweep, step: Step, flow: Flow) -> str:
+        """Where an infinite gradient meets a 0 further back."""
+        carried = {flow.outgoing, flow.total}
+        for later in sweep.steps[step.index + 1 :]:
+            if carried.isdisjoint(later.incoming):
+                continue
+            application = self.recording.applications[later.application]
+            for further in later.flows:
+                if _has_nan(self.value(further.outgoing)):
+                    return f" Further back, in {application.op}, it meets a 0: 0 times infinity is nan."
+                carried |= {further.outgoing, further.total}
+        return ""
+
+
+def first_bad(value: Snapshot) -> tuple[Index | None, str]:
+    """The first element that is not finite: its index (None for a scalar, or if it was not kept) and its value."""
+    if value.array is not None:
+        array = np.asarray(value.array)
+        flat = int(np.argmax(~np.isfinite(array).ravel()))
+        index = tuple(int(i) for i in np.unravel_index(flat, array.shape)) if array.shape else None
+        return index, short(array.ravel()[flat])
+    summary = value.summary
+    if summary is None:
+        return None, "nan"
+    index = None if summary.bad is None else tuple(int(i) for i in np.unravel_index(summary.bad, value.shape))
+    return index, "nan" if summary.nan else "inf"
+
+
+def element(value: Snapshot, index: Index | None, shape: Index) -> tuple[Index | None, Any] | None:
+    """The element of a value that meets `index` of a broadcast `shape`, with its own index; None if it is not kept."""
+    if value.array is None or len(value.shape) > len(shape):
+        return None
+    array = np.asarray(value.array)
+    if not value.shape:
+        return None, array[()]
+    if index is None:
+        return None
+    own = index[len(index) - len(value.shape) :]
+    own = tuple(0 if n == 1 else i for i, n in zip(own, value.shape, strict=True))
+    return (own, array[own]) if all(i < n for i, n in zip(own, value.shape, strict=True)) else None
+
+
+def recording_name(recording: Recording, tensor: int) -> str | None:
+    """The user's name of a tensor."""
+    return recording.tensors[tensor].name
+
+
+def _at(index: Index | None) -> str:
+    return f" at [{', '.join(map(str, index))}]" if index else ""
+
+
+def named_at(name: str, index: Index | None) -> str:
+    """A name with its index: ``"x[0, 2]"``."""
+    name = f"({name})" if " " in name and index and not name.endswith(")") else name
+    return name if not index else f"{name}[{', '.join(map(str, index))}]"
+
+
+def _how_many(value: Snapshot) -> str:
+    count = _counted(value)
+    return f"{count} of {value.size} elements {'is' if count == 1 else 'are'} not finite."
+
+
+def _counted(value: Snapshot) -> int:
+    if value.array is not None:
+        return int((~np.isfinite(np.asarray(value.array))).sum())
+    return 0 if value.summary is None else value.summary.nan + value.summary.inf
+
+
+def _has_infinity(value: Snapshot | None) -> bool:
+    if value is None:
+        return False
+    if value.summary is not None:
+        return value.summary.inf > 0
+    return bool(np.isinf(np.asarray(value.array)).any())
+
+
+def _has_nan(value: Snapshot) -> bool:
+    if value.summary is not None:
+        return value.summary.nan > 0
+    return bool(np.isnan(np.asarray(value.array)).any())

@@ -1,0 +1,107 @@
+"""What nobody asked for and everybody should know: missing and non-finite gradients, one line each.
+
+Printed recordings end with these lines, and pages show them, so that a cut path is seen before anyone looks for it.
+"""
+
+from __future__ import annotations
+
+
+from autodiff_lab.explain.causes import explain
+from autodiff_lab.explain.model import Explanation
+from autodiff_lab.explain.nonfinite import Bad, first_nonfinite
+from autodiff_lab.explain.subjects import of_id
+from autodiff_lab.recording.model import Sweep
+from autodiff_lab.recording.numbers import brief
+from autodiff_lab.recording.recording import Recording
+
+MOST = 5
+"""Remarks that are made at most; the last of them says how many were left out."""
+LOOKED_AT = 30
+"""Missing gradients that are explained; a training loop repeats the same few."""
+
+
+def remarks(recording: Recording, *, lines: bool = True) -> tuple[str, ...]:
+    """One line for each gradient that is missing or not finite.
+
+    Parameters
+    ----------
+    recording : Recording
+        Any recording.
+    lines : bool
+        Whether the numbers of source lines are told.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> w1, w2 = lab.Variable(0.5, name="w1"), lab.Variable(2.0, name="w2")
+    >>> with lab.record() as recording:
+    ...     with lab.GradientTape() as tape:
+    ...         y = lab.stop_gradient(lab.tanh(w1)) * w2
+    ...     slopes = tape.gradient(y, [w1, w2])
+    >>> print(*remarks(recording, lines=False))
+    gradient of w1 is None: stop_gradient
+    """
+    found: dict[str, int] = {}
+    looked = 0
+    for sweep in recording.sweeps:
+        for position, result in enumerate(sweep.results if sweep.finished else ()):
+            if result is None and looked < LOOKED_AT:
+                looked += 1
+                line = _missing(recording, sweep, position, lines)
+                found[line] = found.get(line, 0) + 1
+    told = [line if count == 1 else f"{line} (in {count} backward passes)" for line, count in found.items()]
+    told += _spoilt(recording, lines)
+    return tuple(told if len(told) <= MOST else [*told[: MOST - 1], f"and {len(told) - MOST + 1} more like these"])
+
+
+def _missing(recording: Recording, sweep: Sweep, position: int, lines: bool) -> str:
+    key = sweep.sources[position]
+    known = of_id(recording, key)
+    if known is None:
+        return f"gradient of source {position + 1} is None: no op used it{_at(sweep.place, lines)}"
+    targets = [*sweep.targets, *sweep.untracked]
+    if not targets:
+        return f"gradient of {known.name} is None: there was no target{_at(sweep.place, lines)}"
+    why = _nearest([explain(recording, target, key, sweep.tape) for target in targets])
+    return f"gradient of {known.name} is None: {why.short}{_at(why.place, lines)}"
+
+
+def _nearest(found: list[Explanation]) -> Explanation:
+    """Of several targets, one whose path was cut says more than one that never had a path."""
+    cut = [e for e in found if e.cause != "no_path" and e.result == "None"]
+    return (cut or found)[0]
+
+
+def _spoilt(recording: Recording, lines: bool) -> list[str]:
+    """Gradients of sources that are not finite, and where that began; else a forward value that is not."""
+    bad: list[str] = []
+    for sweep in recording.sweeps:
+        for source, result in zip(sweep.sources, sweep.results, strict=False):
+            known = of_id(recording, source)
+            if result is not None and known is not None and not recording.tensors[result].snapshot.finite:
+                bad.append(f"gradient of {known.name} is {brief(recording.tensors[result].snapshot)}")
+    found = first_nonfinite(recording) if bad or _last_is_bad(recording) else None
+    if found is None:
+        return []
+    first = found.forward or found.backward
+    assert first is not None
+    who = bad[0] if bad else "a value is not finite"
+    return [f"{who}: {_reason(first, found.backward)}{_at(first.place, lines)}"]
+
+
+def _last_is_bad(recording: Recording) -> bool:
+    """Whether a result that nothing reads any more is not finite: what masks and maxima use up on purpose is not."""
+    read = {tensor for application in recording.forward for tensor in application.inputs}
+    return any(not recording.tensors[t].snapshot.finite for a in recording.forward for t in a.outputs if t not in read)
+
+
+def _reason(first: Bad, backward: Bad | None) -> str:
+    at = f" at {first.trigger}" if first.trigger else ""
+    if first is backward:
+        zero = "0 times infinity" if "0 times infinity is nan" in first.what else "an infinite slope"
+        return f"{zero} in the backward pass of {first.op}{at}"
+    return f"{first.op or 'a value that came in'} is {first.value}{at}"
+
+
+def _at(place: tuple[str, int] | None, lines: bool) -> str:
+    return f" at line {place[1]}" if place is not None and lines else ""
