@@ -21,10 +21,10 @@ TEST_ARGS ?=
 # Two workers by default: browser and notebook tests mostly wait.
 WORKERS ?= 2
 
-.PHONY: help env chromium javascript lab test lint types js bench docs wheel clean
+.PHONY: help env chromium javascript lab test test-mutants lint types js bench docs wheel clean
 
 help: ## List the chores.
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 env: $(PACKAGES_STAMP) javascript chromium ## Make .venv with everything a developer needs.
 
@@ -66,6 +66,9 @@ lab: $(PACKAGES_STAMP) ## Open JupyterLab on the first lesson (LAB_ARGS="--no-br
 
 test: env ## Run every test: Python, doctests, documents, notebooks, JavaScript, browser, lint, types.
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TEST_ARGS)
+
+test-mutants: $(PACKAGES_STAMP) ## Make every derivative rule wrong in turn: the table of ops must notice.
+	$(BIN)/python -m pytest -m mutants tests/ops $(TEST_ARGS)
 
 lint: $(PACKAGES_STAMP) ## Check style and formatting with ruff.
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

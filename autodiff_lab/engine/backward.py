@@ -101,6 +101,8 @@ class Sweep:
             value = _ones(target._array) if seed is None else seed._array
         else:
             value = wrap(_ones(target._array)) if seed is None else seed
+        if target._array.dtype.kind == "c":
+            value = _conjugate(value)
         old = self.adjoints.get(target._id)
         self.adjoints[target._id] = value if old is None else _added(old, value)
 
@@ -167,6 +169,8 @@ class Sweep:
             g = self.adjoints.get(key)
             if g is not None:
                 total = g if total is None else _added(total, g)
+        if total is not None and source._array.dtype.kind == "c":
+            total = _conjugate(total)
         return total if total is None or isinstance(total, Tensor) else wrap(total)
 
     def results(self) -> list[Tensor | None]:
@@ -175,6 +179,15 @@ class Sweep:
         for listener in self._listeners:
             listener.tell(SweepEnded(self._sweep_id, tuple(None if g is None else g._id for g in found)))
         return found
+
+
+def _conjugate(g: Any) -> Any:
+    """Conjugate an adjoint of a complex tensor.
+
+    In a sweep it is ∂L/∂x - i·∂L/∂y, for which rules of holomorphic functions are those of real ones; outside it is the
+    conjugate of that, as TensorFlow has it.
+    """
+    return RECORDING.conj(g) if isinstance(g, Tensor) else np.conj(g)
 
 
 def _added(a: Any, b: Any) -> Any:

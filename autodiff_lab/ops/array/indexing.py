@@ -55,7 +55,7 @@ def _unslice(g: Any, items: Items, shape: tuple[int, ...]) -> Any:
     lead = np.shape(g)[:np.ndim(g) - taken]
     whole = np.zeros(lead + shape, g.dtype)
     whole[(slice(None),) * len(lead) + _python_index(items)] = g
-    return whole
+    return whole[()]
 
 
 unslice = general(

@@ -36,7 +36,7 @@ Tensor([0. 2.], shape=(2,), dtype=float32)"""))
 def _sigmoid(x: Any) -> Any:
     """Without overflow on either side: e^-|x| never exceeds 1."""
     small = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1 / (1 + small), small / (1 + small)).astype(x.dtype)[()]
+    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))[()]
 
 
 sigmoid = unary(
@@ -48,7 +48,7 @@ sigmoid = unary(
 Tensor(0.5, shape=(), dtype=float32)"""))
 
 softplus = unary(
-    "softplus", lambda x: np.logaddexp(x, x.dtype.type(0)).astype(x.dtype),
+    "softplus", lambda x: np.logaddexp(x, x.dtype.type(0)),
     lambda ops, g, out, x: g * ops.sigmoid(x),
     symbol="softplus", latex=r"\ln(1 + e^{{{0}}})", locals_latex=(r"\sigma({0})",),
     sentence="takes ln(1 + e^{0})", expression="softplus({0})", keeps="inputs", registered="Softplus",

@@ -1,0 +1,1 @@
+"""The engine by behaviour: tensors, variables, tapes, sweeps, threads, memory, messages."""

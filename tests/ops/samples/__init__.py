@@ -1,0 +1,18 @@
+"""How to call each op of the registry; importing this package fills the table of samplers."""
+
+from tests.ops.samples import arrays, networks, products, texts
+from tests.ops.samples.core import GENERAL, SHAPES, Sample, draw, elementwise, ops_of_the_catalogue, samples
+
+__all__ = [
+    "GENERAL",
+    "SHAPES",
+    "Sample",
+    "arrays",
+    "draw",
+    "elementwise",
+    "networks",
+    "ops_of_the_catalogue",
+    "products",
+    "samples",
+    "texts",
+]

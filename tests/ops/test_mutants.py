@@ -1,0 +1,55 @@
+"""The table can fail: every rule, made wrong by one per cent in turn, is caught by the comparison with differences."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from autodiff_lab.engine.op import REGISTRY
+from tests.ops.samples import samples
+from tests.ops.test_derivatives import RULED, first_order
+
+# Their derivative is 0, and 1.01 times that is still right.
+FLAT = {"positive", "sign", "not_below", "below", "floor_quotient"}
+
+
+def scaled(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a rule whose gradients are one per cent too large."""
+
+    def wrong(*args: Any, **params: Any) -> Any:
+        found = rule(*args, **params)
+        return [None if g is None else g * 1.01 for g in found] if isinstance(found, list | tuple) else found * 1.01
+
+    return wrong
+
+
+def mutants(name: str) -> list[Any]:
+    """Return the rules of an op with one of them made wrong, each in turn."""
+    rules = REGISTRY[name].rules
+    if not isinstance(rules, tuple):
+        return [scaled(rules)]
+    return [
+        tuple(scaled(rule) if i == k else rule for i, rule in enumerate(rules))
+        for k in range(len(rules))
+        if rules[k] is not None
+    ]
+
+
+@pytest.mark.mutants
+@pytest.mark.parametrize("name", [name for name in RULED if name not in FLAT])
+def test_every_rule_made_wrong_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    op = REGISTRY[name]
+    for rules in mutants(name):
+        monkeypatch.setattr(op, "rules", rules)
+        assert any(first_order(sample) for sample in samples(name))
+
+
+@pytest.mark.mutants
+@pytest.mark.parametrize("name", sorted(FLAT & set(RULED)))
+def test_a_slope_in_place_of_a_flat_rule_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    op = REGISTRY[name]
+    assert isinstance(op.rules, tuple)
+    for k in range(len(op.rules)):
+        rules = tuple((lambda ops, g, *_: g) if i == k else rule for i, rule in enumerate(op.rules))
+        monkeypatch.setattr(op, "rules", rules)
+        assert any(first_order(sample) for sample in samples(name))

@@ -1,0 +1,1 @@
+"""Derivatives that users write, and Jacobians."""
