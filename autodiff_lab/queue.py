@@ -1,0 +1,5 @@
+"""Queues: ``lab.queue``."""
+
+from autodiff_lab.structures.queue import FIFOQueue
+
+__all__ = ["FIFOQueue"]

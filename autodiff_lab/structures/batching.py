@@ -1,0 +1,106 @@
+"""Elements of data sets put together into batches, and taken apart into rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.structures.state import kept, structure_of
+
+
+def rows_of(leaf: Any) -> Sequence[Tensor]:
+    """The rows of a tensor that goes into a data set, ragged and sparse ones included."""
+    if hasattr(leaf, "partitions"):
+        return list(leaf)
+    array = kept(leaf, "dataset")
+    if array.ndim == 0:
+        raise ShapeMismatch("from_tensor_slices: a single number has no rows. Try Dataset.from_tensors.")
+    return _Rows(array)
+
+
+class _Rows(Sequence[Tensor]):
+    """The rows of an array, made into tensors when asked for."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, index: Any) -> Any:
+        return wrap(self._array[index])
+
+
+Stack = Callable[[list[list[Tensor]]], list[Tensor]]
+
+
+def stacked(columns: list[list[Tensor]]) -> list[Tensor]:
+    """Each column as one tensor with a new first axis."""
+    return [_stack([t._array for t in column]) for column in columns]
+
+
+def _stack(arrays: list[Any]) -> Tensor:
+    shapes = {array.shape for array in arrays}
+    if len(shapes) > 1:
+        raise ShapeMismatch(
+            f"batch: the elements have shapes {sorted(shapes)}; only equal ones are stacked. Try padded_batch."
+        )
+    return wrap(np.stack(arrays))
+
+
+def batched(elements: Iterator[Any], size: int, drop: bool, stack: Stack = stacked) -> Iterator[Any]:
+    """Batches of elements; the last may be smaller, or is dropped."""
+    batch: list[Any] = []
+    for element in elements:
+        batch.append(element)
+        if len(batch) == size:
+            yield _together(batch, stack)
+            batch = []
+    if batch and not drop:
+        yield _together(batch, stack)
+
+
+def _together(batch: list[Any], stack: Stack) -> Any:
+    rebuild = structure_of(batch[0])[1]
+    rows = [structure_of(element)[0] for element in batch]
+    return rebuild(stack([list(column) for column in zip(*rows, strict=True)]))
+
+
+def padded_batch(shapes: Any, fills: Any) -> Stack:
+    """What stacks elements of different shapes: each is filled up to the longest, or to the shape given for it."""
+
+    def stack(columns: list[list[Tensor]]) -> list[Tensor]:
+        limits = _for_each(shapes, len(columns))
+        values = _for_each(fills, len(columns))
+        return [
+            _padded([t._array for t in column], limit, fill)
+            for column, limit, fill in zip(columns, limits, values, strict=True)
+        ]
+
+    return stack
+
+
+def _for_each(given: Any, count: int) -> list[Any]:
+    """One setting for each column; a single one serves all."""
+    if isinstance(given, tuple) and len(given) == count and count > 1:
+        return list(given)
+    return [given] * count
+
+
+def _padded(arrays: list[Any], limit: Any, fill: Any) -> Tensor:
+    longest = np.max([array.shape for array in arrays], axis=0).astype(int) if arrays[0].ndim else np.array([], int)
+    if limit is not None:
+        longest = np.array([n if m is None or m == -1 else m for n, m in zip(longest, limit, strict=True)], int)
+    dtype = arrays[0].dtype
+    value = (b"" if dtype.kind == "O" else 0) if fill is None else convert(fill)._array
+    made = np.full((len(arrays), *longest), value, dtype)
+    for i, array in enumerate(arrays):
+        if (np.array(array.shape) > longest).any():
+            raise ShapeMismatch(f"padded_batch: an element of shape {array.shape} does not fit into {tuple(longest)}.")
+        made[(i, *(slice(n) for n in array.shape))] = array
+    return wrap(made)

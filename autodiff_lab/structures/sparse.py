@@ -1,0 +1,238 @@
+"""SparseTensor: the values that are there and their coordinates, for data that is mostly zero.
+
+Coordinates are whole numbers without gradients; gradients flow through the values, and only to those that are there.
+A tape takes a sparse tensor as a source and gives a sparse gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import optree
+
+from autodiff_lab.engine.convert import CompositeMet, convert
+from autodiff_lab.engine.dtypes import DType
+from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.tensor import Operators, Tensor, wrap
+from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.gathering import gather_nd
+from autodiff_lab.ops.array.shaping import broadcast_to
+from autodiff_lab.structures.segments import reduce_segments
+
+Places = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class SparseTensor(Operators):
+    """A tensor of which only some elements are kept; all others are 0.
+
+    Parameters
+    ----------
+    indices : integer matrix (n, rank)
+        The coordinates of the values, a row each.
+    values : vector (n)
+        The values, of any dtype.
+    dense_shape : integer vector (rank)
+        The shape of the whole.
+
+    Raises
+    ------
+    ShapeMismatch
+        If there are not as many coordinates as values, or not one for each axis.
+    InvalidArgumentError
+        If a coordinate is outside the shape.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.SparseTensor(indices=[[0, 0], [1, 2]], values=[1.0, 5.0], dense_shape=[2, 3])
+    >>> print(lab.sparse.to_dense(x))
+    Tensor([[1. 0. 0.]
+     [0. 0. 5.]], shape=(2, 3), dtype=float32)
+    >>> print(lab.sparse.to_dense(x * 2)[1])
+    Tensor([ 0.  0. 10.], shape=(3,), dtype=float32)
+    """
+
+    __slots__ = ("__weakref__", "_indices", "_shape", "_values")
+    __array_priority__ = 100
+    __hash__ = object.__hash__
+    CURE = "Try lab.sparse.to_dense(x), x.values, or lab.sparse.map_values(function, x)."
+
+    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+        self._values = convert(values)
+        self._shape = tuple(int(n) for n in _whole(dense_shape, 1, "dense_shape"))
+        self._indices = _whole(indices, 2, "indices")
+        if self._indices.size == 0:
+            self._indices = self._indices.reshape(0, len(self._shape))
+        have, places = self._values._array.shape, self._indices.shape
+        if len(have) != 1 or places != (have[0], len(self._shape)):
+            raise ShapeMismatch(
+                f"SparseTensor: values (n), indices (n, rank) and dense_shape (rank) are needed; got values {have}, "
+                f"indices {places} and {len(self._shape)} lengths."
+            )
+        outside = (self._indices < 0) | (self._indices >= np.array(self._shape, np.int64))
+        if outside.any():
+            row = int(np.argwhere(outside)[0][0])
+            raise InvalidArgumentError(
+                f"SparseTensor: indices[{row}] = {self._indices[row].tolist()} is outside the shape "
+                f"{list(self._shape)}."
+            )
+
+    @property
+    def indices(self) -> Tensor:
+        """The coordinates of the values; int64."""
+        return wrap(self._indices)
+
+    @property
+    def values(self) -> Tensor:
+        """The values."""
+        return self._values
+
+    @property
+    def dense_shape(self) -> Tensor:
+        """The shape of the whole as a tensor; int64."""
+        return wrap(np.array(self._shape, np.int64))
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the whole."""
+        return TensorShape(self._shape)
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self._values.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._shape)
+
+    @property
+    def rank(self) -> int:
+        """Number of axes."""
+        return len(self._shape)
+
+    def get_shape(self) -> TensorShape:
+        """The shape of the whole, as a method."""
+        return self.shape
+
+    def with_values(self, new_values: Any) -> SparseTensor:
+        """Other values at the same coordinates."""
+        return SparseTensor(self._indices, new_values, self._shape)
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+        """A sparse tensor from anything with indices, values and a dense shape."""
+        x = sparse_tensor_value
+        return x if isinstance(x, cls) else cls(x.indices, x.values, x.dense_shape)
+
+    def __composite__(self, apply: Callable[..., Any], inputs: tuple[Any, ...]) -> SparseTensor:
+        """Run an op on the values, if it leaves the zeros zero."""
+        op = getattr(apply, "op", None)
+        name = "cast" if op is None else op.name
+        first, *others = inputs
+        if op is None or (len(inputs) == 1 and not np.any(op.kernel(np.zeros(1, self._values._array.dtype)))):
+            return self.with_values(apply(self._values, *others))
+        if name == "multiply" or (name == "divide" and first is self):
+            other = inputs[1] if first is self else first
+            if not isinstance(other, SparseTensor):
+                here = self._elements_of(other)
+                return self.with_values(apply(self._values, here) if first is self else apply(here, self._values))
+        raise ConversionError(
+            f"{name}: the zeros of a SparseTensor would not stay zero, or both sides are sparse. "
+            f"{self.CURE} lab.sparse.add adds two."
+        )
+
+    def _elements_of(self, dense: Any) -> Tensor:
+        """The elements of a dense operand at the coordinates of the values."""
+        tensor = convert(dense, self._values)
+        if tensor._array.ndim == 0:
+            return tensor
+        return gather_nd(broadcast_to(tensor, self._shape), wrap(self._indices))
+
+    def __reduced__(self, name: str, axis: Any, keepdims: bool) -> Tensor:
+        """Reduce over axes, by the public reduction of this name, where lab.sparse has it."""
+        if name not in ("reduce_sum", "reduce_max"):
+            raise CompositeMet(self)
+        return reduced(self, name, axis, keepdims)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise CompositeMet(self)
+
+    def __repr__(self) -> str:
+        return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"
+
+
+def _whole(value: Any, rank: int, what: str) -> Places:
+    array = np.asarray(value if isinstance(value, np.ndarray) else convert(value)._array)
+    if array.size and (array.dtype.kind not in "iu" or array.ndim != rank):
+        raise InvalidArgumentError(f"SparseTensor: {what} are whole numbers of rank {rank}, got {value!r}")
+    return array.astype(np.int64)
+
+
+def flat_places(x: SparseTensor) -> Places:
+    """For each value the position that it would have in the flattened whole."""
+    return np.asarray(np.ravel_multi_index(tuple(x._indices.T), x._shape), np.int64) if x.ndim else x._indices[:, :0]
+
+
+def reduced(x: SparseTensor, name: str, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The dense result of a reduction of the values that are there; 0 where there are none."""
+    rank = x.ndim
+    wanted = range(rank) if axis is None else np.atleast_1d(np.asarray(axis)).tolist()
+    if any(not -rank <= a < rank for a in wanted):
+        raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for shape {x.shape}")
+    axes = {a % rank for a in wanted}
+    kept = [k for k in range(rank) if k not in axes]
+    shape = [x._shape[k] for k in kept]
+    size = int(np.prod(shape))
+    if kept:
+        segments = np.asarray(np.ravel_multi_index(tuple(x._indices[:, k] for k in kept), shape), np.int64)
+    else:
+        segments = np.zeros(len(x._indices), np.int64)
+    present = np.unique(segments)
+    found = reduce_segments(name, x._values, np.searchsorted(present, segments), len(present))
+    from autodiff_lab.ops.array.gathering import scatter_nd
+    from autodiff_lab.ops.array.shaping import reshape
+
+    whole = scatter_nd(wrap(present[:, None]), found, [size])
+    return reshape(whole, [1 if k in axes else x._shape[k] for k in range(rank)] if keepdims else shape)
+
+
+def _install_operators() -> None:
+    for name in (
+        "__mul__",
+        "__rmul__",
+        "__truediv__",
+        "__rtruediv__",
+        "__neg__",
+        "__abs__",
+        "__add__",
+        "__radd__",
+        "__sub__",
+        "__rsub__",
+    ):
+        setattr(SparseTensor, name, getattr(Tensor, name))
+
+
+_install_operators()
+
+
+def _unflattened(frame: tuple[Places, tuple[int, ...]], children: Any) -> SparseTensor | None:
+    """What a tape gives for a sparse source: a sparse gradient, or None where no path leads to its values."""
+    (values,) = children
+    return None if values is None else SparseTensor(frame[0], values, frame[1])
+
+
+class _Frame(tuple[Any, ...]):
+    """Coordinates and shape, compared by identity: the same source flattens to the same frame."""
+
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+optree.register_pytree_node(
+    SparseTensor, lambda x: ((x._values,), _Frame((x._indices, x._shape)), None), _unflattened, namespace="autodiff_lab"
+)

@@ -1,0 +1,207 @@
+"""Arithmetic of sparse tensors: sums, extremes, products with dense matrices, softmax over what is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.casting import stop_gradient
+from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.joining import concat
+from autodiff_lab.ops.array.shaping import matrix_transpose
+from autodiff_lab.ops.math import arithmetic
+from autodiff_lab.ops.math.exponential import exp
+from autodiff_lab.ops.math.reductions import reduce_sum
+from autodiff_lab.ops.sparse import sparse_matmul
+from autodiff_lab.structures.segments import padded, reduce_segments
+from autodiff_lab.structures.sparse import SparseTensor, flat_places
+from autodiff_lab.structures.sparse_functions import retain, sparse, to_dense
+
+
+def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+    """Sum of two tensors of which at least one is sparse; with a dense one the sum is dense.
+
+    Values below `threshold` in size are dropped from a sparse sum.
+    Shapes: a (*s), b (*s) -> (*s).  Dtypes: any number, both the same.  Derivative: 1 for either.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.SparseTensor([[0], [2]], [5, 6], [3])
+    >>> print(lab.sparse.to_dense(lab.sparse.add(x, x)))
+    Tensor([10  0 12], shape=(3,), dtype=int32)
+    """
+    if not (isinstance(a, SparseTensor) and isinstance(b, SparseTensor)):
+        dense = [to_dense(x, validate_indices=False) if isinstance(x, SparseTensor) else convert(x) for x in (a, b)]
+        if not (isinstance(a, SparseTensor) or isinstance(b, SparseTensor)):
+            raise InvalidArgumentError("sparse.add: at least one SparseTensor is needed. Try lab.add.")
+        return arithmetic.add(*dense)
+    _alike(a, b, "add")
+    places = np.concatenate([flat_places(a), flat_places(b)])
+    present, segments = np.unique(places, return_inverse=True)
+    values = reduce_segments("reduce_sum", concat([a.values, b.values], axis=0), segments, len(present))
+    total = SparseTensor(np.stack(np.unravel_index(present, tuple(a.shape)), axis=1), values, tuple(a.shape))
+    least = convert(threshold)._array
+    return retain(total, np.abs(values._array) >= least) if least > 0 else total
+
+
+def _alike(a: SparseTensor, b: SparseTensor, what: str) -> None:
+    if a.shape != b.shape:
+        raise ShapeMismatch(f"sparse.{what}: shapes {a.shape} and {b.shape} differ")
+    if a.dtype != b.dtype:
+        raise DtypeMismatch(f"sparse.{what}: dtypes {a.dtype.name} and {b.dtype.name} differ. Try lab.cast.")
+
+
+def _extreme(a: Any, b: Any, what: str) -> SparseTensor:
+    a, b = sparse(a, what), sparse(b, what)
+    _alike(a, b, what)
+    present = np.union1d(flat_places(a), flat_places(b))
+    sides: list[Tensor] = []
+    for x in (a, b):
+        positions = np.full(len(present), len(x.indices))
+        positions[np.searchsorted(present, flat_places(x))] = np.arange(len(x.indices))
+        sides.append(padded(x.values, positions, x.values._array.dtype.type(0)))
+    places = np.stack(np.unravel_index(present, tuple(a.shape)), axis=1)
+    return SparseTensor(places, getattr(arithmetic, what)(*sides), tuple(a.shape))
+
+
+def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The greater of two elements, where one that is not there is 0.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x, y = lab.SparseTensor([[0]], [-5], [3]), lab.SparseTensor([[2]], [6], [3])
+    >>> print(lab.sparse.maximum(x, y).values)
+    Tensor([0 6], shape=(2,), dtype=int32)
+    """
+    return _extreme(sp_a, sp_b, "maximum")
+
+
+def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The lesser of two elements, where one that is not there is 0.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x, y = lab.SparseTensor([[0]], [-5], [3]), lab.SparseTensor([[2]], [6], [3])
+    >>> print(lab.sparse.minimum(x, y).values)
+    Tensor([-5  0], shape=(2,), dtype=int32)
+    """
+    return _extreme(sp_a, sp_b, "minimum")
+
+
+def sparse_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+) -> Tensor:
+    """Product of two matrices of which one is sparse; the result is dense.
+
+    Shapes: (m, k), (k, n) -> (m, n), after the matrices marked as adjoint are turned.
+    Dtypes: any number, both the same.  Derivative: for a value of `sp_a` at (i, k) the product of row i of the upstream
+    gradient with row k of `b`; for `b` the turned sparse matrix times the upstream gradient.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the matrices are no matrices, or their inner sizes differ.
+    DtypeMismatch
+        If the dtypes differ.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.SparseTensor([[0, 1]], [2.0], [2, 2])
+    >>> print(lab.sparse.sparse_dense_matmul(x, [[1.0], [3.0]]))
+    Tensor([[6.]
+     [0.]], shape=(2, 1), dtype=float32)
+    """
+    if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
+        flipped = sparse_dense_matmul(b, sp_a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a)
+        return matrix_transpose(flipped)
+    x = sparse(sp_a, "sparse_dense_matmul")
+    dense = convert(b, x.values)
+    if x.ndim != 2 or dense._array.ndim != 2:
+        raise ShapeMismatch(
+            f"sparse.sparse_dense_matmul: two matrices are needed, got shapes {x.shape} and "
+            f"{dense.shape}. Try lab.expand_dims for a vector."
+        )
+    if x.dtype != dense.dtype:
+        raise DtypeMismatch(
+            f"sparse.sparse_dense_matmul: {x.dtype.name} and {dense.dtype.name} do not mix. Try lab.cast."
+        )
+    places, (rows, columns) = x.indices._array, tuple(x.shape)
+    values, conjugated = x.values, x.dtype.is_complex
+    if adjoint_a:
+        places, rows, columns = places[:, ::-1], columns, rows
+        values = _conjugate(values) if conjugated else values
+    if adjoint_b:
+        dense = matrix_transpose(_conjugate(dense) if conjugated else dense)
+    if dense._array.shape[0] != columns:
+        raise ShapeMismatch(
+            f"sparse.sparse_dense_matmul: inner sizes differ: {columns} and {dense._array.shape[0]}. "
+            "Try adjoint_a=True or adjoint_b=True."
+        )
+    return sparse_matmul(values, dense, wrap(np.ascontiguousarray(places)), rows=rows)
+
+
+def _conjugate(x: Tensor) -> Tensor:
+    raise InvalidArgumentError(
+        f"sparse.sparse_dense_matmul: the adjoint of a {x.dtype.name} matrix is not offered. Try lab.math.conj and "
+        "lab.sparse.transpose."
+    )
+
+
+def sampled_addmm(indices: Any, a: Any, b: Any) -> SparseTensor:
+    """The elements of a matrix product at some coordinates only.
+
+    Shapes: indices (n, 2), a (m, k), b (k, n) -> sparse (m, n).  Derivative: as of the product, at these coordinates.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.sparse.sampled_addmm([[0, 1]], [[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]).values.numpy().tolist()
+    [16.0]
+    """
+    left, right = convert(a), convert(b)
+    places = np.asarray(convert_to_tensor(indices)._array, np.int64)
+    rows = gather_axis(left, wrap(places[:, 0]), axis=-2)
+    columns = gather_axis(matrix_transpose(right), wrap(places[:, 1]), axis=-2)
+    return SparseTensor(places, reduce_sum(rows * columns, axis=-1), [left.shape[0], right.shape[1]])
+
+
+def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """Softmax along the last axis over the values that are there; what is not there stays out.
+
+    Shapes: (*s, n) -> (*s, n).  Dtypes: floating.  Derivative: as of the softmax of each row's values.
+
+    Raises
+    ------
+    ShapeMismatch
+        If there are less than two axes.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.SparseTensor([[0, 0], [0, 2]], [1.0, 1.0], [2, 3])
+    >>> print(lab.sparse.softmax(x).values)
+    Tensor([0.5 0.5], shape=(2,), dtype=float32)
+    """
+    x = sparse(sp_input, "softmax")
+    if x.ndim < 2:
+        raise ShapeMismatch(f"sparse.softmax: at least two axes are needed, got shape {x.shape}")
+    rows = np.ravel_multi_index(tuple(x.indices._array[:, :-1].T), tuple(x.shape)[:-1])
+    present, segments = np.unique(rows, return_inverse=True)
+    count, back = len(present), wrap(segments)
+    largest = reduce_segments("reduce_max", stop_gradient(x.values), segments, count)
+    raised = exp(x.values - gather_axis(largest, back, axis=-1))
+    total = reduce_segments("reduce_sum", raised, segments, count)
+    return x.with_values(raised / gather_axis(total, back, axis=-1))

@@ -1,0 +1,335 @@
+"""Making, rearranging and reducing sparse tensors: ``lab.sparse``.
+
+Every function that moves values moves them by an op on the values (`gather`, `scatter_nd`), so gradients come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.creation import as_shape, ones
+from autodiff_lab.ops.array.gathering import gather_axis, gather_nd
+from autodiff_lab.ops.array.joining import concat as concat_dense
+from autodiff_lab.structures.segments import padded
+from autodiff_lab.structures.sparse import Places, SparseTensor, flat_places, reduced
+
+
+def sparse(value: Any, what: str) -> SparseTensor:
+    """A sparse tensor, or an error that names the function."""
+    if isinstance(value, SparseTensor):
+        return value
+    raise InvalidArgumentError(
+        f"sparse.{what}: a SparseTensor is needed, got a {type(value).__name__}. Try lab.sparse.from_dense(x)."
+    )
+
+
+def taken(values: Tensor, positions: Places) -> Tensor:
+    """The values at these positions, in this order."""
+    return gather_axis(values, wrap(positions), axis=-1)
+
+
+def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+    """The elements of a tensor that are not 0, as a sparse tensor.
+
+    Shapes: tensor (*s) -> (*s).  Dtypes: any.  Derivative: 1 for the elements that are not 0.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.from_dense([[0, 7], [0, 0]]).indices)
+    Tensor([[0 1]], shape=(1, 2), dtype=int64)
+    """
+    x = convert(tensor)
+    array = np.asarray(x._array)
+    places = np.argwhere(array != (b"" if array.dtype.kind == "O" else 0)).astype(np.int64)
+    return SparseTensor(places, gather_nd(x, wrap(places)), array.shape)
+
+
+def to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+) -> Tensor:
+    """The whole tensor, with `default_value` (0, False or the empty string) where no value is.
+
+    Shapes: (*s) -> (*s).  Dtypes: any.  Derivative: 1 for the values.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If coordinates are repeated, or not in order while `validate_indices` is on.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.to_dense(lab.SparseTensor([[0], [2]], [5, 6], [3]), default_value=-1))
+    Tensor([ 5 -1  6], shape=(3,), dtype=int32)
+    """
+    x = sparse(sp_input, "to_dense")
+    places = flat_places(x)
+    if validate_indices and (np.diff(places) <= 0).any():
+        row = int(np.argmax(np.diff(places) <= 0)) + 1
+        why = "is repeated" if places[row] == places[row - 1] else "is out of order"
+        raise InvalidArgumentError(
+            f"sparse.to_dense: indices[{row}] = {x.indices._array[row].tolist()} {why}. Try lab.sparse.reorder(x)."
+        )
+    array = x.values._array
+    if default_value is None:
+        fill = b"" if array.dtype.kind == "O" else array.dtype.type(0)
+    else:
+        fill = np.asarray(convert(default_value, x.values)._array)
+    positions = np.full(int(np.prod(tuple(x.shape))), len(places))
+    positions[places] = np.arange(len(places))
+    return padded(x.values, positions.reshape(tuple(x.shape)), fill)
+
+
+def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """The same elements, coordinates in row-major order.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.reorder(lab.SparseTensor([[1], [0]], [5, 6], [2])).values)
+    Tensor([6 5], shape=(2,), dtype=int32)
+    """
+    x = sparse(sp_input, "reorder")
+    order = np.argsort(flat_places(x), kind="stable")
+    return SparseTensor(x.indices._array[order], taken(x.values, order), tuple(x.shape))
+
+
+def transpose(sp_input: Any, perm: Sequence[int] | None = None, name: str | None = None) -> SparseTensor:
+    """Axes in another order, reversed if `perm` is not given; the result is in row-major order.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `perm` does not name every axis once.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.transpose(lab.SparseTensor([[0, 1]], [5], [2, 3])).dense_shape)
+    Tensor([3 2], shape=(2,), dtype=int64)
+    """
+    x = sparse(sp_input, "transpose")
+    order = list(range(x.ndim))[::-1] if perm is None else [int(a) for a in perm]
+    if sorted(order) != list(range(x.ndim)):
+        raise InvalidArgumentError(f"sparse.transpose: perm {order} does not name each of the {x.ndim} axes once")
+    return reorder(SparseTensor(x.indices._array[:, order], x.values, [x.shape[a] for a in order]))
+
+
+def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+    """The same elements in row-major order, in another shape; one length may be -1.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the shapes have not the same size.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.reshape(lab.SparseTensor([[0, 1]], [5], [2, 3]), [3, 2]).indices)
+    Tensor([[0 1]], shape=(1, 2), dtype=int64)
+    """
+    x = sparse(sp_input, "reshape")
+    size = int(np.prod(tuple(x.shape)))
+    wanted = [int(n) for n in np.atleast_1d(np.asarray(convert(shape)._array))]
+    if wanted.count(-1) == 1:
+        rest = int(np.prod([n for n in wanted if n != -1]))
+        wanted[wanted.index(-1)] = size // rest if rest else 0
+    if int(np.prod(wanted)) != size:
+        raise ShapeMismatch(f"sparse.reshape: {size} elements do not fit into shape {wanted}")
+    return SparseTensor(np.stack(np.unravel_index(flat_places(x), wanted), axis=1), x.values, wanted)
+
+
+def expand_dims(sp_input: Any, axis: int | None = None, name: str | None = None) -> SparseTensor:
+    """A new axis of length 1, the last if `axis` is not given.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.sparse.expand_dims(lab.SparseTensor([[1]], [5], [2]), 0).shape
+    TensorShape([1, 2])
+    """
+    x = sparse(sp_input, "expand_dims")
+    at = -1 if axis is None else int(axis)
+    if not -x.ndim - 1 <= at <= x.ndim:
+        raise InvalidArgumentError(f"sparse.expand_dims: axis {at} is out of bounds for shape {x.shape}")
+    at %= x.ndim + 1
+    shape = [*x.shape[:at], 1, *x.shape[at:]]
+    return SparseTensor(np.insert(x.indices._array, at, 0, axis=1), x.values, shape)
+
+
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> SparseTensor:
+    """Ones on the diagonal of a matrix.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.to_dense(lab.sparse.eye(2)))
+    Tensor([[1. 0.]
+     [0. 1.]], shape=(2, 2), dtype=float32)
+    """
+    columns = int(num_rows) if num_columns is None else int(num_columns)
+    places = np.repeat(np.arange(min(int(num_rows), columns))[:, None], 2, axis=1)
+    return SparseTensor(places, ones(len(places), as_dtype(dtype)), [int(num_rows), columns])
+
+
+def concat(
+    axis: int, sp_inputs: Sequence[Any], expand_nonconcat_dims: bool = False, name: str | None = None
+) -> SparseTensor:
+    """Sparse tensors one after the other along an axis.
+
+    Raises
+    ------
+    ShapeMismatch
+        If they differ along another axis and `expand_nonconcat_dims` is off.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.SparseTensor([[0]], [5], [2])
+    >>> print(lab.sparse.to_dense(lab.sparse.concat(0, [x, x])))
+    Tensor([5 0 5 0], shape=(4,), dtype=int32)
+    """
+    parts = [sparse(x, "concat") for x in sp_inputs]
+    at = int(axis) % parts[0].ndim
+    shapes = np.array([tuple(x.shape) for x in parts], np.int64)
+    others = np.delete(shapes, at, axis=1)
+    if (others != others[0]).any() and not expand_nonconcat_dims:
+        raise ShapeMismatch(
+            f"sparse.concat: shapes {shapes.tolist()} differ outside axis {at}. Try expand_nonconcat_dims=True."
+        )
+    starts = np.cumsum(shapes[:, at]) - shapes[:, at]
+    places = np.concatenate(
+        [x.indices._array + start * (np.arange(x.ndim) == at) for x, start in zip(parts, starts, strict=True)]
+    )
+    whole = shapes.max(axis=0)
+    whole[at] = shapes[:, at].sum()
+    return reorder(SparseTensor(places, concat_dense([x.values for x in parts], axis=0), whole))
+
+
+def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+    """The part from `start` on, of `size`, cut where the tensor ends.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.slice(lab.SparseTensor([[0], [3]], [5, 6], [4]), [2], [2]).indices)
+    Tensor([[1]], shape=(1, 1), dtype=int64)
+    """
+    x = sparse(sp_input, "slice")
+    first = np.array(as_shape(start), np.int64)
+    length = np.clip(np.array(tuple(x.shape)) - first, 0, np.array(as_shape(size), np.int64))
+    moved = x.indices._array - first
+    kept = np.flatnonzero(((moved >= 0) & (moved < length)).all(axis=1))
+    return SparseTensor(moved[kept], taken(x.values, kept), length)
+
+
+def split(sp_input: Any, num_split: int, axis: int, name: str | None = None) -> list[SparseTensor]:
+    """Equal parts along an axis; the first ones are longer by 1 where the length does not divide.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> [part.shape for part in lab.sparse.split(lab.SparseTensor([[0]], [5], [3]), 2, 0)]
+    [TensorShape([2]), TensorShape([1])]
+    """
+    x = sparse(sp_input, "split")
+    at, count = int(axis) % x.ndim, int(num_split)
+    lengths = [len(part) for part in np.array_split(np.arange(x.shape[at] or 0), count)]
+    starts = np.cumsum([0, *lengths])
+    whole = np.array(tuple(x.shape), np.int64)
+    return [
+        slice(x, np.where(np.arange(x.ndim) == at, begin, 0), np.where(np.arange(x.ndim) == at, length, whole))
+        for begin, length in zip(starts, lengths, strict=False)
+    ]
+
+
+def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+    """The values for which a mask is true.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.retain(lab.SparseTensor([[0], [2]], [5, 6], [3]), [False, True]).values)
+    Tensor([6], shape=(1,), dtype=int32)
+    """
+    x = sparse(sp_input, "retain")
+    mask = np.asarray(convert(to_retain)._array)
+    if mask.dtype.kind != "b" or mask.shape != x.values._array.shape:
+        raise ShapeMismatch(f"sparse.retain: a bool for each of the {len(x.indices)} values is needed")
+    kept = np.flatnonzero(mask)
+    return SparseTensor(x.indices._array[kept], taken(x.values, kept), tuple(x.shape))
+
+
+def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+    """The same elements in a larger shape, or in the smallest that holds them.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.sparse.reset_shape(lab.SparseTensor([[1, 0]], [5], [4, 4])).shape
+    TensorShape([2, 1])
+    """
+    x = sparse(sp_input, "reset_shape")
+    least = x.indices._array.max(axis=0, initial=-1) + 1
+    return SparseTensor(x.indices._array, x.values, least if new_shape is None else as_shape(new_shape))
+
+
+def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
+    """Run a function on the values; sparse arguments must have equal coordinates.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.map_values(lab.add, lab.SparseTensor([[1]], [5.0], [2]), 1.0).values)
+    Tensor([6.], shape=(1,), dtype=float32)
+    """
+    found = [a for a in (*args, *kwargs.values()) if isinstance(a, SparseTensor)]
+    if not found:
+        return op(*args, **kwargs)
+    like = found[0]
+    if any(x.shape != like.shape or not np.array_equal(x.indices._array, like.indices._array) for x in found):
+        raise ShapeMismatch("sparse.map_values: the sparse arguments have other coordinates or shapes")
+
+    def values(argument: Any) -> Any:
+        return argument.values if isinstance(argument, SparseTensor) else argument
+
+    return like.with_values(op(*[values(a) for a in args], **{k: values(a) for k, a in kwargs.items()}))
+
+
+def reduce_sum(
+    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
+) -> Any:
+    """Sum over axes, all of them by default; dense, or sparse if asked.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.reduce_sum(lab.SparseTensor([[0, 0], [0, 1]], [2.0, 3.0], [2, 2]), axis=1))
+    Tensor([5. 0.], shape=(2,), dtype=float32)
+    """
+    dense = reduced(sparse(sp_input, "reduce_sum"), "reduce_sum", axis, keepdims)
+    return from_dense(dense) if output_is_sparse else dense
+
+
+def reduce_max(
+    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
+) -> Any:
+    """Largest of the values that are there, over axes; 0 where there are none.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.reduce_max(lab.SparseTensor([[0, 0], [0, 1]], [-2.0, -3.0], [2, 2]), axis=1))
+    Tensor([-2.  0.], shape=(2,), dtype=float32)
+    """
+    dense = reduced(sparse(sp_input, "reduce_max"), "reduce_max", axis, keepdims)
+    return from_dense(dense) if output_is_sparse else dense
