@@ -10,9 +10,12 @@ from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.prediction import Prediction, Unlocked, predict
 from autodiff_lab.lessons.puzzle import BackwardPuzzle, backward_puzzle
 from autodiff_lab.lessons.rates import check_average_rate, check_interval, check_meeting, check_rate_from_table
+from autodiff_lab.lessons.repairs import check_repair
 from autodiff_lab.lessons.result import CheckResult
+from autodiff_lab.lessons.taping import check_entries, check_off_the_record
 
 __all__ = [
     "CODES", "BackwardPuzzle", "CheckResult", "Misconception", "Prediction", "Unlocked", "backward_puzzle",
-    "check_average_rate", "check_gradients", "check_interval", "check_meeting", "check_rate_from_table", "predict",
+    "check_average_rate", "check_entries", "check_gradients", "check_interval", "check_meeting",
+    "check_off_the_record", "check_rate_from_table", "check_repair", "predict",
 ]

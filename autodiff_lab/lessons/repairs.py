@@ -1,0 +1,149 @@
+"""The five programs of lesson 6 whose gradient is None, and the check of their repair.
+
+The programs stand in the notebook, where a learner mends them; here are their twins, which are run to learn what value
+is meant and, from `Recording.explain`, which cause is the right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import autodiff_lab as lab
+from autodiff_lab.explain import CAUSES
+from autodiff_lab.lessons.attempt import attempt, checked, is_blank, same, stop
+from autodiff_lab.lessons.result import CheckResult, passed
+from autodiff_lab.lessons.taping import agrees
+
+Program = Callable[[int], Any]
+STEP = 1e-4
+
+
+def snippet_1(v):  # noqa: ANN001, ANN201, D103 - as it stands in the notebook
+    x = lab.constant(float(v))
+    with lab.GradientTape() as tape:
+        y = x * x
+    return x, y, tape.gradient(y, x)
+
+
+def snippet_2(v):  # noqa: ANN001, ANN201, D103
+    x = lab.Variable(float(v))
+    with lab.GradientTape() as tape:
+        y = lab.square(np.sqrt(x)) + 1.0
+    return x, y, tape.gradient(y, x)
+
+
+def snippet_3(v):  # noqa: ANN001, ANN201, D103
+    x = lab.Variable(v)
+    with lab.GradientTape() as tape:
+        y = x * x * x
+    return x, y, tape.gradient(y, x)
+
+
+def snippet_4(v):  # noqa: ANN001, ANN201, D103
+    x = lab.Variable(float(v))
+    total = lab.Variable(0.0)
+    with lab.GradientTape() as tape:
+        total.assign_add(3.0 * x)
+        y = total * total
+    return x, y, tape.gradient(y, x)
+
+
+def snippet_5(v):  # noqa: ANN001, ANN201, D103
+    x = lab.Variable(float(v))
+    area = x * x
+    with lab.GradientTape() as tape:
+        y = 2.0 * area + 1.0
+    return x, y, tape.gradient(y, x)
+
+
+SNIPPETS: tuple[Program, ...] = (snippet_1, snippet_2, snippet_3, snippet_4, snippet_5)
+MEANT: tuple[Callable[[float], float], ...] = (
+    lambda v: v * v, lambda v: v + 1.0, lambda v: v**3, lambda v: 9.0 * v * v, lambda v: 2.0 * v * v + 1.0)  # fmt: skip
+"""What each program computes, for central differences."""
+
+
+def cause_of(program: Program, v: int = 3) -> tuple[str, str]:
+    """Return the cause of a program's missing gradient, and the source line where the path is cut.
+
+    Examples
+    --------
+    >>> cause_of(snippet_1)[0]
+    'not_watched'
+    """
+    with lab.record() as recording:
+        x, y, _ = program(v)
+    explanation = recording.explain(y, x)
+    return explanation.cause, recording.line(explanation.place)
+
+
+@checked
+def check_repair(number: int, program: Program, cause: Any, seed: int | None = None) -> CheckResult:
+    """Check a mended program, and the name of what had been wrong with it.
+
+    Parameters
+    ----------
+    number : int
+        Which program, from 1.
+    program : callable
+        ``program(v)`` returns x, y and the gradient of y by x.
+    cause : str
+        A key of `autodiff_lab.explain.CAUSES`.
+    seed : int, optional
+        Makes the numbers the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> from autodiff_lab.lessons.repairs import snippet_1
+    >>> lessons.check_repair(1, snippet_1, cause=...).code
+    'STILL_NONE'
+    """
+    meant = MEANT[number - 1]
+    places = [int(v) for v in np.random.default_rng(seed).choice(np.arange(2, 10), 4, replace=False)]
+    slopes: list[Any] = []
+    for v in places:
+        y, slope = _parts(attempt(program, v))
+        if not same(y, meant(v), 1e-3):
+            raise stop("OTHER_FUNCTION")
+        slopes.append(slope)
+    if any(slope is None for slope in slopes):
+        raise stop("STILL_NONE", next_hint=_where(program, places[0]))
+    wanted = [(meant(v + STEP) - meant(v - STEP)) / (2 * STEP) for v in places]
+    if all(float(slope) == 0.0 for slope in slopes):
+        raise stop("NONE_IS_ZERO")
+    if not all(map(agrees, slopes, wanted)):
+        constant = len({float(slope) for slope in slopes}) == 1 and len(set(wanted)) > 1
+        raise stop("ONE_NUMBER" if constant else "OTHER", next_hint="" if constant else "Is x used on every way to y?")
+    return _named(number, cause)
+
+
+def _parts(result: Any) -> tuple[float, Any]:
+    if not isinstance(result, tuple) or len(result) != 3:
+        raise stop("RAISES", "The program should still return x, y and the gradient, in this order.")
+    return float(result[1]), result[2]
+
+
+def _where(program: Program, v: int) -> str:
+    """Where the path is cut, without saying why; the hint of the table where that cannot be told."""
+    try:
+        _, line = cause_of(program, v)
+    except Exception:  # noqa: BLE001 - a hint is a courtesy; the learner's program may do anything
+        return ""
+    return f"The path between x and y is cut at this line: {line}" if line else ""
+
+
+def _named(number: int, cause: Any) -> CheckResult:
+    if is_blank(cause):
+        raise stop(
+            "BLANK", "The gradient is right. Now name what had been wrong.", "Write one of the names of the table."
+        )
+    known = {"not_watched", "watched_too_late", "left_engine", "integer", "state_read", "stop_gradient", "outside_tape"}
+    if cause not in CAUSES:
+        raise stop("RAISES", f"The gradient is right; {str(cause)!r} is not the name of a cause.",
+                   f"The names are {', '.join(sorted(known))}.")  # fmt: skip
+    if cause != cause_of(SNIPPETS[number - 1])[0]:
+        raise stop("WRONG_CAUSE")
+    return passed(f"Mended and named: {CAUSES[cause]}.")

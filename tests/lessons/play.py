@@ -1,0 +1,64 @@
+"""Playing a lesson as a learner would: its cells in order, some of them with other contents, without a kernel."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import nbformat
+
+from autodiff_lab.lessons import CheckResult
+from tests.tree import ROOT
+
+NOTEBOOKS = ROOT / "notebooks"
+LESSONS = sorted(path.stem for path in NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+
+
+@cache
+def cells(lesson: str) -> tuple[Any, ...]:
+    """Return the cells of a lesson, given by the first characters of its file name."""
+    (path,) = NOTEBOOKS.glob(f"{lesson}*.ipynb")
+    return tuple(nbformat.read(path, as_version=4).cells)
+
+
+def sources(lesson: str) -> dict[str, str]:
+    """Return the sources of the code cells, by id."""
+    return {cell.id: cell.source for cell in cells(lesson) if cell.cell_type == "code"}
+
+
+def play(lesson: str, changes: Mapping[str, str] | None = None, stop_after: str = "") -> dict[str, Any]:
+    """Run a lesson and return what each cell shows, by id."""
+    shipped = sources(lesson)
+    changes = changes or {}
+    assert set(changes) <= set(shipped), f"no such cells: {set(changes) - set(shipped)}"
+    names: dict[str, Any] = {"__name__": "__main__"}
+    shown: dict[str, Any] = {}
+    for count, (key, source) in enumerate(shipped.items(), start=1):
+        shown[key] = run(changes.get(key, source), names, f"<lesson cell {count}>")
+        if key == stop_after:
+            break
+    return shown
+
+
+def run(source: str, names: dict[str, Any], name: str) -> Any:
+    """Run a cell and return the value of its last line, if that is an expression."""
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    body = ast.parse(source).body
+    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+    exec(compile(ast.Module(body, []), name, "exec"), names)
+    if not isinstance(last, ast.Expr):
+        return None
+    return eval(compile(ast.Expression(last.value), name, "eval"), names)
+
+
+def results(shown: Mapping[str, Any]) -> dict[str, CheckResult]:
+    """Return the results of checks among what the cells show."""
+    return {key: value for key, value in shown.items() if isinstance(value, CheckResult)}
+
+
+def markdown(lesson: str) -> str:
+    """Return the text of a lesson."""
+    return "\n\n".join(cell.source for cell in cells(lesson) if cell.cell_type == "markdown")

@@ -1,0 +1,237 @@
+"""What checks rest on: truths held against differences of plain Python, and results that are safe to show."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.lessons import CODES, CheckResult, backward_puzzle, check_gradients
+from autodiff_lab.lessons.attempt import attempt, checked, number, numbers
+from autodiff_lab.lessons.gradients import gradients_of
+from autodiff_lab.lessons.puzzle import SIGNS, BackwardPuzzle, Gate
+from autodiff_lab.lessons.rates import Cubic, meets_again, slope
+from autodiff_lab.lessons.result import not_yet, passed
+from tests.tree import ROOT
+
+SEEDS = range(25)
+STEP = 1e-3
+
+
+def nudged(puzzle: BackwardPuzzle, name: str, by: float) -> float:
+    """Return f when one value, given or computed, is moved by a little; plain Python, no tape."""
+    values = dict(puzzle.inputs)
+    values[name] = values.get(name, 0.0) + by
+    for gate in puzzle.gates:
+        expression = SIGNS[gate.op].format(values[gate.one], f"({values[gate.two]})")
+        values[gate.out] = eval(expression) + (by if gate.out == name else 0.0)
+    return values["f"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_truth_of_a_puzzle_agrees_with_nudging_each_value(seed: int) -> None:
+    puzzle = backward_puzzle(seed)
+    for name in puzzle.blanks:
+        difference = (nudged(puzzle, name, STEP) - nudged(puzzle, name, -STEP)) / (2 * STEP)
+        assert puzzle._facts()[name][1] == pytest.approx(difference, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_puzzle_uses_something_twice_and_has_no_tie(seed: int) -> None:
+    puzzle = backward_puzzle(seed)
+    used = [name for gate in puzzle.gates for name in (gate.one, gate.two)]
+    assert len(used) > len(set(used))
+    assert set(used) == {*puzzle.inputs, "a", "b", "c"}
+
+
+def test_the_same_seed_deals_the_same_puzzle_and_no_seed_a_fresh_one() -> None:
+    assert repr(backward_puzzle(3)) == repr(backward_puzzle(3))
+    assert len({repr(backward_puzzle()) for _ in range(4)}) > 1
+
+
+def test_a_puzzle_shows_its_forward_pass_only_until_it_is_solved() -> None:
+    puzzle = backward_puzzle(5)
+    assert not puzzle.recording.sweeps
+    assert isinstance(puzzle.reveal(), CheckResult)
+    assert puzzle.check({name: gradient for name, (_, gradient) in puzzle._facts().items()}).passed
+    revealed = puzzle.reveal()
+    assert not isinstance(revealed, CheckResult)
+    assert len(revealed.sweeps) == 1
+
+
+# a is used twice, once by b; f is a product, so that own values, values and sums all differ.
+TWICE = BackwardPuzzle(
+    {"x": 3.0, "y": -2.0, "z": 4.0},
+    (Gate("a", "multiply", "x", "y"), Gate("b", "maximum", "a", "z"), Gate("c", "subtract", "z", "a"),
+     Gate("f", "multiply", "c", "b")),
+)  # fmt: skip
+# x reaches f through a, and a both directly and through b.
+EARLY = BackwardPuzzle(
+    {"x": 3.0, "y": 2.0, "z": 5.0},
+    (Gate("a", "multiply", "x", "y"), Gate("b", "multiply", "a", "z"), Gate("c", "add", "b", "y"),
+     Gate("f", "add", "c", "a")),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("puzzle", "name", "answer", "code"),
+    [
+        (TWICE, "f", 0.0, "SEED"),
+        (TWICE, "f", 40.0, "SEED"),
+        (TWICE, "c", 10.0, "OWN_VALUE"),
+        (TWICE, "a", 4.0, "MINUS_LOST"),
+        (TWICE, "z", 10.0, "OVERWRITE"),
+        (TWICE, "z", 4.0, "OVERWRITE"),
+        (EARLY, "a", 5.0, "OVERWRITE"),
+        (EARLY, "x", 14.0, "EARLY"),
+        (EARLY, "x", 24.0, "STALE"),
+        (EARLY, "x", 2.0, "LOCAL_ONLY"),
+        (EARLY, "x", 3.0, "VALUE"),
+        (EARLY, "x", 99.0, "OTHER"),
+    ],
+)
+def test_the_first_wrong_blank_is_explained(puzzle: BackwardPuzzle, name: str, answer: float, code: str) -> None:
+    answers = {key: gradient for key, (_, gradient) in puzzle._facts().items()}
+    assert answers[name] != answer
+    result = puzzle.check({**answers, name: answer})
+    assert result.code == code
+    assert f"blank of {name}." in result.message
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_keeping_one_of_two_contributions_is_always_called_overwriting(seed: int) -> None:
+    puzzle = backward_puzzle(seed)
+    for name in puzzle.blanks[1:]:
+        shares = [incoming * local for _, incoming, local in puzzle._arriving(name)]
+        truth = puzzle._facts()[name][1]
+        if len(shares) > 1:
+            assert all(puzzle.explain(name, share) == "OVERWRITE" for share in shares if share != truth)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gradients_agree_with_differences(seed: int) -> None:
+    x, y = np.random.default_rng(seed).uniform(-1, 1, 2)
+
+    def by_tape(u: object, v: object) -> object:
+        return lab.exp(u * v) - lab.maximum(u, v) * v
+
+    def plain(u: float, v: float) -> float:
+        return math.exp(u * v) - max(u, v) * v
+
+    found = gradients_of(by_tape, {"x": x, "y": y})
+    h = 1e-6
+    assert found["x"] == pytest.approx((plain(x + h, y) - plain(x - h, y)) / (2 * h), abs=1e-6)
+    assert found["y"] == pytest.approx((plain(x, y + h) - plain(x, y - h)) / (2 * h), abs=1e-6)
+
+
+@pytest.mark.parametrize("a", [-2.0, -0.5, 1.0, 3.0])
+def test_the_tangent_meets_the_cubic_where_it_is_said_to(a: float) -> None:
+    cubic = Cubic(2.0, -1.0, 3.0, 5.0)
+    again = meets_again(cubic, a)
+    assert cubic(again) == pytest.approx(cubic(a) + slope(cubic, a) * (again - a))
+    assert again != pytest.approx(a)
+    assert slope(cubic, a) == pytest.approx((cubic(a + 1e-5) - cubic(a - 1e-5)) / 2e-5)
+
+
+def test_points_are_fresh_and_a_seed_makes_them_the_same_again() -> None:
+    seen: list[float] = []
+    check_gradients(lambda x: seen.append(x) or {"x": 0.0}, lambda x: x * x, seed=1)
+    check_gradients(lambda x: seen.append(x) or {"x": 0.0}, lambda x: x * x, seed=1)
+    check_gradients(lambda x: seen.append(x) or {"x": 0.0}, lambda x: x * x)
+    assert seen[:6] == seen[6:12]
+    assert seen[:6] != seen[12:]
+
+
+def test_no_message_holds_the_answer() -> None:
+    facts = EARLY._facts()
+    answers = {key: gradient for key, (_, gradient) in facts.items()}
+    for name in ("x", "y"):
+        shown = repr(EARLY.check({**answers, name: 1000.0}))
+        assert "Not yet" in shown
+        assert not re.search(rf"\b{int(facts[name][1])}\b", shown)
+
+
+@checked
+def check_number(value: object) -> CheckResult:
+    return passed(str(number(value, "it")))
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (..., "BLANK"),
+        (None, "BLANK"),
+        ("ten", "RAISES"),
+        ([1, 2], "RAISES"),
+        (lab.constant(2.0), ""),
+        (np.float32(2), ""),
+    ],
+)
+def test_anything_may_be_given_for_a_number(value: object, code: str) -> None:
+    assert check_number(value).code == code
+
+
+@checked
+def check_call(function: object) -> CheckResult:
+    return passed(str(attempt(function, 1.0)))
+
+
+@pytest.mark.parametrize(
+    ("function", "code"),
+    [
+        (lambda x: x + ..., "BLANK"),
+        (lambda x: ..., "BLANK"),
+        (lambda x: None, "BLANK"),
+        (..., "BLANK"),
+        (3.0, "RAISES"),
+        (lambda x: x / 0, "RAISES"),
+        (lambda: 1.0, "RAISES"),
+        (lambda x: x, ""),
+    ],
+)
+def test_a_function_with_blanks_or_faults_gives_a_result_and_never_a_traceback(function: object, code: str) -> None:
+    assert check_call(function).code == code
+
+
+def test_missing_names_count_as_blanks() -> None:
+    @checked
+    def check(values: object) -> CheckResult:
+        return passed(str(numbers(values, ("x", "y"))))
+
+    assert "One blank is left: y." in check({"x": 1.0}).message
+    assert check({"x": 1.0, "y": 2.0}).passed
+    assert check([1.0, 2.0]).code == "RAISES"
+
+
+def test_a_result_escapes_what_the_learner_wrote() -> None:
+    bundle = not_yet("RAISES", "it raised <script>alert(1)</script>", "<b>")._repr_mimebundle_()
+    assert "<script>" not in bundle["text/html"]
+    assert "&lt;script&gt;" in bundle["text/html"]
+    assert bundle["text/plain"].startswith("Not yet (RAISES). it raised <script>")
+
+
+def test_a_result_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        passed("yes").passed = False  # type: ignore[misc]
+
+
+def test_every_code_says_something_and_hints() -> None:
+    for code, entry in CODES.items():
+        assert entry.idea, code
+        assert entry.says.endswith("."), code
+        assert entry.hint.rstrip()[-1] in ".?", code
+
+
+def test_the_document_for_teachers_lists_every_code() -> None:
+    text = Path(ROOT / "docs" / "lessons.md").read_text(encoding="utf-8")
+    rows = {
+        cells[0].strip(" `"): (cells[1].strip(), cells[2].strip())
+        for line in text.splitlines()
+        if line.startswith("| `") and len(cells := line.strip("|").split("|")) == 3
+    }
+    wanted = {code: (entry.idea, ", ".join(map(str, entry.lessons)) or "all") for code, entry in CODES.items()}
+    assert rows == wanted

@@ -1,0 +1,121 @@
+"""Predictions: committed once, kept beside the outcome, and harmless where nobody is there to predict."""
+
+from __future__ import annotations
+
+import ipywidgets
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab import lessons
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.lessons.prediction import LOCKED, read_number
+from autodiff_lab.widgets.explorer import Explorer
+
+
+def recorded() -> lab.Recording:
+    x = lab.Variable(3.0, name="x")
+    with lab.record("<b>square</b>") as recording, lab.GradientTape() as tape:
+        y = x * x
+        tape.gradient(y, x)
+    return recording
+
+
+def texts(widget: ipywidgets.Widget) -> str:
+    """Return the text of every HTML widget inside."""
+    inside = "".join(map(texts, getattr(widget, "children", ())))
+    return inside + (widget.value if isinstance(widget, ipywidgets.HTML) else "")
+
+
+def test_nothing_opens_before_a_commit() -> None:
+    guess = lessons.predict("How much?")
+    closed = guess.unlock(recorded(), outcome=6)
+    assert not closed.is_open
+    assert LOCKED in texts(closed)
+    assert repr(closed) == LOCKED
+    assert not any(isinstance(child, Explorer) for child in closed.children)
+
+
+def test_the_button_commits_what_stands_in_the_field_and_opens_everything_that_waits() -> None:
+    guess = lessons.predict("How much?")
+    first, second = guess.unlock(recorded()), guess.unlock(outcome=6)
+    guess._fields[0].value = "−5"
+    guess._button.click()
+    assert guess.answer == {"": -5.0}
+    assert any(isinstance(child, Explorer) for child in first.children)
+    assert repr(second) == "answer: predicted −5, it is 6: 11 too little"
+    assert "−5" in texts(second)
+    assert guess._button.disabled
+
+
+def test_what_is_unlocked_after_the_commit_is_open_at_once() -> None:
+    guess = lessons.predict("How much?", ["x", "y"]).commit(5, 3)
+    opened = guess.unlock(recorded(), outcome={"x": 5, "y": 4})
+    assert opened.is_open
+    assert repr(opened) == "x: predicted 5, it is 5: as predicted\ny: predicted 3, it is 4: 1 too little"
+
+
+def test_what_is_no_number_is_asked_for_again() -> None:
+    guess = lessons.predict("How much?", ["x", "y"])
+    guess._fields[0].value, guess._fields[1].value = "5", "a lot"
+    guess._button.click()
+    assert guess.answer is None
+    assert "takes a number" in guess._note.value
+    guess._fields[1].value = "1/4"
+    guess._button.click()
+    assert guess.answer == {"x": 5.0, "y": 0.25}
+
+
+def test_the_enter_key_commits() -> None:
+    guess = lessons.predict("How much?")
+    guess._fields[0].value = "2"
+    guess._on_enter(guess._fields[0], {"event": "submit"}, None)
+    assert guess.answer == {"": 2.0}
+
+
+def test_a_choice_is_compared_by_its_words() -> None:
+    guess = lessons.predict("How often?", choices=["once", "twice"])
+    guess._button.click()
+    assert guess.answer is None
+    guess._fields[0].value = "once"
+    guess._button.click()
+    assert repr(guess.unlock(outcome="twice")) == "answer: predicted once, it is twice: not as predicted"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: lessons.predict("?").commit(1, 2),
+        lambda: lessons.predict("?").commit("many"),
+        lambda: lessons.predict("?", choices=["a", "b"]).commit("c"),
+        lambda: lessons.predict("?", ["x"], choices=["a"]),
+        lambda: lessons.predict("?", ["x"]).unlock(outcome={"y": 1}),
+        lambda: lessons.predict("?").commit(1).unlock("a word"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused_with_words(wrong: object) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        wrong()
+    assert len(str(caught.value)) > 15
+
+
+@pytest.mark.parametrize("text", ["", "five", "nan", "inf", "1/0", "1e999", "2,5"])
+def test_these_are_no_numbers(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        read_number(text)
+
+
+def test_questions_and_answers_are_escaped() -> None:
+    guess = lessons.predict("Is <script>alert(1)</script> safe?", choices=["<i>yes</i>", "no"]).commit("<i>yes</i>")
+    shown = texts(guess) + texts(guess.unlock(outcome="no"))
+    assert "<script>" not in shown
+    assert "<i>yes" not in shown
+    assert "&lt;i&gt;yes" in shown
+
+
+def test_the_text_form_is_the_same_in_every_run() -> None:
+    def words() -> list[str]:
+        guess = lessons.predict("How much?", ["x"])
+        closed = guess.unlock(recorded(), outcome={"x": 6})
+        return [str(widget._repr_mimebundle_()["text/plain"]) for widget in (guess, closed)]
+
+    assert words() == words() == ["How much? (x)\nNothing predicted yet.", LOCKED]
