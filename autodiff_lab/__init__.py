@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from autodiff_lab import (
     activations,
     autodiff,
+    data,
     errors,
     events,
+    image,
     initializers,
     keras,
     layers,
@@ -23,7 +25,11 @@ from autodiff_lab import (
     nn,
     ops,
     optimizers,
+    queue,
+    ragged,
     random,
+    sparse,
+    strings,
 )
 from autodiff_lab.engine.convert import constant, convert_to_tensor, is_tensor
 from autodiff_lab.engine.dtypes import (
@@ -39,6 +45,7 @@ from autodiff_lab.engine.dtypes import (
     int16,
     int32,
     int64,
+    string,
     uint8,
     uint16,
     uint32,
@@ -81,6 +88,8 @@ from autodiff_lab.ops.array.gathering import (
 )
 from autodiff_lab.ops.array.joining import concat, split, stack, unstack
 from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, reshape, squeeze, transpose
+from autodiff_lab.ops.linalg.contraction import einsum, norm, tensordot
+from autodiff_lab.ops.linalg.diagonals import tensor_diag, tensor_diag_part
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.math.arithmetic import (
     abs,
@@ -109,11 +118,25 @@ from autodiff_lab.ops.math.comparison import (
     not_equal,
     round,
 )
+from autodiff_lab.ops.math.complex_numbers import complex
+from autodiff_lab.ops.math.elementary import (
+    atan2,
+    clip_by_value,
+    realdiv,
+    scalar_mul,
+    truediv,
+    truncatediv,
+    truncatemod,
+)
 from autodiff_lab.ops.math.exponential import exp
 from autodiff_lab.ops.math.reductions import reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_sum
 from autodiff_lab.ops.math.trigonometric import acos, acosh, asin, asinh, atan, atanh, cos, cosh, sin, sinh, tan, tanh
 from autodiff_lab.ops.nn.activations import sigmoid
 from autodiff_lab.recording import Recording, load_recording, record
+from autodiff_lab.structures.indexed_slices import IndexedSlices
+from autodiff_lab.structures.ragged import RaggedTensor
+from autodiff_lab.structures.sparse import SparseTensor
+from autodiff_lab.structures.symbolic import Graph, placeholder
 from autodiff_lab.transforms.custom import RegisterGradient, custom_gradient
 from autodiff_lab.transforms.differentiable import derivative, differentiable, differentiable_function
 from autodiff_lab.transforms.forward import jvp, vjp
@@ -129,7 +152,7 @@ from autodiff_lab.transforms.recompute import recompute_grad, with_recomputation
 from autodiff_lab.transforms.surgery import with_derivative
 
 if TYPE_CHECKING:
-    from autodiff_lab import style
+    from autodiff_lab import style, testing
     from autodiff_lab.exploring import explore, plot_derivative
 
 __version__ = "0.1.0"
@@ -142,8 +165,8 @@ def __getattr__(name: str) -> Any:
     """Load what needs matplotlib or widgets when it is first asked for."""
     from importlib import import_module
 
-    if name == "style":
-        return import_module("autodiff_lab.style")
+    if name in ("style", "testing"):
+        return import_module(f"autodiff_lab.{name}")
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'autodiff_lab' has no attribute {name!r}")
@@ -167,21 +190,23 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 __all__ = [
-    "DType", "Engine", "GradientTape", "Module", "Recording", "RegisterGradient", "Sequential", "Tensor",
-    "TensorShape", "UnconnectedGradients", "Variable", "abs", "acos", "acosh", "activations", "add", "add_n",
-    "argmax", "argmin", "as_dtype", "asin", "asinh", "atan", "atanh", "autodiff", "bfloat16", "bool",
-    "broadcast_to", "cast", "complex128", "complex64", "concat", "constant", "convert_to_tensor", "cos", "cosh",
-    "custom_gradient", "derivative", "differentiable", "differentiable_function", "divide", "equal", "errors",
-    "events", "exp", "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "gather",
-    "gather_nd", "gradient", "greater", "greater_equal", "hessian", "hvp", "identity", "initializers", "int16",
-    "int32", "int64", "int8", "is_tensor", "jvp", "keras", "layers", "less", "less_equal", "linalg", "linspace",
-    "load_ipython_extension", "load_recording", "logical_and", "logical_not", "logical_or", "losses", "math",
-    "matmul", "maximum", "metrics", "minimum", "multiply", "name_scope", "negative", "newaxis", "nn", "not_equal",
-    "one_hot", "ones", "ones_like", "ops", "optimizers", "plot_derivative", "pow", "pullback", "random", "range",
-    "rank", "recompute_grad", "record", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min",
-    "reduce_sum", "registered_gradients", "reshape", "round", "scatter_nd", "sequenced", "shape", "sigmoid", "sign",
-    "sin", "sinh", "size", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "style", "subtract",
-    "tan", "tanh", "tensor_scatter_nd_update", "transpose", "uint16", "uint32", "uint64", "uint8", "unstack",
-    "value_with_gradient", "value_with_pullback", "vjp", "where", "with_derivative",
-    "with_recomputation_in_pullbacks", "without_derivative", "zeros", "zeros_like",
+    "DType", "Engine", "GradientTape", "Graph", "IndexedSlices", "Module", "RaggedTensor", "Recording",
+    "RegisterGradient", "Sequential", "SparseTensor", "Tensor", "TensorShape", "UnconnectedGradients", "Variable",
+    "abs", "acos", "acosh", "activations", "add", "add_n", "argmax", "argmin", "as_dtype", "asin", "asinh", "atan",
+    "atan2", "atanh", "autodiff", "bfloat16", "bool", "broadcast_to", "cast", "clip_by_value", "complex", "complex128",
+    "complex64", "concat", "constant", "convert_to_tensor", "cos", "cosh", "custom_gradient", "data", "derivative",
+    "differentiable", "differentiable_function", "divide", "einsum", "equal", "errors", "events", "exp", "expand_dims",
+    "explore", "eye", "fill", "float16", "float32", "float64", "floor", "gather", "gather_nd", "gradient", "greater",
+    "greater_equal", "hessian", "hvp", "identity", "image", "initializers", "int16", "int32", "int64", "int8",
+    "is_tensor", "jvp", "keras", "layers", "less", "less_equal", "linalg", "linspace", "load_ipython_extension",
+    "load_recording", "logical_and", "logical_not", "logical_or", "losses", "math", "matmul", "maximum", "metrics",
+    "minimum", "multiply", "name_scope", "negative", "newaxis", "nn", "norm", "not_equal", "one_hot", "ones",
+    "ones_like", "ops", "optimizers", "placeholder", "plot_derivative", "pow", "pullback", "queue", "ragged", "random",
+    "range", "rank", "realdiv", "recompute_grad", "record", "reduce_all", "reduce_any", "reduce_max", "reduce_mean",
+    "reduce_min", "reduce_sum", "registered_gradients", "reshape", "round", "scalar_mul", "scatter_nd", "sequenced",
+    "shape", "sigmoid", "sign", "sin", "sinh", "size", "sparse", "split", "sqrt", "square", "squeeze", "stack",
+    "stop_gradient", "string", "strings", "style", "subtract", "tan", "tanh", "tensor_diag", "tensor_diag_part",
+    "tensor_scatter_nd_update", "tensordot", "testing", "transpose", "truediv", "truncatediv", "truncatemod", "uint16",
+    "uint32", "uint64", "uint8", "unstack", "value_with_gradient", "value_with_pullback", "vjp", "where",
+    "with_derivative", "with_recomputation_in_pullbacks", "without_derivative", "zeros", "zeros_like",
 ]

@@ -1,6 +1,40 @@
 """Linear algebra: ``lab.linalg``."""
 
+from autodiff_lab.ops.array.creation import eye
 from autodiff_lab.ops.array.shaping import matrix_transpose
+from autodiff_lab.ops.linalg.contraction import cross, einsum, norm, normalize, tensordot
+from autodiff_lab.ops.linalg.decompositions import (
+    adjoint,
+    eigh,
+    eigvalsh,
+    lu,
+    lu_matrix_inverse,
+    lu_reconstruct,
+    lu_solve,
+    matrix_rank,
+    pinv,
+    qr,
+    svd,
+)
+from autodiff_lab.ops.linalg.diagonals import band_part, diag, diag_part, set_diag, tensor_diag, tensor_diag_part, trace
+from autodiff_lab.ops.linalg.functions import eigh_tridiagonal, expm, logm, sqrtm, tridiagonal_matmul, tridiagonal_solve
 from autodiff_lab.ops.linalg.products import matmul, matvec
+from autodiff_lab.ops.linalg.solving import (
+    cholesky,
+    cholesky_solve,
+    det,
+    inv,
+    logdet,
+    lstsq,
+    slogdet,
+    solve,
+    triangular_solve,
+)
 
-__all__ = ["matmul", "matrix_transpose", "matvec"]
+__all__ = [
+    "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh",
+    "eigh_tridiagonal", "eigvalsh", "einsum", "expm", "eye", "inv", "logdet", "logm", "lstsq", "lu",
+    "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose", "matvec", "norm",
+    "normalize", "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag", "tensor_diag_part",
+    "tensordot", "trace", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
+]

@@ -1,5 +1,5 @@
-"""Linear algebra."""
+"""Linear algebra: products, contractions, diagonals, systems, decompositions, functions of matrices."""
 
-from autodiff_lab.ops.linalg import products
+from autodiff_lab.ops.linalg import contraction, decompositions, diagonals, functions, products, solving
 
-__all__ = ["products"]
+__all__ = ["contraction", "decompositions", "diagonals", "functions", "products", "solving"]

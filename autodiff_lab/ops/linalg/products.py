@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from autodiff_lab.engine.apply import binary
@@ -32,11 +31,11 @@ def _matmul_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     if len(y.shape) == 1:
         return _column(ops, g) * y if len(g.shape) else g * y
     if len(x.shape) == 1:
-        product = _row(ops, g) @ _flip(ops, y)
+        product = ops.matmul(_row(ops, g), _flip(ops, y))
         return ops.reshape(product, shape=(*product.shape[:-2], product.shape[-1]))
     if len(y.shape) == 2 == len(x.shape) and len(g.shape) > 2:
         return _folded(ops, g, _flip(ops, y))
-    return g @ _flip(ops, y)
+    return ops.matmul(g, _flip(ops, y))
 
 
 def _matmul_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
@@ -44,11 +43,11 @@ def _matmul_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     if len(x.shape) == 1:
         if len(y.shape) == 1:
             return _column(ops, g) * x if len(g.shape) else g * x
-        return _column(ops, x) @ _row(ops, g)
+        return ops.matmul(_column(ops, x), _row(ops, g))
     if len(y.shape) == 1:
-        product = _flip(ops, x) @ _column(ops, g)
+        product = ops.matmul(_flip(ops, x), _column(ops, g))
         return ops.reshape(product, shape=tuple(product.shape[:-1]))
-    return _flip(ops, x) @ g
+    return ops.matmul(_flip(ops, x), g)
 
 
 def _folded(ops: Any, g: Any, matrix: Any) -> Any:
@@ -57,12 +56,17 @@ def _folded(ops: Any, g: Any, matrix: Any) -> Any:
     rows = 1
     for n in shape[:-1]:
         rows *= n
-    product = ops.reshape(g, shape=(rows, shape[-1])) @ matrix
+    product = ops.matmul(ops.reshape(g, shape=(rows, shape[-1])), matrix)
     return ops.reshape(product, shape=(*shape[:-1], product.shape[-1]))
 
 
+def _product(x: Any, y: Any) -> Any:
+    out = x @ y
+    return out if out.dtype is x.dtype else out.astype(x.dtype)  # NumPy multiplies bfloat16 in float32
+
+
 matmul_two = binary(
-    "matmul", operator.matmul, _matmul_rule_x, _matmul_rule_y, elementwise=False,
+    "matmul", _product, _matmul_rule_x, _matmul_rule_y, elementwise=False,
     symbol="@", latex="{0} {1}", locals_latex=("{1}^T", "{0}^T"), sentence="multiplies the matrices {0} and {1}",
     keeps="inputs", registered="MatMul", operator="matmul",
     doc="The kernel-level matrix product; `lab.matmul` and the operator @ are its public forms.")

@@ -1,0 +1,200 @@
+"""Contractions: einsum, tensordot, norms, cross products.
+
+A gradient of an einsum is an einsum with the subscripts exchanged, so one op serves every order.
+"""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.shaping import reshape, transpose
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.linalg.products import matmul
+from autodiff_lab.ops.math.arithmetic import abs as absolute
+from autodiff_lab.ops.math.arithmetic import pow as power
+from autodiff_lab.ops.math.arithmetic import sqrt, square
+from autodiff_lab.ops.math.reductions import reduce_max, reduce_min, reduce_sum
+
+
+def _contract(*xs: Any, inputs: tuple[str, ...], output: str) -> Any:
+    """Leading axes of any operand that its subscripts do not name are a stack, and broadcast."""
+    equation = ",".join("..." + s for s in inputs) + "->..." + output
+    return np.asarray(np.einsum(equation, *xs, optimize=len(xs) > 2))[()]
+
+
+def _contract_rule(ops: Any, g: Any, out: Any, *xs: Any, inputs: tuple[str, ...], output: str,
+                   need: tuple[int, ...]) -> list[Any]:
+    shares: list[Any] = []
+    for i in need:
+        others = [x for j, x in enumerate(xs) if j != i]
+        names = (output, *(s for j, s in enumerate(inputs) if j != i))
+        known = "".join(names)
+        kept = "".join(c for c in inputs[i] if c in known)
+        share = ops.einsum(g, *others, inputs=names, output=kept)
+        lead = tuple(share.shape[: len(share.shape) - len(kept)])
+        sizes = dict(zip(inputs[i], xs[i].shape, strict=True))
+        share = ops.reshape(share, shape=lead + tuple(sizes[c] if c in kept else 1 for c in inputs[i]))
+        shares.append(share)  # the sweep spreads axes that were summed away
+    return shares
+
+
+contract = general(
+    "einsum", _contract, _contract_rule, shared=True, symbol="einsum", latex=r"\operatorname{{einsum}}({0}, {1})",
+    locals_latex=(r"\operatorname{{einsum}}", r"\operatorname{{einsum}}"),
+    sentence="multiplies and sums over subscripts", keeps="inputs", registered="Einsum",
+    doc="The kernel-level contraction; `lab.einsum` is the public function.")
+
+
+def _fresh(used: str, count: int) -> str:
+    free = [c for c in string.ascii_letters if c not in used]
+    if len(free) < count:
+        raise InvalidArgumentError("einsum: too many subscripts, there are no letters left")
+    return "".join(free[:count])
+
+
+def einsum(equation: str, *inputs: Any, name: str | None = None) -> Tensor:
+    if not inputs:
+        raise InvalidArgumentError("einsum: no operands were given")
+    first = next((convert(v) for v in inputs if hasattr(v, "_array")), None)
+    tensors = [convert(v, first) for v in inputs]
+    if len({t._array.dtype for t in tensors}) > 1:
+        raise DtypeMismatch(f"einsum: the dtypes differ: {', '.join(t.dtype.name for t in tensors)}. Try lab.cast.")
+    subscripts, output = _parsed(equation, tensors)
+    subscripts, tensors = _without_repeats(subscripts, tensors)
+    sizes: dict[str, int] = {}
+    for s, t in zip(subscripts, tensors, strict=True):
+        for letter, n in zip(s, t._array.shape, strict=True):
+            if sizes.setdefault(letter, n) != n:
+                shapes = ", ".join(str(x._array.shape) for x in tensors)
+                raise ShapeMismatch(f"einsum {equation!r}: subscript {letter} has lengths {sizes[letter]} and {n} in "
+                                    f"shapes {shapes}.")
+    return contract(*tensors, inputs=tuple(subscripts), output=output)
+
+
+def _parsed(equation: str, tensors: list[Tensor]) -> tuple[list[str], str]:
+    """Subscripts of the operands and the result, with an ellipsis written out in letters."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    given = left.split(",")
+    if len(given) != len(tensors):
+        raise InvalidArgumentError(f"einsum {equation!r}: names {len(given)} operands, got {len(tensors)}.")
+    hidden = [t._array.ndim - len(s.replace("...", "")) if "..." in s else 0
+              for s, t in zip(given, tensors, strict=True)]
+    letters = _fresh(equation, max(hidden, default=0))
+    written = [s.replace("...", letters[len(letters) - n:]) for s, n in zip(given, hidden, strict=True)]
+    for s, t in zip(written, tensors, strict=True):
+        if len(s) != t._array.ndim:
+            raise ShapeMismatch(f"einsum {equation!r}: {s!r} names {len(s)} axes, the operand has shape "
+                                f"{t._array.shape}.")
+    if arrow:
+        return written, right.replace("...", letters)
+    every = "".join(written)
+    return written, letters + "".join(sorted(c for c in set(every) - set(letters) if every.count(c) == 1))
+
+
+def _without_repeats(subscripts: list[str], tensors: list[Tensor]) -> tuple[list[str], list[Tensor]]:
+    """``ii`` becomes ``ij`` times an identity matrix ``ij``, so that rules need not know of diagonals."""
+    used = "".join(subscripts)
+    names, operands = list(subscripts), list(tensors)
+    for i, s in enumerate(subscripts):
+        seen = ""
+        for axis, letter in enumerate(s):
+            if letter in seen:
+                new = _fresh(used, 1)
+                used += new
+                names[i] = names[i][:axis] + new + names[i][axis + 1:]
+                names.append(letter + new)
+                operands.append(wrap(np.eye(tensors[i]._array.shape[axis], dtype=tensors[i]._array.dtype)))
+            else:
+                seen += letter
+    return names, operands
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Tensor:
+    x, y = convert_pair(contract.op, a, b)  # type: ignore[attr-defined]
+    over_x, over_y = _axes(axes, x._array.ndim, y._array.ndim)
+    lengths = [x._array.shape[i] for i in over_x], [y._array.shape[i] for i in over_y]
+    if lengths[0] != lengths[1]:
+        raise ShapeMismatch(f"tensordot: axes {over_x} of {x._array.shape} and {over_y} of {y._array.shape} have "
+                            f"lengths {lengths[0]} and {lengths[1]}; they must agree.")
+    free_x = [i for i in range(x._array.ndim) if i not in over_x]
+    free_y = [i for i in range(y._array.ndim) if i not in over_y]
+    size = int(np.prod(lengths[0]))
+    left = reshape(transpose(x, [*free_x, *over_x]), (-1, size) if x._array.size else (0, size))
+    right = reshape(transpose(y, [*over_y, *free_y]), (size, -1) if y._array.size else (size, 0))
+    shape = [x._array.shape[i] for i in free_x] + [y._array.shape[i] for i in free_y]
+    return reshape(matmul(left, right), shape)
+
+
+def _axes(axes: Any, rank_x: int, rank_y: int) -> tuple[list[int], list[int]]:
+    if isinstance(axes, int):
+        return list(range(rank_x - axes, rank_x)), list(range(axes))
+    first, second = (np.atleast_1d(np.asarray(part)).tolist() for part in axes)
+    if len(first) != len(second):
+        raise InvalidArgumentError(f"tensordot: {len(first)} axes against {len(second)}: {axes!r}")
+    return [a % rank_x for a in first], [b % rank_y for b in second]
+
+
+def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False,
+         name: str | None = None) -> Tensor:
+    x = convert(tensor)
+    if isinstance(axis, (tuple, list)) and len(axis) == 2 and ord not in ("euclidean", "fro", 2):
+        raise InvalidArgumentError(f"norm: of matrices only the Frobenius norm is here, got ord={ord!r}")
+    if ord in ("euclidean", "fro", 2):
+        return sqrt(reduce_sum(square(x), axis=axis, keepdims=keepdims))
+    if ord == 1:
+        return reduce_sum(absolute(x), axis=axis, keepdims=keepdims)
+    if ord == np.inf:
+        return reduce_max(absolute(x), axis=axis, keepdims=keepdims)
+    if ord == -np.inf:
+        return reduce_min(absolute(x), axis=axis, keepdims=keepdims)
+    if isinstance(ord, (int, float)) and ord > 0:
+        return power(reduce_sum(power(absolute(x), float(ord)), axis=axis, keepdims=keepdims), 1.0 / ord)
+    raise InvalidArgumentError(f"norm: ord {ord!r} is not known. Try 'euclidean', 1, 2, numpy.inf or another p > 0.")
+
+
+def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
+    x = convert(tensor)
+    length = norm(x, ord, axis, keepdims=True)
+    return x / length, length
+
+
+cross_product = general(
+    "cross", np.cross, lambda ops, g, out, a, b: ops.cross(b, g),
+    lambda ops, g, out, a, b: ops.cross(g, a), symbol="×", latex=r"{0} \times {1}",
+    locals_latex=(r"{1} \times", r"\times {0}"), sentence="takes the cross product of {0} and {1}", keeps="inputs",
+    registered="Cross", doc="The kernel-level cross product; `lab.linalg.cross` is the public function.")
+
+
+def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+    x, y = convert_pair(cross_product.op, a, b)  # type: ignore[attr-defined]
+    if x._array.ndim < 1 or x._array.shape[-1] != 3 or x._array.shape != y._array.shape:
+        raise ShapeMismatch(f"cross: two tensors (*b, 3) of one shape are needed, got {x._array.shape} and "
+                            f"{y._array.shape}.")
+    return cross_product(x, y)
+
+
+for _function, _words, _shapes, _derivative, _example in (
+    (einsum, "Products summed over subscripts (Einstein's convention); ... stands for further axes.",
+     "as the equation says", "an einsum with the subscripts exchanged",
+     ">>> print(lab.einsum('ij,jk->ik', [[1, 2]], [[3], [4]]))\nTensor([[11]], shape=(1, 1), dtype=int32)"),
+    (tensordot, "Products summed over pairs of axes.", "a (*s, *c), b (*c, *t) -> (*s, *t)", "that of a matrix product",
+     ">>> print(lab.tensordot([1.0, 2.0], [3.0, 4.0], 1))\nTensor(11.0, shape=(), dtype=float32)"),
+    (norm, "The length of vectors: Euclidean, or another p.", "(*s) -> s without axis",
+     "x / ‖x‖ for the Euclidean norm, nan at 0",
+     ">>> print(lab.norm([3.0, 4.0]))\nTensor(5.0, shape=(), dtype=float32)"),
+    (normalize, "A tensor divided by its norm, and the norm.", "(*s) -> (*s), s with axis at length 1",
+     "that of the quotient", ">>> print(lab.linalg.normalize([3.0, 4.0])[0])\nTensor([0.6 0.8], shape=(2,), "
+     "dtype=float32)"),
+    (cross, "The cross product of vectors in three dimensions.", "(*b, 3), (*b, 3) -> (*b, 3)",
+     "b × g for a, g × a for b",
+     ">>> print(lab.linalg.cross([1, 0, 0], [0, 1, 0]))\nTensor([0 0 1], shape=(3,), dtype=int32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any number, all the same", derivative=_derivative,
+                            example=_example, raises=("shape", "argument", "dtypes", "convert"))

@@ -1,0 +1,233 @@
+"""Inverses, determinants and linear systems; real dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.shaping import matrix_transpose
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.linalg.diagonals import diag_part, matrix, square
+from autodiff_lab.ops.linalg.products import matmul
+from autodiff_lab.ops.math.exponential import log
+from autodiff_lab.ops.math.reductions import reduce_sum
+
+
+def flip(ops: Any, x: Any) -> Any:
+    """The last two axes swapped, in a rule."""
+    rank = len(x.shape)
+    return ops.transpose(x, perm=(*range(-rank, -2), -1, -2))
+
+
+def raised(g: Any, ops: Any, times: int = 2) -> Any:
+    """Axes of length 1 put at the end of g, in a rule."""
+    return ops.reshape(g, shape=(*g.shape, *(1,) * times))
+
+
+def _checked(function: Any) -> Any:
+    """A NumPy function whose complaint about a singular matrix names what to try."""
+    def kernel(*arrays: Any, **params: Any) -> Any:
+        try:
+            return function(*arrays, **params)
+        except np.linalg.LinAlgError as error:
+            raise InvalidArgumentError(f"{error}: the matrix is singular or not positive definite. "
+                                       "Try adding a small multiple of lab.eye(n), or lab.linalg.pinv.") from None
+    return kernel
+
+
+def _inv_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+    return -(flip(ops, out) @ g @ flip(ops, out))
+
+
+inverse = general(
+    "inv", _checked(np.linalg.inv), _inv_rule, symbol="⁻¹", latex="{0}^{{-1}}",
+    locals_latex=("-{0}^{{-T}} (\\cdot) {0}^{{-T}}",), sentence="inverts the matrix {0}", keeps="output",
+    registered="MatrixInverse", doc="The kernel-level inverse; `lab.linalg.inv` is the public function.")
+
+
+def _solve_rule_a(ops: Any, g: Any, out: Any, a: Any, b: Any) -> Any:
+    return -(ops.solve(flip(ops, a), g) @ flip(ops, out))
+
+
+solve_system = general(
+    "solve", _checked(np.linalg.solve), _solve_rule_a, lambda ops, g, out, a, b: ops.solve(flip(ops, a), g),
+    symbol="A⁻¹b", latex="{0}^{{-1}} {1}", locals_latex=("-{0}^{{-T}} (\\cdot) x^T", "{0}^{{-T}}"),
+    sentence="solves {0} x = {1}", registered="MatrixSolve",
+    doc="The kernel-level solution of a linear system; `lab.linalg.solve` is the public function.")
+
+
+def _triangular(a: Any, b: Any, lower: bool) -> Any:
+    kept = np.tril(a) if lower else np.triu(a)
+    return _checked(np.linalg.solve)(kept, b)
+
+
+def _triangular_rule_a(ops: Any, g: Any, out: Any, a: Any, b: Any, lower: bool) -> Any:
+    full = -(ops.triangular_solve(flip(ops, a), g, lower=not lower) @ flip(ops, out))
+    return ops.band_part(full, lower=-1 if lower else 0, upper=0 if lower else -1)
+
+
+solve_triangular = general(
+    "triangular_solve", _triangular, _triangular_rule_a,
+    lambda ops, g, out, a, b, lower: ops.triangular_solve(flip(ops, a), g, lower=not lower),
+    symbol="L⁻¹b", latex="{0}^{{-1}} {1}", locals_latex=("-{0}^{{-T}} (\\cdot) x^T", "{0}^{{-T}}"),
+    sentence="solves the triangular system {0} x = {1}", registered="MatrixTriangularSolve",
+    doc="The kernel-level triangular solution; `lab.linalg.triangular_solve` is the public function.")
+
+
+def _det(x: Any) -> Any:
+    return np.asarray(np.linalg.det(x)).astype(x.dtype)[()]
+
+
+determinant = general(
+    "det", _det, lambda ops, g, out, x: raised(g * out, ops) * flip(ops, ops.inv(x)),
+    symbol="det", latex=r"\det {0}", locals_latex=(r"\det({0})\, {0}^{{-T}}",), sentence="takes the determinant of {0}",
+    registered="MatrixDeterminant", doc="The kernel-level determinant; `lab.linalg.det` is the public function.")
+
+
+def _slogdet(x: Any) -> Any:
+    sign, logarithm = np.linalg.slogdet(x)
+    return np.asarray(sign).astype(x.dtype)[()], np.asarray(logarithm).astype(x.dtype)[()]
+
+
+def _slogdet_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[Any]:
+    return [raised(g[1], ops) * flip(ops, ops.inv(x))]
+
+
+sign_and_log = general(
+    "slogdet", _slogdet, _slogdet_rule, shared=True, symbol="ln|det|", latex=r"\ln \left| \det {0} \right|",
+    locals_latex=("{0}^{{-T}}",), sentence="takes sign and logarithm of the determinant of {0}", stacked=False,
+    registered="LogMatrixDeterminant", doc="The kernel-level slogdet; `lab.linalg.slogdet` is the public function.")
+
+
+def _cholesky_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+    """Murray, "Differentiation of the Cholesky decomposition" (2016), eq. 10."""
+    inner = ops.band_part(flip(ops, out) @ g, lower=-1, upper=0)
+    inner = inner - 0.5 * ops.band_part(inner, lower=0, upper=0)
+    half = ops.triangular_solve(flip(ops, out), inner, lower=False)
+    whole = flip(ops, ops.triangular_solve(flip(ops, out), flip(ops, half), lower=False))
+    return 0.5 * (whole + flip(ops, whole))
+
+
+def symmetric(x: Any) -> Any:
+    """The symmetric part, so that the derivative is one of all elements alike."""
+    return (x + np.swapaxes(x, -1, -2)) / 2
+
+
+def _cholesky(x: Any) -> Any:
+    return np.linalg.cholesky(symmetric(x))
+
+
+cholesky_factor = general(
+    "cholesky", _checked(_cholesky), _cholesky_rule, symbol="chol", latex=r"\operatorname{{chol}} {0}",
+    locals_latex=(r"\operatorname{{chol}}'",), sentence="factors {0} as L Lᵀ", keeps="output", registered="Cholesky",
+    stacked=False, doc="The kernel-level Cholesky factor; `lab.linalg.cholesky` is the public function.")
+
+
+def real(x: Tensor, name: str) -> Tensor:
+    """The tensor, if its dtype is float32 or float64."""
+    if x._array.dtype.kind != "f":
+        raise DtypeMismatch(f"{name}: a float32 or float64 matrix is needed, got {x.dtype.name}. Try lab.cast.")
+    return x
+
+
+def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+    x = real(square(input, "inv"), "inv")
+    return inverse(matrix_transpose(x) if adjoint else x)
+
+
+def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+    a, b = _system("solve", matrix, rhs)
+    return solve_system(matrix_transpose(a) if adjoint else a, b)
+
+
+def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False,
+                     name: str | None = None) -> Tensor:
+    a, b = _system("triangular_solve", matrix, rhs)
+    if adjoint:
+        return solve_triangular(matrix_transpose(a), b, lower=not lower)
+    return solve_triangular(a, b, lower=bool(lower))
+
+
+def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    a, b = convert_pair(solve_system.op, a, b)  # type: ignore[attr-defined]
+    a, b = real(square(a, name), name), real(matrix(b, name), name)
+    if a._array.dtype != b._array.dtype:
+        raise DtypeMismatch(f"{name}: the matrix is {a.dtype.name}, the right-hand side {b.dtype.name}. Try lab.cast.")
+    if a._array.shape[-1] != b._array.shape[-2]:
+        raise ShapeMismatch(f"{name}: a matrix {a._array.shape} needs right-hand sides (*b, {a._array.shape[-1]}, k), "
+                            f"got {b._array.shape}. Try lab.expand_dims(b, -1) for a vector.")
+    return a, b
+
+
+def det(input: Any, name: str | None = None) -> Tensor:
+    return determinant(real(square(input, "det"), "det"))
+
+
+def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    return sign_and_log(real(square(input, "slogdet"), "slogdet"))
+
+
+def cholesky(input: Any, name: str | None = None) -> Tensor:
+    return cholesky_factor(real(square(input, "cholesky"), "cholesky"))
+
+
+def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+    return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True)
+
+
+def logdet(matrix: Any, name: str | None = None) -> Tensor:
+    return 2.0 * reduce_sum(log(diag_part(cholesky(matrix))), axis=-1)
+
+
+def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
+    from autodiff_lab.ops.array.creation import eye
+    a, b = convert(matrix), convert(rhs)
+    if a._array.ndim < 2 or b._array.ndim < 2 or a._array.shape[-2] != b._array.shape[-2]:
+        raise ShapeMismatch(f"lstsq: a matrix (*b, m, n) and right-hand sides (*b, m, k) are needed, got "
+                            f"{a._array.shape} and {b._array.shape}.")
+    normal = matmul(a, a, transpose_a=True)
+    if l2_regularizer:
+        normal = normal + l2_regularizer * eye(a._array.shape[-1], dtype=a.dtype)
+    return solve(normal, matmul(a, b, transpose_a=True))
+
+
+_MATRIX = ("shape", "dtypes", "argument", "convert")
+for _function, _words, _shapes, _derivative, _example in (
+    (inv, "The inverse of a square matrix.", "(*b, n, n) -> (*b, n, n)", "-A⁻ᵀ g A⁻ᵀ",
+     ">>> print(lab.linalg.inv([[2.0, 0.0], [0.0, 4.0]]))\nTensor([[0.5  0.  ]\n [0.   0.25]], shape=(2, 2), "
+     "dtype=float32)"),
+    (solve, "The solution of a square linear system.", "(*b, n, n), (*b, n, k) -> (*b, n, k)",
+     "A⁻ᵀ g for the right-hand side, minus that times xᵀ for the matrix",
+     ">>> print(lab.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [4.0]]))\nTensor([[1.]\n [1.]], shape=(2, 1), "
+     "dtype=float32)"),
+    (triangular_solve, "The solution of a triangular system; the other triangle is not read.",
+     "(*b, n, n), (*b, n, k) -> (*b, n, k)", "as for `solve`, inside the triangle",
+     ">>> print(lab.linalg.triangular_solve([[2.0, 9.0], [2.0, 4.0]], [[2.0], [6.0]]))\nTensor([[1.]\n [1.]], "
+     "shape=(2, 1), dtype=float32)"),
+    (det, "The determinant of a square matrix.", "(*b, n, n) -> (*b)", "det(A)·A⁻ᵀ, so A must be invertible",
+     ">>> print(lab.linalg.det([[2.0, 0.0], [0.0, 4.0]]))\nTensor(8.0, shape=(), dtype=float32)"),
+    (slogdet, "Sign of the determinant, and logarithm of its absolute value.", "(*b, n, n) -> (*b), (*b)",
+     "A⁻ᵀ for the logarithm, 0 for the sign",
+     ">>> sign, logarithm = lab.linalg.slogdet([[2.0, 0.0], [0.0, -4.0]])\n>>> print(sign, round(float(logarithm), 4))"
+     "\nTensor(-1.0, shape=(), dtype=float32) 2.0794"),
+    (cholesky, "The lower triangle L with L Lᵀ = A, for a symmetric positive definite A.",
+     "(*b, n, n) -> (*b, n, n)", "Murray (2016); symmetric",
+     ">>> print(lab.linalg.cholesky([[4.0, 0.0], [0.0, 9.0]]))\nTensor([[2. 0.]\n [0. 3.]], shape=(2, 2), "
+     "dtype=float32)"),
+    (cholesky_solve, "The solution of a system whose matrix has the given Cholesky factor.",
+     "(*b, n, n), (*b, n, k) -> (*b, n, k)", "that of two triangular systems",
+     ">>> print(lab.linalg.cholesky_solve([[2.0, 0.0], [0.0, 3.0]], [[4.0], [9.0]]))\nTensor([[1.]\n [1.]], "
+     "shape=(2, 1), dtype=float32)"),
+    (logdet, "Logarithm of the determinant of a symmetric positive definite matrix.", "(*b, n, n) -> (*b)", "A⁻¹",
+     ">>> print(round(float(lab.linalg.logdet([[4.0, 0.0], [0.0, 9.0]])), 4))\n3.5835"),
+    (lstsq, "Least squares by the normal equations, with an optional penalty.", "(*b, m, n), (*b, m, k) -> (*b, n, k)",
+     "that of the normal equations",
+     ">>> print(lab.linalg.lstsq([[1.0], [1.0]], [[1.0], [3.0]]))\nTensor([[2.]], shape=(1, 1), dtype=float32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64", derivative=_derivative,
+                            example=_example, raises=_MATRIX)

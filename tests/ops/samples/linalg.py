@@ -1,0 +1,100 @@
+"""Calls of the ops of linear algebra: well-conditioned matrices, eigenvalues kept apart."""
+
+import numpy as np
+
+from tests.ops.samples.core import Call, normal, sampler
+
+
+def positive(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Draw symmetric positive definite matrices."""
+    a = rng.normal(size=shape)
+    return a @ np.swapaxes(a, -1, -2) + 3 * np.eye(shape[-1])
+
+
+def apart(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Draw a symmetric matrix whose eigenvalues are far from each other."""
+    q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    return q @ np.diag(1.5 * np.arange(1, n + 1)) @ q.T
+
+
+@sampler("inv", "det", "slogdet", "cholesky", "expm", "logm", "sqrtm")
+def _square(rng: np.random.Generator) -> list[Call]:
+    return [((0.3 * positive(rng, *s),), {}) for s in ((1, 1), (3, 3), (2, 2, 2))]
+
+
+@sampler("lu")
+def _pivoted(rng: np.random.Generator) -> list[Call]:
+    return [((np.array([[0.1, 2.0, 0.3], [3.0, 0.2, 0.5], [0.4, 0.6, 4.0]]) + rng.uniform(0, 0.05, (3, 3)),), {})]
+
+
+@sampler("eigh")
+def _eigh(rng: np.random.Generator) -> list[Call]:
+    return [((apart(rng, n),), {}) for n in (1, 3)] + [((np.stack([apart(rng, 2), apart(rng, 2)]),), {})]
+
+
+@sampler("qr")
+def _tall(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {}) for s in ((3, 3), (4, 2), (2, 3, 2))]
+
+
+@sampler("svd")
+def _svd(rng: np.random.Generator) -> list[Call]:
+    return [((apart(rng, 3)[:, :k],), {}) for k in (3, 2)] + [((apart(rng, 3)[:2],), {})]
+
+
+@sampler("inverse_gaps")
+def _gaps(rng: np.random.Generator) -> list[Call]:
+    return [((np.arange(1.0, 4.0) + rng.uniform(0, 0.3, 3),), {}), ((np.array([[1.0, 3.0], [2.0, 5.0]]),), {})]
+
+
+@sampler("solve")
+def _solve(rng: np.random.Generator) -> list[Call]:
+    return [((positive(rng, *a), rng.normal(size=b)), {}) for a, b in (((3, 3), (3, 2)), ((2, 2, 2), (2, 2, 1)))]
+
+
+@sampler("triangular_solve")
+def _triangular(rng: np.random.Generator) -> list[Call]:
+    return [((positive(rng, 3, 3), rng.normal(size=(3, 2))), {"lower": lower}) for lower in (True, False)]
+
+
+@sampler("sylvester")
+def _sylvester(rng: np.random.Generator) -> list[Call]:
+    return [((positive(rng, 3, 3), rng.normal(size=(3, 3))), {})]
+
+
+@sampler("permute", "unpermute")
+def _rows(rng: np.random.Generator) -> list[Call]:
+    return [((rng.normal(size=(3, 2)), np.array([2, 0, 1])), {})]
+
+
+@sampler("einsum")
+def _einsum(rng: np.random.Generator) -> list[Call]:
+    calls = [
+        (((2, 3), (3, 4)), ("ij", "jk"), "ik"),
+        (((5, 2, 3), (3, 4)), ("bij", "jk"), "bki"),
+        (((2, 3), (4,)), ("ij", "k"), "k"),
+        (((3,), (3,), (3,)), ("i", "i", "i"), ""),
+        (((2, 3),), ("ij",), "ji"),
+    ]
+    return [(normal(rng, *shapes), {"inputs": inputs, "output": out}) for shapes, inputs, out in calls]
+
+
+@sampler("cross")
+def _cross(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s, s), {}) for s in ((3,), (2, 3))]
+
+
+@sampler("diag")
+def _diag(rng: np.random.Generator) -> list[Call]:
+    calls = [((3,), 0, 3, 3), ((2, 2), 1, 3, 3), ((2,), -1, 3, 3), ((2,), 0, 2, 3)]
+    return [(normal(rng, s), {"k": k, "rows": m, "columns": n}) for s, k, m, n in calls]
+
+
+@sampler("diag_part")
+def _diag_part(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {"k": k}) for s, k in (((3, 3), 0), ((2, 3, 4), 1), ((4, 3), -2))]
+
+
+@sampler("band_part")
+def _band(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, (2, 3, 4)), {"lower": a, "upper": b}) for a, b in ((0, 0), (-1, 0), (0, -1), (1, 1))]

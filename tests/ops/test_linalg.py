@@ -1,0 +1,121 @@
+"""Linear algebra: public functions against NumPy and SciPy, compositions against differences, and refusals."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import autodiff_lab as lab
+from autodiff_lab.testing import check_gradient
+from tests.ops.samples.linalg import apart, positive
+
+L = lab.linalg
+rng = np.random.default_rng(3)
+A, S, T = rng.normal(size=(3, 3)), positive(rng, 3, 3), rng.normal(size=(4, 3))
+B = rng.normal(size=(3, 2))
+PACKED, ORDER = L.lu(lab.constant(A))
+
+VALUES = {
+    "inv": (L.inv(A), np.linalg.inv(A)),
+    "inv adjoint": (L.inv(A, adjoint=True), np.linalg.inv(A.T)),
+    "solve": (L.solve(A, B), np.linalg.solve(A, B)),
+    "solve adjoint": (L.solve(A, B, adjoint=True), np.linalg.solve(A.T, B)),
+    "triangular_solve": (L.triangular_solve(S, B), scipy.linalg.solve_triangular(S, B, lower=True)),
+    "triangular_solve upper": (L.triangular_solve(S, B, lower=False), scipy.linalg.solve_triangular(S, B)),
+    "triangular_solve adjoint": (
+        L.triangular_solve(S, B, adjoint=True),
+        scipy.linalg.solve_triangular(S, B, lower=True, trans=1),
+    ),
+    "det": (L.det(A), np.linalg.det(A)),
+    "cholesky": (L.cholesky(S), np.linalg.cholesky(S)),
+    "cholesky_solve": (L.cholesky_solve(np.linalg.cholesky(S), B), np.linalg.solve(S, B)),
+    "logdet": (L.logdet(S), np.linalg.slogdet(S)[1]),
+    "lstsq": (L.lstsq(T, rng.normal(size=(4, 1)) * 0 + 1), np.linalg.lstsq(T, np.ones((4, 1)), rcond=None)[0]),
+    "pinv": (L.pinv(T), np.linalg.pinv(T)),
+    "eigvalsh": (L.eigvalsh(S), np.linalg.eigvalsh(S)),
+    "expm": (L.expm(A), scipy.linalg.expm(A)),
+    "logm": (L.logm(S), scipy.linalg.logm(S)),
+    "sqrtm": (L.sqrtm(S), scipy.linalg.sqrtm(S)),
+    "lu_solve": (L.lu_solve(PACKED, ORDER, B), np.linalg.solve(A, B)),
+    "lu_matrix_inverse": (L.lu_matrix_inverse(PACKED, ORDER), np.linalg.inv(A)),
+    "lu_reconstruct": (L.lu_reconstruct(PACKED, ORDER), A),
+    "tensordot": (lab.tensordot(T, S, 1), np.tensordot(T, S, 1)),
+    "tensordot axes": (lab.tensordot(T, T, [[0, 1], [0, 1]]), np.tensordot(T, T, [[0, 1], [0, 1]])),
+    "einsum trace": (lab.einsum("ii->", A), np.trace(A)),
+    "einsum implicit": (lab.einsum("ij,jk", A, B), A @ B),
+    "einsum ellipsis": (lab.einsum("...i,ij->...j", T, A), T @ A),
+    "norm": (lab.norm(A, axis=1), np.linalg.norm(A, axis=1)),
+    "norm 1": (lab.norm(A, 1, axis=0), np.abs(A).sum(0)),
+    "norm inf": (lab.norm(A, np.inf), np.abs(A).max()),
+    "norm 3": (lab.norm(A, 3), (np.abs(A) ** 3).sum() ** (1 / 3)),
+    "set_diag": (L.set_diag(A, [1.0, 2.0, 3.0]), A - np.diag(np.diag(A)) + np.diag([1.0, 2.0, 3.0])),
+    "band_part": (L.band_part(A, 0, -1), np.triu(A)),
+    "trace": (L.trace(A), np.trace(A)),
+    "eigh_tridiagonal": (
+        L.eigh_tridiagonal(np.array([1.0, 2.0, 4.0]), np.array([0.5, 0.2])),
+        scipy.linalg.eigh_tridiagonal([1.0, 2.0, 4.0], [0.5, 0.2], eigvals_only=True),
+    ),
+    "matrix_rank": (L.matrix_rank(T), 3),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_agree_with_numpy_and_scipy(name: str) -> None:
+    got, want = VALUES[name]
+    np.testing.assert_allclose(got.numpy(), want, 1e-9, 1e-9)
+
+
+def test_factors_multiply_to_the_matrix() -> None:
+    q, r = L.qr(T)
+    np.testing.assert_allclose((q @ r).numpy(), T, 1e-12, 1e-12)
+    s, u, v = L.svd(T)
+    np.testing.assert_allclose(((u * s) @ lab.transpose(v)).numpy(), T, 1e-12, 1e-12)
+    w, x = L.eigh(S)
+    np.testing.assert_allclose(((x * w) @ lab.transpose(x)).numpy(), S, 1e-12, 1e-12)
+
+
+COMPOSITIONS = {
+    "pinv": (L.pinv, (T,)),
+    "lstsq": (L.lstsq, (T, rng.normal(size=(4, 1)))),
+    "logdet": (L.logdet, (S,)),
+    "lu_reconstruct": (lambda a: L.lu_reconstruct(*L.lu(a)), (A,)),
+    "lu_solve": (lambda a, b: L.lu_solve(*L.lu(a), b), (A, B)),
+    "tensordot": (lambda a, b: lab.tensordot(a, b, [[1, 0], [0, 1]]), (T, rng.normal(size=(3, 4, 2)))),
+    "einsum with a diagonal": (lambda a, b: lab.einsum("ii,ij->j", a, b), (A, B)),
+    "norm of order 3": (lambda a: lab.norm(a, 3, axis=1), (A,)),
+    "set_diag": (L.set_diag, (A, rng.normal(size=3))),
+    "eigh_tridiagonal": (L.eigh_tridiagonal, (np.array([1.0, 2.0, 4.0]), np.array([0.5, 0.2]))),
+    "tridiagonal_solve": (
+        lambda u, d, low, b: L.tridiagonal_solve((u, d, low), b),
+        (*rng.normal(size=(1, 3)), np.array([4.0, 5.0, 6.0]), *rng.normal(size=(1, 3)), B),
+    ),
+    "powers of eigenvectors": (lambda a: L.eigh(a)[1] ** 2, (apart(rng, 3),)),
+}
+
+
+@pytest.mark.parametrize("name", COMPOSITIONS)
+@pytest.mark.parametrize("order", [1, 2])
+def test_derivatives_of_compositions_agree_with_differences(name: str, order: int) -> None:
+    function, inputs = COMPOSITIONS[name]
+    check = check_gradient(function, *inputs, order=order)
+    assert check, str(check)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: L.inv(T), r"inv: a square matrix .* got shape \(4, 3\)"),
+        (lambda: L.inv([[1, 2], [3, 4]]), "inv: a float32 or float64 matrix"),
+        (lambda: L.inv([[1.0, 1.0], [1.0, 1.0]]), "singular"),
+        (lambda: L.cholesky([[1.0, 2.0], [2.0, 1.0]]), "not positive definite"),
+        (lambda: L.solve(A, [1.0, 2.0, 3.0]), "float64, the right-hand side float32|matrix .* is needed"),
+        (lambda: lab.einsum("ij,jk->ik", T, T), "subscript j has lengths 3 and 4"),
+        (lambda: lab.einsum("ij->i", A, A), "names 1 operands, got 2"),
+        (lambda: lab.tensordot(T, T, 1), "lengths"),
+        (lambda: L.cross([1.0, 2.0], [1.0, 2.0]), r"two tensors \(\*b, 3\)"),
+        (lambda: lab.norm(A, ord="taxi"), "ord 'taxi' is not known"),
+        (lambda: L.trace([1.0, 2.0]), "a matrix"),
+    ],
+)
+def test_refusals_name_the_op_and_what_it_expects(call: object, words: str) -> None:
+    with pytest.raises(lab.errors.LabError, match=words):
+        call()  # type: ignore[operator]
