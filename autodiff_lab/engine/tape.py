@@ -6,25 +6,23 @@ tensor ids, so that a tape keeps alive only what a rule may read.
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import sys
 import weakref
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.backward import DEFAULT, Sweep, UnconnectedGradients, cotangents, zeros_of
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
+from autodiff_lab.engine.knowledge import known
 from autodiff_lab.engine.sweep import Engine
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, TapeMisused, TapeSpent
 from autodiff_lab.events import (
     SINKS,
-    Place,
     TapeClosed,
     TapeOpened,
     TapeSwitched,
@@ -34,6 +32,9 @@ from autodiff_lab.events import (
     sinks_now,
     tell_listeners,
 )
+
+if TYPE_CHECKING:
+    from autodiff_lab.explain import Explanation
 
 _logger = logging.getLogger("autodiff_lab")
 _NOBODY: frozenset[int] = frozenset()
@@ -321,6 +322,22 @@ class GradientTape:
 
         return batch_jacobian(self, target, source, unconnected_gradients)
 
+    def explain(self, target: Any, source: Any) -> Explanation:
+        """Say why a gradient is None, zero or a number: by op and line if recorded, else by what the tape knows.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> x = lab.Variable(3.0, trainable=False, name="x")
+        >>> with lab.GradientTape() as tape:
+        ...     y = x * 2.0
+        >>> tape.explain(y, x).cause
+        'not_trainable'
+        """
+        from autodiff_lab.explain.live import of_tape
+
+        return of_tape(self._id, target, source, known(self, target, source))
+
     def _targets(self, target: Any) -> list[Tensor]:
         """Targets as tensors; a variable stands for its present read."""
         return [
@@ -367,16 +384,6 @@ class GradientTape:
         self._entries, self.tracked = None, _NOBODY
         self.append = _forget
         self.reads, self._watched = {}, {}
-
-
-def _place_of_block() -> Place | None:
-    """Return the user's line of a ``with`` statement: contextlib stands between it and the generator that runs it."""
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename != contextlib.__file__:
-        frame = frame.f_back
-    while frame is not None and frame.f_code.co_filename == contextlib.__file__:
-        frame = frame.f_back
-    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def _forget(entry: Any) -> None:

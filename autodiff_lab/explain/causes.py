@@ -22,7 +22,9 @@ LEAVES = 6
 """Names listed of what a target does depend on."""
 
 
-def explain(recording: Recording, target: Any, source: Any, tape: int | None = None) -> Explanation:
+def explain(
+    recording: Recording, target: Any, source: Any, tape: int | None = None, seen: Tracking | None = None
+) -> Explanation:
     """Say why the gradient of a target by a source is what it is; see `Recording.explain`.
 
     Parameters
@@ -33,6 +35,8 @@ def explain(recording: Recording, target: Any, source: Any, tape: int | None = N
         Objects of the program, ids, or names as the printed recording shows them.
     tape : int, optional
         The id of the tape that is meant; by default the one that was asked for this gradient.
+    seen : Tracking, optional
+        What that tape heard, where it has been worked out already.
 
     Raises
     ------
@@ -43,7 +47,7 @@ def explain(recording: Recording, target: Any, source: Any, tape: int | None = N
     tape = tape_of(recording, t, s) if tape is None else tape
     if tape is None:
         return _without_tape(t, s)
-    return _Case(recording, t, s, tape).verdict()
+    return _Case(recording, t, s, tape, seen).verdict()
 
 
 def _without_tape(t: Subject, s: Subject) -> Explanation:
@@ -59,9 +63,11 @@ def _without_tape(t: Subject, s: Subject) -> Explanation:
 class _Case:
     """One question about one tape."""
 
-    def __init__(self, recording: Recording, target: Subject, source: Subject, tape: int) -> None:
+    def __init__(
+        self, recording: Recording, target: Subject, source: Subject, tape: int, seen: Tracking | None
+    ) -> None:
         self.recording, self.t, self.s = recording, target, source
-        self.seen: Tracking = tracking(recording, tape)
+        self.seen: Tracking = seen or tracking(recording, tape)
         self.sweep = _sweep_for(recording, target, source, tape)
 
     def verdict(self) -> Explanation:

@@ -10,6 +10,7 @@ from autodiff_lab.explain.causes import explain
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.nonfinite import Bad, first_nonfinite
 from autodiff_lab.explain.subjects import of_id
+from autodiff_lab.explain.tracking import Tracking, tracking
 from autodiff_lab.recording.model import Sweep
 from autodiff_lab.recording.numbers import brief
 from autodiff_lab.recording.recording import Recording
@@ -42,19 +43,22 @@ def remarks(recording: Recording, *, lines: bool = True) -> tuple[str, ...]:
     gradient of w1 is None: stop_gradient
     """
     found: dict[str, int] = {}
+    heard: dict[int, Tracking] = {}
     looked = 0
     for sweep in recording.sweeps:
         for position, result in enumerate(sweep.results if sweep.finished else ()):
             if result is None and looked < LOOKED_AT:
                 looked += 1
-                line = _missing(recording, sweep, position, lines)
+                if sweep.tape not in heard:
+                    heard[sweep.tape] = tracking(recording, sweep.tape)
+                line = _missing(recording, sweep, position, heard[sweep.tape], lines)
                 found[line] = found.get(line, 0) + 1
     told = [line if count == 1 else f"{line} (in {count} backward passes)" for line, count in found.items()]
     told += _spoilt(recording, lines)
     return tuple(told if len(told) <= MOST else [*told[: MOST - 1], f"and {len(told) - MOST + 1} more like these"])
 
 
-def _missing(recording: Recording, sweep: Sweep, position: int, lines: bool) -> str:
+def _missing(recording: Recording, sweep: Sweep, position: int, seen: Tracking, lines: bool) -> str:
     key = sweep.sources[position]
     known = of_id(recording, key)
     if known is None:
@@ -62,7 +66,7 @@ def _missing(recording: Recording, sweep: Sweep, position: int, lines: bool) -> 
     targets = [*sweep.targets, *sweep.untracked]
     if not targets:
         return f"gradient of {known.name} is None: there was no target{_at(sweep.place, lines)}"
-    why = _nearest([explain(recording, target, key, sweep.tape) for target in targets])
+    why = _nearest([explain(recording, target, key, sweep.tape, seen) for target in targets])
     return f"gradient of {known.name} is None: {why.short}{_at(why.place, lines)}"
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+import weakref
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import FrameType, TracebackType
@@ -85,6 +87,10 @@ class Recorder:
         return build(self)
 
 
+RECENT: deque[weakref.ref[Recording]] = deque(maxlen=16)
+"""The latest recordings that somebody may still hold: a tape that is asked about itself looks for its own here."""
+
+
 class record:  # noqa: N801 - it is used as a statement: `with record() as recording:`
     """Record what ops, tapes and variables do in a ``with`` block.
 
@@ -139,6 +145,7 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
     def __enter__(self) -> Recording:
         self._listener = Listener(self._recorder)
         self._recording = Recording._of(self._recorder)
+        RECENT.append(weakref.ref(self._recording))
         SINKS.set((*sinks_now(), self._listener))
         return self._recording
 

@@ -19,7 +19,7 @@ from autodiff_lab.recording.model import Application, Moment, Note, OpInfo, Swee
 if TYPE_CHECKING:
     from graphviz import Source
 
-    from autodiff_lab.explain import Explanation
+    from autodiff_lab.explain import Explanation, Ledger, NonFinite
     from autodiff_lab.recording.recorder import Recorder
 
 QUICKLY_DRAWN = 300
@@ -81,6 +81,10 @@ class Recording:
         live.__dict__["_running"] = True
         return live
 
+    def so_far(self) -> Recording:
+        """The recording itself once the program has ended, and before that a new one of what was heard until now."""
+        return self.__dict__["_recorder"].recording() if self.__dict__.get("_running") else self
+
     def _finish(self) -> None:
         """The program has ended."""
         self.__dict__["_running"] = False
@@ -111,7 +115,11 @@ class Recording:
             parts.append(_counted(len(self.sweeps), "backward pass"))
         if self.error is not None:
             parts.append(f"ended by {self.error.partition(':')[0]}")
-        return f"<Recording{self.title and ' ' + repr(self.title)}: {', '.join(parts)}>"
+        from autodiff_lab.explain import remarks
+
+        told = remarks(self)
+        more = f"; {told[0]}" + (f"; and {len(told) - 1} more" if len(told) > 1 else "") if told else ""
+        return f"<Recording{self.title and ' ' + repr(self.title)}: {', '.join(parts)}{more}>"
 
     def __len__(self) -> int:
         """Number of forward applications."""
@@ -162,10 +170,12 @@ class Recording:
     def to_text(self, *, values: bool = True, lines: bool = True) -> str:
         """The printed form: ops, then what each backward pass did, one line each, numbered in order of appearance.
 
+        It ends with a line for each gradient that is missing or not finite.
+
         Parameters
         ----------
         values : bool
-            Whether the values and the user's names are shown.
+            Whether the values, the user's names and such remarks are shown.
         lines : bool
             Whether the user's source lines are shown.
 
@@ -181,7 +191,12 @@ class Recording:
         """
         from autodiff_lab.recording.text import text
 
-        return text(self, values=values, lines=lines)
+        printed = text(self, values=values, lines=lines)
+        if not values:
+            return printed
+        from autodiff_lab.explain import remarks
+
+        return "\n".join([printed, *remarks(self, lines=lines)])
 
     def explain(self, target: Any, source: Any) -> Explanation:
         """Say why the gradient of a target by a source is None, zero or a number: one cause, its line, what to try.
@@ -209,6 +224,53 @@ class Recording:
         from autodiff_lab.explain import explain
 
         return explain(self, target, source)
+
+    def ledger(self, source: Any, target: Any = None, *, limit: int = 20) -> Ledger:
+        """List the paths that add up to a gradient, each with the product of its local derivatives; for scalars.
+
+        Parameters
+        ----------
+        source : Tensor, Variable, int or str
+            By what the gradient is.
+        target : Tensor, Variable, int or str, optional
+            Of what; by default the target of the last backward pass that reached the source.
+        limit : int
+            Paths that are listed, largest first; all are counted.
+
+        Raises
+        ------
+        NotInRecording
+            A `LookupError`: no recorded backward pass led to the source.
+        ShapeMismatch
+            A `ValueError`: a value on the way is not a scalar.
+        """
+        from autodiff_lab.explain import ledger
+
+        return ledger(self, source, target, limit)
+
+    def first_nonfinite(self) -> NonFinite | None:
+        """Find where the first nan or infinity began: in the forward and in the backward pass, op, line and element.
+
+        Returns
+        -------
+        NonFinite or None
+            None if every value that was recorded is finite.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> x = lab.Variable([4.0, 0.0], name="x")
+        >>> with lab.record() as recording:
+        ...     with lab.GradientTape() as tape:
+        ...         y = lab.where(x > 0.0, lab.sqrt(x), 0.0)
+        ...     slope = tape.gradient(y, x)
+        >>> found = recording.first_nonfinite()
+        >>> found.forward, found.backward.op, found.backward.index
+        (None, 'sqrt', (1,))
+        """
+        from autodiff_lab.explain import first_nonfinite
+
+        return first_nonfinite(self)
 
     def save(self, path: str | Path) -> None:
         """Write the recording as JSON, whole or not at all; `load_recording` reads it.

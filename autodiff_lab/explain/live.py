@@ -1,0 +1,87 @@
+"""Explanations that a tape is asked for: from the recording that heard it, or from what the tape itself knows.
+
+Without a recording there are no lines, and after a one-shot tape is spent there are no entries either; the answer then
+says what is certain and how to get the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.errors import NotInRecording
+from autodiff_lab.explain.causes import explain
+from autodiff_lab.explain.model import Explanation
+from autodiff_lab.explain.words import WHOLE_FIX, WORDS
+from autodiff_lab.recording.recorder import RECENT
+
+RECORD = "Put `with lab.record() as recording:` around the program: the answer then names the op and the line."
+
+
+def of_tape(tape: int, target: Any, source: Any, facts: dict[str, Any]) -> Explanation:
+    """The explanation for a tape, by its id and what it knows; see `GradientTape.explain`."""
+    for reference in reversed(RECENT):
+        recording = reference()
+        if recording is None:
+            continue
+        heard = recording.so_far()
+        if any(note.subject == tape or note.by == tape for note in heard.notes):
+            try:
+                return explain(heard, target, source, tape)
+            except NotInRecording:
+                continue
+    return _from_facts(facts)
+
+
+def _from_facts(facts: dict[str, Any]) -> Explanation:
+    cause, what, fix = _cause(facts)
+    connected = cause == "connected"
+    title = f"The gradient of {facts['target']} by {facts['source']}"
+    end = "exists: a path of derivatives leads from one to the other." if connected else "is None."
+    if cause == "not_recorded":
+        end = "may be None." if facts["spent"] else "is None."
+    return Explanation(
+        cause, "a number" if connected else "None", f"{title} {end}", what, fix=f"{fix} {RECORD}".strip()
+    )
+
+
+def _cause(facts: dict[str, Any]) -> tuple[str, str, str]:
+    """The cause, what it means, what to try."""
+    fields = {"s": facts["source"], "t": facts["target"], "x": facts["source"], "dtype": facts["dtype"], "more": ""}
+    cause = _named(facts)
+    if cause == "connected":
+        return cause, "The tape has a path from target to source.", ""
+    if cause == "integer":
+        fix = WHOLE_FIX["other"].format(**fields)
+        return cause, WORDS[cause][0].format(**fields), fix
+    if cause == "not_watched":
+        fields["more"] = "it is a tensor, and tapes watch tensors only when asked."
+    if cause in WORDS:
+        what, fix = WORDS[cause]
+        return cause, what.format(**fields), fix.format(**fields)
+    if cause == "no_path":
+        return cause, f"No op in the tape's block read {facts['source']}.", ""
+    if facts["spent"]:
+        return (
+            cause,
+            "The tape is spent and has let its entries go, so how they are connected is not known any more.",
+            "",
+        )
+    if not facts["target_tracked"]:
+        what = (f"The tape does not know {facts['target']}: it was made outside the tape's block, left the engine on the "
+                f"way, went through an op without a derivative, or depends on nothing that is watched.")  # fmt: skip
+        return cause, what, ""
+    return cause, f"The tape knows {facts['target']}, and no path of its entries leads to {facts['source']}.", ""
+
+
+def _named(facts: dict[str, Any]) -> str:
+    if facts.get("connected"):
+        return "connected"
+    if not facts["floating"]:
+        return "integer"
+    if facts["variable"]:
+        if facts["watched"]:
+            return "not_recorded"
+        if not facts["trainable"]:
+            return "not_trainable"
+        return "no_path" if facts["automatic"] else "watching_off"
+    return "not_watched" if facts.get("source_tracked") is False else "not_recorded"
