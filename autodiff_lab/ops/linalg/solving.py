@@ -130,7 +130,7 @@ cholesky_factor = general(
 
 def real(x: Tensor, name: str) -> Tensor:
     """The tensor, if its dtype is float32 or float64."""
-    if x._array.dtype.kind != "f":
+    if x._array.dtype.name not in ("float32", "float64"):
         raise DtypeMismatch(f"{name}: a float32 or float64 matrix is needed, got {x.dtype.name}. Try lab.cast.")
     return x
 
