@@ -317,8 +317,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         except ConversionError:
             pass
     if hasattr(value, "__tensor__"):
-        tensor = value.__tensor__()  # a symbolic one passes through
-        return tensor if wanted is None or not isinstance(tensor, Tensor) else convert_to_tensor(tensor, dtype)
+        made = getattr(value, "__tensor__")()  # noqa: B009 - a symbolic one passes through
+        return made if wanted is None or not isinstance(made, Tensor) else convert_to_tensor(made, dtype)
     if hasattr(value, "__composite__"):
         raise CompositeMet(value)
     tensor = wrap(as_array(value, wanted))

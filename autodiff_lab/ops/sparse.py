@@ -23,7 +23,6 @@ def _matmul(values: Any, dense: Any, indices: Any, rows: int) -> Any:
         np.add.at(total, indices[:, 0], values[:, None] * columns[indices[:, 1]])
     else:
         from scipy.sparse import csr_array
-
         shape = (rows, dense.shape[-2])
         total = csr_array((values, (indices[:, 0], indices[:, 1])), shape=shape) @ columns
     stacked = total.reshape(rows, *dense.shape[:-2], dense.shape[-1])
@@ -45,16 +44,7 @@ _ALL = ("s", None, None, None)
 _FIRST, _SECOND, _FLIPPED = (_ALL, ("i", 0)), (_ALL, ("i", 1)), (_ALL, ("s", None, None, -1))
 
 sparse_matmul = general(
-    "sparse_matmul",
-    _matmul,
-    _values_rule,
-    _dense_rule,
-    None,
-    symbol="@",
-    latex=r"S({0}) {1}",
-    locals_latex=("{1}^T", "S({0})^T", ""),
-    sentence="multiplies a sparse matrix of the values {0} by the matrix {1}",
-    keeps="inputs",
-    registered="SparseTensorDenseMatMul",
-    doc="The kernel-level product; `lab.sparse.sparse_dense_matmul` is the public function.",
-)
+    "sparse_matmul", _matmul, _values_rule, _dense_rule, None, symbol="@", latex=r"S({0}) {1}",
+    locals_latex=("{1}^T", "S({0})^T", ""), sentence="multiplies a sparse matrix of the values {0} by the matrix {1}",
+    keeps="inputs", registered="SparseTensorDenseMatMul",
+    doc="The kernel-level product; `lab.sparse.sparse_dense_matmul` is the public function.")

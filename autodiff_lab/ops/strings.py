@@ -47,8 +47,7 @@ def _encode(value: str) -> bytes:
     return value.encode("utf-8", "surrogateescape")
 
 
-# --- numbers -----------------------------------------------------------------------------------------------------------
-
+# --- numbers ---------------------------------------------------------------------------------------------------------
 
 def _as_string(x: Any, pattern: str) -> Any:
     def text(value: Any) -> bytes:
@@ -57,33 +56,18 @@ def _as_string(x: Any, pattern: str) -> Any:
         if isinstance(value, complex):
             return f"({pattern % value.real},{pattern % value.imag})".encode()
         return (pattern % value).encode()
-
     if x.dtype.kind == "V":  # bfloat16, whose scalars Python does not format
         x = np.asarray(x).astype(np.float32)
     return _each(text, x)
 
 
 write = general(
-    "as_string",
-    _as_string,
-    None,
-    symbol="text",
-    latex=r"\operatorname{{text}}({0})",
-    sentence="writes {0} as text",
-    registered="AsString",
-    doc="The kernel-level writing of numbers; `lab.strings.as_string` is the public function.",
-)
+    "as_string", _as_string, None, symbol="text", latex=r"\operatorname{{text}}({0})", sentence="writes {0} as text",
+    registered="AsString", doc="The kernel-level writing of numbers; `lab.strings.as_string` is the public function.")
 
 
-def as_string(
-    input: Any,
-    precision: int = -1,
-    scientific: bool = False,
-    shortest: bool = False,
-    width: int = -1,
-    fill: str = "",
-    name: str | None = None,
-) -> Tensor:
+def as_string(input: Any, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1,
+              fill: str = "", name: str | None = None) -> Tensor:
     x = convert(input)
     kind = x._array.dtype.kind
     if kind == "O":
@@ -111,8 +95,8 @@ def _to_number(x: Any, dtype: str) -> Any:
                 raise ValueError
             return int(text) if wanted.kind in "iu" else float(text)
         except ValueError:
-            raise InvalidArgumentError(f"to_number: the text {_decode(text)!r} is no {as_dtype(dtype).name}.") from None
-
+            raise InvalidArgumentError(
+                f"to_number: the text {_decode(text)!r} is no {as_dtype(dtype).name}.") from None
     try:
         return _each(number, x, dtype=wanted)
     except OverflowError:
@@ -120,15 +104,9 @@ def _to_number(x: Any, dtype: str) -> Any:
 
 
 read = general(
-    "to_number",
-    _to_number,
-    None,
-    symbol="number",
-    latex=r"\operatorname{{number}}({0})",
-    sentence="reads a number from {0}",
-    registered="StringToNumber",
-    doc="The kernel-level reading of numbers; `lab.strings.to_number` is the public function.",
-)
+    "to_number", _to_number, None, symbol="number", latex=r"\operatorname{{number}}({0})",
+    sentence="reads a number from {0}", registered="StringToNumber",
+    doc="The kernel-level reading of numbers; `lab.strings.to_number` is the public function.")
 
 
 def to_number(input: Any, out_type: Any = "float32", name: str | None = None) -> Tensor:
@@ -138,8 +116,7 @@ def to_number(input: Any, out_type: Any = "float32", name: str | None = None) ->
     return read(text_tensor(input, "to_number"), dtype=wanted.name)
 
 
-# --- joining -----------------------------------------------------------------------------------------------------------
-
+# --- joining ---------------------------------------------------------------------------------------------------------
 
 def _join(*xs: Any, separator: str) -> Any:
     between = separator.encode()
@@ -147,16 +124,8 @@ def _join(*xs: Any, separator: str) -> Any:
 
 
 join_elements = general(
-    "string_join",
-    _join,
-    None,
-    shared=True,
-    symbol="join",
-    latex=r"{0} \frown {1}",
-    sentence="joins strings",
-    registered="StringJoin",
-    doc="The kernel-level join; `lab.strings.join` is the public function.",
-)
+    "string_join", _join, None, shared=True, symbol="join", latex=r"{0} \frown {1}", sentence="joins strings",
+    registered="StringJoin", doc="The kernel-level join; `lab.strings.join` is the public function.")
 
 
 def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
@@ -177,24 +146,13 @@ def _reduce_join(x: Any, axes: tuple[int, ...], keepdims: bool, separator: str) 
 
 
 join_over = general(
-    "reduce_join",
-    _reduce_join,
-    None,
-    symbol="join",
-    latex=r"\operatorname{{join}} {0}",
-    sentence="joins the elements of {0}",
-    registered="ReduceJoin",
-    doc="The kernel-level join over negative axes; `lab.strings.reduce_join` is the public function.",
-)
+    "reduce_join", _reduce_join, None, symbol="join", latex=r"\operatorname{{join}} {0}",
+    sentence="joins the elements of {0}", registered="ReduceJoin",
+    doc="The kernel-level join over negative axes; `lab.strings.reduce_join` is the public function.")
 
 
-def reduce_join(
-    inputs: Any,
-    axis: int | Sequence[int] | None = None,
-    keepdims: bool = False,
-    separator: str = "",
-    name: str | None = None,
-) -> Tensor:
+def reduce_join(inputs: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, separator: str = "",
+                name: str | None = None) -> Tensor:
     x = text_tensor(inputs, "reduce_join")
     rank = x._array.ndim
     axes = range(rank - 1, -1, -1) if axis is None else (axis,) if isinstance(axis, int) else axis
@@ -203,8 +161,7 @@ def reduce_join(
     return join_over(x, axes=tuple(int(a) % rank - rank for a in axes), keepdims=keepdims, separator=separator)
 
 
-# --- one string at a time ----------------------------------------------------------------------------------------------
-
+# --- one string at a time --------------------------------------------------------------------------------------------
 
 def _unit(unit: str, what: str) -> bool:
     if unit not in ("BYTE", "UTF8_CHAR"):
@@ -213,15 +170,10 @@ def _unit(unit: str, what: str) -> bool:
 
 
 measure = general(
-    "string_length",
-    lambda x, characters: _each((lambda v: len(_decode(v))) if characters else len, x, dtype=np.int32),
-    None,
-    symbol="length",
-    latex=r"\left| {0} \right|",
-    sentence="counts the characters of {0}",
-    registered="StringLength",
-    doc="The kernel-level length; `lab.strings.length` is the public function.",
-)
+    "string_length", lambda x, characters: _each(
+        (lambda v: len(_decode(v))) if characters else len, x, dtype=np.int32), None,
+    symbol="length", latex=r"\left| {0} \right|", sentence="counts the characters of {0}", registered="StringLength",
+    doc="The kernel-level length; `lab.strings.length` is the public function.")
 
 
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
@@ -233,30 +185,17 @@ def _case(which: str) -> Callable[..., Any]:
         if characters:
             return _each(lambda v: _encode(getattr(_decode(v), which)()), x)
         return _each(lambda v: getattr(v, which)(), x)
-
     return kernel
 
 
 lower_case = general(
-    "string_lower",
-    _case("lower"),
-    None,
-    symbol="lower",
-    latex=r"\operatorname{{lower}}({0})",
-    sentence="writes {0} in small letters",
-    registered="StringLower",
-    doc="The kernel-level change of case; `lab.strings.lower` is the public function.",
-)
+    "string_lower", _case("lower"), None, symbol="lower", latex=r"\operatorname{{lower}}({0})",
+    sentence="writes {0} in small letters", registered="StringLower",
+    doc="The kernel-level change of case; `lab.strings.lower` is the public function.")
 upper_case = general(
-    "string_upper",
-    _case("upper"),
-    None,
-    symbol="upper",
-    latex=r"\operatorname{{upper}}({0})",
-    sentence="writes {0} in capital letters",
-    registered="StringUpper",
-    doc="The kernel-level change of case; `lab.strings.upper` is the public function.",
-)
+    "string_upper", _case("upper"), None, symbol="upper", latex=r"\operatorname{{upper}}({0})",
+    sentence="writes {0} in capital letters", registered="StringUpper",
+    doc="The kernel-level change of case; `lab.strings.upper` is the public function.")
 
 
 def _encoding(encoding: str, what: str) -> bool:
@@ -274,15 +213,9 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
 
 
 strip_ends = general(
-    "string_strip",
-    lambda x: _each(bytes.strip, x),
-    None,
-    symbol="strip",
-    latex=r"\operatorname{{strip}}({0})",
-    sentence="takes blanks off both ends of {0}",
-    registered="StringStrip",
-    doc="The kernel-level strip; `lab.strings.strip` is the public function.",
-)
+    "string_strip", lambda x: _each(bytes.strip, x), None, symbol="strip", latex=r"\operatorname{{strip}}({0})",
+    sentence="takes blanks off both ends of {0}", registered="StringStrip",
+    doc="The kernel-level strip; `lab.strings.strip` is the public function.")
 
 
 def strip(input: Any, name: str | None = None) -> Tensor:
@@ -295,51 +228,31 @@ def _substr(x: Any, start: Any, size: Any, characters: bool) -> Any:
         if not -len(text) <= first <= len(text):
             raise InvalidArgumentError(f"substr: position {first} is out of range for {_decode(value)!r}")
         first = first + len(text) if first < 0 else first
-        found = text[first : first + count] if count >= 0 else text[:0]
+        found = text[first:first + count] if count >= 0 else text[:0]
         return _encode(found) if characters else found
-
     return _each(part, x, start, size)
 
 
 part_of = general(
-    "substr",
-    _substr,
-    None,
-    shared=True,
-    symbol="part",
-    latex=r"{0}[{1}]",
-    sentence="takes part of the text {0}",
-    registered="Substr",
-    doc="The kernel-level substring; `lab.strings.substr` is the public function.",
-)
+    "substr", _substr, None, shared=True, symbol="part", latex=r"{0}[{1}]", sentence="takes part of the text {0}",
+    registered="Substr", doc="The kernel-level substring; `lab.strings.substr` is the public function.")
 
 
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    return part_of(
-        text_tensor(input, "substr"), convert_to_tensor(pos), convert_to_tensor(len), characters=_unit(unit, "substr")
-    )
+    return part_of(text_tensor(input, "substr"), convert_to_tensor(pos), convert_to_tensor(len),
+                   characters=_unit(unit, "substr"))
 
 
 replace_pattern = general(
-    "regex_replace",
-    lambda x, pattern, rewrite, count: _each(lambda v: re.sub(pattern.encode(), rewrite.encode(), v, count=count), x),
-    None,
-    symbol="replace",
-    latex=r"\operatorname{{replace}}({0})",
-    sentence="replaces parts of the text {0}",
-    registered="RegexReplace",
-    doc="The kernel-level replacement; `lab.strings.regex_replace` is the public function.",
-)
+    "regex_replace", lambda x, pattern, rewrite, count: _each(
+        lambda v: re.sub(pattern.encode(), rewrite.encode(), v, count=count), x), None,
+    symbol="replace", latex=r"\operatorname{{replace}}({0})", sentence="replaces parts of the text {0}",
+    registered="RegexReplace", doc="The kernel-level replacement; `lab.strings.regex_replace` is the public function.")
 match_pattern = general(
-    "regex_full_match",
-    lambda x, pattern: _each(lambda v: re.fullmatch(pattern.encode(), v) is not None, x, dtype=np.bool_),
-    None,
-    symbol="match",
-    latex=r"\operatorname{{match}}({0})",
-    sentence="asks whether the text {0} has a form",
-    registered="RegexFullMatch",
-    doc="The kernel-level match; `lab.strings.regex_full_match` is the public function.",
-)
+    "regex_full_match", lambda x, pattern: _each(
+        lambda v: re.fullmatch(pattern.encode(), v) is not None, x, dtype=np.bool_), None,
+    symbol="match", latex=r"\operatorname{{match}}({0})", sentence="asks whether the text {0} has a form",
+    registered="RegexFullMatch", doc="The kernel-level match; `lab.strings.regex_full_match` is the public function.")
 
 
 def _pattern(pattern: str, what: str) -> str:
@@ -350,15 +263,10 @@ def _pattern(pattern: str, what: str) -> str:
     return pattern
 
 
-def regex_replace(
-    input: Any, pattern: str, rewrite: str, replace_global: bool = True, name: str | None = None
-) -> Tensor:
-    return replace_pattern(
-        text_tensor(input, "regex_replace"),
-        pattern=_pattern(pattern, "regex_replace"),
-        rewrite=rewrite,
-        count=0 if replace_global else 1,
-    )
+def regex_replace(input: Any, pattern: str, rewrite: str, replace_global: bool = True,
+                  name: str | None = None) -> Tensor:
+    return replace_pattern(text_tensor(input, "regex_replace"), pattern=_pattern(pattern, "regex_replace"),
+                           rewrite=rewrite, count=0 if replace_global else 1)
 
 
 def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tensor:
@@ -367,96 +275,36 @@ def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tenso
 
 _SAME = "input (*s) -> (*s)"
 for _function, _words, _shapes, _dtypes, _example in (
-    (
-        as_string,
-        "Numbers as texts: six digits after the point, or as `precision`, `scientific`, `shortest` say.",
-        _SAME,
-        "any to string",
-        ">>> print(lab.strings.as_string([3.14159, 2.0], precision=2))\n"
-        "Tensor([b'3.14' b'2.00'], shape=(2,), dtype=string)",
-    ),
-    (
-        to_number,
-        "The numbers that texts spell.",
-        _SAME,
-        "string to a float or integer dtype",
-        '>>> print(lab.strings.to_number(["1.5", "2e3"]))\nTensor([1.5e+00 2.0e+03], shape=(2,), dtype=float32)',
-    ),
-    (
-        join,
-        "Strings joined element by element, with a separator between.",
-        "inputs, a list of (*s) or () -> (*s)",
-        "string",
-        '>>> print(lab.strings.join([["a", "b"], "c"], separator="-"))\n'
-        "Tensor([b'a-c' b'b-c'], shape=(2,), dtype=string)",
-    ),
-    (
-        reduce_join,
-        "The strings of a tensor joined along axes, one after the other in the order given.",
-        "inputs (*s), axis of s -> s without the axes",
-        "string",
-        '>>> print(lab.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1))\n'
-        "Tensor([b'ab' b'cd'], shape=(2,), dtype=string)",
-    ),
-    (
-        length,
-        "How many bytes each string has, or how many characters with unit='UTF8_CHAR'; int32.",
-        _SAME,
-        "string to int32",
-        '>>> print(lab.strings.length(["a", "été"]), lab.strings.length("été", unit="UTF8_CHAR"))\n'
-        "Tensor([1 5], shape=(2,), dtype=int32) Tensor(3, shape=(), dtype=int32)",
-    ),
-    (
-        lower,
-        "Strings in small letters: of ASCII, or of all scripts with encoding='utf-8'.",
-        _SAME,
-        "string",
-        ">>> print(lab.strings.lower(\"ABC\"))\nTensor(b'abc', shape=(), dtype=string)",
-    ),
-    (
-        upper,
-        "Strings in capital letters: of ASCII, or of all scripts with encoding='utf-8'.",
-        _SAME,
-        "string",
-        ">>> print(lab.strings.upper(\"abc\"))\nTensor(b'ABC', shape=(), dtype=string)",
-    ),
-    (
-        strip,
-        "Strings without the blanks at both ends.",
-        _SAME,
-        "string",
-        ">>> print(lab.strings.strip(\"  abc \"))\nTensor(b'abc', shape=(), dtype=string)",
-    ),
-    (
-        substr,
-        "Parts of strings: `len` bytes or characters from `pos`, which counts from the end if negative.",
-        "input, pos, len broadcast",
-        "string; integers for pos and len",
-        '>>> print(lab.strings.substr(["hello", "world"], 1, 3))\n'
-        "Tensor([b'ell' b'orl'], shape=(2,), dtype=string)",
-    ),
-    (
-        regex_replace,
-        "Strings in which what matches a regular expression is replaced.",
-        _SAME,
-        "string",
-        '>>> print(lab.strings.regex_replace("a1b22", "[0-9]+", "#"))\nTensor(b\'a#b#\', shape=(), dtype=string)',
-    ),
-    (
-        regex_full_match,
-        "Whether whole strings match a regular expression; a bool tensor.",
-        _SAME,
-        "string to bool",
-        '>>> print(lab.strings.regex_full_match(["ab", "a1"], "[a-z]+"))\n'
-        "Tensor([ True False], shape=(2,), dtype=bool)",
-    ),
+    (as_string, "Numbers as texts: six digits after the point, or as `precision`, `scientific`, `shortest` say.", _SAME,
+     "any to string", '>>> print(lab.strings.as_string([3.14159, 2.0], precision=2))\n'
+     "Tensor([b'3.14' b'2.00'], shape=(2,), dtype=string)"),
+    (to_number, "The numbers that texts spell.", _SAME, "string to a float or integer dtype",
+     '>>> print(lab.strings.to_number(["1.5", "2e3"]))\nTensor([1.5e+00 2.0e+03], shape=(2,), dtype=float32)'),
+    (join, "Strings joined element by element, with a separator between.", "inputs, a list of (*s) or () -> (*s)",
+     "string", '>>> print(lab.strings.join([["a", "b"], "c"], separator="-"))\n'
+     "Tensor([b'a-c' b'b-c'], shape=(2,), dtype=string)"),
+    (reduce_join, "The strings of a tensor joined along axes, one after the other in the order given.",
+     "inputs (*s), axis of s -> s without the axes", "string",
+     '>>> print(lab.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1))\n'
+     "Tensor([b'ab' b'cd'], shape=(2,), dtype=string)"),
+    (length, "How many bytes each string has, or how many characters with unit='UTF8_CHAR'; int32.", _SAME,
+     "string to int32", '>>> print(lab.strings.length(["a", "été"]), lab.strings.length("été", unit="UTF8_CHAR"))\n'
+     "Tensor([1 5], shape=(2,), dtype=int32) Tensor(3, shape=(), dtype=int32)"),
+    (lower, "Strings in small letters: of ASCII, or of all scripts with encoding='utf-8'.", _SAME, "string",
+     ">>> print(lab.strings.lower(\"ABC\"))\nTensor(b'abc', shape=(), dtype=string)"),
+    (upper, "Strings in capital letters: of ASCII, or of all scripts with encoding='utf-8'.", _SAME, "string",
+     ">>> print(lab.strings.upper(\"abc\"))\nTensor(b'ABC', shape=(), dtype=string)"),
+    (strip, "Strings without the blanks at both ends.", _SAME, "string",
+     ">>> print(lab.strings.strip(\"  abc \"))\nTensor(b'abc', shape=(), dtype=string)"),
+    (substr, "Parts of strings: `len` bytes or characters from `pos`, which counts from the end if negative.",
+     "input, pos, len broadcast", "string; integers for pos and len",
+     ">>> print(lab.strings.substr([\"hello\", \"world\"], 1, 3))\n"
+     "Tensor([b'ell' b'orl'], shape=(2,), dtype=string)"),
+    (regex_replace, "Strings in which what matches a regular expression is replaced.", _SAME, "string",
+     ">>> print(lab.strings.regex_replace(\"a1b22\", \"[0-9]+\", \"#\"))\nTensor(b'a#b#', shape=(), dtype=string)"),
+    (regex_full_match, "Whether whole strings match a regular expression; a bool tensor.", _SAME, "string to bool",
+     ">>> print(lab.strings.regex_full_match([\"ab\", \"a1\"], \"[a-z]+\"))\n"
+     "Tensor([ True False], shape=(2,), dtype=bool)"),
 ):
-    _function.__doc__ = doc(
-        _words,
-        shapes=_shapes,
-        dtypes=_dtypes,
-        derivative=_NONE,
-        domain="all strings",
-        example=_example,
-        raises=("argument", "convert"),
-    )
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes=_dtypes, derivative=_NONE, domain="all strings",
+                            example=_example, raises=("argument", "convert"))

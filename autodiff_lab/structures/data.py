@@ -167,7 +167,7 @@ class Dataset:
             state = reduce_func(state, element)
         return state
 
-    # --- which and how many --------------------------------------------------------------------------------------------
+    # --- which and how many ------------------------------------------------------------------------------------------
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first elements; all with -1."""
@@ -295,7 +295,7 @@ class Dataset:
         """What a function makes of the data set."""
         return transformation_func(self)
 
-    # --- iterating -----------------------------------------------------------------------------------------------------
+    # --- iterating ---------------------------------------------------------------------------------------------------
 
     def cardinality(self) -> Tensor:
         """How many elements there are: -1 for no end, -2 if it is not known; int64."""

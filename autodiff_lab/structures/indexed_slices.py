@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import optree
-
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.shape import TensorShape
@@ -13,6 +11,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ConversionError, ShapeMismatch
 from autodiff_lab.ops.array.gathering import scatter_nd
 from autodiff_lab.ops.array.shaping import expand_dims
+from autodiff_lab.structures.composite import source_by_values
 
 
 class IndexedSlices:
@@ -103,9 +102,6 @@ class IndexedSlices:
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{known})"
 
 
-optree.register_pytree_node(
-    IndexedSlices,
-    lambda x: ((x._values,), x, None),
-    lambda like, children: None if children[0] is None else IndexedSlices(children[0], like.indices, like.dense_shape),
-    namespace="autodiff_lab",
+source_by_values(
+    IndexedSlices, lambda x: x.values, lambda like, values: IndexedSlices(values, like.indices, like.dense_shape)
 )

@@ -1,7 +1,7 @@
 """RowPartition: how a list of values is cut into rows, as plain NumPy numbers.
 
-The one form kept is `splits`, where row i goes from ``splits[i]`` up to ``splits[i + 1]``; row lengths and row numbers of
-values are worked out from it.  A partition is no tensor: gradients pass through values, never through row lengths.
+The one form kept is `splits`, where row i goes from ``splits[i]`` up to ``splits[i + 1]``; row lengths and row numbers
+of values are worked out from it.  A partition is no tensor: gradients pass through values, never through row lengths.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ class FIFOQueue:
             raise InvalidArgumentError(f"{self.name}: elements come out by the batch only if all shapes are given.")
         rows = [self._elements.popleft() for _ in range(count)]
         arrays = [
-            np.stack(column) if rows else np.zeros((0, *shape), dtype.dtype)
+            np.stack(column) if rows else np.zeros((0, *(n or 0 for n in shape)), dtype.dtype)
             for column, shape, dtype in zip(
                 zip(*rows, strict=True) if rows else [()] * len(self._dtypes), self._shapes, self._dtypes, strict=True
             )

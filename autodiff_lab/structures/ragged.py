@@ -8,10 +8,10 @@ a source and gives a ragged gradient.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import optree
 
 from autodiff_lab.engine.convert import CompositeMet, convert
 from autodiff_lab.engine.dtypes import DType
@@ -20,7 +20,9 @@ from autodiff_lab.engine.tensor import Operators, Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.math.comparison import equal, not_equal
-from autodiff_lab.structures.partition import RowPartition, Whole, whole_vector
+from autodiff_lab.structures.composite import source_by_values
+from autodiff_lab.structures.partition import RowPartition, Whole
+from autodiff_lab.structures.ragged_making import RaggedMakers, count, values_of_rows
 from autodiff_lab.structures.segments import padded
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 _SHOWN = 1000
 
 
-class RaggedTensor(Operators):
+class RaggedTensor(RaggedMakers, Operators):
     """A tensor with an axis along which rows differ in length; made by `ragged.constant` or the ``from_`` methods.
 
     Attributes
@@ -73,138 +75,6 @@ class RaggedTensor(Operators):
                 f"RaggedTensor: the rows hold {partition.values} values together, but {have} are given."
             )
         self._values, self._partition = values, partition
-
-    # --- making --------------------------------------------------------------------------------------------------
-
-    @classmethod
-    def from_row_splits(
-        cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Rows from where they begin and end.
-
-        Examples
-        --------
-        >>> import autodiff_lab as lab
-        >>> lab.RaggedTensor.from_row_splits([3, 1, 4], [0, 2, 3])
-        <RaggedTensor [[3, 1], [4]]>
-        """
-        return cls(_values(values), RowPartition(whole_vector(row_splits, "from_row_splits")))
-
-    @classmethod
-    def from_row_lengths(
-        cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Rows from their lengths.
-
-        Examples
-        --------
-        >>> import autodiff_lab as lab
-        >>> lab.RaggedTensor.from_row_lengths([3, 1, 4], [1, 2])
-        <RaggedTensor [[3], [1, 4]]>
-        """
-        return cls(_values(values), RowPartition.from_lengths(whole_vector(row_lengths, "from_row_lengths")))
-
-    @classmethod
-    def from_value_rowids(
-        cls, values: Any, value_rowids: Any, nrows: int | None = None, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Rows from the sorted row numbers of the values; `nrows` adds empty rows at the end.
-
-        Examples
-        --------
-        >>> import autodiff_lab as lab
-        >>> lab.RaggedTensor.from_value_rowids([3, 1, 4], [0, 0, 2])
-        <RaggedTensor [[3, 1], [], [4]]>
-        """
-        rows = whole_vector(value_rowids, "from_value_rowids")
-        count = None if nrows is None else int(nrows)
-        return cls(_values(values), RowPartition.from_row_numbers(rows, count))
-
-    @classmethod
-    def from_row_starts(
-        cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Rows from where each begins."""
-        made = _values(values)
-        starts = whole_vector(row_starts, "from_row_starts")
-        return cls(made, RowPartition(np.append(starts, count(made))))
-
-    @classmethod
-    def from_row_limits(
-        cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Rows from where each ends."""
-        return cls(_values(values), RowPartition(np.append(0, whole_vector(row_limits, "from_row_limits"))))
-
-    @classmethod
-    def from_uniform_row_length(
-        cls,
-        values: Any,
-        uniform_row_length: int,
-        nrows: int | None = None,
-        validate: bool = True,
-        name: str | None = None,
-    ) -> RaggedTensor:
-        """Rows of one length.
-
-        Examples
-        --------
-        >>> import autodiff_lab as lab
-        >>> lab.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape
-        TensorShape([2, 2])
-        """
-        made, length = _values(values), int(uniform_row_length)
-        rows = int(nrows) if nrows is not None else count(made) // length if length > 0 else 0
-        return cls(made, RowPartition.from_lengths(np.full(rows, length, np.int64), length))
-
-    @classmethod
-    def from_nested_row_splits(
-        cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Rows of rows, from the splits of each ragged axis, outermost first."""
-        made: Any = flat_values
-        for splits in reversed(list(nested_row_splits)):
-            made = cls.from_row_splits(made, splits)
-        return made
-
-    @classmethod
-    def from_nested_row_lengths(
-        cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
-    ) -> RaggedTensor:
-        """Rows of rows, from the lengths along each ragged axis, outermost first."""
-        made: Any = flat_values
-        for lengths in reversed(list(nested_row_lengths)):
-            made = cls.from_row_lengths(made, lengths)
-        return made
-
-    @classmethod
-    def from_tensor(
-        cls,
-        tensor: Any,
-        lengths: Any = None,
-        padding: Any = None,
-        ragged_rank: int = 1,
-        name: str | None = None,
-        row_splits_dtype: Any = None,
-    ) -> RaggedTensor:
-        """Rows of a rectangle, cut to `lengths`, or freed of the `padding` at their ends.
-
-        Examples
-        --------
-        >>> import autodiff_lab as lab
-        >>> lab.RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0)
-        <RaggedTensor [[1, 2], [3]]>
-        """
-        from autodiff_lab.structures.ragged_functions import from_tensor
-
-        return from_tensor(convert(tensor), lengths, padding, int(ragged_rank))
-
-    @classmethod
-    def from_sparse(cls, st_input: SparseTensor, name: str | None = None, row_splits_dtype: Any = None) -> RaggedTensor:
-        """Rows of a sparse matrix whose values stand at the beginning of each row."""
-        from autodiff_lab.structures.ragged_functions import from_sparse
-
-        return from_sparse(st_input)
 
     # --- looking ---------------------------------------------------------------------------------------------------
 
@@ -299,12 +169,12 @@ class RaggedTensor(Operators):
 
     def with_values(self, new_values: Any) -> RaggedTensor:
         """The same rows with other values."""
-        return RaggedTensor(_values(new_values), self._partition)
+        return RaggedTensor(values_of_rows(new_values), self._partition)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
         """The same rows with other innermost values."""
         inner = self._values
-        made = inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else _values(new_values)
+        made = inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else values_of_rows(new_values)
         return RaggedTensor(made, self._partition)
 
     def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
@@ -353,7 +223,7 @@ class RaggedTensor(Operators):
     def _listed(self, flat: list[Any]) -> list[Any]:
         inner = self._values._listed(flat) if isinstance(self._values, RaggedTensor) else flat
         edges = self._partition.splits.tolist()
-        return [inner[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        return [inner[a:b] for a, b in pairwise(edges)]
 
     def numpy(self) -> Any:
         """An array of arrays, one for each row; a plain array if all rows have one length."""
@@ -437,21 +307,6 @@ class RaggedTensor(Operators):
         return f"<RaggedTensor {self._listed(flat.tolist())}>"
 
 
-def _values(value: Any) -> Tensor | RaggedTensor:
-    """Values of rows: a ragged tensor, or anything that becomes a tensor with an axis to cut."""
-    if isinstance(value, RaggedTensor):
-        return value
-    tensor = convert(value)
-    if tensor._array.ndim == 0:
-        raise ShapeMismatch("RaggedTensor: values need an axis to be cut into rows, got one number.")
-    return tensor
-
-
-def count(values: Tensor | RaggedTensor) -> int:
-    """Length of the first axis."""
-    return len(values) if isinstance(values, RaggedTensor) else values._array.shape[0]
-
-
 def _install_operators() -> None:
     """The operators of a tensor: they convert their operands and so hand themselves to `__composite__`."""
     for name, function in vars(Tensor).items():
@@ -481,14 +336,4 @@ _OPERATORS = (
     "ge",
 )
 _install_operators()
-
-
-def _unflattened(partition: RowPartition, children: Any) -> RaggedTensor | None:
-    """What a tape gives for a ragged source: a ragged gradient, or None where no path leads to its values."""
-    (values,) = children
-    return None if values is None else RaggedTensor(values, partition)
-
-
-optree.register_pytree_node(
-    RaggedTensor, lambda x: ((x._values,), x._partition, None), _unflattened, namespace="autodiff_lab"
-)
+source_by_values(RaggedTensor, lambda x: x.values, RaggedTensor.with_values)

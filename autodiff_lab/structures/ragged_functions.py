@@ -12,11 +12,12 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.ops.array.gathering import gather_axis, gather_nd
+from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.structures.partition import RowPartition, whole_vector
-from autodiff_lab.structures.ragged import RaggedTensor, count
+from autodiff_lab.structures.ragged import RaggedTensor
+from autodiff_lab.structures.ragged_making import count
 from autodiff_lab.structures.ragged_parts import picked
 from autodiff_lab.structures.sparse import SparseTensor
 

@@ -12,7 +12,8 @@ from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.shaping import expand_dims, reshape
 from autodiff_lab.ops.math import reductions
 from autodiff_lab.structures.partition import RowPartition, Whole
-from autodiff_lab.structures.ragged import RaggedTensor, count
+from autodiff_lab.structures.ragged import RaggedTensor
+from autodiff_lab.structures.ragged_making import count
 from autodiff_lab.structures.segments import reduce_segments
 
 

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import optree
 
 from autodiff_lab.engine.convert import CompositeMet, convert
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Operators, Tensor, wrap
 from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.ops.array.gathering import gather_nd
-from autodiff_lab.ops.array.shaping import broadcast_to
+from autodiff_lab.ops.array.gathering import gather_nd, scatter_nd
+from autodiff_lab.ops.array.shaping import broadcast_to, reshape
+from autodiff_lab.structures.composite import source_by_values
 from autodiff_lab.structures.segments import reduce_segments
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
@@ -136,7 +136,7 @@ class SparseTensor(Operators):
         if op is None or (len(inputs) == 1 and not np.any(op.kernel(np.zeros(1, self._values._array.dtype)))):
             return self.with_values(apply(self._values, *others))
         if name == "multiply" or (name == "divide" and first is self):
-            other = inputs[1] if first is self else first
+            other = others[0] if first is self else first
             if not isinstance(other, SparseTensor):
                 here = self._elements_of(other)
                 return self.with_values(apply(self._values, here) if first is self else apply(here, self._values))
@@ -193,9 +193,6 @@ def reduced(x: SparseTensor, name: str, axis: Any = None, keepdims: bool = False
         segments = np.zeros(len(x._indices), np.int64)
     present = np.unique(segments)
     found = reduce_segments(name, x._values, np.searchsorted(present, segments), len(present))
-    from autodiff_lab.ops.array.gathering import scatter_nd
-    from autodiff_lab.ops.array.shaping import reshape
-
     whole = scatter_nd(wrap(present[:, None]), found, [size])
     return reshape(whole, [1 if k in axes else x._shape[k] for k in range(rank)] if keepdims else shape)
 
@@ -217,22 +214,4 @@ def _install_operators() -> None:
 
 
 _install_operators()
-
-
-def _unflattened(frame: tuple[Places, tuple[int, ...]], children: Any) -> SparseTensor | None:
-    """What a tape gives for a sparse source: a sparse gradient, or None where no path leads to its values."""
-    (values,) = children
-    return None if values is None else SparseTensor(frame[0], values, frame[1])
-
-
-class _Frame(tuple[Any, ...]):
-    """Coordinates and shape, compared by identity: the same source flattens to the same frame."""
-
-    __slots__ = ()
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
-
-
-optree.register_pytree_node(
-    SparseTensor, lambda x: ((x._values,), _Frame((x._indices, x._shape)), None), _unflattened, namespace="autodiff_lab"
-)
+source_by_values(SparseTensor, lambda x: x.values, SparseTensor.with_values)

@@ -14,6 +14,7 @@ from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.math import arithmetic
+from autodiff_lab.ops.math.complex_numbers import conj
 from autodiff_lab.ops.math.exponential import exp
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.sparse import sparse_matmul
@@ -49,7 +50,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     places = np.concatenate([flat_places(a), flat_places(b)])
     present, segments = np.unique(places, return_inverse=True)
     values = reduce_segments("reduce_sum", concat([a.values, b.values], axis=0), segments, len(present))
-    total = SparseTensor(np.stack(np.unravel_index(present, tuple(a.shape)), axis=1), values, tuple(a.shape))
+    total = SparseTensor(np.stack(np.unravel_index(present, a._shape), axis=1), values, a._shape)
     least = convert(threshold)._array
     return retain(total, np.abs(values._array) >= least) if least > 0 else total
 
@@ -67,11 +68,11 @@ def _extreme(a: Any, b: Any, what: str) -> SparseTensor:
     present = np.union1d(flat_places(a), flat_places(b))
     sides: list[Tensor] = []
     for x in (a, b):
-        positions = np.full(len(present), len(x.indices))
-        positions[np.searchsorted(present, flat_places(x))] = np.arange(len(x.indices))
+        positions = np.full(len(present), len(x._indices))
+        positions[np.searchsorted(present, flat_places(x))] = np.arange(len(x._indices))
         sides.append(padded(x.values, positions, x.values._array.dtype.type(0)))
-    places = np.stack(np.unravel_index(present, tuple(a.shape)), axis=1)
-    return SparseTensor(places, getattr(arithmetic, what)(*sides), tuple(a.shape))
+    places = np.stack(np.unravel_index(present, a._shape), axis=1)
+    return SparseTensor(places, getattr(arithmetic, what)(*sides), a._shape)
 
 
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
@@ -138,26 +139,19 @@ def sparse_dense_matmul(
         raise DtypeMismatch(
             f"sparse.sparse_dense_matmul: {x.dtype.name} and {dense.dtype.name} do not mix. Try lab.cast."
         )
-    places, (rows, columns) = x.indices._array, tuple(x.shape)
-    values, conjugated = x.values, x.dtype.is_complex
+    places, (rows, columns) = x.indices._array, x._shape
+    values, is_complex = x.values, x.dtype.is_complex
     if adjoint_a:
         places, rows, columns = places[:, ::-1], columns, rows
-        values = _conjugate(values) if conjugated else values
+        values = conj(values) if is_complex else values
     if adjoint_b:
-        dense = matrix_transpose(_conjugate(dense) if conjugated else dense)
+        dense = matrix_transpose(conj(dense) if is_complex else dense)
     if dense._array.shape[0] != columns:
         raise ShapeMismatch(
             f"sparse.sparse_dense_matmul: inner sizes differ: {columns} and {dense._array.shape[0]}. "
             "Try adjoint_a=True or adjoint_b=True."
         )
     return sparse_matmul(values, dense, wrap(np.ascontiguousarray(places)), rows=rows)
-
-
-def _conjugate(x: Tensor) -> Tensor:
-    raise InvalidArgumentError(
-        f"sparse.sparse_dense_matmul: the adjoint of a {x.dtype.name} matrix is not offered. Try lab.math.conj and "
-        "lab.sparse.transpose."
-    )
 
 
 def sampled_addmm(indices: Any, a: Any, b: Any) -> SparseTensor:
@@ -198,7 +192,7 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     x = sparse(sp_input, "softmax")
     if x.ndim < 2:
         raise ShapeMismatch(f"sparse.softmax: at least two axes are needed, got shape {x.shape}")
-    rows = np.ravel_multi_index(tuple(x.indices._array[:, :-1].T), tuple(x.shape)[:-1])
+    rows = np.ravel_multi_index(tuple(x.indices._array[:, :-1].T), x._shape[:-1])
     present, segments = np.unique(rows, return_inverse=True)
     count, back = len(present), wrap(segments)
     largest = reduce_segments("reduce_max", stop_gradient(x.values), segments, count)

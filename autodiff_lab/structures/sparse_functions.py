@@ -83,9 +83,9 @@ def to_dense(
         fill = b"" if array.dtype.kind == "O" else array.dtype.type(0)
     else:
         fill = np.asarray(convert(default_value, x.values)._array)
-    positions = np.full(int(np.prod(tuple(x.shape))), len(places))
+    positions = np.full(int(np.prod(x._shape)), len(places))
     positions[places] = np.arange(len(places))
-    return padded(x.values, positions.reshape(tuple(x.shape)), fill)
+    return padded(x.values, positions.reshape(x._shape), fill)
 
 
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
@@ -99,7 +99,7 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     """
     x = sparse(sp_input, "reorder")
     order = np.argsort(flat_places(x), kind="stable")
-    return SparseTensor(x.indices._array[order], taken(x.values, order), tuple(x.shape))
+    return SparseTensor(x.indices._array[order], taken(x.values, order), x._shape)
 
 
 def transpose(sp_input: Any, perm: Sequence[int] | None = None, name: str | None = None) -> SparseTensor:
@@ -138,7 +138,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     Tensor([[0 1]], shape=(1, 2), dtype=int64)
     """
     x = sparse(sp_input, "reshape")
-    size = int(np.prod(tuple(x.shape)))
+    size = int(np.prod(x._shape))
     wanted = [int(n) for n in np.atleast_1d(np.asarray(convert(shape)._array))]
     if wanted.count(-1) == 1:
         rest = int(np.prod([n for n in wanted if n != -1]))
@@ -200,7 +200,7 @@ def concat(
     """
     parts = [sparse(x, "concat") for x in sp_inputs]
     at = int(axis) % parts[0].ndim
-    shapes = np.array([tuple(x.shape) for x in parts], np.int64)
+    shapes = np.array([x._shape for x in parts], np.int64)
     others = np.delete(shapes, at, axis=1)
     if (others != others[0]).any() and not expand_nonconcat_dims:
         raise ShapeMismatch(
@@ -226,7 +226,7 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
     """
     x = sparse(sp_input, "slice")
     first = np.array(as_shape(start), np.int64)
-    length = np.clip(np.array(tuple(x.shape)) - first, 0, np.array(as_shape(size), np.int64))
+    length = np.clip(np.array(x._shape) - first, 0, np.array(as_shape(size), np.int64))
     moved = x.indices._array - first
     kept = np.flatnonzero(((moved >= 0) & (moved < length)).all(axis=1))
     return SparseTensor(moved[kept], taken(x.values, kept), length)
@@ -243,9 +243,9 @@ def split(sp_input: Any, num_split: int, axis: int, name: str | None = None) -> 
     """
     x = sparse(sp_input, "split")
     at, count = int(axis) % x.ndim, int(num_split)
-    lengths = [len(part) for part in np.array_split(np.arange(x.shape[at] or 0), count)]
+    lengths = [len(part) for part in np.array_split(np.arange(x._shape[at]), count)]
     starts = np.cumsum([0, *lengths])
-    whole = np.array(tuple(x.shape), np.int64)
+    whole = np.array(x._shape, np.int64)
     return [
         slice(x, np.where(np.arange(x.ndim) == at, begin, 0), np.where(np.arange(x.ndim) == at, length, whole))
         for begin, length in zip(starts, lengths, strict=False)
@@ -264,9 +264,9 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     x = sparse(sp_input, "retain")
     mask = np.asarray(convert(to_retain)._array)
     if mask.dtype.kind != "b" or mask.shape != x.values._array.shape:
-        raise ShapeMismatch(f"sparse.retain: a bool for each of the {len(x.indices)} values is needed")
+        raise ShapeMismatch(f"sparse.retain: a bool for each of the {len(x._indices)} values is needed")
     kept = np.flatnonzero(mask)
-    return SparseTensor(x.indices._array[kept], taken(x.values, kept), tuple(x.shape))
+    return SparseTensor(x.indices._array[kept], taken(x.values, kept), x._shape)
 
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:

@@ -39,7 +39,7 @@ def structure_of(value: Any) -> tuple[list[Any], Any]:
         return [value], lambda leaves: leaves[0]
     if isinstance(value, tuple):
         parts = [structure_of(item) for item in value]
-        make = type(value)._make if hasattr(value, "_make") else tuple
+        make = getattr(type(value), "_make", tuple)  # a named tuple makes another of its kind
         return _combined(parts, make)
     if isinstance(value, dict):
         parts = [structure_of(item) for item in value.values()]

@@ -6,7 +6,7 @@ be: its shape, its dtype, and whether `convert_to_tensor` takes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -40,7 +40,7 @@ class Graph:
         return tuple(self._placeholders)
 
     @contextmanager
-    def as_default(self) -> Iterator[Graph]:
+    def as_default(self) -> Generator[Graph]:
         """Make this the graph of the placeholders that a block makes."""
         token = _DEFAULT.set(self)
         try:

@@ -1,0 +1,162 @@
+"""The ways to make a ragged tensor from values and what is known of its rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.structures.partition import RowPartition, whole_vector
+
+if TYPE_CHECKING:
+    from autodiff_lab.structures.ragged import RaggedTensor
+    from autodiff_lab.structures.sparse import SparseTensor
+
+
+def values_of_rows(value: Any) -> Tensor | RaggedTensor:
+    """Values of rows: a ragged tensor, or anything that becomes a tensor with an axis to cut."""
+    if isinstance(value, RaggedMakers):
+        return value  # type: ignore[return-value]
+    tensor = convert(value)
+    if tensor._array.ndim == 0:
+        raise ShapeMismatch("RaggedTensor: values need an axis to be cut into rows, got one number.")
+    return tensor
+
+
+def count(values: Tensor | RaggedTensor) -> int:
+    """Length of the first axis."""
+    return values._array.shape[0] if isinstance(values, Tensor) else len(values)
+
+
+class RaggedMakers:
+    """The class methods of `RaggedTensor` that make one."""
+
+    __slots__ = ()
+
+    def __init__(self, values: Tensor | RaggedTensor, partition: RowPartition) -> None:
+        raise NotImplementedError
+
+    @classmethod
+    def from_row_splits(cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True) -> Self:
+        """Rows from where they begin and end.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.RaggedTensor.from_row_splits([3, 1, 4], [0, 2, 3])
+        <RaggedTensor [[3, 1], [4]]>
+        """
+        return cls(values_of_rows(values), RowPartition(whole_vector(row_splits, "from_row_splits")))
+
+    @classmethod
+    def from_row_lengths(cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True) -> Self:
+        """Rows from their lengths.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.RaggedTensor.from_row_lengths([3, 1, 4], [1, 2])
+        <RaggedTensor [[3], [1, 4]]>
+        """
+        return cls(values_of_rows(values), RowPartition.from_lengths(whole_vector(row_lengths, "from_row_lengths")))
+
+    @classmethod
+    def from_value_rowids(
+        cls, values: Any, value_rowids: Any, nrows: int | None = None, name: str | None = None, validate: bool = True
+    ) -> Self:
+        """Rows from the sorted row numbers of the values; `nrows` adds empty rows at the end.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.RaggedTensor.from_value_rowids([3, 1, 4], [0, 0, 2])
+        <RaggedTensor [[3, 1], [], [4]]>
+        """
+        rows = whole_vector(value_rowids, "from_value_rowids")
+        count = None if nrows is None else int(nrows)
+        return cls(values_of_rows(values), RowPartition.from_row_numbers(rows, count))
+
+    @classmethod
+    def from_row_starts(cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True) -> Self:
+        """Rows from where each begins."""
+        made = values_of_rows(values)
+        starts = whole_vector(row_starts, "from_row_starts")
+        return cls(made, RowPartition(np.append(starts, count(made))))
+
+    @classmethod
+    def from_row_limits(cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True) -> Self:
+        """Rows from where each ends."""
+        return cls(values_of_rows(values), RowPartition(np.append(0, whole_vector(row_limits, "from_row_limits"))))
+
+    @classmethod
+    def from_uniform_row_length(
+        cls,
+        values: Any,
+        uniform_row_length: int,
+        nrows: int | None = None,
+        validate: bool = True,
+        name: str | None = None,
+    ) -> Self:
+        """Rows of one length.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape
+        TensorShape([2, 2])
+        """
+        made, length = values_of_rows(values), int(uniform_row_length)
+        rows = int(nrows) if nrows is not None else count(made) // length if length > 0 else 0
+        return cls(made, RowPartition.from_lengths(np.full(rows, length, np.int64), length))
+
+    @classmethod
+    def from_nested_row_splits(
+        cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
+    ) -> Self:
+        """Rows of rows, from the splits of each ragged axis, outermost first."""
+        made: Any = flat_values
+        for splits in reversed(list(nested_row_splits)):
+            made = cls.from_row_splits(made, splits)
+        return made
+
+    @classmethod
+    def from_nested_row_lengths(
+        cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
+    ) -> Self:
+        """Rows of rows, from the lengths along each ragged axis, outermost first."""
+        made: Any = flat_values
+        for lengths in reversed(list(nested_row_lengths)):
+            made = cls.from_row_lengths(made, lengths)
+        return made
+
+    @classmethod
+    def from_tensor(
+        cls,
+        tensor: Any,
+        lengths: Any = None,
+        padding: Any = None,
+        ragged_rank: int = 1,
+        name: str | None = None,
+        row_splits_dtype: Any = None,
+    ) -> RaggedTensor:
+        """Rows of a rectangle, cut to `lengths`, or freed of the `padding` at their ends.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0)
+        <RaggedTensor [[1, 2], [3]]>
+        """
+        from autodiff_lab.structures.ragged_functions import from_tensor
+
+        return from_tensor(convert(tensor), lengths, padding, int(ragged_rank))
+
+    @classmethod
+    def from_sparse(cls, st_input: SparseTensor, name: str | None = None, row_splits_dtype: Any = None) -> RaggedTensor:
+        """Rows of a sparse matrix whose values stand at the beginning of each row."""
+        from autodiff_lab.structures.ragged_functions import from_sparse
+
+        return from_sparse(st_input)
