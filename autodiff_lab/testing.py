@@ -17,6 +17,7 @@ from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import constant, convert
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.ops.math.complex_numbers import imag, real
 from autodiff_lab.ops.math.reductions import reduce_sum
 
 __all__ = ["GradientCheck", "check_gradient", "numeric_gradient"]
@@ -222,6 +223,8 @@ def weighted_sum(value: Any) -> Tensor:
     """
     total: Any = None
     for tensor in map(convert, nest.flatten(value)[0]):
+        if tensor.dtype.is_complex:
+            tensor = real(tensor) + 0.6 * imag(tensor)
         if not tensor.dtype.is_floating:
             continue
         weights = np.cos(0.7 * np.arange(tensor._array.size)).reshape(tensor._array.shape)

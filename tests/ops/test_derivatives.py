@@ -91,10 +91,31 @@ def test_a_stack_of_cotangents_equals_a_loop(name: str) -> None:
             jacobian = np.asarray(tape.jacobian(out, tensors[k]))
             assert jacobian.shape == (*out.shape, *tensors[k].shape)
             for at in np.ndindex(tuple(out.shape)):
-                unit = np.zeros(out.shape)
+                unit = np.zeros(out.shape, out.dtype.as_numpy_dtype)
                 unit[at] = 1
                 row = tape.gradient(out, tensors[k], output_gradients=lab.constant(unit))
                 np.testing.assert_allclose(jacobian[at], row, 1e-12, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("name", [n for n in RULED if n != "cast"])
+def test_a_gradient_has_the_dtype_of_its_source_and_its_accuracy(name: str, dtype: str) -> None:
+    for sample in islice(samples(name), 5):
+        tensors = sample.tensors(dtype)
+        sources = [tensors[k] for k in sample.differentiable]
+        with lab.GradientTape() as tape:
+            tape.watch(sources)
+            out = sample(*tensors)
+        wide = [lab.cast(t, lab.float64) if t.dtype.is_floating else t for t in tensors]
+        with lab.GradientTape() as exact_tape:
+            exact_tape.watch(wide)
+            exact_out = sample(*wide)
+        exact = exact_tape.gradient(exact_out, [wide[k] for k in sample.differentiable])
+        for source, g, e in zip(sources, tape.gradient(out, sources), exact, strict=True):
+            assert g.dtype == source.dtype
+            step = float(lab.as_dtype(dtype)._limits().eps)
+            scale = np.abs(e.numpy()) + np.max(np.abs(e.numpy()), initial=1.0)
+            assert np.all(np.abs(np.asarray(g.numpy(), np.float64) - e.numpy()) <= 64 * step * scale), sample.params
 
 
 # Kernels that NumPy also has for complex numbers and that are analytic in their domain: f'(x) = Im f(x + ih) / h has

@@ -17,20 +17,21 @@ NO_GRADIENT = {
     "all", "any", "argmax", "argmin", "as_string", "cast_to_discrete", "ceil", "equal", "floor", "floordiv", "greater",
     "greater_equal", "is_finite", "is_inf", "is_nan", "kept_mask", "less", "less_equal", "logical_and", "logical_not",
     "logical_or", "logical_xor", "max_positions", "not_equal", "reduce_join", "regex_full_match", "regex_replace",
-    "round", "stop_gradient", "string_join", "string_length", "string_lower", "string_strip", "string_upper", "substr",
-    "to_number", "where_true",
+    "rint", "round", "stop_gradient", "string_join", "string_length", "string_lower", "string_strip", "string_upper",
+    "substr", "to_number", "truncatediv", "where_true",
 }  # fmt: skip
 # Shipped without the rule that it could have, so that the error for it can be met and mended.
 NO_RULE_YET = {"adjust_contrast"}
 # Called through a public function, which has the examples; the op's own text says which.
 INSIDE = {
-    "adjust_contrast", "all", "any", "argmax", "argmin", "as_string", "average_pool", "average_pool_input",
-    "broadcast_to", "cast", "cast_to_discrete", "concat", "convolve", "convolve_filter", "convolve_input", "gather",
-    "gather_nd", "kept_mask", "log_softmax", "matmul", "max", "max_pool", "max_positions", "mean", "min", "pad_axis",
-    "power_slope", "reduce_join", "regex_full_match", "regex_replace", "reshape", "scatter_axis", "scatter_nd",
-    "select", "select_not", "slice", "slice_axis", "softmax", "softmax_cross_entropy", "sparse_matmul", "stack",
-    "string_join", "string_length", "string_lower", "string_strip", "string_upper", "substr", "sum", "take",
-    "tensor_scatter_nd_update", "to_number", "transpose", "unslice", "where", "where_true",
+    "adjust_contrast", "all", "angle", "any", "argmax", "argmin", "as_string", "average_pool", "average_pool_input",
+    "broadcast_to", "cast", "cast_to_discrete", "clip", "complex", "concat", "conj", "convolve", "convolve_filter",
+    "convolve_input", "gather", "gather_nd", "imaginary_part", "kept_mask", "log_softmax", "matmul", "max", "max_pool",
+    "max_positions", "mean", "min", "pad_axis", "power_slope", "real_part", "reduce_join", "regex_full_match",
+    "regex_replace", "reshape", "scatter_axis", "scatter_nd", "select", "select_not", "slice", "slice_axis", "softmax",
+    "softmax_cross_entropy", "sparse_matmul", "stack", "string_join", "string_length", "string_lower", "string_strip",
+    "string_upper", "substr", "sum", "take", "tensor_scatter_nd_update", "to_number", "transpose",
+    "unslice", "where", "where_true", "widen",
 }  # fmt: skip
 
 

@@ -10,7 +10,10 @@ from tests.ops.samples import samples
 from tests.ops.test_derivatives import RULED, first_order
 
 # Their derivative is 0, and 1.01 times that is still right.
-FLAT = {"positive", "sign", "not_below", "below", "floor_quotient"}
+FLAT = {
+    "angle", "below", "floor_quotient", "imaginary_part", "not_below", "not_zero", "positive", "sign",
+    "truncated_quotient",
+}  # fmt: skip
 
 
 def scaled(rule: Callable[..., Any]) -> Callable[..., Any]:
