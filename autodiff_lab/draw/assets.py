@@ -19,6 +19,7 @@ _IMPORT = re.compile(r'^import (?:\{[^}]*\}|\w+) from "(\.[^"]+)";\n', re.MULTIL
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
 _TYPE = re.compile(r"/\*\* @[^*]*\*/ ?")
+_AROUND = re.compile(r"\s*([{};])\s*")
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
@@ -81,3 +82,14 @@ def without_comments(text: str) -> str:
     const a = 1; // kept
     """
     return _INDENT.sub("", _TYPE.sub("", _COMMENT.sub("", text)))
+
+
+def compact_style(text: str) -> str:
+    r"""Return a style sheet without comments and without the space that it does not need.
+
+    Examples
+    --------
+    >>> compact_style("/* why */\n.box {\n  color: red;\n}\n")
+    '.box{color: red;}'
+    """
+    return _AROUND.sub(r"\1", without_comments(text)).strip()

@@ -70,6 +70,9 @@ def _marked(found: re.Match[str], inputs: int, frame: str) -> str:
 def _cleaned(element: ElementTree.Element) -> str:
     """Write an element again with only the elements and attributes of the two lists."""
     name = element.tag.rpartition("}")[2]
+    if name == "mover" and len(element) == 2 and element[1].text in _BARS:
+        # Few fonts stretch a bar, so the style sheet draws it over the whole.
+        return f'<mrow class="overline">{_cleaned(element[0])}</mrow>'
     inside = escape(element.text or "", quote=False)
     for child in element:
         inside += _cleaned(child) + escape(child.tail or "", quote=False)
@@ -86,6 +89,7 @@ def _cleaned(element: ElementTree.Element) -> str:
     return f"<{name}{written}>{inside}</{name}>"
 
 
+_BARS = frozenset("\u00af\u2015\u203e")
 _THIN_SPACE = '<mspace width="0.167em"></mspace>'
 
 

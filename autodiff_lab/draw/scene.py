@@ -16,6 +16,7 @@ from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.draw.values import Values, clipped
 from autodiff_lab.draw.views import views
 from autodiff_lab.events import Place
+from autodiff_lab.explain import remarks
 from autodiff_lab.recording.model import Application, Flow, Moment, OpInfo, Sweep
 from autodiff_lab.recording.recording import Recording
 
@@ -71,6 +72,7 @@ class _Tables:
             "format": FORMAT,
             "title": heading(recording),
             "error": recording.error or "",
+            "remarks": [clipped(remark) for remark in remarks(recording)],
             "start": start(recording.order),
             "applications": {str(a.index): self.application(a, born.get(a.index, 0)) for a in drawn},
             "steps": [self.step(moment) for moment in recording.order],
@@ -173,7 +175,7 @@ def heading(recording: Recording) -> str:
     targets = [target for sweep in recording.sweeps for target in sweep.targets if target in recording.tensors]
     made = recording.tensors[targets[-1]].application if targets else None
     result = recording.forward[-1] if made is None else recording.applications[made]
-    return clipped(recording.line(result.place))
+    return clipped(recording.line(result.place).removeprefix("return "))
 
 
 def start(order: Sequence[Moment]) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+import autodiff_lab as lab
 from autodiff_lab.draw.page import page as page_of
 from autodiff_lab.recording import Recording
 from tests.browser.conftest import OpenPage
@@ -138,6 +139,40 @@ def test_scopes_open_with_enter_and_close_with_escape(open_page: OpenPage, tmp_p
     assert root.get_attribute("data-view") == "net"
     root.get_by_role("button", name="whole program").click()
     assert root.get_attribute("data-view") == ""
+
+
+def test_a_current_step_outside_the_open_scope_is_one_press_away(open_page: OpenPage, tmp_path: Path) -> None:
+    root = explorer(open_page(save(handmade.two_layers(), tmp_path)).page)
+    root.locator('[data-key="snet"] .body').dblclick()
+    root.locator('[data-key="snet/layer1"] .body').dblclick()
+    take_focus(root)
+    root.page.keyboard.press("Home")
+    elsewhere = root.locator(".elsewhere")
+    for _ in range(6):
+        root.page.keyboard.press("ArrowRight")
+        assert elsewhere.is_hidden(), "the step is inside, or in a neighbour that is drawn as a stub"
+    root.page.keyboard.press("ArrowRight")
+    assert elsewhere.inner_text() == "now: whole program"
+    elsewhere.click()
+    assert root.get_attribute("data-view") == ""
+    assert elsewhere.is_hidden()
+
+
+def test_a_missing_gradient_is_told_before_anyone_asks(open_page: OpenPage, tmp_path: Path) -> None:
+    w1, w2 = lab.Variable(2.0, name="w1"), lab.Variable(3.0, name="w2")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            y = lab.stop_gradient(lab.tanh(w1)) * w2
+        tape.gradient(y, [w1, w2])
+    root = explorer(open_page(save(recording, tmp_path)).page)
+    (remark,) = root.locator(".remarks li").all_inner_texts()
+    assert "w1" in remark
+    assert "stop_gradient" in remark
+    take_focus(root)
+    root.page.keyboard.press("End")
+    gradients = {box["label"]: box["gradient"] for box in read_boxes(root).values()}
+    assert gradients["w1"] == "/ no path"
+    assert numbers(gradients["w2"]) == [0.964]
 
 
 def test_walking_the_graph_by_keyboard_is_spoken(open_page: OpenPage, tmp_path: Path) -> None:

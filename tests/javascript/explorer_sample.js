@@ -13,6 +13,7 @@ export const payload = {
   format: 1,
   title: "y = x·x + sin x",
   error: "",
+  remarks: [],
   start: 3,
   kinds: [["float32", ""]],
   values: VALUES,

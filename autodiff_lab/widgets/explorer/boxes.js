@@ -37,13 +37,18 @@ export function drawBox(scene, box) {
   if (box.kind === "failed") picture.value = line("value");
   if (!tensor || box.kind === "failed") return picture;
   if (box.kind !== "constant" || tensor.value.small !== box.label) picture.value = line("value");
-  if (gradientOf(scene, START, tensor).state !== "none") picture.gradient = line("gradient");
-  if (meets(scene, tensor.number)) {
+  if (!isMany(box) && gradientOf(scene, START, tensor).state !== "none") picture.gradient = line("gradient");
+  if (!isMany(box) && meets(scene, tensor.number)) {
     group.append(meetingMark(box));
     picture.arrived = drawing("text", { class: "arrived", x: box.width, y: box.height + 14 });
     group.append(picture.arrived);
   }
   return picture;
+}
+
+/** A folded scope with several results shows none of them. @param {Box} box */
+function isMany(box) {
+  return box.tensors.length > 1 && box.members.length > 0;
 }
 
 /** @type {State} */
@@ -113,6 +118,10 @@ export function paintBox(scene, state, box, picture) {
     return;
   }
   const ready = hasValue(scene, state, tensor);
+  if (isMany(box)) {
+    show(picture, ready ? "done" : "to-come", ready ? counted(box.tensors.length, "result") : PENDING_MARK, "", "", "");
+    return;
+  }
   const gradient = gradientOf(scene, state, tensor);
   const isCut = gradient.state === "no path" && scene.left.has(tensor.number);
   const kind = gradient.value ? gradient.value.mark || "known" : gradient.state.replace(" ", "-");

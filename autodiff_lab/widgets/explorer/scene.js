@@ -30,7 +30,7 @@
 /** @typedef {{ path: string, why: string, boxes: Box[], edges: Edge[], width: number, height: number }} View */
 /** @typedef {{ sweep: number, first: number, last: number, label: string }} Phase */
 /**
- * @typedef {{ title: string, error: string, start: number, last: number, steps: Step[], sweeps: Sweep[],
+ * @typedef {{ title: string, error: string, remarks: string[], start: number, last: number, steps: Step[], sweeps: Sweep[],
  *   tensors: Map<number, Tensor>, applications: Map<number, Application>, views: Map<string, View>, phases: Phase[],
  *   left: Map<number, { how: string, place: Place | null }>, rows: number[], homes: Map<number, Step[]> }} Scene
  */
@@ -73,7 +73,7 @@ export function decode(payload) {
     return [Number(number), { how, place: place(where) }];
   }));
   return {
-    title: payload.title, error: payload.error, start: payload.start, last: steps.length, steps, sweeps, tensors,
+    title: payload.title, error: payload.error, remarks: payload.remarks, start: payload.start, last: steps.length, steps, sweeps, tensors,
     applications, left, phases: phasesOf(steps, sweeps.length), homes: homesOf(steps),
     views: new Map(Object.entries(payload.views).map(([path, view]) => [path, decodeView(path, view)])),
     rows: rowsOf(applications, tensors),

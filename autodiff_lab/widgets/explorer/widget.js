@@ -5,7 +5,7 @@ import { paintCard } from "./card.js";
 import { element, setText } from "./dom.js";
 import { fold, stepOf } from "./fold.js";
 import { GraphPanel } from "./graph.js";
-import { makeHeader, makePath } from "./header.js";
+import { makeHeader, makePath, makeRemarks } from "./header.js";
 import { listenToKeys, makeHelp } from "./keys.js";
 import { decode } from "./scene.js";
 import { TraceTable } from "./table.js";
@@ -43,7 +43,7 @@ class ExplorerView {
     this.root = element(
       "div",
       { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}`, "data-lm-suppress-shortcuts": "true" },
-      this.header.element,
+      this.header.element, ...makeRemarks(this.scene.remarks),
       element("div", { class: "panels" }, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
       this.transport.element, this.help, this.table.element, this.live,
     );
