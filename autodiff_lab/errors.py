@@ -10,7 +10,8 @@ try.  The page ``docs/errors.md`` has a failing and a mended program for each of
     │   ├── NotCallable (TypeError)
     │   └── BadInterval (ValueError)
     ├── ConversionError (ValueError)
-    │   └── NotRectangular
+    │   ├── NotRectangular
+    │   └── NotOneTensor
     ├── TapeSpent (RuntimeError)
     ├── TapeMisused (RuntimeError)
     ├── RecordingError (ValueError)
@@ -26,6 +27,8 @@ try.  The page ``docs/errors.md`` has a failing and a mended program for each of
 
 An op between target and source that has no derivative rule raises a plain `LookupError`, as TensorFlow code expects.
 """
+
+from typing import Any
 
 
 class LabError(Exception):
@@ -58,6 +61,19 @@ class ConversionError(LabError, ValueError, TypeError):
 
 class NotRectangular(ConversionError):
     """Nested lists whose rows differ in length."""
+
+
+class NotOneTensor(ConversionError):
+    """A ragged or sparse tensor met an op that takes one tensor.
+
+    An op that works element by element catches it and hands itself to the `value`, by its method ``__composite__``;
+    for all others it is the error that a user sees, with the value's own advice in ``CURE``.
+    """
+
+    def __init__(self, value: object) -> None:
+        cure = getattr(value, "CURE", "")
+        super().__init__(f"A {type(value).__name__} is not one tensor, so this op cannot take it. {cure}".rstrip())
+        self.value: Any = value
 
 
 class TapeSpent(LabError, RuntimeError):

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import CompositeMet, convert, convert_pair
+from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.failure import dtypes_differ, failed, wrong_dtype
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.op import Op, register
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import NotOneTensor
 from autodiff_lab.events import fresh_id, sinks_now
 
 # Values follow IEEE 754 and say nothing. NumPy attributes a warning to the module that calls it, so a filter for our
@@ -159,7 +160,7 @@ def unary(
         if x.__class__ is not Tensor:
             try:
                 x = convert(x)
-            except CompositeMet as met:
+            except NotOneTensor as met:
                 return met.value.__composite__(apply, (x,))
         array = x._array
         out = Tensor()
@@ -201,7 +202,7 @@ def binary(
         if x.__class__ is not Tensor or y.__class__ is not Tensor:
             try:
                 x, y = convert_pair(op, x, y)
-            except CompositeMet as met:
+            except NotOneTensor as met:
                 if not elementwise:
                     raise
                 return met.value.__composite__(apply, (x, y))

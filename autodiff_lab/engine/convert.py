@@ -16,7 +16,7 @@ from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.strings import string_array
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ConversionError, DtypeMismatch, NotRectangular, ShapeMismatch
+from autodiff_lab.errors import ConversionError, DtypeMismatch, NotOneTensor, NotRectangular, ShapeMismatch
 from autodiff_lab.events import TensorMet, sinks_now
 
 ndarray = np.ndarray
@@ -160,21 +160,9 @@ def convert(value: Any, like: Tensor | None = None) -> Tensor:
     return tensor
 
 
-class CompositeMet(ConversionError):
-    """A value of several tensors met an op on one.
-
-    An op that works element by element catches it and hands itself to the value, as ``value.__composite__(apply,
-    inputs)``; for all others it is the error that a user sees.
-    """
-
-    def __init__(self, value: Any) -> None:
-        super().__init__(f"A {type(value).__name__} is not one tensor, so this op cannot take it. {value.CURE}")
-        self.value = value
-
-
 def _from_structure(value: Any) -> Tensor:
     if hasattr(value, "__composite__"):
-        raise CompositeMet(value)
+        raise NotOneTensor(value)
     return _with_value(value.__tensor__())
 
 
@@ -320,7 +308,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         made = getattr(value, "__tensor__")()  # noqa: B009 - a symbolic one passes through
         return made if wanted is None or not isinstance(made, Tensor) else convert_to_tensor(made, dtype)
     if hasattr(value, "__composite__"):
-        raise CompositeMet(value)
+        raise NotOneTensor(value)
     tensor = wrap(as_array(value, wanted))
     if name is not None:
         tensor._name = name

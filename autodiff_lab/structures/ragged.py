@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import CompositeMet, convert
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Operators, Tensor, wrap
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.math.comparison import equal, not_equal
 from autodiff_lab.structures.composite import source_by_values
@@ -295,7 +295,7 @@ class RaggedTensor(RaggedMakers, Operators):
         return reduced(self, name, axis, keepdims)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        raise CompositeMet(self)
+        raise NotOneTensor(self)
 
     def __bool__(self) -> bool:
         raise ValueError("The truth value of a ragged tensor is ambiguous. Try lab.reduce_any(x.flat_values).")

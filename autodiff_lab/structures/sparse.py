@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import CompositeMet, convert
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Operators, Tensor, wrap
-from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import ConversionError, InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.ops.array.gathering import gather_nd, scatter_nd
 from autodiff_lab.ops.array.shaping import broadcast_to, reshape
 from autodiff_lab.structures.composite import source_by_values
@@ -155,11 +155,11 @@ class SparseTensor(Operators):
     def __reduced__(self, name: str, axis: Any, keepdims: bool) -> Tensor:
         """Reduce over axes, by the public reduction of this name, where lab.sparse has it."""
         if name not in ("reduce_sum", "reduce_max"):
-            raise CompositeMet(self)
+            raise NotOneTensor(self)
         return reduced(self, name, axis, keepdims)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        raise CompositeMet(self)
+        raise NotOneTensor(self)
 
     def __repr__(self) -> str:
         return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"

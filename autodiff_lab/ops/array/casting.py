@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import CompositeMet, convert
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch
+from autodiff_lab.errors import DtypeMismatch, NotOneTensor
 from autodiff_lab.ops.docs import doc
 
 
 def _cast(x: Any, dtype: str) -> Any:
-    return np.asarray(x).astype(as_dtype(dtype).dtype)[()]
+    wanted = as_dtype(dtype).dtype
+    if x.dtype.kind == "c" != wanted.kind:
+        x = x.real  # without the warning of NumPy
+    return np.asarray(x).astype(wanted)[()]
 
 
 cast_float = general(
@@ -33,13 +36,11 @@ def _name(dtype: Any) -> str:
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
-    from autodiff_lab.engine.variable import Variable
     wanted = as_dtype(dtype)
-    if not isinstance(x, (Tensor, Variable)):
-        x = convert(np.asarray(x) if isinstance(x, (list, tuple)) and not _has_tensor(x) else x)
+    plain = isinstance(x, (list, tuple)) and not _has_tensor(x)
     try:
-        x = convert(x)
-    except CompositeMet as met:
+        x = convert(np.asarray(x) if plain else x)
+    except NotOneTensor as met:
         return met.value.__composite__(cast, (x, dtype))
     have = x._array.dtype
     if have == wanted.dtype:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import CompositeMet, convert
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import negative_axes, stack, sum_over
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.ops.docs import doc
 
 _AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"
@@ -88,7 +88,7 @@ all_over = general(
 def _reduce(op: Any, name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
     try:
         x = convert(x)
-    except CompositeMet as met:
+    except NotOneTensor as met:
         return met.value.__reduced__(name, axis, keepdims)
     if x._array.dtype.kind == "b" and op is not any_over and op is not all_over:
         raise DtypeMismatch(f"{name}: a bool tensor has nothing to add or compare. Try lab.cast(x, lab.int32), or "
