@@ -168,8 +168,17 @@ class _Case:
         op = None if first.application is None else self.recording.applications[first.application].op
         place = first.place or self._place_of_sweep(first)
         return Explanation(
-            first.cause, "None", f"The gradient of {self.t.name} by {self.s.name} is None: no path of derivatives "
-            "leads from one to the other.", what, op, place, located(self.recording, place), fix, tuple(also))  # fmt: skip
+            first.cause,
+            "None",
+            f"The gradient of {self.t.name} by {self.s.name} is None: no path of derivatives "
+            "leads from one to the other.",
+            what,
+            op,
+            place,
+            located(self.recording, place),
+            fix,
+            tuple(also),
+        )
 
     def _made(self, tensor: int) -> int:
         made = self.recording.tensors[tensor].application
@@ -243,13 +252,17 @@ class _Case:
         if made >= 0:
             what += f" It depends on {', '.join(self._leaves()) or 'constants alone'}."
         return Explanation(
-            "no_path", "None",
+            "no_path",
+            "None",
             f"The gradient of {self.t.name} by {self.s.name} is None: no path of derivatives leads from one to the "
             "other.",
             what,
-            self.recording.applications[made].op if made >= 0 else None, place, located(self.recording, place),
+            self.recording.applications[made].op if made >= 0 else None,
+            place,
+            located(self.recording, place),
             f"Check that the formula of {self.t.name} uses {self.s.name}, and not another value of the same name. For "
-            "zeros in place of None pass unconnected_gradients=lab.UnconnectedGradients.ZERO.")  # fmt: skip
+            "zeros in place of None pass unconnected_gradients=lab.UnconnectedGradients.ZERO.",
+        )
 
     def _leaves(self) -> list[str]:
         names: dict[str, None] = {}

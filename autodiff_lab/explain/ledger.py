@@ -7,6 +7,7 @@ number of paths can grow exponentially, so they are counted without being listed
 from __future__ import annotations
 
 import heapq
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,9 +151,9 @@ def ledger(recording: Recording, source: Any, target: Any = None, limit: int = L
     s = subject(recording, source, "source")
     t = None if target is None else subject(recording, target, "target")
     for sweep in reversed(recording.sweeps):
-        if s.keys & set(sweep.sources) or any(flow.input in s.tensors for x in sweep.steps for flow in x.flows):
-            if t is None or t.keys & set(sweep.targets):
-                return _Paths(recording, sweep, s, t, limit).ledger()
+        reached = any(flow.input in s.tensors for step in sweep.steps for flow in step.flows)
+        if reached and (t is None or t.keys & set(sweep.targets)):
+            return _Paths(recording, sweep, s, t, limit).ledger()
     raise NotInRecording(
         f"No backward pass of the recording leads to {s.name}. Call tape.gradient(target, {s.name}) inside the "
         "recording; recording.explain(target, source) says why a gradient is missing."
@@ -227,7 +228,7 @@ class _Paths:
 
 def _size(number: float) -> float:
     """For sorting: nan first, so that it is never hidden."""
-    return float("inf") if number != number else abs(number)
+    return float("inf") if math.isnan(number) else abs(number)
 
 
 def _unrolled(link: _Link) -> LedgerPath:

@@ -24,7 +24,7 @@ def of_tape(tape: int, target: Any, source: Any, facts: dict[str, Any]) -> Expla
         if recording is None:
             continue
         heard = recording.so_far()
-        if any(note.subject == tape or note.by == tape for note in heard.notes):
+        if any(tape in (note.subject, note.by) for note in heard.notes):
             try:
                 return explain(heard, target, source, tape)
             except NotInRecording:
@@ -67,8 +67,10 @@ def _cause(facts: dict[str, Any]) -> tuple[str, str, str]:
             "",
         )
     if not facts["target_tracked"]:
-        what = (f"The tape does not know {facts['target']}: it was made outside the tape's block, left the engine on the "
-                f"way, went through an op without a derivative, or depends on nothing that is watched.")  # fmt: skip
+        what = (
+            f"The tape does not know {facts['target']}: it was made outside the tape's block, left the engine on the "
+            "way, went through an op without a derivative, or depends on nothing that is watched."
+        )
         return cause, what, ""
     return cause, f"The tape knows {facts['target']}, and no path of its entries leads to {facts['source']}.", ""
 

@@ -50,6 +50,7 @@ class Masking:
         return None
 
     def zero_at(self, tensor: int, index: tuple[int, ...] | None) -> bool:
+        """Whether a gradient is 0 at an element; believed where the elements were not kept."""
         value = self.recording.tensors[tensor].snapshot
         if value.array is None:
             return True
@@ -59,6 +60,7 @@ class Masking:
         return bool(array[index] == 0)
 
     def sentence(self, application: Application) -> str:
+        """What the `where` did, in words."""
         place = application.place
         at = f" at line {place[1]}" if place else ""
         return f"The 0 comes from the branch that `where`{at} did not take."
@@ -77,9 +79,8 @@ def rewrite_of(recording: Recording, application: Application, mask: Mask | None
         if application.op not in ZERO_SPOILS:
             return f"Keep {code} away from the values where the slope of {application.op} is infinite.", ()
         lines += [f"safe = lab.where({x} > 0.0, {x}, {harmless})", f"{result} = lab.where({x} > 0.0, {safe_call}, 0.0)"]
-        return (
-            f"Keep {code} away from 0 (add 1e-12), or choose a harmless input where it is 0, which gives the "
-            "gradient 0 there:", tuple(lines))  # fmt: skip
+        advice = f"Keep {code} away from 0 (add 1e-12), or choose a harmless input there, which gives the gradient 0:"
+        return advice, tuple(lines)
     where = mask.application
     condition = argument(recording, where, 0) or spoken(recording, where.inputs[0])
     condition = "mask" if condition.startswith("%") else condition

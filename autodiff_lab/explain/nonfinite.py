@@ -178,8 +178,16 @@ class _Finder:
         if value.shape:
             what += f" {_how_many(value)}"
         return Bad(
-            application.op, index, value.shape, shown, into, self.trigger(application, index, value.shape), what,
-            application.place, located(self.recording, application.place))  # fmt: skip
+            application.op,
+            index,
+            value.shape,
+            shown,
+            into,
+            self.trigger(application, index, value.shape),
+            what,
+            application.place,
+            located(self.recording, application.place),
+        )
 
     def inputs_at(self, application: Application, index: Index | None, shape: Index) -> Iterator[tuple[str, str]]:
         """Names and values of an op's inputs, at one element if the op works element by element."""
@@ -240,10 +248,12 @@ class _Finder:
         values += [("slope", short(slope[1]))] if slope else []
         point = f"{here} = {short(at[1])}" if at else name
         mask = Masking(recording, sweep).of(step, index) if incoming is not None else None
-        infinite = slope is not None and bool(np.isinf(slope[1])) or slope is None and _has_infinity(flow.local)
+        infinite = (slope is not None and bool(np.isinf(slope[1]))) or (slope is None and _has_infinity(flow.local))
         if infinite and shown == "nan" and (g_at is None or g_at[1] == 0):
-            what = (f"The slope of {application.op} at {point} is infinite and the gradient that arrives is 0: "
-                    "0 times infinity is nan.")  # fmt: skip
+            what = (
+                f"The slope of {application.op} at {point} is infinite and the gradient that arrives is 0: "
+                "0 times infinity is nan."
+            )
             if mask is not None:
                 what += f" {mask.what}"
         elif infinite:
@@ -256,8 +266,16 @@ class _Finder:
             what += f" {_how_many(outgoing)}"
         trigger = self.trigger(application, index, outgoing.shape) or (point if at else "")
         bad = Bad(
-            application.op, index, outgoing.shape, shown, tuple(values), trigger, what, application.place,
-            located(self.recording, application.place))  # fmt: skip
+            application.op,
+            index,
+            outgoing.shape,
+            shown,
+            tuple(values),
+            trigger,
+            what,
+            application.place,
+            located(self.recording, application.place),
+        )
         return (bad, *rewrite_of(recording, application, mask))
 
     def then_nan(self, sweep: Sweep, step: Step, flow: Flow) -> str:

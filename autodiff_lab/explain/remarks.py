@@ -5,7 +5,6 @@ Printed recordings end with these lines, and pages show them, so that a cut path
 
 from __future__ import annotations
 
-
 from autodiff_lab.explain.causes import explain
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.nonfinite import Bad, first_nonfinite

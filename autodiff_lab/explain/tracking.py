@@ -107,24 +107,29 @@ def _read_notes(recording: Recording, tape: int) -> Tracking:
     for note in recording.notes:
         if note.kind == "watched" and note.by == tape:
             seen.watched.setdefault(note.subject, note)
-        if note.subject != tape:
-            continue
-        if note.kind == "tape opened":
-            seen.automatic = "manual" not in note.detail.split()
-            seen.opened.append(Block(note.before, FOREVER, note.place))
-        elif note.kind == "tape closed":
-            if not seen.opened:  # it was open before the recording began
-                seen.opened.append(Block(0, FOREVER, None))
-            seen.opened[-1].end = note.before
-        elif note.kind == "tape paused":
-            seen.paused.append(Block(note.before, FOREVER, note.place))
-        elif note.kind == "tape resumed" and seen.paused:
-            seen.paused[-1].end = note.before
-        elif note.kind == "tape reset":
-            seen.reset = note
+        elif note.kind.startswith("tape ") and note.subject == tape:
+            _switch(seen, note)
     if not seen.opened:
         seen.opened.append(Block(0, FOREVER, None))
     return seen
+
+
+def _switch(seen: Tracking, note: Note) -> None:
+    """Take in that the tape was opened, paused, resumed, reset or closed."""
+    kind = note.kind.removeprefix("tape ")
+    if kind == "opened":
+        seen.automatic = "manual" not in note.detail.split()
+        seen.opened.append(Block(note.before, FOREVER, note.place))
+    elif kind == "closed":
+        if not seen.opened:  # it was open before the recording began
+            seen.opened.append(Block(0, FOREVER, None))
+        seen.opened[-1].end = note.before
+    elif kind == "paused":
+        seen.paused.append(Block(note.before, FOREVER, note.place))
+    elif kind == "resumed" and seen.paused:
+        seen.paused[-1].end = note.before
+    elif kind == "reset":
+        seen.reset = note
 
 
 def _watch(recording: Recording, seen: Tracking, key: int, before: int) -> None:

@@ -105,7 +105,8 @@ SMOOTH = {
     "argmax": "Use lab.nn.softmax as a smooth choice, or lab.reduce_max for the largest value.",
     "argmin": "Use lab.nn.softmax of the negative as a smooth choice, or lab.reduce_min for the least value.",
     "sign": "Use lab.math.tanh with a large factor as a smooth sign.",
-    "greater": "A comparison has no slope: use lab.sigmoid of the difference as a smooth one.",
-}
-SMOOTH |= dict.fromkeys(("less", "greater_equal", "less_equal", "equal", "not_equal"), SMOOTH["greater"])
+} | dict.fromkeys(
+    ("greater", "less", "greater_equal", "less_equal", "equal", "not_equal"),
+    "A comparison has no slope: use lab.sigmoid of the difference as a smooth one.",
+)
 OTHERWISE = "Keep this op out of the way from {s} to {t}, or pass the gradient on with lab.custom_gradient."

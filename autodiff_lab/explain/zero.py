@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from autodiff_lab.explain.expressions import literal, located, spoken
@@ -32,9 +30,12 @@ def of_value(recording: Recording, target: Subject, source: Subject, sweep: Swee
     title = f"The gradient of {target.name} by {source.name}"
     if sweep is None:
         return Explanation(
-            "connected", "a number", f"{title} exists: a path of derivatives leads from one to the other.",
+            "connected",
+            "a number",
+            f"{title} exists: a path of derivatives leads from one to the other.",
             "No backward pass from this target by this source was recorded, so its value is not known.",
-            fix="Call tape.gradient(target, source) inside the recording to see its value.")  # fmt: skip
+            fix="Call tape.gradient(target, source) inside the recording to see its value.",
+        )
     result = next(r for s, r in zip(sweep.sources, sweep.results, strict=True) if s in source.keys)
     if result is None:
         return Explanation("connected", "a number", f"{title} exists, but the backward pass did not end.", "")
@@ -44,9 +45,12 @@ def of_value(recording: Recording, target: Subject, source: Subject, sweep: Swee
     if is_zero(value):
         return _Zero(recording, sweep, title).explanation(source)
     return Explanation(
-        "connected", "a number", f"{title} is {brief(value)}: a path of derivatives leads from one to the other.",
+        "connected",
+        "a number",
+        f"{title} is {brief(value)}: a path of derivatives leads from one to the other.",
         f"{len(sweep.steps)} ops were visited on the way back.",
-        fix="recording.ledger(source) shows what each path adds, for programs of scalars.")  # fmt: skip
+        fix="recording.ledger(source) shows what each path adds, for programs of scalars.",
+    )
 
 
 def _not_finite(recording: Recording, title: str, value: Snapshot) -> Explanation:
@@ -56,10 +60,16 @@ def _not_finite(recording: Recording, title: str, value: Snapshot) -> Explanatio
     first = found.backward or found.forward if found is not None else None
     what = "" if first is None else first.what
     return Explanation(
-        "not_finite", "a number", f"{title} is {brief(value)}: a path exists and its value is not finite.", what,
-        None if first is None else first.op, None if first is None else first.place,
-        "" if first is None else first.where, "" if found is None else found.fix,
-        code=() if found is None else found.rewrite)  # fmt: skip
+        "not_finite",
+        "a number",
+        f"{title} is {brief(value)}: a path exists and its value is not finite.",
+        what,
+        None if first is None else first.op,
+        None if first is None else first.place,
+        "" if first is None else first.where,
+        "" if found is None else found.fix,
+        code=() if found is None else found.rewrite,
+    )
 
 
 class _Zero:
@@ -78,12 +88,26 @@ class _Zero:
         if cancelled is not None:
             place = self.recording.tensors[cancelled].place
             count = len(self.into[cancelled])
-            return Explanation("zero", "zero", title, f"{count} contributions reach {spoken(self.recording, cancelled)} "
-                               "and cancel each other.", None, place, located(self.recording, place),
-                               "recording.ledger(source) shows each contribution.")  # fmt: skip
+            name = spoken(self.recording, cancelled)
+            return Explanation(
+                "zero",
+                "zero",
+                title,
+                f"{count} contributions reach {name} and cancel each other.",
+                None,
+                place,
+                located(self.recording, place),
+                "recording.ledger(source) shows each contribution.",
+            )
         if not makers:
-            return Explanation("zero", "zero", title, "The backward pass began with zeros.", place=self.sweep.place,
-                               where=located(self.recording, self.sweep.place))  # fmt: skip
+            return Explanation(
+                "zero",
+                "zero",
+                title,
+                "The backward pass began with zeros.",
+                place=self.sweep.place,
+                where=located(self.recording, self.sweep.place),
+            )
         step, flow = min(makers, key=lambda pair: pair[0].index)
         application = self.recording.applications[step.application]
         what, fix = self._reason(step, flow)
@@ -135,16 +159,24 @@ class _Zero:
             if literal(recording, others[0]) is not None:
                 return f"{op}: {name} is multiplied by 0 in this line.", "Leave the factor 0 out."
             other = spoken(recording, others[0])
-            return (f"{op}: {name} is multiplied by {other}, which is 0, so {name} does not matter here.",
-                    f"Give {other} another value than 0 if a gradient is to reach {name}.")  # fmt: skip
+            return (
+                f"{op}: {name} is multiplied by {other}, which is 0, so {name} does not matter here.",
+                f"Give {other} another value than 0 if a gradient is to reach {name}.",
+            )
         if op in ("relu", "relu6"):
-            return (f"{op} is dead here: its input {name} is {value}, where {op} is flat and its slope 0.",
-                    "Start with other values, use a smaller step, or lab.nn.leaky_relu, whose slope is never 0.")  # fmt: skip
+            return (
+                f"{op} is dead here: its input {name} is {value}, where {op} is flat and its slope 0.",
+                "Start with other values, use a smaller step, or lab.nn.leaky_relu, whose slope is never 0.",
+            )
         if op in CHOOSERS:
-            return (f"{op} did not take {name} ({value}); what is not taken has the derivative 0.",
-                    "This is right for these values; a smooth choice such as lab.nn.softmax lets all inputs learn.")  # fmt: skip
-        return (f"The derivative of {op} by {name} is 0 at {name} = {value}.",
-                f"Look at {op} around this value; where its slope is 0, a gradient step cannot move {name}.")  # fmt: skip
+            return (
+                f"{op} did not take {name} ({value}); what is not taken has the derivative 0.",
+                "This is right for these values; a smooth choice such as lab.nn.softmax lets all inputs learn.",
+            )
+        return (
+            f"The derivative of {op} by {name} is 0 at {name} = {value}.",
+            f"Look at {op} around this value; where its slope is 0, a gradient step cannot move {name}.",
+        )
 
     def _value(self, tensor: int) -> Snapshot:
         return self.recording.tensors[tensor].snapshot

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.explain import CAUSES, Explanation
 from autodiff_lab.recording import Recording
 
 Asked = tuple[Recording, object, object]
@@ -110,7 +109,8 @@ def overwritten() -> Asked:
 
 
 def replaced() -> Asked:
-    x, y = variable(2.0), None
+    x = source = variable(2.0)
+    y = slope = None
     with lab.record() as recording:
         for _ in range(2):
             with lab.GradientTape() as tape:
@@ -214,7 +214,7 @@ def outside_tape_after() -> Asked:
     x, y = variable(), variable(2.0, "y")
     with lab.record() as recording:
         with lab.GradientTape() as tape:
-            x * y
+            _ = x * y
         z = x * x  # CUT
         assert tape.gradient(z, x) is None
     return recording, z, x
@@ -235,7 +235,7 @@ def target_before_tape() -> Asked:
     with lab.record() as recording:
         y = x * x  # CUT
         with lab.GradientTape() as tape:
-            x + 1.0
+            _ = x + 1.0
         assert tape.gradient(y, x) is None
     return recording, y, x
 
@@ -316,15 +316,15 @@ def no_path() -> Asked:
     x, w = variable(), variable(2.0, "w")
     with lab.record() as recording:
         with lab.GradientTape() as tape:
-            x * x
+            _ = x * x
             if x > 0.0:
-                x + 1.0
+                _ = x + 1.0
             y = w * w  # CUT
         assert tape.gradient(y, x) is None
     return recording, y, x
 
 
-def no_path_beside_a_print(capsys: object = None) -> Asked:
+def no_path_beside_a_print() -> Asked:
     x, w = variable(1.5), variable(2.0, "w")
     data = np.array([4.0, 5.0], np.float32)
     shown = []
@@ -381,11 +381,14 @@ def test_the_cause_is_named_with_its_op_and_line(program: Callable[[], Asked], c
     recording, target, source = program()
     found = recording.explain(target, source)
     assert (found.cause, found.result) == (cause, "None"), str(found)
-    assert found.place is not None and found.place[1] == cut_line(program), str(found)
+    assert found.place is not None
+    assert found.place[1] == cut_line(program), str(found)
     if op is not None:
         assert found.op == op
     text = str(found)
-    assert "is None" in text and "try" in text and f"line {cut_line(program)}" in text
+    assert "is None" in text
+    assert "try" in text
+    assert f"line {cut_line(program)}" in text
     assert "{" not in found.what + found.fix
 
 

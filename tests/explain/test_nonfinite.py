@@ -1,0 +1,181 @@
+"""Where nan and infinity began: op, line, element and reason, and code that does not do it."""
+
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.recording import Recording
+
+
+def recorded(function: Callable[[lab.Variable], object], value: object) -> Recording:
+    """Record ``function(x)`` and its gradient by x."""
+    x = lab.Variable(value, name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            y = function(x)
+        tape.gradient(y, x)
+    return recording
+
+
+def line_of(marked: Callable[..., object]) -> int:
+    lines, start = inspect.getsourcelines(marked)
+    return start + next(i for i, line in enumerate(lines) if "# HERE" in line)
+
+
+def masked_root(x: lab.Variable) -> object:
+    y = lab.where(x > 0.0, lab.sqrt(x), 0.0)  # HERE
+    return y  # noqa: RET504 - the name is what the rewrite assigns
+
+
+def test_zero_times_infinity_in_the_branch_not_taken() -> None:
+    """``where(x > 0, sqrt(x), 0)`` at 0: forward is fine, sqrt's backward is 0 times infinity, by `where`."""
+    found = recorded(masked_root, [4.0, 0.0, 0.0]).first_nonfinite()
+    assert found is not None
+    assert found.forward is None
+    bad = found.backward
+    assert bad is not None
+    assert (bad.op, bad.index, bad.value, bad.trigger) == ("sqrt", (1,), "nan", "x[1] = 0")
+    assert bad.place is not None
+    assert bad.place[1] == line_of(masked_root)
+    assert dict(bad.values) == {"x[1]": "0", "incoming gradient": "0", "slope": "inf"}
+    assert "0 times infinity" in bad.what
+    assert "`where`" in bad.what
+    assert "2 of 3 elements" in bad.what
+
+
+def test_the_safe_rewrite_runs_and_has_a_finite_gradient() -> None:
+    """The lines that are shown are run as they are."""
+    found = recorded(masked_root, [4.0, 0.0]).first_nonfinite()
+    assert found is not None
+    x = lab.Variable([4.0, 0.0], name="x")
+    names: dict[str, object] = {"lab": lab, "x": x}
+    with lab.GradientTape() as tape:
+        exec("\n".join(found.rewrite), names)
+    np.testing.assert_allclose(tape.gradient(names["y"], x).numpy(), [0.25, 0.0])
+    assert found.rewrite == ("safe = lab.where(x > 0.0, x, 1.0)", "y = lab.where(x > 0.0, lab.sqrt(safe), 0.0)")
+
+
+def test_the_scalar_program_of_the_comparison() -> None:
+    """The same at a scalar x = 0, whose element has no index."""
+    bad = recorded(masked_root, 0.0).first_nonfinite().backward
+    assert (bad.op, bad.index, bad.trigger) == ("sqrt", None, "x = 0")
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "op"),
+    [
+        (lambda x: lab.where(x > 0.0, lab.math.log(x), 0.0), [1.0, 0.0], "log"),
+        (lambda x: lab.where(x == 0.0, 1.0, lab.sin(x) / x), [1.0, 0.0], "divide"),
+        (lambda x: lab.where(x < 5.0, x, lab.exp(x * 100.0)), [1.0, 2.0], "exp"),
+        (lambda x: lab.where(x > 0.0, x**0.5, 0.0), [1.0, 0.0], "pow"),
+        (lambda x: lab.where(x < 1.0, lab.acos(x), 0.0), [0.5, 1.0], "acos"),
+    ],
+    ids=["log", "divide", "exp", "pow", "acos"],
+)
+def test_other_masked_branches(function: Callable[[lab.Variable], object], value: object, op: str) -> None:
+    """Division, logarithm, overflow, a power, an arc cosine: the same fault, the op named."""
+    found = recorded(function, value).first_nonfinite()
+    assert found is not None
+    assert found.backward is not None
+    assert found.backward.op == op
+    assert "where" in found.backward.what or found.backward.value == "nan"
+    assert found.rewrite[-2 if found.rewrite[0].startswith("safe") else 1].startswith("safe = lab.where(")
+
+
+def norm(x: lab.Variable) -> object:
+    n = lab.sqrt(lab.reduce_sum(x * x))  # HERE
+    return n  # noqa: RET504 - the name is what the rewrite assigns
+
+
+def test_the_norm_at_zero() -> None:
+    """Its slope is infinite at 0, and one multiplication further back infinity meets 0."""
+    found = recorded(norm, [0.0, 0.0]).first_nonfinite()
+    assert found is not None
+    bad = found.backward
+    assert bad is not None
+    assert (bad.op, bad.value) == ("sqrt", "inf")
+    assert "in multiply, it meets a 0" in bad.what
+    x = lab.Variable([0.0, 0.0], name="x")
+    names: dict[str, object] = {"lab": lab, "x": x}
+    with lab.GradientTape() as tape:
+        exec("\n".join(found.rewrite), names)
+    np.testing.assert_array_equal(tape.gradient(names["n"], x).numpy(), [0.0, 0.0])
+
+
+def wrong_line(x: lab.Variable) -> object:
+    ratio = x / x  # HERE
+    shifted = ratio * 2.0
+    return lab.reduce_sum(shifted)
+
+
+def test_a_nan_is_blamed_on_the_line_where_it_began_and_not_on_those_that_carry_it() -> None:
+    """0/0 in the first of three lines; the later ones only pass it on."""
+    found = recorded(wrong_line, [1.0, 0.0]).first_nonfinite()
+    assert found is not None
+    forward = found.forward
+    assert forward is not None
+    assert (forward.op, forward.index, forward.value) == ("divide", (1,), "nan")
+    assert forward.place is not None
+    assert forward.place[1] == line_of(wrong_line)
+
+
+def test_a_loss_that_is_nan_while_every_gradient_is_finite_is_found() -> None:
+    """A nan that is only added has the slope 1: the backward pass sees nothing wrong, the forward pass does."""
+    x = lab.Variable(2.0, name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            penalty = lab.math.log(lab.constant(-1.0))
+            loss = x * x + penalty
+        slope = tape.gradient(loss, x)
+    assert float(slope) == 4.0
+    found = recording.first_nonfinite()
+    assert found is not None
+    assert found.backward is None
+    assert found.forward is not None
+    assert found.forward.op == "log"
+    assert "log" in repr(recording)
+
+
+def test_values_that_come_in_bad_are_told_as_such() -> None:
+    """A nan in the data was made by no op."""
+    found = recorded(lambda x: x * lab.constant([1.0, float("nan")]), [1.0, 2.0]).first_nonfinite()
+    assert found is not None
+    assert found.forward is not None
+    assert found.forward.op is None
+    assert found.forward.index == (1,)
+
+
+def test_infinities_count_as_well() -> None:
+    """exp(1000) overflows."""
+    found = recorded(lab.exp, 1000.0).first_nonfinite()
+    assert found is not None
+    assert found.forward is not None
+    assert (found.forward.op, found.forward.value, found.forward.trigger) == ("exp", "inf", "x = 1000")
+
+
+def test_large_arrays_have_their_first_bad_element_too() -> None:
+    """Beyond 64 elements only a summary is kept, and with it where the first bad element stands."""
+    value = np.ones((20, 10), np.float32)
+    value[7, 3] = value[9, 9] = 0.0
+    found = recorded(lambda x: lab.reduce_sum(lab.where(x > 0.0, lab.sqrt(x), 0.0)), value).first_nonfinite()
+    assert found is not None
+    assert found.backward is not None
+    assert (found.backward.index, found.backward.op) == ((7, 3), "sqrt")
+    assert "0 times infinity" in found.backward.what
+
+
+def test_finite_programs_have_none() -> None:
+    """Nothing is found where nothing is."""
+    assert recorded(lambda x: x * x, [1.0, 2.0]).first_nonfinite() is None
+
+
+def test_a_saved_recording_gives_the_same_answer(tmp_path: object) -> None:
+    """Summaries, local derivatives and lines survive the file."""
+    value = np.ones((20, 10), np.float32)
+    value[7, 3] = 0.0
+    recording = recorded(lambda x: lab.reduce_sum(lab.where(x > 0.0, lab.sqrt(x), 0.0)), value)
+    recording.save(tmp_path / "r.json")
+    assert str(lab.load_recording(tmp_path / "r.json").first_nonfinite()) == str(recording.first_nonfinite())
