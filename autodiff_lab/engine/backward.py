@@ -77,7 +77,9 @@ class Sweep:
         if engine.ops is None:
             # A one-shot tape that is still open never hears its own sweep; every other sink does.
             heard = any(sink is not tape or tape._persistent for sink in sinks) if sinks else False
-            engine = Engine(RECORDING if heard else RAW, engine.accumulate, engine.rules)
+            # In raw arithmetic a bfloat16 scalar and a Python float make a float32; recording ops keep the dtype.
+            careful = heard or any(target._array.dtype.kind == "V" for target in targets)
+            engine = Engine(RECORDING if careful else RAW, engine.accumulate, engine.rules)
         self._raw = engine.ops.raw  # type: ignore[union-attr]
         self._sources, self._reads = sources, tape._watched
         self.adjoints: dict[int, Any] = {}

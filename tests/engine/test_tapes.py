@@ -400,13 +400,13 @@ def test_nested_tapes_give_higher_orders(order: int, expected: float | None) -> 
 def test_only_ops_on_what_is_watched_are_recorded() -> None:
     x, c = lab.Variable(3.0), lab.constant(2.0)
     with lab.GradientTape() as tape:
-        c * c
+        _ = c * c
         assert tape.operations == ()
         y = x * c
         lab.sin(c)
         lab.sin(y)
         assert tape.operations == ("multiply", "sin")
-    y * y
+    _ = y * y
     assert tape.operations == ("multiply", "sin")
 
 

@@ -160,7 +160,7 @@ def test_numbers_lists_and_numpy_floats_adopt_the_dtype_of_the_tensor(partner: o
 )
 def test_nothing_else_is_cast(x: object, y: object) -> None:
     with pytest.raises(TypeError, match=r"(?i)lab\.cast"):
-        x * y
+        _ = x * y
 
 
 def test_integer_limits_are_kept() -> None:

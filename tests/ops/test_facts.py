@@ -25,13 +25,14 @@ NO_RULE_YET = {"adjust_contrast"}
 # Called through a public function, which has the examples; the op's own text says which.
 INSIDE = {
     "adjust_contrast", "all", "angle", "any", "argmax", "argmin", "as_string", "average_pool", "average_pool_input",
-    "broadcast_to", "cast", "cast_to_discrete", "clip", "complex", "concat", "conj", "convolve", "convolve_filter",
-    "convolve_input", "gather", "gather_nd", "imaginary_part", "kept_mask", "log_softmax", "matmul", "max", "max_pool",
-    "max_positions", "mean", "min", "pad_axis", "power_slope", "real_part", "reduce_join", "regex_full_match",
+    "bessel_iv", "bessel_ive", "bessel_jv", "betainc", "broadcast_to", "cast", "cast_to_discrete", "clip", "complex",
+    "concat", "conj", "convolve", "convolve_filter", "convolve_input", "gather", "gather_nd", "igamma", "igamma_slope",
+    "igammac", "imaginary_part", "kept_mask", "log_softmax", "matmul", "max", "max_pool", "max_positions", "mean",
+    "min", "nextafter", "pad_axis", "polygamma", "power_slope", "real_part", "reduce_join", "regex_full_match",
     "regex_replace", "reshape", "scatter_axis", "scatter_nd", "select", "select_not", "slice", "slice_axis", "softmax",
     "softmax_cross_entropy", "sparse_matmul", "stack", "string_join", "string_length", "string_lower", "string_strip",
-    "string_upper", "substr", "sum", "take", "tensor_scatter_nd_update", "to_number", "transpose",
-    "unslice", "where", "where_true", "widen",
+    "string_upper", "substr", "sum", "take", "tensor_scatter_nd_update", "to_number", "transpose", "unslice", "where",
+    "where_true", "widen", "zeta",
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 import autodiff_lab as lab
 from autodiff_lab.engine.op import REGISTRY
+from tests.ops.references import MATHEMATICS
 from tests.ops.samples import Sample, elementwise, ops_of_the_catalogue, samples
 
 NAMES = ops_of_the_catalogue()
@@ -127,6 +128,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "softmax": scipy.special.softmax,
     "log_softmax": scipy.special.log_softmax,
     "softmax_cross_entropy": lambda x, t: -(t * scipy.special.log_softmax(x, -1)).sum(-1),
+    **MATHEMATICS,
 }  # fmt: skip
 
 
@@ -167,6 +169,7 @@ def test_a_result_of_rank_0_is_a_numpy_scalar_and_others_are_arrays(name: str) -
 
 
 WORDS = {"as_string", "to_number"}
+INTO_COMPLEX = {"complex", "widen"}
 INTO_DISCRETE = {
     "all", "any", "argmax", "argmin", "equal", "greater", "greater_equal", "is_finite", "is_inf", "is_nan", "less",
     "less_equal", "max_positions", "not_equal", "where_true",
@@ -178,7 +181,7 @@ def floating(sample: Sample) -> bool:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in WORDS and n not in {"cast", "cast_to_discrete"}])
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in {"cast", "cast_to_discrete"} | WORDS | INTO_COMPLEX])
 def test_the_dtype_stays_and_the_value_is_as_exact_as_the_dtype(name: str, dtype: str) -> None:
     for sample in samples(name):
         if not floating(sample):
@@ -243,7 +246,7 @@ def test_a_unary_op_keeps_whole_numbers_whole_or_refuses_them(name: str) -> None
         return
     sample = elementwise(REGISTRY[name], ((3,),), np.random.default_rng(0))
     whole = lab.constant([1, 2, 3])
-    if name in INTEGERS or name in {"ceil", "floor", "positive", "relu", "round"}:
+    if name in INTEGERS or name in {"ceil", "floor", "not_zero", "positive", "relu", "round"}:
         assert sample(whole).dtype == lab.int32
     else:
         with pytest.raises(lab.errors.DtypeMismatch, match=rf"(?s){name}\(i32\[3\]\).*lab.cast"):

@@ -66,13 +66,14 @@ cast.__doc__ = doc(
 
 identity = general(
     "identity", lambda x: x, lambda ops, g, out, x: g,
+    warns=False,
     symbol="=", latex="{0}", locals_latex=("1",), sentence="passes {0} on", keeps="nothing", registered="Identity",
     doc=doc("The same value as a new tensor.", shapes="x (*s) -> (*s)", dtypes="any", derivative="1",
             example=">>> print(lab.identity([1.0, 2.0]))\nTensor([1. 2.], shape=(2,), dtype=float32)"))
 
 stop_gradient = general(
     "stop_gradient", lambda x: x, None,
-    symbol="stop", latex=r"\operatorname{{stop}}({0})", sentence="passes {0} on and stops its gradient",
+    warns=False, symbol="stop", latex=r"\operatorname{{stop}}({0})", sentence="passes {0} on and stops its gradient",
     registered="StopGradient",
     doc=doc("The same value, through which no gradient passes.", shapes="x (*s) -> (*s)", dtypes="any",
             derivative="none, by intention",

@@ -27,7 +27,7 @@ def _gather_rule(ops: Any, g: Any, out: Any, x: Any, indices: Any, axis: int) ->
 
 
 gather_axis = general(
-    "gather", _gather, _gather_rule, None, symbol="gather", latex=r"{0}_{{{1}}}", locals_latex=("1", ""),
+    "gather", _gather, _gather_rule, None, warns=False, symbol="gather", latex=r"{0}_{{{1}}}", locals_latex=("1", ""),
     sentence="picks elements of {0} by position", keeps="inputs", registered="GatherV2",
     doc="The kernel-level gather along a negative axis; `lab.gather` is the public function.")
 
@@ -134,16 +134,18 @@ kept_mask = general(
 
 select = general(
     "select", lambda g, c: np.where(c, g, g.dtype.type(0))[()], lambda ops, g, out, x, c: ops.select(g, c), None,
+    warns=False,
     symbol="where", latex=r"[{1}] {0}", locals_latex=("[{1}]", ""), sentence="keeps {0} where {1} is true, else 0",
     keeps="inputs", doc="x where the condition holds, 0 elsewhere; the rules of `where` use it.")
 select_not = general(
     "select_not", lambda g, c: np.where(c, g.dtype.type(0), g)[()], lambda ops, g, out, x, c: ops.select_not(g, c),
-    None, symbol="where not", latex=r"[\lnot {1}] {0}", locals_latex=(r"[\lnot {1}]", ""),
+    None, warns=False, symbol="where not", latex=r"[\lnot {1}] {0}", locals_latex=(r"[\lnot {1}]", ""),
     sentence="keeps {0} where {1} is false, else 0", keeps="inputs",
     doc="x where the condition fails, 0 elsewhere; the rules of `where` use it.")
 where_three = general(
     "where", lambda c, x, y: np.where(c, x, y)[()],
     None, lambda ops, g, out, c, x, y: ops.select(g, c), lambda ops, g, out, c, x, y: ops.select_not(g, c),
+    warns=False,
     symbol="where", latex=r"\operatorname{{where}}({0}, {1}, {2})", locals_latex=("", "[{0}]", r"[\lnot {0}]"),
     sentence="takes {1} where {0} is true, {2} elsewhere", keeps="inputs", registered="SelectV2",
     doc="The kernel-level choice; `lab.where` is the public function.")

@@ -22,7 +22,7 @@ def _concat_rule(ops: Any, g: Any, out: Any, *xs: Any, axis: int, need: tuple[in
 
 concat_along = general(
     "concat", lambda *xs, axis: np.concatenate(xs, axis=axis), _concat_rule, shared=True,
-    symbol="concat", latex=r"\operatorname{{concat}}({0}, {1})", locals_latex=(r"\operatorname{{part}}",),
+    warns=False, symbol="concat", latex=r"\operatorname{{concat}}({0}, {1})", locals_latex=(r"\operatorname{{part}}",),
     sentence="joins tensors along an axis", keeps="inputs", registered="ConcatV2",
     doc="The kernel-level concatenation along a negative axis; `lab.concat` is the public function.")
 
@@ -38,6 +38,7 @@ def _slice_axis_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, start: int, 
 
 slice_axis = general(
     "slice_axis", _slice_axis, _slice_axis_rule,
+    warns=False,
     symbol="slice", latex=r"\operatorname{{slice}}({0})", locals_latex=("1",), sentence="takes a range of {0}",
     keeps="nothing", doc="A range along one negative axis; the rule of `concat` uses it.")
 
@@ -61,7 +62,8 @@ def _stack_rule(ops: Any, g: Any, out: Any, *xs: Any, axis: int, need: tuple[int
 
 stack_along = general(
     "stack", lambda *xs, axis: np.stack(xs, axis=axis), _stack_rule,
-    shared=True, symbol="stack", latex=r"\operatorname{{stack}}({0}, {1})", locals_latex=(r"\operatorname{{part}}",),
+    shared=True, warns=False,
+    symbol="stack", latex=r"\operatorname{{stack}}({0}, {1})", locals_latex=(r"\operatorname{{part}}",),
     sentence="stacks tensors along a new axis", keeps="nothing", registered="Pack",
     doc="The kernel-level stack along a negative axis; `lab.stack` is the public function.")
 
@@ -78,7 +80,7 @@ def _take_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, index: int) -> Any
 
 
 take = general(
-    "take", _take, _take_rule, symbol="part", latex=r"{0}_i", locals_latex=("1",),
+    "take", _take, _take_rule, warns=False, symbol="part", latex=r"{0}_i", locals_latex=("1",),
     sentence="takes one part of {0} along an axis", keeps="nothing",
     doc="The part at one index of a negative axis, which it drops; `lab.unstack` uses it.")
 

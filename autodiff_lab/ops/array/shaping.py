@@ -29,6 +29,7 @@ def _transpose(x: Any, perm: tuple[int, ...]) -> Any:
 
 transpose_to = general(
     "transpose", _transpose, lambda ops, g, out, x, perm: ops.transpose(g, perm=_inverse(perm)),
+    warns=False,
     symbol="ᵀ", latex="{0}^T", locals_latex=(r"(\cdot)^T",), sentence="permutes the axes of {0}", keeps="nothing",
     registered="Transpose", doc="The kernel-level transpose by negative axes; `lab.transpose` is the public function.")
 

@@ -54,7 +54,8 @@ def _mean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
 
 
 mean_over = general(
-    "mean", _mean, _mean_rule, symbol="mean", latex=r"\overline{{{0}}}", locals_latex=(r"\frac{{1}}{{n}}",),
+    "mean", _mean, _mean_rule, warns=False,
+    symbol="mean", latex=r"\overline{{{0}}}", locals_latex=(r"\frac{{1}}{{n}}",),
     sentence="averages the elements of {0}", keeps="nothing", registered="Mean",
     doc="The kernel-level mean over negative axes; `lab.reduce_mean` is the public function.")
 
@@ -69,18 +70,22 @@ def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], kee
 
 max_over = general(
     "max", lambda x, axes, keepdims: np.maximum.reduce(x, axis=axes, keepdims=keepdims), _extreme_rule,
+    warns=False,
     symbol="max", latex=r"\max {0}", locals_latex=(r"[{0} = \max {0}]",), sentence="takes the largest element of {0}",
     registered="Max", doc="The kernel-level maximum over negative axes; `lab.reduce_max` is the public function.")
 min_over = general(
     "min", lambda x, axes, keepdims: np.minimum.reduce(x, axis=axes, keepdims=keepdims), _extreme_rule,
+    warns=False,
     symbol="min", latex=r"\min {0}", locals_latex=(r"[{0} = \min {0}]",), sentence="takes the least element of {0}",
     registered="Min", doc="The kernel-level minimum over negative axes; `lab.reduce_min` is the public function.")
 any_over = general(
-    "any", lambda x, axes, keepdims: np.logical_or.reduce(x, axis=axes, keepdims=keepdims), None, symbol="any",
+    "any", lambda x, axes, keepdims: np.logical_or.reduce(x, axis=axes, keepdims=keepdims), None, warns=False,
+    symbol="any",
     latex=r"\bigvee {0}", sentence="asks whether any element of {0} is true", registered="Any",
     doc="The kernel-level any over negative axes; `lab.reduce_any` is the public function.")
 all_over = general(
-    "all", lambda x, axes, keepdims: np.logical_and.reduce(x, axis=axes, keepdims=keepdims), None, symbol="all",
+    "all", lambda x, axes, keepdims: np.logical_and.reduce(x, axis=axes, keepdims=keepdims), None, warns=False,
+    symbol="all",
     latex=r"\bigwedge {0}", sentence="asks whether all elements of {0} are true", registered="All",
     doc="The kernel-level all over negative axes; `lab.reduce_all` is the public function.")
 

@@ -65,7 +65,7 @@ def _softmax(x: Any, axis: int) -> Any:
 softmax_along = general(
     "softmax", _softmax,
     lambda ops, g, out, x, axis: (g - ops.sum(g * out, axes=(axis,), keepdims=True)) * out,
-    symbol="softmax", latex=r"\operatorname{{softmax}}({0})",
+    warns=False, symbol="softmax", latex=r"\operatorname{{softmax}}({0})",
     locals_latex=(r"\left(g - \textstyle\sum g\,y\right) y",), sentence="turns {0} into shares that add up to 1",
     keeps="output", registered="Softmax", doc="The kernel-level softmax along a negative axis; `lab.nn.softmax`.")
 
@@ -78,7 +78,7 @@ def _log_softmax(x: Any, axis: int) -> Any:
 log_softmax_along = general(
     "log_softmax", _log_softmax,
     lambda ops, g, out, x, axis: g - ops.sum(g, axes=(axis,), keepdims=True) * ops.exp(out),
-    symbol="log softmax", latex=r"\ln \operatorname{{softmax}}({0})",
+    warns=False, symbol="log softmax", latex=r"\ln \operatorname{{softmax}}({0})",
     locals_latex=(r"g - e^y \textstyle\sum g",), sentence="takes the logarithm of the softmax of {0}",
     keeps="output", registered="LogSoftmax", doc="The kernel-level log-softmax; `lab.nn.log_softmax`.")
 

@@ -27,9 +27,9 @@ def _logits_rule(ops: Any, g: Any, out: Any, logits: Any, labels: Any) -> Any:
 
 
 cross_entropy_rows = general(
-    "softmax_cross_entropy", lambda logits, labels: -np.add.reduce(labels * _log_softmax(logits), axis=-1), _logits_rule,
-    lambda ops, g, out, logits, labels: -(_with_class(ops, g) * ops.log_softmax(logits, axis=-1)),
-    symbol="cross entropy", latex=r"-\textstyle\sum {1} \ln \operatorname{{softmax}}({0})",
+    "softmax_cross_entropy", lambda logits, labels: -np.add.reduce(labels * _log_softmax(logits), axis=-1),
+    _logits_rule, lambda ops, g, out, logits, labels: -(_with_class(ops, g) * ops.log_softmax(logits, axis=-1)),
+    warns=False, symbol="cross entropy", latex=r"-\textstyle\sum {1} \ln \operatorname{{softmax}}({0})",
     locals_latex=(r"\operatorname{{softmax}}({0}) - {1}", r"-\ln\operatorname{{softmax}}({0})"),
     sentence="measures how far softmax of {0} is from {1}", keeps="inputs",
     registered="SoftmaxCrossEntropyWithLogits", doc="The kernel-level cross entropy of each row.")
@@ -72,8 +72,9 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
 def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> Tensor:
     from autodiff_lab.ops.math.reductions import reduce_mean
     t = convert(labels)
-    pick = sparse_softmax_cross_entropy_with_logits if t._array.dtype.kind in "iu" else softmax_cross_entropy_with_logits
-    return reduce_mean(pick(labels, logits))
+    numbered = t._array.dtype.kind in "iu"
+    rows = sparse_softmax_cross_entropy_with_logits if numbered else softmax_cross_entropy_with_logits
+    return reduce_mean(rows(labels, logits))
 
 
 for _function, _words, _shapes, _example in (
@@ -87,5 +88,5 @@ for _function, _words, _shapes, _example in (
      "logits (*b, k), labels (*b) or (*b, k) -> ()", ">>> print(lab.nn.softmax_cross_entropy(logits=[[0.0, 0.0]]"
      ", labels=[1]))\nTensor(0.6931472, shape=(), dtype=float32)"),
 ):
-    _function.__doc__ = doc(_words, shapes=_shapes, derivative="softmax(logits) - labels for each row", example=_example,
-                            raises=("shape", "dtypes", "convert"))
+    _function.__doc__ = doc(_words, shapes=_shapes, derivative="softmax(logits) - labels for each row",
+                            example=_example, raises=("shape", "dtypes", "convert"))

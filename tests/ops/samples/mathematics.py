@@ -11,7 +11,7 @@ def _parts(rng: np.random.Generator) -> list[Call]:
     return [((draw(Domain(away_from=(0.0,)), s, rng),), {}) for s in ((), (2, 3))]
 
 
-@sampler("complex")
+@sampler("complex", "nextafter")
 def _complex(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, a, b), {}) for a, b in (((), ()), ((2, 3), (3,)))]
 
@@ -21,3 +21,40 @@ def _clip(rng: np.random.Generator) -> list[Call]:
     x = rng.choice([-2.0, -0.3, 0.4, 2.0], (2, 3))
     low, high = rng.uniform(-1.5, -1.0, (3,)), rng.uniform(1.0, 1.5, (2, 1))
     return [((x, low, high), {}), ((np.array([-2.0, 0.5, 2.0]), np.array(-1.0), np.array(1.0)), {})]
+
+
+POSITIVE = Domain(low=0.0)
+PAIRS = [((), ()), ((2, 3), (3,)), ((2, 1), (1, 3))]
+
+
+@sampler("bessel_iv", "bessel_ive", "bessel_jv")
+def _bessel(rng: np.random.Generator) -> list[Call]:
+    x = Domain(away_from=(0.0,))
+    return [((draw(x, s, rng),), {"order": order}) for order in (1, 2, 3) for s in ((), (2, 3))]
+
+
+@sampler("polygamma")
+def _polygamma(rng: np.random.Generator) -> list[Call]:
+    # By the order there is no derivative, so it comes as integers; so do the fixed arguments of the next two.
+    return [((rng.integers(1, 4, a), draw(POSITIVE, b, rng) + 0.3), {}) for a, b in PAIRS]
+
+
+@sampler("zeta")
+def _zeta(rng: np.random.Generator) -> list[Call]:
+    return [((rng.integers(2, 5, a), draw(POSITIVE, b, rng)), {}) for a, b in PAIRS]
+
+
+@sampler("igamma", "igammac")
+def _igamma(rng: np.random.Generator) -> list[Call]:
+    return [((draw(POSITIVE, a, rng), draw(POSITIVE, b, rng)), {}) for a, b in PAIRS]
+
+
+@sampler("igamma_slope")
+def _igamma_slope(rng: np.random.Generator) -> list[Call]:
+    return [((draw(POSITIVE, a, rng), draw(POSITIVE, b, rng)), {"order": 1}) for a, b in PAIRS]
+
+
+@sampler("betainc")
+def _betainc(rng: np.random.Generator) -> list[Call]:
+    unit = Domain(low=0.0, high=1.0)
+    return [((rng.integers(1, 4, a), rng.integers(1, 4, b), draw(unit, b, rng)), {}) for a, b in PAIRS]
