@@ -96,7 +96,7 @@ class Prediction(_Shown):
         if self.choices:
             row.layout.flex_flow = "column"
             row.layout.align_items = "flex-start"
-        super().__init__([ipywidgets.HTML(f"<b {_SIZE}>{escape(question)}</b>"), row, self._note])
+        super().__init__([ipywidgets.HTML(f"<div {_SIZE}><b>{escape(question)}</b></div>"), row, self._note])
         self.add_class("autodiff-lab-prediction")
 
     def _make_fields(self) -> list[Any]:
@@ -134,7 +134,7 @@ class Prediction(_Shown):
             self.commit(*values)
 
     def _say(self, sentence: str) -> None:
-        self._note.value = f'<span role="status" {_SIZE}>{escape(sentence)}</span>'
+        self._note.value = f'<div role="status" {_SIZE}>{escape(sentence)}</div>'
 
     def commit(self, *answers: Answer) -> Prediction:
         """Fix the prediction, and open what waits for it.

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator
 
 from tests.browser.conftest import OpenNotebook
-from tests.browser.view import View
+from tests.browser.view import View, notebook_is_done
 from tests.tree import ROOT
 
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -15,15 +15,23 @@ PREDICTION = ".autodiff-lab-prediction"
 LOCKED = "Closed until you commit a prediction above."
 
 
-def show_all(view: View) -> None:
-    """Render every cell: JupyterLab keeps those that are out of sight out of the page."""
-    view.page.evaluate(
+def play(open_notebook: OpenNotebook, path: Path) -> View:
+    """Open a lesson with every cell in the page, and run it; JupyterLab drops cells that are out of sight."""
+    view = open_notebook(path, run=False)
+    count = view.page.evaluate(
         """() => {
             const { content } = window.jupyterapp.shell.currentWidget;
             content.notebookConfig = { ...content.notebookConfig, windowingMode: 'none' };
+            return content.widgets.filter(cell => cell.model.type === 'code').length;
         }"""
     )
-    view.page.wait_for_timeout(500)
+    view.page.wait_for_function(
+        "() => document.querySelectorAll('.jp-Notebook .jp-Cell').length"
+        " === window.jupyterapp.shell.currentWidget.content.widgets.length"
+    )
+    view.page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    notebook_is_done(view.page, count, 120_000)
+    return view
 
 
 def cell(view: View, name: str) -> Locator:
@@ -40,14 +48,71 @@ def cell(view: View, name: str) -> Locator:
 def test_a_lesson_runs_and_looks_as_it_should(
     path: Path, open_notebook: OpenNotebook, screenshot: Callable[..., Path]
 ) -> None:
-    view = open_notebook(path)
-    show_all(view)
+    view = play(open_notebook, path)
     cells = view.page.locator(".jp-Notebook .jp-Cell")
+    view.page.locator(PREDICTION).first.wait_for()
     assert view.page.locator(".jp-OutputArea .jupyter-widgets").count() >= 2
     assert view.page.locator(PREDICTION).count() >= 1
     assert view.page.get_by_text(LOCKED).count() >= 1
     assert not view.page.get_by_text("Error displaying widget").count()
-    for number in range(0, cells.count(), 4):
+    for number in range(0, cells.count(), 5):
         for dark in (False, True):
             cells.nth(number).evaluate("cell => cell.scrollIntoView()")
             screenshot(view, f"lesson-{path.stem[:2]}-{number:02d}-{'dark' if dark else 'light'}", dark=dark)
+
+
+def type_prediction(view: View, name: str, *answers: str) -> None:
+    """Fill the fields of a question and press Enter in the last."""
+    fields = cell(view, name).locator(f"{PREDICTION} input")
+    for number, answer in enumerate(answers):
+        fields.nth(number).fill(answer)
+    fields.nth(len(answers) - 1).press("Enter")
+
+
+def test_lesson_7_opens_after_a_prediction_and_is_stepped_with_the_keyboard(
+    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
+) -> None:
+    view = play(open_notebook, next(path for path in LESSONS if path.stem.startswith("07")))
+    type_prediction(view, "question", "2", "not sure", "0")
+    cell(view, "question").get_by_text("takes a number").wait_for()
+    closed = cell(view, "observe-it").get_by_text(LOCKED)
+    assert closed.count() == 1
+    type_prediction(view, "question", "2", "−1", "0")
+    explorer = cell(view, "observe-it").locator(".explorer")
+    explorer.wait_for()
+    assert not closed.count()
+    compared = cell(view, "compare-it").locator("table").first.inner_text()
+    assert "3 too little" in compared
+    assert "as predicted" in compared
+    explorer.locator(".graph").first.click(position={"x": 5, "y": 5})
+    steps = [explorer.locator(".live").inner_text()]
+    for _ in range(3):
+        view.page.keyboard.press("ArrowRight")
+        view.page.wait_for_timeout(100)
+        steps.append(explorer.locator(".live").inner_text())
+    assert len(set(steps)) == 4
+    assert "step 6 of 6" in steps[-1].lower()
+    for width in (1300, 640):
+        for dark in (False, True):
+            name = f"lesson-07-open-{width}-{'dark' if dark else 'light'}"
+            cell(view, "question").evaluate("cell => cell.scrollIntoView()")
+            screenshot(view, name, dark=dark, width=width, height=1200)
+
+
+def test_lesson_1_opens_both_pictures_after_a_number_and_a_choice(
+    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
+) -> None:
+    view = play(open_notebook, LESSONS[0])
+    type_prediction(view, "question", "10")
+    cell(view, "observe-it").locator(".autodiff-lab svg").first.wait_for()
+    assert "1 too much" in cell(view, "observe-it").locator("table").first.inner_text()
+    cell(view, "tangent-question").locator("input[type=radio]").first.check()
+    cell(view, "tangent-question").get_by_role("button", name="Commit").click()
+    cell(view, "tangent-answer").locator(".autodiff-lab svg").first.wait_for()
+    assert "not as predicted" in cell(view, "tangent-answer").locator("table").first.inner_text()
+    for width in (1300, 640):
+        for dark in (False, True):
+            for place in ("question", "tangent-question"):
+                name = f"lesson-01-{place}-{width}-{'dark' if dark else 'light'}"
+                cell(view, place).evaluate("cell => cell.scrollIntoView()")
+                screenshot(view, name, dark=dark, width=width, height=1200)
