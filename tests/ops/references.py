@@ -6,6 +6,20 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+
+def _slope_by_a(a: Any, x: Any, order: int) -> Any:
+    """Differentiate the series of P(a, x) by a with complex steps; SciPy's loggamma takes complex numbers."""
+    a, x = np.broadcast_arrays(a, x)
+
+    def value(shift: complex) -> Any:
+        z = a[..., None] + np.arange(200) + shift
+        return np.exp(z * np.log(x)[..., None] - x[..., None] - scipy.special.loggamma(z + 1)).sum(-1)
+
+    # Cauchy's formula: the mean over a circle of f(a + r u) / (r u)^n, times n!.
+    unit = 0.1 * np.exp(2j * np.pi * np.arange(32) / 32)
+    return sum(value(u) / u**order for u in unit).real / 32 * order
+
+
 MATHEMATICS: dict[str, Callable[..., Any]] = {
     # Complex numbers.
     "widen": lambda x: x + 0j,
@@ -58,7 +72,7 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "fresnel_cos": lambda x: scipy.special.fresnel(x)[1],
     "fresnel_sin": lambda x: scipy.special.fresnel(x)[0],
     "igamma": scipy.special.gammainc,
-    "igamma_slope": lambda a, x, order: _slope_by_a(a, x, order),
+    "igamma_slope": _slope_by_a,
     "igammac": lambda a, x: 1 - scipy.special.gammainc(a, x),
     "lgamma": scipy.special.loggamma,
     "log_quotient": lambda x: np.log(x) / (1 - x),
@@ -67,16 +81,3 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "spence": scipy.special.spence,
     "zeta": scipy.special.zeta,
 }
-
-
-def _slope_by_a(a: Any, x: Any, order: int) -> Any:
-    """Differentiate the series of P(a, x) by a with complex steps; SciPy's loggamma takes complex numbers."""
-    a, x = np.broadcast_arrays(a, x)
-
-    def value(shift: complex) -> Any:
-        z = a[..., None] + np.arange(200) + shift
-        return np.exp(z * np.log(x)[..., None] - x[..., None] - scipy.special.loggamma(z + 1)).sum(-1)
-
-    # Cauchy's formula: the mean over a circle of f(a + r u) / (r u)^n, times n!.
-    unit = 0.1 * np.exp(2j * np.pi * np.arange(32) / 32)
-    return sum(value(u) / u**order for u in unit).real / 32 * order

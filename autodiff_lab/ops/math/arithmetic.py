@@ -12,6 +12,7 @@ from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.ops.docs import of_one, of_two
+from autodiff_lab.ops.math.complex_numbers import is_complex, stretched, turned
 
 subtract = binary(
     "subtract", operator.sub,
@@ -106,7 +107,7 @@ def _power_slope_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any, order: int) 
 power_slope = general(
     "power_slope", _power_slope,
     lambda ops, g, out, x, y, order: g * ops.power_slope(x, y, order=order + 1), _power_slope_rule_y,
-    symbol="d^", latex="{1} {{{0}}}^{{{1} - 1}}",
+    warns=False, symbol="d^", latex="{1} {{{0}}}^{{{1} - 1}}",
     locals_latex=(r"{1} ({1} - 1) {{{0}}}^{{{1} - 2}}", r"\frac{{\partial}}{{\partial {1}}} {1} {{{0}}}^{{{1} - 1}}"),
     sentence="takes the slope of {0} to the power {1}",
     doc="The derivative of x^y by x, `order` times: y·x^(y-1), and 0 where y is 0, at x = 0 too; the rule of `pow`.")
@@ -158,15 +159,16 @@ reciprocal = unary(
 Tensor(0.25, shape=(), dtype=float32)""", domain="x ≠ 0"))
 
 sign = unary(
-    "sign", np.sign, lambda ops, g, out, x: g * 0, floating=False,
+    "sign", np.sign, lambda ops, g, out, x: turned(ops, g, out, x) if is_complex(x) else g * 0, floating=False,
     symbol="sign", latex=r"\operatorname{{sign}} {0}", locals_latex=("0",), sentence="takes the sign of {0}",
-    domain=(Domain(away_from=(0.0,)),), keeps="nothing", registered="Sign",
-    doc=of_one("-1, 0 or 1 by the sign of x; nan stays nan.", "0", """
+    domain=(Domain(away_from=(0.0,)),), registered="Sign",
+    doc=of_one("-1, 0 or 1 by the sign of x; nan stays nan. The direction x/|x| of a complex number.",
+               "0 for real numbers", """
 >>> print(lab.sign([-2.0, 0.0, 5.0]))
 Tensor([-1.  0.  1.], shape=(3,), dtype=float32)""", dtypes="any number", raises=("convert",)))
 
 abs = unary(
-    "abs", np.abs, lambda ops, g, out, x: g * ops.sign(x), floating=False,
+    "abs", np.abs, lambda ops, g, out, x: stretched(ops, g, x) if is_complex(x) else g * ops.sign(x), floating=False,
     symbol="|x|", latex=r"\left| {0} \right|", locals_latex=(r"\operatorname{{sign}} {0}",),
     sentence="takes the absolute value of {0}", expression="fabs({0})", domain=(Domain(away_from=(0.0,)),),
     keeps="inputs", registered="Abs", operator="abs",

@@ -1,0 +1,145 @@
+"""Complex numbers: made, taken apart, conjugated.
+
+The convention is TensorFlow's: the gradient of a real loss L by z = x + iy is ∂L/∂x + i·∂L/∂y, the direction in which L
+grows fastest, and that of a holomorphic f is the conjugate of f'.  Inside a sweep adjoints travel as the conjugate of
+that, ∂L/∂x - i·∂L/∂y: then the rules of holomorphic functions are those of real ones, and only the ops of this
+file, `abs` and `sign` know that a number has two parts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch
+from autodiff_lab.ops.array.creation import zeros_like
+from autodiff_lab.ops.docs import doc
+
+_WIDE = {"float32": "complex64", "float64": "complex128"}
+
+
+def is_complex(x: Any) -> bool:
+    """Whether an array or a tensor, as a rule may meet either, is complex."""
+    return getattr(x.dtype, "dtype", x.dtype).kind == "c"
+
+
+def _complex_of(x: Any) -> np.dtype[Any]:
+    return np.dtype(np.complex64 if x.dtype == np.float32 else np.complex128)
+
+
+def _join(x: Any, y: Any) -> Any:
+    made = np.empty(np.broadcast_shapes(x.shape, y.shape), _complex_of(x))
+    made.real, made.imag = x, y
+    return made[()]
+
+
+def _narrowed(ops: Any, g: Any, x: Any) -> Any:
+    """A real part in the dtype of what was widened: half floats become complex128 on the way."""
+    return g if g.dtype == x.dtype else ops.cast(g, dtype=x.dtype.name)
+
+
+widen = general(
+    "widen", lambda x: x.astype(_complex_of(x)), lambda ops, g, out, x: _narrowed(ops, ops.real_part(g), x),
+    symbol="ℂ", latex=r"{0} + 0i", locals_latex=(r"\Re",), sentence="takes {0} as a complex number", keeps="nothing",
+    doc="A real tensor as a complex one; the rules of `real` and `imag` use it.")
+real_part = general(
+    "real_part", lambda x: np.array(x.real)[()], lambda ops, g, out, x: ops.widen(g) if is_complex(x) else g,
+    symbol="Re", latex=r"\Re {0}", locals_latex=("1",), sentence="takes the real part of {0}", keeps="nothing",
+    registered="Real", doc="The kernel-level real part; `lab.math.real` is the public function.")
+imaginary_part = general(
+    "imaginary_part", lambda x: np.array(x.imag)[()],
+    lambda ops, g, out, x: ops.widen(g) * -1j if is_complex(x) else g * 0,
+    symbol="Im", latex=r"\Im {0}", locals_latex=("-i",), sentence="takes the imaginary part of {0}", keeps="nothing",
+    registered="Imag", doc="The kernel-level imaginary part; `lab.math.imag` is the public function.")
+conj_of = general(
+    "conj", np.conj, lambda ops, g, out, x: ops.conj(g),
+    symbol="z̄", latex=r"\overline{{{0}}}", locals_latex=(r"\overline{{\,\cdot\,}}",),
+    sentence="takes the conjugate of {0}", keeps="nothing", registered="Conj",
+    doc="The kernel-level conjugate; `lab.math.conj` is the public function.")
+complex_of = general(
+    "complex", _join,
+    lambda ops, g, out, x, y: _narrowed(ops, ops.real_part(g), x),
+    lambda ops, g, out, x, y: -_narrowed(ops, ops.imaginary_part(g), y),
+    symbol="x+iy", latex="{0} + i {1}", locals_latex=(r"\Re", r"-\Im"),
+    sentence="joins {0} and {1} to a complex number", keeps="nothing", registered="Complex",
+    doc="The kernel-level join of two parts; `lab.complex` is the public function.")
+
+
+def _angle_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+    """The angle is the imaginary part of ln z, whose derivative is 1/z."""
+    return ops.widen(g) * -1j / x if is_complex(x) else g * 0
+
+
+angle_of = general(
+    "angle", lambda x: np.angle(x).astype(x.real.dtype)[()], _angle_rule,
+    symbol="arg", latex=r"\arg {0}", locals_latex=(r"\frac{{-i}}{{{0}}}",), sentence="takes the angle of {0}",
+    keeps="inputs", registered="Angle", doc="The kernel-level angle; `lab.math.angle` is the public function.")
+
+
+def turned(ops: Any, g: Any, out: Any, x: Any) -> Any:
+    """Give the share of z through z/|z|: stretching z changes nothing, so only the part of g across z is passed on."""
+    across = ops.widen(ops.imaginary_part(g * out))
+    return across * ops.conj(out) * 1j * ops.widen(ops.reciprocal_no_nan(ops.abs(x)))
+
+
+def stretched(ops: Any, g: Any, x: Any) -> Any:
+    """Give the share of z through |z|: g in the direction z/|z|, and 0 at 0."""
+    return ops.widen(g) * ops.conj(ops.sign(x))
+
+
+def _whole(value: Any, what: str) -> Tensor:
+    x = convert(value)
+    if x._array.dtype.kind not in "cf" or x._array.dtype.itemsize < 4:
+        raise DtypeMismatch(f"{what}: takes complex, float32 or float64 tensors, got {x.dtype.name}. Try lab.cast.")
+    return x
+
+
+def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+    x, y = convert_pair(complex_of.op, real, imag)  # type: ignore[attr-defined]
+    if x._array.dtype != y._array.dtype or x.dtype.name not in _WIDE:
+        raise DtypeMismatch(f"complex: both parts must be float32, or both float64; got {x.dtype.name} and "
+                            f"{y.dtype.name}. Try lab.cast.")
+    return complex_of(x, y)
+
+
+def real(input: Any, name: str | None = None) -> Tensor:
+    x = convert(input)
+    return real_part(x) if x._array.dtype.kind == "c" else x
+
+
+def imag(input: Any, name: str | None = None) -> Tensor:
+    x = _whole(input, "imag")
+    return imaginary_part(x) if x._array.dtype.kind == "c" else zeros_like(x)
+
+
+def conj(x: Any, name: str | None = None) -> Tensor:
+    x = convert(x)
+    return conj_of(x) if x._array.dtype.kind == "c" else x
+
+
+def angle(input: Any, name: str | None = None) -> Tensor:
+    return angle_of(_whole(input, "angle"))
+
+
+_SAME = "x (*s) -> (*s)"
+_NOTE = ("Convention: the gradient of a real loss by z = x + iy is ∂L/∂x + i·∂L/∂y; that of a holomorphic f is the "
+         "conjugate of f'.")
+for _function, _words, _shapes, _derivative, _example in (
+    (complex, "Complex numbers from their real and imaginary parts.", "real (*s), imag (*t) -> broadcast of s and t",
+     "the real part of g for the one, its imaginary part for the other",
+     ">>> print(lab.complex([1.0, 2.0], 3.0))\nTensor([1.+3.j 2.+3.j], shape=(2,), dtype=complex64)"),
+    (real, "Real part, as a real tensor; real tensors are returned as they are.", _SAME, "g as a complex number",
+     ">>> print(lab.math.real(lab.complex(1.0, 2.0)))\nTensor(1.0, shape=(), dtype=float32)"),
+    (imag, "Imaginary part, as a real tensor; 0 for real tensors.", _SAME, "i·g",
+     ">>> print(lab.math.imag(lab.complex(1.0, 2.0)))\nTensor(2.0, shape=(), dtype=float32)"),
+    (conj, "Complex conjugate; real tensors are returned as they are.", _SAME, "the conjugate of g",
+     ">>> print(lab.math.conj(lab.complex(1.0, 2.0)))\nTensor((1-2j), shape=(), dtype=complex64)"),
+    (angle, "Angle in radians between -π and π; 0 or π for real numbers.", _SAME, "i·g/conj(z); 0 for real numbers",
+     ">>> print(lab.math.angle(lab.complex(0.0, 2.0)))\nTensor(1.5707964, shape=(), dtype=float32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64, complex64, complex128",
+                            derivative=_derivative, example=_example, raises=("dtypes", "convert"), notes=_NOTE)

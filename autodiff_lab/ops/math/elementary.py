@@ -1,0 +1,173 @@
+"""Elementwise functions beside the operators: angles of points, differences squared, truncated division, neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import binary, general, unary
+from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.op import REALS, Domain
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.ops.docs import doc, of_one, of_two
+from autodiff_lab.ops.math.arithmetic import divide, floormod, multiply
+
+_FLOATS = "floating, both the same"
+
+atan2 = binary(
+    "atan2", np.arctan2,
+    lambda ops, g, out, y, x: g * (x / (x * x + y * y)),
+    lambda ops, g, out, y, x: -(g * (y / (x * x + y * y))),
+    symbol="atan2", latex=r"\operatorname{{atan2}}({0}, {1})",
+    locals_latex=(r"\frac{{{1}}}{{{1}^2 + {0}^2}}", r"-\frac{{{0}}}{{{1}^2 + {0}^2}}"),
+    sentence="takes the angle of the point with height {0} and width {1}",
+    domain=(REALS, Domain(low=0.0)), keeps="inputs", registered="Atan2",
+    doc=of_two("Angle of the point (x, y) in radians, between -π and π; the first argument is y.",
+               "x/(x² + y²) for y, -y/(x² + y²) for x; nan at the origin, as in TensorFlow", """
+>>> print(lab.atan2(1.0, 0.0))
+Tensor(1.5707964, shape=(), dtype=float32)""", domain="all points but the origin", dtypes=_FLOATS))
+
+squared_difference = binary(
+    "squared_difference", lambda x, y: np.square(x - y),
+    lambda ops, g, out, x, y: g * (2 * (x - y)),
+    lambda ops, g, out, x, y: g * (2 * (y - x)),
+    symbol="(x−y)²", latex=r"\left({0} - {1}\right)^2", locals_latex=(r"2 ({0} - {1})", r"-2 ({0} - {1})"),
+    sentence="squares the difference of {0} and {1}", keeps="inputs", registered="SquaredDifference",
+    doc=of_two("The square of x - y, elementwise.", "2(x - y) for x, -2(x - y) for y", """
+>>> print(lab.math.squared_difference([1.0, 4.0], 2.0))
+Tensor([1. 4.], shape=(2,), dtype=float32)"""))
+
+softsign = unary(
+    "softsign", lambda x: x / (1 + np.abs(x)),
+    lambda ops, g, out, x: g * ops.square(1 - ops.abs(out)),
+    symbol="softsign", latex=r"\frac{{{0}}}{{1 + |{0}|}}", locals_latex=(r"\frac{{1}}{{(1 + |{0}|)^2}}",),
+    sentence="squashes {0} between -1 and 1", domain=(Domain(away_from=(0.0,)),), keeps="output",
+    registered="Softsign",
+    doc=of_one("x / (1 + |x|), elementwise.", "1/(1 + |x|)²", """
+>>> print(lab.math.softsign([-1.0, 3.0]))
+Tensor([-0.5   0.75], shape=(2,), dtype=float32)"""))
+
+rint = unary(
+    "rint", np.rint, None, symbol="rint", latex=r"\operatorname{{rint}} {0}",
+    sentence="rounds {0} to the nearest whole number", registered="Rint",
+    doc=of_one("The nearest whole number, ties to even.", "none: a step function, gradients stop here", """
+>>> print(lab.math.rint([0.5, 1.5, -2.7]))
+Tensor([ 0.  2. -3.], shape=(3,), dtype=float32)"""))
+
+next_to = general(
+    "nextafter", np.nextafter, lambda ops, g, out, x, y: g, None,
+    symbol="next", latex=r"\operatorname{{next}}({0}, {1})", locals_latex=("1", ""),
+    sentence="takes the number next to {0} on the way to {1}", keeps="nothing", registered="NextAfter",
+    doc="The kernel-level nextafter; `lab.math.nextafter` is the public function.")
+
+
+def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+    x, y = convert_pair(next_to.op, x1, x2)  # type: ignore[attr-defined]
+    if x._array.dtype != y._array.dtype or not x.dtype.is_floating:
+        raise DtypeMismatch(f"nextafter: takes floating-point tensors of one dtype, got {x.dtype.name} and "
+                            f"{y.dtype.name}. Try lab.cast.")
+    return next_to(x, y)
+
+
+def _truncated(x: Any, y: Any) -> Any:
+    if x.dtype.kind in "iu":
+        return np.where(y == 0, x.dtype.type(0), (x - np.fmod(x, np.where(y == 0, x.dtype.type(1), y))) // y)[()]
+    return np.trunc(x / y)
+
+
+truncatediv = binary(
+    "truncatediv", _truncated, None, None, symbol="÷", latex=r"\operatorname{{trunc}}({0} / {1})",
+    sentence="divides {0} by {1} and drops what is after the point", registered="TruncateDiv",
+    doc=of_two("Quotient rounded towards zero, elementwise.", "none: a step function", """
+>>> print(lab.truncatediv(-7, 2))
+Tensor(-3, shape=(), dtype=int32)"""))
+
+truncatemod = binary(
+    "truncatemod", np.fmod,
+    lambda ops, g, out, x, y: g,
+    lambda ops, g, out, x, y: -(g * ops.truncated_quotient(x, y)),
+    symbol="rem", latex=r"{0} \operatorname{{rem}} {1}", locals_latex=("1", r"-\operatorname{{trunc}}({0} / {1})"),
+    sentence="takes the remainder of {0} by {1}, with the sign of {0}", domain=(REALS, Domain(low=2.5)),
+    keeps="inputs", registered="TruncateMod",
+    doc=of_two("Remainder with the sign of x, elementwise.", "1 for x; minus the truncated quotient for y", """
+>>> print(lab.truncatemod([5.0, -5.0], 3.0))
+Tensor([ 2. -2.], shape=(2,), dtype=float32)""", domain="y ≠ 0"))
+
+truncated_quotient = binary(
+    "truncated_quotient", lambda x, y: np.trunc(x / y), lambda ops, g, out, x, y: g * 0,
+    lambda ops, g, out, x, y: g * 0, symbol="trunc", latex=r"\operatorname{{trunc}}({0} / {1})",
+    locals_latex=("0", "0"), sentence="divides {0} by {1} and drops what is after the point",
+    domain=(REALS, Domain(low=2.5)), keeps="nothing",
+    doc=of_two("Truncated quotient with a derivative of 0; the rule of `truncatemod` uses it.", "0", """
+>>> print(lab.ops.math.elementary.truncated_quotient(-7.0, 2.0))
+Tensor(-3.0, shape=(), dtype=float32)"""))
+
+
+def _clip_rule(ops: Any, g: Any, out: Any, x: Any, low: Any, high: Any) -> Any:
+    return g * (ops.not_below(x, low) * ops.not_below(high, x))
+
+
+clip = general(
+    "clip", lambda x, low, high: np.minimum(np.maximum(x, low), high), _clip_rule,
+    lambda ops, g, out, x, low, high: g * ops.below(x, low),
+    lambda ops, g, out, x, low, high: g * (ops.below(high, x) * ops.not_below(x, low)),
+    symbol="clip", latex=r"\operatorname{{clip}}({0}, {1}, {2})",
+    locals_latex=(r"[{1} \le {0} \le {2}]", "[{0} < {1}]", "[{0} > {2}]"),
+    sentence="keeps {0} between {1} and {2}", keeps="inputs", registered="ClipByValue",
+    doc="The kernel-level clip; `lab.clip_by_value` is the public function.")
+
+
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
+    x = convert(t)
+    low, high = (convert(bound, x) for bound in (clip_value_min, clip_value_max))
+    for bound in (low, high):
+        if bound._array.dtype != x._array.dtype:
+            raise DtypeMismatch(f"clip_by_value: the tensor is {x.dtype.name} and a bound is {bound.dtype.name}. "
+                                "Try lab.cast.")
+    return clip(x, low, high)
+
+
+clip_by_value.__doc__ = doc(
+    "x, no less than the one bound and no more than the other; where they cross, the upper one wins.",
+    shapes="t (*s), bounds that broadcast to s -> (*s)", dtypes="any number, all the same",
+    derivative="1 for x from bound to bound, both included, 0 beyond; 1 for a bound where it is taken",
+    raises=("shape", "dtypes", "convert"),
+    example=">>> print(lab.clip_by_value([-3.0, 0.5, 3.0], -1.0, 1.0))\n"
+            "Tensor([-1.   0.5  1. ], shape=(3,), dtype=float32)")
+
+
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Tensor:
+    factor, x = convert_pair(multiply.op, scalar, x)  # type: ignore[attr-defined]
+    if factor._array.ndim:
+        raise ShapeMismatch(f"scalar_mul: the factor must be a single number, got shape {factor._array.shape}. "
+                            "Try lab.multiply.")
+    return multiply(factor, x)
+
+
+def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    return divide(x, y)
+
+
+def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    return divide(x, y)
+
+
+def mod(x: Any, y: Any, name: str | None = None) -> Tensor:
+    return floormod(x, y)
+
+
+for _function, _words, _derivative, _domain, _example in (
+    (nextafter, "The nearest representable number to x1 in the direction of x2.", "1 for x1, none for x2",
+     "all real numbers", ">>> bool(lab.math.nextafter(1.0, 2.0) > 1.0)\nTrue"),
+    (scalar_mul, "A single number times a tensor.", "x summed for the number, the number for x", "all real numbers",
+     ">>> print(lab.scalar_mul(2.0, [1.0, 3.0]))\nTensor([2. 6.], shape=(2,), dtype=float32)"),
+    (truediv, "Quotient of two tensors; integers give float64. The same as `divide`.", "1/y for x, -x/y² for y",
+     "y ≠ 0", ">>> print(lab.truediv(3, 2))\nTensor(1.5, shape=(), dtype=float64)"),
+    (realdiv, "Quotient of two tensors. The same as `divide`.", "1/y for x, -x/y² for y",
+     "y ≠ 0", ">>> print(lab.realdiv(3.0, 2.0))\nTensor(1.5, shape=(), dtype=float32)"),
+    (mod, "Remainder with the sign of y. The same as `floormod`.", "1 for x; minus the floored quotient for y",
+     "y ≠ 0", ">>> print(lab.math.mod([5.0, -1.0], 3.0))\nTensor([2. 2.], shape=(2,), dtype=float32)"),
+):
+    _function.__doc__ = of_two(_words, _derivative, _example, _domain)

@@ -1,0 +1,20 @@
+"""Kernels that are functions of SciPy, which is imported when the first of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def special(name: str) -> Callable[..., Any]:
+    """Give a function of `scipy.special` as a kernel; half floats are worked out in float32, which SciPy knows."""
+    def kernel(*arrays: Any) -> Any:
+        from scipy import special as functions
+        function = getattr(functions, name)
+        dtype = arrays[-1].dtype
+        if dtype.itemsize == 2 and dtype.kind in "fV":
+            return function(*[x.astype(np.float32) for x in arrays]).astype(dtype)
+        return function(*[x if x.dtype == dtype else x.astype(dtype) for x in arrays])
+    return kernel
