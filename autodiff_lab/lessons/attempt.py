@@ -72,7 +72,7 @@ def attempt(function: Any, *arguments: Any) -> Any:
         value = function(*arguments)
     except Exception as error:  # noqa: BLE001 - whatever a learner's code raises belongs in the note
         if "ellipsis" in str(error).lower():
-            raise stop("BLANK", f"{name} still has a blank (...) in a sum or a product.") from None
+            raise stop("BLANK", f"{name} still has a blank (...).") from None
         raise stop("RAISES", f"{name} raised {type(error).__name__}: {error}") from None
     if is_blank(value):
         said = "returns a blank (...)" if value is ... else "returns nothing"

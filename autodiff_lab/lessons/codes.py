@@ -33,9 +33,7 @@ class Misconception:
 CODES: dict[str, Misconception] = {
     # --- no misconception ------------------------------------------------------------------------------------------
     "BLANK": Misconception(
-        "not answered yet",
-        "There are blanks left.",
-        "Replace every ... and run the cell again. A guess is welcome: the answer tells you what it would mean.",
+        "not answered yet", "There are blanks left.", "Replace every ... and run the cell again; a guess is welcome."
     ),
     "RAISES": Misconception(
         "the code stops",

@@ -23,6 +23,7 @@ Answer = float | str
 
 LOCKED = "Closed until you commit a prediction above."
 _FRACTION = re.compile(r"(-?[\d.]+)\s*/\s*([\d.]+)")
+_ROW = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 16px"}
 _SIZE = 'style="font-size: 14px; line-height: 1.5; max-width: 46em"'
 
 
@@ -92,7 +93,7 @@ class Prediction(_Shown):
         self._button = ipywidgets.Button(description="Commit", tooltip="Fix this prediction and open what it closes")
         self._button.on_click(lambda _: self._read())
         self._note = ipywidgets.HTML()
-        row = ipywidgets.HBox([*self._fields, self._button], layout={"flex_flow": "row wrap", "align_items": "center"})
+        row = ipywidgets.HBox([*self._fields, self._button], layout=_ROW)
         if self.choices:
             row.layout.flex_flow = "column"
             row.layout.align_items = "flex-start"
@@ -257,7 +258,8 @@ class Unlocked(_Shown):
             + "</tr>"
             for row in rows
         )
-        return f'<table style="border-collapse: collapse; font-size: 14px"><tr>{head}</tr>{body}</table>'
+        table = f'<table style="border-collapse: collapse; font-size: 14px"><tr>{head}</tr>{body}</table>'
+        return f'<div role="status">{table}</div>'
 
     def account(self) -> str:
         """Return that it is closed, or the comparison."""

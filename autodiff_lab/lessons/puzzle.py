@@ -114,7 +114,9 @@ class BackwardPuzzle:
         """Return the recording with its backward pass, once the blanks have been filled."""
         if self._passed:
             return self._whole
-        return not_yet("BLANK", "The backward pass opens when the blanks are right.")
+        return not_yet(
+            "BLANK", "The backward pass opens here when the blanks are right.", "Fill them in the cell above."
+        )
 
     def explain(self, name: str, answer: float) -> str:
         """Return the code of the wrong idea that gives this answer, all answers before it being right."""
@@ -238,7 +240,7 @@ def backward_puzzle(seed: int | None = None) -> BackwardPuzzle:
     ('f', 'c', 'b', 'a', 'x', 'y', 'z')
     >>> puzzle.check({name: ... for name in puzzle.blanks})
     Not yet. 7 blanks are left: f, c, b, a, x, y, z.
-    Hint: Replace every ... and run the cell again. A guess is welcome: the answer tells you what it would mean.
+    Hint: Replace every ... and run the cell again; a guess is welcome.
     """
     seed = secrets.randbelow(9000) + 1000 if seed is None else seed
     rng = np.random.default_rng(seed)

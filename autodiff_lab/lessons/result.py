@@ -13,7 +13,7 @@ from typing import Any
 from autodiff_lab.lessons.codes import CODES
 
 _NOTE = (
-    "border-left: 3px solid {colour}; padding: 4px 12px; margin: 4px 0; max-width: 46em; line-height: 1.5;"
+    "border-left: 3px solid {colour}; padding: 4px 12px; margin: 4px 0; max-width: 60em; line-height: 1.5;"
     "font-family: var(--jp-ui-font-family, sans-serif); font-size: 14px"
 )
 _PASSED, _OPEN = "var(--jp-brand-color1, #0072b2)", "var(--jp-warn-color1, #b24700)"

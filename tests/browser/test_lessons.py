@@ -55,7 +55,7 @@ def test_a_lesson_runs_and_looks_as_it_should(
     assert view.page.locator(PREDICTION).count() >= 1
     assert view.page.get_by_text(LOCKED).count() >= 1
     assert not view.page.get_by_text("Error displaying widget").count()
-    for number in range(0, cells.count(), 5):
+    for number in range(0, cells.count(), 8):
         for dark in (False, True):
             cells.nth(number).evaluate("cell => cell.scrollIntoView()")
             screenshot(view, f"lesson-{path.stem[:2]}-{number:02d}-{'dark' if dark else 'light'}", dark=dark)

@@ -30,12 +30,12 @@ def sources(lesson: str) -> dict[str, str]:
 
 
 def play(lesson: str, changes: Mapping[str, str] | None = None, stop_after: str = "") -> dict[str, Any]:
-    """Run a lesson and return what each cell shows, by id."""
+    """Run a lesson and return what each cell shows, by id, and under ``""`` the names that it leaves."""
     shipped = sources(lesson)
     changes = changes or {}
     assert set(changes) <= set(shipped), f"no such cells: {set(changes) - set(shipped)}"
     names: dict[str, Any] = {"__name__": "__main__"}
-    shown: dict[str, Any] = {}
+    shown: dict[str, Any] = {"": names}
     for count, (key, source) in enumerate(shipped.items(), start=1):
         shown[key] = run(changes.get(key, source), names, f"<lesson cell {count}>")
         if key == stop_after:

@@ -95,6 +95,34 @@ def test_the_notebook_can_be_read_as_a_diff(lesson: str) -> None:
     assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
 
 
+def test_the_recording_behind_the_widget_of_lesson_7_is_right() -> None:
+    names = play("07")[""]
+
+    def f(x: float, y: float, z: float) -> float:
+        return (x + y) * max(x, z)
+
+    at, h = {"x": 3.0, "y": -1.0, "z": 2.0}, 1e-6
+    for name, tensor in names["slopes"].items():
+        slope = (f(**{**at, name: at[name] + h}) - f(**{**at, name: at[name] - h})) / (2 * h)
+        assert float(tensor) == pytest.approx(slope, abs=1e-6)
+    (sweep,) = names["recording"].sweeps
+    recorded = [names["recording"].applications[step.application].op for step in sweep.steps]
+    assert recorded == ["multiply", "maximum", "add"]
+    assert [float(names["recording"].tensors[key].snapshot.array) for key in sweep.results] == [5.0, 3.0, 0.0]
+
+
+def test_the_recordings_behind_the_widgets_of_lesson_6_are_right() -> None:
+    names = play("06")[""]
+    for recording, operations, slope in (
+        (names["short"], ["multiply", "add", "greater"], 1.5),
+        (names["long"], ["multiply", "add", "greater", "multiply"], 1.35),
+    ):
+        assert [application.op for application in recording.forward] == operations
+        result = recording.sweeps[0].results[0]
+        assert float(recording.tensors[result].snapshot.array) == pytest.approx(slope)
+    assert names["held"] == [4000, 8000, 12000, 16000, 20000, 20000]
+
+
 def test_the_broken_programs_are_those_of_the_notebook() -> None:
     for number, snippet in enumerate(SNIPPETS, start=1):
         twin = inspect.getsource(snippet).partition("\n")[2].strip()
