@@ -1,0 +1,47 @@
+"""Every class of `lab.errors` is documented by a program that raises it and the same program mended."""
+
+import builtins
+import inspect
+import re
+
+import pytest
+
+from autodiff_lab import errors
+from tests.test_documents import examples
+from tests.tree import ROOT
+
+PAGE = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+SECTIONS = {title: body for title, _, body in (part.partition("\n") for part in PAGE.split("\n## ")[1:])}
+CLASSES = {name: cls for name, cls in vars(errors).items() if inspect.isclass(cls) and issubclass(cls, errors.LabError)}
+# The common base is raised by nobody.
+DOCUMENTED = sorted(set(CLASSES) - {"LabError"})
+
+
+def test_the_page_has_a_section_for_every_class_and_for_no_other() -> None:
+    """LookupError is documented too: it is what TensorFlow code catches."""
+    assert set(SECTIONS) == {*DOCUMENTED, "LookupError"}
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_a_section_shows_the_failing_program_and_then_the_mended_one(name: str) -> None:
+    """That both run as shown is proven where all documents run."""
+    failing, *others = [example.code for example in examples(SECTIONS[name])]
+    assert f"\nautodiff_lab.errors.{name}: " in failing
+    assert others
+    assert all("Traceback" not in code for code in others)
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_a_class_is_also_the_built_in_that_a_user_would_catch(name: str) -> None:
+    cls = CLASSES[name]
+    assert issubclass(cls, errors.LabError)
+    built_in = [base for base in cls.__mro__ if base.__module__ == builtins.__name__]
+    if name != "InvalidArgumentError":  # a class of its own, as in TensorFlow
+        assert len([base for base in built_in if base not in (Exception, BaseException, object)]) >= 1
+        assert any(f"`{base.__name__}`" in SECTIONS[name] for base in cls.__mro__[1:])
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_the_family_tree_in_the_module_shows_every_class(name: str) -> None:
+    assert re.search(rf"── {name}\b", errors.__doc__ or "")
+    assert (CLASSES[name].__doc__ or "").strip().endswith(".")
