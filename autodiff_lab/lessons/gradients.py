@@ -6,7 +6,6 @@ such an engine at every point that was tried, the idea behind it is known, and n
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -147,11 +146,14 @@ def _names(function: Function) -> tuple[str, ...]:
 
 
 def _points(names: Sequence[str], rng: np.random.Generator) -> list[Numbers]:
-    """Points between −2 and 2 whose coordinates are well apart, so that no max is a tie and no two ideas agree."""
+    """Points between −2 and 2 whose coordinates are well apart, so that no max is a tie and no two ideas agree.
+
+    With each point comes its opposite, so that either input of a max wins somewhere.
+    """
     points: list[Numbers] = []
     while len(points) < TRIALS:
         place = np.round(rng.uniform(-2, 2, len(names)), 2)
         gaps = np.abs(np.subtract.outer(place, place))[~np.eye(len(names), dtype=bool)]
         if np.all(np.abs(place) > 0.2) and np.all(gaps > 0.2) and np.all(np.abs(np.abs(place) - 1) > 0.1):
-            points.append(dict(zip(names, map(operator.methodcaller("item"), place), strict=True)))
+            points += [dict(zip(names, map(float, each), strict=True)) for each in (place, -place)]
     return points

@@ -137,6 +137,15 @@ def test_the_tangent_meets_the_cubic_where_it_is_said_to(a: float) -> None:
     assert slope(cubic, a) == pytest.approx((cubic(a + 1e-5) - cubic(a - 1e-5)) / 2e-5)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_whatever_points_are_drawn_a_dropped_contribution_is_found(seed: int) -> None:
+    def dropped(x: float, y: float, z: float) -> dict[str, float]:
+        return {"x": max(x, z), "y": max(x, z), "z": (x + y) * (x < z)}
+
+    result = check_gradients(dropped, lambda x, y, z: (x + y) * lab.maximum(x, z), seed)
+    assert result.code == "OVERWRITE"
+
+
 def test_points_are_fresh_and_a_seed_makes_them_the_same_again() -> None:
     seen: list[float] = []
     check_gradients(lambda x: seen.append(x) or {"x": 0.0}, lambda x: x * x, seed=1)
