@@ -1,0 +1,1 @@
+"""Tests of explanations, ledgers and reports of values that are not finite."""
