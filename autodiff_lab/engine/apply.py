@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.failure import dtypes_differ, failed, wrong_dtype
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.op import Op, register
@@ -161,7 +161,7 @@ def unary(
             try:
                 x = convert(x)
             except NotOneTensor as met:
-                return met.value.__composite__(apply, (x,))
+                return handed(met, "__composite__", apply, (x,))
         array = x._array
         out = Tensor()
         out._id = fresh_id()
@@ -205,7 +205,7 @@ def binary(
             except NotOneTensor as met:
                 if not elementwise:
                     raise
-                return met.value.__composite__(apply, (x, y))
+                return handed(met, "__composite__", apply, (x, y))
         a, b = x._array, y._array
         if (a.__class__ is not b.__class__ or a.__class__ is ndarray) and a.dtype is not b.dtype and a.dtype != b.dtype:
             raise dtypes_differ(op, x, y)

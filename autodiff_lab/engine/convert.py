@@ -16,7 +16,7 @@ from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.strings import string_array
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ConversionError, DtypeMismatch, NotOneTensor, NotRectangular, ShapeMismatch
+from autodiff_lab.errors import ConversionError, DtypeMismatch, LabError, NotOneTensor, NotRectangular, ShapeMismatch
 from autodiff_lab.events import TensorMet, sinks_now
 
 ndarray = np.ndarray
@@ -164,6 +164,14 @@ def _from_structure(value: Any) -> Tensor:
     if hasattr(value, "__composite__"):
         raise NotOneTensor(value)
     return _with_value(value.__tensor__())
+
+
+def handed(met: NotOneTensor, method: str, *arguments: Any) -> Any:
+    """What a ragged or sparse tensor makes of an op on one tensor; its refusals come without a history."""
+    try:
+        return getattr(met.value, method)(*arguments)
+    except LabError as error:
+        raise error from None
 
 
 def _with_value(value: Any) -> Tensor:

@@ -195,17 +195,19 @@ class RaggedTensor(RaggedMakers, Operators):
             fill = b"" if array.dtype.kind == "O" else array.dtype.type(0)
         else:
             fill = np.asarray(convert(default_value, self.flat_values)._array)
-        limits = list(shape) if shape is not None else []
+        limits = [None] * self.ndim if shape is None else list(shape)
+        if len(limits) != self.ndim:
+            raise ShapeMismatch(f"to_tensor: shape {shape} has not the {self.ndim} axes of {self.shape}.")
         inner = limits[self.ragged_rank + 1 :]
-        if any(n is not None and n != m for n, m in zip(inner, array.shape[1:], strict=False)):
+        if any(n is not None and n != m for n, m in zip(inner, array.shape[1:], strict=True)):
             raise ShapeMismatch(f"to_tensor: shape {shape} does not agree with the inner shape {array.shape[1:]}.")
         return padded(self.flat_values, self._positions(limits), fill)
 
     def _positions(self, limits: list[Any]) -> Whole:
         """For each place of the rectangle the position of its flat value, or their number where there is none."""
         partition, total = self._partition, count(self.flat_values)
-        rows = limits[0] if limits and limits[0] is not None else partition.rows
-        width = limits[1] if len(limits) > 1 and limits[1] is not None else int(partition.lengths.max(initial=0))
+        rows = partition.rows if limits[0] is None else limits[0]
+        width = int(partition.lengths.max(initial=0)) if limits[1] is None else limits[1]
         numbers, places = partition.row_numbers, partition.places
         keep = (numbers < rows) & (places < width)
         if isinstance(self._values, RaggedTensor):

@@ -58,7 +58,7 @@ def constant(
     if depth == 0:
         raise ConversionError(f"ragged.constant: nested lists are needed, got {pylist!r}. Try lab.constant.")
     rank = depth - 1 - len(inner_shape or ()) if ragged_rank is None else ragged_rank
-    if not 0 <= rank < depth:
+    if rank < 0 or (rank >= depth and _holds_numbers(pylist)):
         raise ConversionError(f"ragged.constant: lists of depth {depth} have no {rank} ragged axes.")
     rows: list[Any] = list(pylist)
     partitions: list[RowPartition] = []
@@ -79,6 +79,10 @@ def constant(
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _holds_numbers(value: Any) -> bool:
+    return any(map(_holds_numbers, value)) if _is_list(value) else True
 
 
 def _depth(value: Any) -> int:
@@ -297,7 +301,8 @@ def from_tensor(tensor: Tensor, lengths: Any, padding: Any, ragged_rank: int) ->
         _same_length(len(kept), rows)
     elif padding is not None:
         real = array != np.asarray(convert(padding, tensor)._array)
-        real = np.asarray(real.reshape(rows, width, -1).any(axis=-1), np.bool_)
+        real = np.any(np.asarray(real, np.bool_), axis=tuple(np.arange(2, array.ndim)), keepdims=True)
+        real = real.reshape(rows, width)
         kept = np.where(real.any(axis=1), width - np.argmax(real[:, ::-1], axis=1), 0) if width else kept
     partition = RowPartition.from_lengths(kept)
     positions = partition.places + partition.row_numbers * width
@@ -317,7 +322,7 @@ def from_sparse(sparse: SparseTensor) -> RaggedTensor:
 
 def to_sparse(x: RaggedTensor) -> SparseTensor:
     """`RaggedTensor.to_sparse`."""
-    positions = x._positions([])
+    positions = x._positions([None] * x.ndim)
     total = count(x.flat_values)
     outer = np.argwhere(positions < total)
     order = positions[positions < total]

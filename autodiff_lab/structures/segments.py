@@ -1,8 +1,8 @@
 """Reductions over segments: values that share a number are reduced to one.
 
 Ragged axes and the axes of sparse tensors are both reduced so.  The values of each segment become one row of a
-rectangle, filled up with what changes nothing (0 for a sum), and the row is reduced by the ordinary op; gradients
-therefore follow its rule, ties in a maximum included.
+rectangle, filled up with what changes nothing (1 for a product), and the row is reduced by the ordinary op; gradients
+therefore follow its rule, ties in a maximum included.  Sums are added up in place.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.gathering import gather_axis, scatter_nd
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.math import reductions
@@ -28,7 +28,7 @@ def neutral(name: str, dtype: np.dtype[Any]) -> Any:
             return dtype.type(-np.inf if name == "reduce_max" else np.inf)
         limits = np.iinfo(dtype)
         return dtype.type(limits.min if name == "reduce_max" else limits.max)
-    return dtype.type({"reduce_sum": 0, "reduce_prod": 1, "reduce_any": False, "reduce_all": True}[name])
+    return dtype.type({"reduce_prod": 1, "reduce_any": False, "reduce_all": True}[name])
 
 
 def padded(values: Tensor, positions: np.ndarray[Any, Any], fill: Any) -> Tensor:
@@ -67,6 +67,8 @@ def reduce_segments(name: str, values: Tensor, segments: np.ndarray[Any, Any], c
         lengths = np.bincount(segments, minlength=count).astype(np.float64)
         shape = (count,) + (1,) * (values._array.ndim - 1)
         return divide(total, cast(reshape(wrap(lengths), shape), total.dtype))
+    if name == "reduce_sum":  # rows of a rectangle would waste memory where few segments are long
+        return scatter_nd(wrap(segments[:, None]), values, (count, *values._array.shape[1:]))
     reduce = getattr(reductions, name, None)
     if reduce is None or name not in _KNOWN:
         raise InvalidArgumentError(

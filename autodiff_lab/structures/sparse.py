@@ -62,6 +62,8 @@ class SparseTensor(Operators):
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         self._values = convert(values)
         self._shape = tuple(int(n) for n in _whole(dense_shape, 1, "dense_shape"))
+        if any(n < 0 for n in self._shape):
+            raise InvalidArgumentError(f"SparseTensor: a shape has no negative lengths, got {list(self._shape)}")
         self._indices = _whole(indices, 2, "indices")
         if self._indices.size == 0:
             self._indices = self._indices.reshape(0, len(self._shape))
@@ -140,9 +142,10 @@ class SparseTensor(Operators):
             if not isinstance(other, SparseTensor):
                 here = self._elements_of(other)
                 return self.with_values(apply(self._values, here) if first is self else apply(here, self._values))
+            if name == "multiply":
+                return _product(self, other, apply)
         raise ConversionError(
-            f"{name}: the zeros of a SparseTensor would not stay zero, or both sides are sparse. "
-            f"{self.CURE} lab.sparse.add adds two."
+            f"{name}: the zeros of a SparseTensor would not stay zero. {self.CURE} lab.sparse.add adds two."
         )
 
     def _elements_of(self, dense: Any) -> Tensor:
@@ -170,6 +173,17 @@ def _whole(value: Any, rank: int, what: str) -> Places:
     if array.size and (array.dtype.kind not in "iu" or array.ndim != rank):
         raise InvalidArgumentError(f"SparseTensor: {what} are whole numbers of rank {rank}, got {value!r}")
     return array.astype(np.int64)
+
+
+def _product(a: SparseTensor, b: SparseTensor, multiply: Callable[..., Any]) -> SparseTensor:
+    """Values where both are there; everywhere else one factor is 0."""
+    if a._shape != b._shape:
+        raise ShapeMismatch(f"multiply: sparse tensors of shapes {a.shape} and {b.shape} differ.")
+    if np.array_equal(a._indices, b._indices):
+        return a.with_values(multiply(a._values, b._values))
+    _, in_a, in_b = np.intersect1d(flat_places(a), flat_places(b), return_indices=True)
+    values = multiply(gather_nd(a._values, in_a[:, None]), gather_nd(b._values, in_b[:, None]))
+    return SparseTensor(a._indices[in_a], values, a._shape)
 
 
 def flat_places(x: SparseTensor) -> Places:

@@ -40,6 +40,11 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
 
     Shapes: tensor (*s) -> (*s).  Dtypes: any.  Derivative: 1 for the elements that are not 0.
 
+    Raises
+    ------
+    ShapeMismatch
+        If the tensor is a single number.
+
     Examples
     --------
     >>> import autodiff_lab as lab
@@ -48,6 +53,8 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     """
     x = convert(tensor)
     array = np.asarray(x._array)
+    if array.ndim == 0:
+        raise ShapeMismatch("sparse.from_dense: a single number has no axes to be sparse along.")
     places = np.argwhere(array != (b"" if array.dtype.kind == "O" else 0)).astype(np.int64)
     return SparseTensor(places, gather_nd(x, wrap(places)), array.shape)
 
@@ -74,10 +81,12 @@ def to_dense(
     places = flat_places(x)
     if validate_indices and (np.diff(places) <= 0).any():
         row = int(np.argmax(np.diff(places) <= 0)) + 1
-        why = "is repeated" if places[row] == places[row - 1] else "is out of order"
-        raise InvalidArgumentError(
-            f"sparse.to_dense: indices[{row}] = {x.indices._array[row].tolist()} {why}. Try lab.sparse.reorder(x)."
-        )
+        row_text = f"sparse.to_dense: indices[{row}] = {x.indices._array[row].tolist()}"
+        if places[row] == places[row - 1]:
+            raise InvalidArgumentError(
+                f"{row_text} is repeated. lab.scatter_nd(x.indices, x.values, x.shape) adds up what is."
+            )
+        raise InvalidArgumentError(f"{row_text} is out of order. Try lab.sparse.reorder(x).")
     array = x.values._array
     if default_value is None:
         fill = b"" if array.dtype.kind == "O" else array.dtype.type(0)

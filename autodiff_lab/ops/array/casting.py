@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, NotOneTensor
@@ -41,7 +41,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     try:
         x = convert(np.asarray(x) if plain else x)
     except NotOneTensor as met:
-        return met.value.__composite__(cast, (x, dtype))
+        return handed(met, "__composite__", cast, (x, dtype))
     have = x._array.dtype
     if have == wanted.dtype:
         return x

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.primitives import negative_axes, stack, sum_over
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
@@ -94,7 +94,7 @@ def _reduce(op: Any, name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
     try:
         x = convert(x)
     except NotOneTensor as met:
-        return met.value.__reduced__(name, axis, keepdims)
+        return handed(met, "__reduced__", name, axis, keepdims)
     if x._array.dtype.kind == "b" and op is not any_over and op is not all_over:
         raise DtypeMismatch(f"{name}: a bool tensor has nothing to add or compare. Try lab.cast(x, lab.int32), or "
                             "lab.reduce_any and lab.reduce_all.")

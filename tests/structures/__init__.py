@@ -1,0 +1,1 @@
+"""Tests of values of more than one tensor, and of state."""

@@ -1,0 +1,61 @@
+"""IndexedSlices stand for the whole tensor wherever one is taken, and pass gradients to their rows."""
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+
+
+def test_ops_take_it_as_the_whole_tensor() -> None:
+    rows = lab.IndexedSlices([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [2, 0, 2], [3, 2])
+    whole = [[3.0, 4.0], [0.0, 0.0], [6.0, 8.0]]
+    assert lab.convert_to_tensor(rows).numpy().tolist() == whole
+    assert rows.numpy().tolist() == whole
+    assert (lab.constant(np.ones((3, 2), np.float32)) * rows).numpy().tolist() == whole
+    assert float(lab.reduce_sum(rows)) == 21.0
+    assert lab.convert_to_tensor(-rows).numpy().tolist() == (-np.array(whole)).tolist()
+    assert (rows.shape, rows.dtype) == ((3, 2), lab.float32)
+
+
+def test_gradients_reach_the_rows() -> None:
+    values = lab.Variable([[1.0], [2.0], [3.0]])
+    with lab.GradientTape() as tape:
+        whole = lab.convert_to_tensor(lab.IndexedSlices(values, [1, 0, 1], [2, 1]))
+        y = lab.reduce_sum(whole**2)
+    assert tape.gradient(y, values).numpy().ravel().tolist() == [8.0, 4.0, 8.0]
+
+
+def test_it_can_be_a_source() -> None:
+    rows = lab.IndexedSlices([[1.0], [2.0]], [1, 0], [2, 1])
+    with lab.GradientTape() as tape:
+        tape.watch(rows)
+        y = lab.reduce_sum(lab.square(rows))
+    gradient = tape.gradient(y, rows)
+    assert isinstance(gradient, lab.IndexedSlices)
+    assert gradient.values.numpy().ravel().tolist() == [2.0, 4.0]
+
+
+def test_without_a_shape_it_is_no_tensor() -> None:
+    rows = lab.IndexedSlices([[1.0]], [4])
+    assert rows.shape == (None, 1)
+    assert rows.dense_shape is None
+    with pytest.raises(lab.errors.ConversionError, match="dense_shape"):
+        lab.convert_to_tensor(rows)
+
+
+def test_it_prints_its_parts_and_wants_a_position_for_each_row() -> None:
+    rows = lab.IndexedSlices([1.0], [4], [5])
+    assert str(rows) == (
+        "IndexedSlices(indices=Tensor([4], shape=(1,), dtype=int32), values=Tensor([1.], shape=(1,), dtype=float32), "
+        "dense_shape=Tensor([5], shape=(1,), dtype=int32))"
+    )
+    with pytest.raises(lab.errors.ShapeMismatch, match="n whole numbers"):
+        lab.IndexedSlices([[1.0]], [1, 2])
+    with pytest.raises(lab.errors.ShapeMismatch, match="float32 indices"):
+        lab.IndexedSlices([[1.0]], [1.0])
+
+
+def test_a_wanted_dtype_is_checked() -> None:
+    rows = lab.IndexedSlices([1.0], [0], [1])
+    with pytest.raises(lab.errors.DtypeMismatch, match="float32"):
+        lab.convert_to_tensor(rows, dtype=lab.float64)
