@@ -135,4 +135,4 @@ def test_two_runs_of_a_lesson_show_the_same_words(lesson: str) -> None:
     def words() -> dict[str, str]:
         return {key: repr(value) for key, value in results(play(lesson)).items()}
 
-    assert words() == words()
+    assert all(words() == words() for _ in range(4))  # the checks draw fresh numbers every time
