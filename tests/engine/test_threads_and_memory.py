@@ -113,7 +113,7 @@ def test_a_one_shot_sweep_lets_go_of_values_as_it_passes(no_collector: None) -> 
         y: Any = x
         for _ in range(6):
             y = lab.sin(y)
-    alive = [weakref.ref(entry[2][0]._array) for entry in tape._entries]
+    alive = [weakref.ref(entry[2][0]._array) for entry in tape._entries or ()]
     steps = tape.steps(y, x)
     del y
     counts = [sum(ref() is not None for ref in alive) for _ in steps]
