@@ -105,6 +105,7 @@ from autodiff_lab.ops.math.arithmetic import (
     square,
     subtract,
 )
+from autodiff_lab.ops.math.clipping import clip_by_average_norm, clip_by_global_norm, clip_by_norm
 from autodiff_lab.ops.math.comparison import (
     equal,
     floor,
@@ -119,6 +120,7 @@ from autodiff_lab.ops.math.comparison import (
     round,
 )
 from autodiff_lab.ops.math.complex_numbers import complex
+from autodiff_lab.ops.math.cumulative import cumsum
 from autodiff_lab.ops.math.elementary import (
     atan2,
     clip_by_value,
@@ -129,7 +131,16 @@ from autodiff_lab.ops.math.elementary import (
     truncatemod,
 )
 from autodiff_lab.ops.math.exponential import exp
-from autodiff_lab.ops.math.reductions import reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_sum
+from autodiff_lab.ops.math.reductions import (
+    reduce_all,
+    reduce_any,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
+)
+from autodiff_lab.ops.math.statistics import reduce_logsumexp
 from autodiff_lab.ops.math.trigonometric import acos, acosh, asin, asinh, atan, atanh, cos, cosh, sin, sinh, tan, tanh
 from autodiff_lab.ops.nn.activations import sigmoid
 from autodiff_lab.recording import Recording, load_recording, record
@@ -193,20 +204,21 @@ __all__ = [
     "DType", "Engine", "GradientTape", "Graph", "IndexedSlices", "Module", "RaggedTensor", "Recording",
     "RegisterGradient", "Sequential", "SparseTensor", "Tensor", "TensorShape", "UnconnectedGradients", "Variable",
     "abs", "acos", "acosh", "activations", "add", "add_n", "argmax", "argmin", "as_dtype", "asin", "asinh", "atan",
-    "atan2", "atanh", "autodiff", "bfloat16", "bool", "broadcast_to", "cast", "clip_by_value", "complex", "complex128",
-    "complex64", "concat", "constant", "convert_to_tensor", "cos", "cosh", "custom_gradient", "data", "derivative",
-    "differentiable", "differentiable_function", "divide", "einsum", "equal", "errors", "events", "exp", "expand_dims",
-    "explore", "eye", "fill", "float16", "float32", "float64", "floor", "gather", "gather_nd", "gradient", "greater",
-    "greater_equal", "hessian", "hvp", "identity", "image", "initializers", "int16", "int32", "int64", "int8",
-    "is_tensor", "jvp", "keras", "layers", "less", "less_equal", "linalg", "linspace", "load_ipython_extension",
-    "load_recording", "logical_and", "logical_not", "logical_or", "losses", "math", "matmul", "maximum", "metrics",
-    "minimum", "multiply", "name_scope", "negative", "newaxis", "nn", "norm", "not_equal", "one_hot", "ones",
-    "ones_like", "ops", "optimizers", "placeholder", "plot_derivative", "pow", "pullback", "queue", "ragged", "random",
-    "range", "rank", "realdiv", "recompute_grad", "record", "reduce_all", "reduce_any", "reduce_max", "reduce_mean",
-    "reduce_min", "reduce_sum", "registered_gradients", "reshape", "round", "scalar_mul", "scatter_nd", "sequenced",
-    "shape", "sigmoid", "sign", "sin", "sinh", "size", "sparse", "split", "sqrt", "square", "squeeze", "stack",
-    "stop_gradient", "string", "strings", "style", "subtract", "tan", "tanh", "tensor_diag", "tensor_diag_part",
-    "tensor_scatter_nd_update", "tensordot", "testing", "transpose", "truediv", "truncatediv", "truncatemod", "uint16",
-    "uint32", "uint64", "uint8", "unstack", "value_with_gradient", "value_with_pullback", "vjp", "where",
-    "with_derivative", "with_recomputation_in_pullbacks", "without_derivative", "zeros", "zeros_like",
+    "atan2", "atanh", "autodiff", "bfloat16", "bool", "broadcast_to", "cast", "clip_by_average_norm",
+    "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex", "complex128", "complex64", "concat", "constant",
+    "convert_to_tensor", "cos", "cosh", "cumsum", "custom_gradient", "data", "derivative", "differentiable",
+    "differentiable_function", "divide", "einsum", "equal", "errors", "events", "exp", "expand_dims", "explore", "eye",
+    "fill", "float16", "float32", "float64", "floor", "gather", "gather_nd", "gradient", "greater", "greater_equal",
+    "hessian", "hvp", "identity", "image", "initializers", "int16", "int32", "int64", "int8", "is_tensor", "jvp",
+    "keras", "layers", "less", "less_equal", "linalg", "linspace", "load_ipython_extension", "load_recording",
+    "logical_and", "logical_not", "logical_or", "losses", "math", "matmul", "maximum", "metrics", "minimum", "multiply",
+    "name_scope", "negative", "newaxis", "nn", "norm", "not_equal", "one_hot", "ones", "ones_like", "ops", "optimizers",
+    "placeholder", "plot_derivative", "pow", "pullback", "queue", "ragged", "random", "range", "rank", "realdiv",
+    "recompute_grad", "record", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean",
+    "reduce_min", "reduce_prod", "reduce_sum", "registered_gradients", "reshape", "round", "scalar_mul", "scatter_nd",
+    "sequenced", "shape", "sigmoid", "sign", "sin", "sinh", "size", "sparse", "split", "sqrt", "square", "squeeze",
+    "stack", "stop_gradient", "string", "strings", "style", "subtract", "tan", "tanh", "tensor_diag",
+    "tensor_diag_part", "tensor_scatter_nd_update", "tensordot", "testing", "transpose", "truediv", "truncatediv",
+    "truncatemod", "uint16", "uint32", "uint64", "uint8", "unstack", "value_with_gradient", "value_with_pullback",
+    "vjp", "where", "with_derivative", "with_recomputation_in_pullbacks", "without_derivative", "zeros", "zeros_like",
 ]

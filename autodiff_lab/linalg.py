@@ -30,11 +30,13 @@ from autodiff_lab.ops.linalg.solving import (
     solve,
     triangular_solve,
 )
+from autodiff_lab.ops.math.clipping import global_norm
+from autodiff_lab.ops.math.statistics import l2_normalize
 
 __all__ = [
     "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh",
-    "eigh_tridiagonal", "eigvalsh", "einsum", "expm", "eye", "inv", "logdet", "logm", "lstsq", "lu",
-    "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose", "matvec", "norm",
-    "normalize", "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag", "tensor_diag_part",
-    "tensordot", "trace", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
+    "eigh_tridiagonal", "eigvalsh", "einsum", "expm", "eye", "global_norm", "inv", "l2_normalize", "logdet", "logm",
+    "lstsq", "lu", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose",
+    "matvec", "norm", "normalize", "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag",
+    "tensor_diag_part", "tensordot", "trace", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
 ]

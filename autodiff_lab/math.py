@@ -39,6 +39,7 @@ from autodiff_lab.ops.math.comparison import (
     round,
 )
 from autodiff_lab.ops.math.complex_numbers import angle, conj, imag, real
+from autodiff_lab.ops.math.cumulative import cumprod, cumsum, cumulative_logsumexp
 from autodiff_lab.ops.math.elementary import (
     atan2,
     mod,
@@ -53,8 +54,25 @@ from autodiff_lab.ops.math.exponential import exp, expm1, log, log1p, rsqrt
 from autodiff_lab.ops.math.gamma import betainc, digamma, igamma, igammac, lbeta, lgamma, polygamma, zeta
 from autodiff_lab.ops.math.guarded import divide_no_nan, multiply_no_nan, reciprocal_no_nan, xdivy, xlog1py, xlogy
 from autodiff_lab.ops.math.normal import erf, erfc, erfcinv, erfinv, ndtri
-from autodiff_lab.ops.math.reductions import reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_sum
+from autodiff_lab.ops.math.reductions import (
+    reduce_all,
+    reduce_any,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
+)
 from autodiff_lab.ops.math.special import bessel_i0, bessel_i0e, bessel_i1, bessel_i1e
+from autodiff_lab.ops.math.statistics import (
+    count_nonzero,
+    l2_normalize,
+    reduce_euclidean_norm,
+    reduce_logsumexp,
+    reduce_std,
+    reduce_variance,
+    zero_fraction,
+)
 from autodiff_lab.ops.math.trigonometric import acos, acosh, asin, asinh, atan, atanh, cos, cosh, sin, sinh, tan, tanh
 from autodiff_lab.ops.nn.activations import log_softmax, sigmoid, softmax, softplus
 
@@ -81,6 +99,10 @@ __all__ = [
     "conj",
     "cos",
     "cosh",
+    "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "cumulative_logsumexp",
     "digamma",
     "divide",
     "divide_no_nan",
@@ -102,6 +124,7 @@ __all__ = [
     "is_finite",
     "is_inf",
     "is_nan",
+    "l2_normalize",
     "lbeta",
     "less",
     "less_equal",
@@ -129,10 +152,15 @@ __all__ = [
     "reciprocal_no_nan",
     "reduce_all",
     "reduce_any",
+    "reduce_euclidean_norm",
+    "reduce_logsumexp",
     "reduce_max",
     "reduce_mean",
     "reduce_min",
+    "reduce_prod",
+    "reduce_std",
     "reduce_sum",
+    "reduce_variance",
     "rint",
     "round",
     "rsqrt",
@@ -155,5 +183,6 @@ __all__ = [
     "xdivy",
     "xlog1py",
     "xlogy",
+    "zero_fraction",
     "zeta",
 ]

@@ -20,6 +20,26 @@ def _slope_by_a(a: Any, x: Any, order: int) -> Any:
     return sum(value(u) / u**order for u in unit).real / 32 * order
 
 
+def _recurrence(b: Any, a: Any, axis: int, reverse: bool) -> Any:
+    """Solve (1 - A) h = b with A one below the diagonal, or one above it."""
+    b, a = np.moveaxis(b, axis, -1), np.moveaxis(a, axis, -1)
+    n = b.shape[-1]
+    matrix = np.zeros((*a.shape, n))
+    for i in range(n):
+        before = i + 1 if reverse else i - 1
+        matrix[..., i, i] = 1
+        if 0 <= before < n:
+            matrix[..., i, before] = -a[..., i]
+    return np.moveaxis(np.linalg.solve(matrix, b[..., None])[..., 0], -1, axis)
+
+
+def _running(reduce: Callable[..., Any], x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+    n = x.shape[axis]
+    parts = [range(i + 1 - exclusive) if not reverse else range(i + exclusive, n) for i in range(n)]
+    rows = [reduce(np.take(x, part, axis), axis=axis) for part in parts]
+    return np.stack(rows, axis) if rows else x
+
+
 MATHEMATICS: dict[str, Callable[..., Any]] = {
     # Complex numbers.
     "widen": lambda x: x + 0j,
@@ -80,4 +100,12 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "polygamma": lambda a, x: scipy.special.polygamma(a.astype(int), x),
     "spence": scipy.special.spence,
     "zeta": scipy.special.zeta,
+    # Over axes.
+    "cumprod": lambda x, **how: _running(np.prod, x, **how),
+    "cumsum": lambda x, **how: _running(np.sum, x, **how),
+    "cumulative_logsumexp": lambda x, **how: _running(scipy.special.logsumexp, x, exclusive=False, **how),
+    "euclidean_norm": lambda x, axes, keepdims: (x * x).sum(axes, keepdims=keepdims) ** 0.5,
+    "logsumexp": lambda x, axes, keepdims: np.log(np.exp(x).sum(axes, keepdims=keepdims)),
+    "prod": lambda x, axes, keepdims: x.prod(axes, keepdims=keepdims),
+    "recurrence": _recurrence,
 }

@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 import autodiff_lab as lab
 from autodiff_lab.engine.op import REGISTRY
 from tests.ops.references import MATHEMATICS
+from tests.ops.references_networks import NETWORKS
 from tests.ops.samples import Sample, elementwise, ops_of_the_catalogue, samples
 
 NAMES = ops_of_the_catalogue()
@@ -20,9 +21,9 @@ ELEMENTWISE = [name for name in NAMES if REGISTRY[name].elementwise]
 # The other ops, by what they are held against: a reference here, or their public functions in tests of their own.
 HELD_ELSEWHERE = {
     "adjust_contrast", "as_string", "average_pool", "average_pool_input", "convolve", "convolve_filter",
-    "convolve_input", "max_pool", "max_positions", "reduce_join", "regex_full_match", "regex_replace",
-    "sparse_matmul", "string_join", "string_length", "string_lower", "string_strip", "string_upper", "substr",
-    "to_number",
+    "convolve_input", "depthwise", "depthwise_filter", "depthwise_input", "max_pool", "max_positions", "reduce_join",
+    "regex_full_match", "regex_replace", "sparse_matmul", "string_join", "string_length", "string_lower",
+    "string_strip", "string_upper", "substr", "to_number",
 }  # fmt: skip
 
 
@@ -129,6 +130,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "log_softmax": scipy.special.log_softmax,
     "softmax_cross_entropy": lambda x, t: -(t * scipy.special.log_softmax(x, -1)).sum(-1),
     **MATHEMATICS,
+    **NETWORKS,
 }  # fmt: skip
 
 
@@ -171,8 +173,8 @@ def test_a_result_of_rank_0_is_a_numpy_scalar_and_others_are_arrays(name: str) -
 WORDS = {"as_string", "to_number"}
 INTO_COMPLEX = {"complex", "widen"}
 INTO_DISCRETE = {
-    "all", "any", "argmax", "argmin", "equal", "greater", "greater_equal", "is_finite", "is_inf", "is_nan", "less",
-    "less_equal", "max_positions", "not_equal", "where_true",
+    "all", "any", "argmax", "argmin", "equal", "greater", "greater_equal", "is_finite", "is_inf", "is_nan",
+    "isotonic_blocks", "less", "less_equal", "max_positions", "not_equal", "where_true",
 }  # fmt: skip
 
 
@@ -246,7 +248,7 @@ def test_a_unary_op_keeps_whole_numbers_whole_or_refuses_them(name: str) -> None
         return
     sample = elementwise(REGISTRY[name], ((3,),), np.random.default_rng(0))
     whole = lab.constant([1, 2, 3])
-    if name in INTEGERS or name in {"ceil", "floor", "not_zero", "positive", "relu", "round"}:
+    if name in INTEGERS or name in {"ceil", "floor", "not_zero", "positive", "relu", "relu6", "round"}:
         assert sample(whole).dtype == lab.int32
     else:
         with pytest.raises(lab.errors.DtypeMismatch, match=rf"(?s){name}\(i32\[3\]\).*lab.cast"):

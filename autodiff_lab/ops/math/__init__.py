@@ -2,8 +2,10 @@
 
 from autodiff_lab.ops.math import (
     arithmetic,
+    clipping,
     comparison,
     complex_numbers,
+    cumulative,
     elementary,
     exponential,
     gamma,
@@ -11,10 +13,11 @@ from autodiff_lab.ops.math import (
     normal,
     reductions,
     special,
+    statistics,
     trigonometric,
 )
 
 __all__ = [
-    "arithmetic", "comparison", "complex_numbers", "elementary", "exponential", "gamma", "guarded",
-    "normal", "reductions", "special", "trigonometric",
+    "arithmetic", "clipping", "comparison", "complex_numbers", "cumulative", "elementary", "exponential", "gamma",
+    "guarded", "normal", "reductions", "special", "statistics", "trigonometric",
 ]

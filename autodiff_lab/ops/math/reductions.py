@@ -16,6 +16,7 @@ from autodiff_lab.engine.primitives import negative_axes, stack, sum_over
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
+from autodiff_lab.ops.array.shaping import _inverse
 from autodiff_lab.ops.docs import doc
 
 _AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"
@@ -78,6 +79,30 @@ min_over = general(
     warns=False,
     symbol="min", latex=r"\min {0}", locals_latex=(r"[{0} = \min {0}]",), sentence="takes the least element of {0}",
     registered="Min", doc="The kernel-level minimum over negative axes; `lab.reduce_min` is the public function.")
+def _products_of_others(ops: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """For each element the product of the others, by two running products: no division, so zeros do no harm."""
+    if len(axes) == 1:
+        before = ops.cumprod(x, axis=axes[0], exclusive=True, reverse=False)
+        return before * ops.cumprod(x, axis=axes[0], exclusive=True, reverse=True)
+    kept = tuple(i for i in range(-len(x.shape), 0) if i not in axes)
+    perm = kept + axes
+    apart = ops.transpose(x, perm=perm)
+    shape = tuple(apart.shape)
+    count = int(np.prod(shape[len(kept):]))
+    found = _products_of_others(ops, ops.reshape(apart, shape=(*shape[:len(kept)], count)), (-1,))
+    return ops.transpose(ops.reshape(found, shape=shape), perm=_inverse(perm))
+
+
+def _prod_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    return _spread(ops, g, out, x, axes, keepdims) * _products_of_others(ops, x, axes) if axes else g
+
+
+prod_over = general(
+    "prod", lambda x, axes, keepdims: np.multiply.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype), _prod_rule,
+    symbol="Π", latex=r"\prod {0}", locals_latex=(r"\prod_{{\ne i}} {0}",), sentence="multiplies the elements of {0}",
+    keeps="inputs", registered="Prod", doc="The kernel-level product; `lab.reduce_prod` is the public function.")
+
+
 any_over = general(
     "any", lambda x, axes, keepdims: np.logical_or.reduce(x, axis=axes, keepdims=keepdims), None, warns=False,
     symbol="any",
@@ -117,6 +142,10 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
     return _reduce(mean_over, "reduce_mean", input_tensor, axis, keepdims)
 
 
+def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    return _reduce(prod_over, "reduce_prod", input_tensor, axis, keepdims)
+
+
 def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     return _reduce(max_over, "reduce_max", input_tensor, axis, keepdims)
 
@@ -139,6 +168,9 @@ for _function, _words, _derivative, _example in (
      ">>> print(lab.reduce_sum([[1.0, 2.0], [3.0, 4.0]], axis=0))\nTensor([4. 6.], shape=(2,), dtype=float32)"),
     (reduce_mean, "Mean of elements over axes, all of them by default.", "1/n for every element",
      ">>> print(lab.reduce_mean([1.0, 2.0, 6.0]))\nTensor(3.0, shape=(), dtype=float32)"),
+    (reduce_prod, "Product of elements over axes, all of them by default.",
+     "the product of the other elements, right at 0 too",
+     ">>> print(lab.reduce_prod([2.0, 3.0, 4.0]))\nTensor(24.0, shape=(), dtype=float32)"),
     (reduce_max, "Largest element over axes.", "1 for the largest element, shared equally between ties",
      ">>> print(lab.reduce_max([1.0, 5.0, 2.0]))\nTensor(5.0, shape=(), dtype=float32)"),
     (reduce_min, "Least element over axes.", "1 for the least element, shared equally between ties",

@@ -3,6 +3,7 @@
 import numpy as np
 
 from autodiff_lab.engine.op import Domain
+from tests.ops.samples.arrays import AXES
 from tests.ops.samples.core import Call, draw, normal, sampler
 
 
@@ -58,3 +59,30 @@ def _igamma_slope(rng: np.random.Generator) -> list[Call]:
 def _betainc(rng: np.random.Generator) -> list[Call]:
     unit = Domain(low=0.0, high=1.0)
     return [((rng.integers(1, 4, a), rng.integers(1, 4, b), draw(unit, b, rng)), {}) for a, b in PAIRS]
+
+
+ALONG = [((4,), -1), ((2, 3), -2), ((2, 3, 2), -2), ((2, 1), -1), ((2, 0), -1)]
+
+
+@sampler("cumsum", "cumprod")
+def _running(rng: np.random.Generator) -> list[Call]:
+    ways = [(exclusive, reverse) for exclusive in (False, True) for reverse in (False, True)]
+    return [
+        (normal(rng, s), {"axis": axis, "exclusive": ways[k % 4][0], "reverse": ways[k % 4][1]})
+        for k, (s, axis) in enumerate([*ALONG[:4], *ALONG[::-1]])
+    ]
+
+
+@sampler("cumulative_logsumexp")
+def _running_logsumexp(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {"axis": axis, "reverse": reverse}) for reverse in (False, True) for s, axis in ALONG[:4]]
+
+
+@sampler("recurrence")
+def _recurrence(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s, s), {"axis": axis, "reverse": reverse}) for reverse in (False, True) for s, axis in ALONG]
+
+
+@sampler("prod", "euclidean_norm", "logsumexp")
+def _reductions(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {"axes": axes, "keepdims": keep}) for s, axes, keep in AXES]

@@ -1,0 +1,80 @@
+"""Keeping gradients short: norms of lists of tensors, and clipping by a norm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.creation import ones_like
+from autodiff_lab.ops.array.gathering import where
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.math.arithmetic import add_n, divide, maximum, minimum, multiply, sqrt, square
+from autodiff_lab.ops.math.reductions import reduce_sum
+from autodiff_lab.ops.math.statistics import _floats
+
+
+def _length(squares: Tensor) -> Tensor:
+    """Give the square root, by a path on which the gradient at 0 is 0 and not nan."""
+    positive = squares > 0
+    safe = where(positive, squares, ones_like(squares))
+    return where(positive, sqrt(safe), squares)
+
+
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    x = _floats(t, "clip_by_norm")
+    length = _length(reduce_sum(square(x), axes, True))
+    return divide(multiply(x, clip_norm), maximum(length, clip_norm))
+
+
+def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
+    x = _floats(t, "clip_by_average_norm")
+    average = _length(reduce_sum(square(x))) / max(x._array.size, 1)
+    return multiply(x, minimum(divide(clip_norm, maximum(average, clip_norm)), 1.0))
+
+
+def _tensors(t_list: Any, what: str) -> list[Tensor | None]:
+    if isinstance(t_list, Tensor) or not isinstance(t_list, Sequence):
+        raise InvalidArgumentError(f"{what}: give a list of tensors, got {type(t_list).__name__}. Try [x].")
+    return [None if t is None else _floats(t, what) for t in t_list]
+
+
+def global_norm(t_list: Any, name: str | None = None) -> Tensor:
+    there = [t for t in _tensors(t_list, "global_norm") if t is not None]
+    if not there:
+        return convert(0.0)
+    return sqrt(add_n([reduce_sum(square(t)) for t in there]))
+
+
+def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None,
+                        name: str | None = None) -> tuple[list[Tensor | None], Tensor]:
+    tensors = _tensors(t_list, "clip_by_global_norm")
+    norm = global_norm(tensors) if use_norm is None else convert(use_norm)
+    limit = convert(clip_norm, norm)
+    # 1/norm is 0 where the norm is inf or nan; taking the norm minus itself makes the result nan then, so that an
+    # overflow does not pass for an ordinary step.
+    scale = multiply(limit, minimum(divide(1.0, norm), divide(1.0, limit))) + (norm - norm)
+    return [None if t is None else multiply(t, cast(scale, t.dtype)) for t in tensors], norm
+
+
+_SAME = "t (*s) -> (*s)"
+for _function, _words, _shapes, _derivative, _example in (
+    (clip_by_norm, "t, shortened to a norm of clip_norm over axes if it is longer.", _SAME,
+     "1 where t is short enough, else clip_norm/‖t‖ across t; 1 at 0",
+     ">>> print(lab.clip_by_norm([3.0, 4.0], 1.0))\nTensor([0.6 0.8], shape=(2,), dtype=float32)"),
+    (clip_by_average_norm, "t, shortened until its norm over its number of elements is at most clip_norm.", _SAME,
+     "1 where t is short enough", ">>> print(lab.clip_by_average_norm([3.0, 4.0], 1.25))\n"
+     "Tensor([1.5 2. ], shape=(2,), dtype=float32)"),
+    (global_norm, "The norm of all elements of a list of tensors; None among them is left out.", "list of (*s) -> ()",
+     "x over the norm; infinite times 0 at 0", ">>> print(lab.linalg.global_norm([[3.0], [4.0]]))\n"
+     "Tensor(5.0, shape=(), dtype=float32)"),
+    (clip_by_global_norm, "Tensors shortened together to a joint norm of at most clip_norm, and the norm before; "
+     "all nan if the norm is not finite.", "list of (*s) -> list of (*s), ()",
+     "1 where they are short enough", ">>> tensors, norm = lab.clip_by_global_norm([[3.0], [4.0], None], 1.0)\n"
+     ">>> print(tensors[0], norm)\nTensor([0.6], shape=(1,), dtype=float32) Tensor(5.0, shape=(), dtype=float32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,
+                            raises=("argument", "dtypes", "convert"))

@@ -1,0 +1,203 @@
+"""Running sums, products and log-sum-exps along an axis.
+
+What comes later in the axis depends on all that came before, so adjoints run the other way: the rule of a running sum
+is a running sum from the other end, and those of the other two are first-order recurrences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE, public
+from autodiff_lab.engine.primitives import negative_axes
+from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.ops.docs import doc
+
+
+def _moved(ops: Any, x: Any, axis: int, back: bool) -> Any:
+    """Every value one place further along the axis, or one place back, with a zero at the free end."""
+    n = x.shape[axis]
+    if back:
+        return ops.pad_axis(ops.slice_axis(x, axis=axis, start=1, stop=n), axis=axis, before=0, after=1)
+    return ops.pad_axis(ops.slice_axis(x, axis=axis, start=0, stop=n - 1), axis=axis, before=1, after=0)
+
+
+def _recurrence(b: Any, a: Any, axis: int, reverse: bool) -> Any:
+    """Give h, where each h is b plus a times the h before; leading axes that only b has are a stack."""
+    b, a = np.moveaxis(b, axis, 0), np.moveaxis(a, axis, 0)
+    made = np.empty_like(b)
+    last: Any = None
+    for i in reversed(range(len(b))) if reverse else range(len(b)):
+        last = made[i] = b[i] if last is None else b[i] + a[i] * last
+    return np.moveaxis(made, 0, axis)
+
+
+def _recurrence_rule_b(ops: Any, g: Any, out: Any, b: Any, a: Any, axis: int, reverse: bool) -> Any:
+    return ops.recurrence(g, _moved(ops, a, axis, not reverse), axis=axis, reverse=not reverse) if g.shape[axis] else g
+
+
+def _recurrence_rule_a(ops: Any, g: Any, out: Any, b: Any, a: Any, axis: int, reverse: bool) -> Any:
+    if not g.shape[axis]:
+        return g
+    return _recurrence_rule_b(ops, g, out, b, a, axis, reverse) * _moved(ops, out, axis, reverse)
+
+
+recurrence = general(
+    "recurrence", _recurrence, _recurrence_rule_b, _recurrence_rule_a,
+    symbol="h=b+ah", latex=r"h_i = {0}_i + {1}_i h_{{i-1}}",
+    locals_latex=(r"\operatorname{{recur}}_{{\leftarrow}}", r"h_{{i-1}} \operatorname{{recur}}_{{\leftarrow}}"),
+    sentence="adds to each of {0} the last result times {1}",
+    doc="A first-order linear recurrence along a negative axis; the rules of running products use it.")
+
+
+def _running(function: Callable[..., Any], neutral: int) -> Callable[..., Any]:
+    def kernel(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+        x = np.asarray(x)
+        line = np.flip(x, axis) if reverse else x
+        made = function(line, axis=axis, dtype=x.dtype)
+        if exclusive:
+            start, rest = [slice(None)] * x.ndim, [slice(None)] * x.ndim
+            start[axis], rest[axis] = slice(0, -1), slice(1, None)
+            shifted = np.full(x.shape, neutral, x.dtype)
+            shifted[tuple(rest)] = made[tuple(start)]
+            made = shifted
+        return np.flip(made, axis) if reverse else made
+    return kernel
+
+
+def _sum_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+    return ops.cumsum(g, axis=axis, exclusive=exclusive, reverse=not reverse)
+
+
+def _product_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+    """Give the product of what came before, times the sum of g over products of what came between.
+
+    TensorFlow divides by x instead, which is nan at 0.
+    """
+    if not x.shape[axis]:
+        return g
+    before = ops.cumprod(x, axis=axis, exclusive=True, reverse=reverse)
+    if exclusive:
+        after = _moved(ops, ops.recurrence(g, x, axis=axis, reverse=not reverse), axis, not reverse)
+    else:
+        after = ops.recurrence(g, _moved(ops, x, axis, not reverse), axis=axis, reverse=not reverse)
+    return before * after
+
+
+running_sum = general(
+    "cumsum", _running(np.cumsum, 0), _sum_rule, symbol="Σ→", latex=r"\textstyle\sum_{{\le i}} {0}",
+    locals_latex=(r"\textstyle\sum_{{\ge i}}",), sentence="adds up the elements of {0} one after the other",
+    keeps="nothing", registered="Cumsum", doc="The kernel-level running sum; `lab.cumsum` is the public function.")
+running_product = general(
+    "cumprod", _running(np.cumprod, 1), _product_rule, symbol="Π→", latex=r"\textstyle\prod_{{\le i}} {0}",
+    locals_latex=(r"\textstyle\sum_{{\ge i}} \prod_{{\ne i}} {0}",),
+    sentence="multiplies the elements of {0} one after the other", keeps="inputs", registered="Cumprod",
+    doc="The kernel-level running product; `lab.math.cumprod` is the public function.")
+
+_LOWEST = {"float16": -6e4, "float64": -1e300}
+
+
+def finite(ops: Any, out: Any) -> Any:
+    """A log-sum-exp, or a very low number where it is -inf, so that differences of two are not nan."""
+    return ops.maximum(out, _LOWEST.get(out.dtype.name, -1e30))
+
+
+def _logsumexp(x: Any, axis: int, reverse: bool) -> Any:
+    dtype = x.dtype
+    line = np.asarray(x).astype(np.float32) if dtype.itemsize == 2 else np.asarray(x)
+    made = np.logaddexp.accumulate(np.flip(line, axis) if reverse else line, axis=axis)
+    return (np.flip(made, axis) if reverse else made).astype(dtype)
+
+
+def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, reverse: bool) -> Any:
+    n = x.shape[axis]
+    if not n:
+        return g
+    total = finite(ops, out)
+    head = ops.slice_axis(total, axis=axis, start=0, stop=n - 1)
+    tail = ops.slice_axis(total, axis=axis, start=1, stop=n)
+    ratio = ops.exp(tail - head if reverse else head - tail)
+    factor = ops.pad_axis(ratio, axis=axis, before=int(reverse), after=int(not reverse))
+    return ops.exp(x - total) * ops.recurrence(g, factor, axis=axis, reverse=not reverse)
+
+
+running_logsumexp = general(
+    "cumulative_logsumexp", _logsumexp, _logsumexp_rule, symbol="ln Σ e→",
+    latex=r"\ln \textstyle\sum_{{\le i}} e^{{{0}}}", locals_latex=(r"\textstyle\sum_{{j \ge i}} e^{{{0}_i - y_j}}",),
+    sentence="takes ln Σ e^x over the elements of {0} so far", registered="CumulativeLogsumexp",
+    doc="The kernel-level running log-sum-exp; `lab.math.cumulative_logsumexp` is the public function.")
+
+
+def one_axis(x: Tensor, axis: Any, what: str) -> int:
+    """Read an axis as a negative number.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the tensor has no such axis.
+    """
+    axis, = whole_numbers(axis, what)
+    try:
+        return negative_axes(axis, x._array.ndim)[0]
+    except ValueError as error:
+        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._array.shape}.") from None
+
+
+def _numbers(value: Any, what: str) -> Tensor:
+    x = convert(value)
+    if x._array.dtype.kind in "bO":
+        raise DtypeMismatch(f"{what}: takes numbers, got {x.dtype.name}. Try lab.cast(x, lab.int32).")
+    return x
+
+
+def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+    x = _numbers(x, "cumsum")
+    return running_sum(x, axis=one_axis(x, axis, "cumsum"), exclusive=bool(exclusive), reverse=bool(reverse))
+
+
+def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+    x = _numbers(x, "cumprod")
+    return running_product(x, axis=one_axis(x, axis, "cumprod"), exclusive=bool(exclusive), reverse=bool(reverse))
+
+
+def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False,
+                         name: str | None = None) -> Tensor:
+    from autodiff_lab.ops.array.creation import fill
+    from autodiff_lab.ops.array.joining import concat, slice_axis
+    x = _numbers(x, "cumulative_logsumexp")
+    if x._array.dtype not in DIFFERENTIABLE or x.dtype.is_complex:
+        raise DtypeMismatch(f"cumulative_logsumexp: takes floating-point tensors, got {x.dtype.name}. Try lab.cast.")
+    at = one_axis(x, axis, "cumulative_logsumexp")
+    n = x._array.shape[at]
+    total = running_logsumexp(x, axis=at, reverse=bool(reverse))
+    if not exclusive or not n:
+        return total
+    edge = list(x._array.shape)
+    edge[at] = 1
+    nothing = fill(edge, x._array.dtype.type(public(x._array.dtype).min))
+    if reverse:
+        return concat([slice_axis(total, axis=at, start=1, stop=n), nothing], at)
+    return concat([nothing, slice_axis(total, axis=at, start=0, stop=n - 1)], at)
+
+
+_MORE = "`exclusive` leaves the element itself out, `reverse` starts from the other end."
+for _function, _words, _dtypes, _derivative, _example in (
+    (cumsum, "Running sum along an axis.", "any number", "1 for what came before: a running sum from the other end",
+     ">>> print(lab.cumsum([1, 2, 3]), lab.cumsum([1, 2, 3], exclusive=True, reverse=True))\n"
+     "Tensor([1 3 6], shape=(3,), dtype=int32) Tensor([5 3 0], shape=(3,), dtype=int32)"),
+    (cumprod, "Running product along an axis.", "any number",
+     "products of the other elements, right at 0 too, where TensorFlow gives nan",
+     ">>> print(lab.math.cumprod([1.0, 2.0, 3.0]))\nTensor([1. 2. 6.], shape=(3,), dtype=float32)"),
+    (cumulative_logsumexp, "Running ln Σ e^x along an axis, without overflow; the lowest number for an empty sum.",
+     "floating", "e^(x - y) for each y after x",
+     ">>> print(lab.math.cumulative_logsumexp([0.0, 0.0]))\nTensor([0.        0.6931472], shape=(2,), dtype=float32)"),
+):
+    _function.__doc__ = doc(_words, shapes="x (*s) -> (*s)", dtypes=_dtypes, derivative=_derivative, example=_example,
+                            raises=("argument", "convert"), notes=_MORE)

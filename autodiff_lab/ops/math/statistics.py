@@ -1,0 +1,135 @@
+"""Reductions beside sum, mean, product and extremes: norms, variances, log-sum-exps, counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.math.arithmetic import maximum, multiply, sqrt, square, subtract
+from autodiff_lab.ops.math.comparison import not_equal
+from autodiff_lab.ops.math.complex_numbers import conj, real
+from autodiff_lab.ops.math.cumulative import finite
+from autodiff_lab.ops.math.exponential import rsqrt
+from autodiff_lab.ops.math.reductions import _reduce, _spread, kept_shape, reduce_mean, reduce_sum
+
+
+def _wide(x: Any) -> Any:
+    """Half floats as float32, to add them up in."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
+
+
+def _euclidean_norm(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    wide = _wide(x)
+    return np.sqrt(np.add.reduce(wide * wide, axis=axes, keepdims=keepdims)).astype(x.dtype)
+
+
+def _norm_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    return x * _spread(ops, g / out, out, x, axes, keepdims)
+
+
+norm_over = general(
+    "euclidean_norm", _euclidean_norm, _norm_rule,
+    symbol="‖x‖", latex=r"\left\lVert {0} \right\rVert", locals_latex=(r"\frac{{{0}}}{{\lVert {0} \rVert}}",),
+    sentence="takes the length of {0}", registered="EuclideanNorm",
+    doc="The kernel-level norm; `lab.math.reduce_euclidean_norm` is the public function.")
+
+
+def _logsumexp(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    wide = _wide(x)
+    top = np.maximum.reduce(wide, axis=axes, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, wide.dtype.type(0))
+    total = np.log(np.add.reduce(np.exp(wide - top), axis=axes, keepdims=True)) + top
+    shape = kept_shape(x, axes) if keepdims else tuple(n for i, n in enumerate(x.shape) if i - x.ndim not in axes)
+    return np.reshape(total, shape).astype(x.dtype)[()]
+
+
+def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    total = finite(ops, out if keepdims or not axes else ops.reshape(out, shape=kept_shape(x, axes)))
+    return _spread(ops, g, out, x, axes, keepdims) * ops.exp(x - total)
+
+
+logsumexp_over = general(
+    "logsumexp", _logsumexp, _logsumexp_rule, symbol="ln Σ e", latex=r"\ln \sum e^{{{0}}}",
+    locals_latex=(r"e^{{{0} - y}}",), sentence="takes the logarithm of the sum of e to the elements of {0}",
+    doc="The kernel-level log-sum-exp; `lab.reduce_logsumexp` is the public function.")
+
+
+def _floats(value: Any, what: str, allow_complex: bool = False) -> Tensor:
+    x = convert(value)
+    if not (x.dtype.is_floating or (allow_complex and x.dtype.is_complex)):
+        raise DtypeMismatch(f"{what}: takes floating-point tensors, got {x.dtype.name}. Try lab.cast(x, lab.float32).")
+    return x
+
+
+def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False,
+                          name: str | None = None) -> Tensor:
+    x = _floats(input_tensor, "reduce_euclidean_norm")
+    return _reduce(norm_over, "reduce_euclidean_norm", x, axis, keepdims)
+
+
+def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    return _reduce(logsumexp_over, "reduce_logsumexp", _floats(input_tensor, "reduce_logsumexp"), axis, keepdims)
+
+
+def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    x = _floats(input_tensor, "reduce_variance", allow_complex=True)
+    away = subtract(x, reduce_mean(x, axis, True))
+    squared = real(multiply(away, conj(away))) if x.dtype.is_complex else square(away)
+    return reduce_mean(squared, axis, keepdims)
+
+
+def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    return sqrt(reduce_variance(_floats(input_tensor, "reduce_std", allow_complex=True), axis, keepdims))
+
+
+def count_nonzero(input: Any, axis: Any = None, keepdims: bool = False, dtype: Any = "int64",
+                  name: str | None = None) -> Tensor:
+    x = convert(input)
+    there = x if x._array.dtype.kind == "b" else not_equal(x, b"" if x._array.dtype.kind == "O" else 0)
+    return cast(reduce_sum(cast(there, "int64"), axis, keepdims), dtype)
+
+
+def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+    x = convert(value)
+    return cast(reduce_mean(cast(not_equal(x, 0), "float32")) * -1.0 + 1.0, "float32")
+
+
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
+    x = _floats(x, "l2_normalize", allow_complex=True)
+    squared = square(x) if not x.dtype.is_complex else real(multiply(x, conj(x)))
+    scale = rsqrt(maximum(reduce_sum(squared, axis, True), epsilon))
+    return multiply(x, cast(scale, x.dtype) if x.dtype.is_complex else scale)
+
+
+_AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"
+_NONE = "none: gradients stop here"
+for _function, _words, _shapes, _dtypes, _derivative, _example in (
+    (reduce_euclidean_norm, "Square root of the sum of squares over axes.", _AXES, "floating",
+     "x over the norm; nan where all elements are 0, as in TensorFlow",
+     ">>> print(lab.math.reduce_euclidean_norm([3.0, 4.0]))\nTensor(5.0, shape=(), dtype=float32)"),
+    (reduce_logsumexp, "ln Σ e^x over axes, without overflow.", _AXES, "floating",
+     "the softmax of x; 0 where all elements are -inf",
+     '>>> print(f"{lab.reduce_logsumexp([1000.0, 1000.0]):.2f}")\n1000.69'),
+    (reduce_variance, "Mean of squared distances from the mean, over axes.", _AXES, "floating, or complex to real",
+     "2(x - mean)/n",
+     ">>> print(lab.math.reduce_variance([1.0, 3.0]))\nTensor(1.0, shape=(), dtype=float32)"),
+    (reduce_std, "Square root of the variance over axes.", _AXES, "floating, or complex to real",
+     "(x - mean)/(n·std); nan where all elements are equal, as in TensorFlow",
+     ">>> print(lab.math.reduce_std([1.0, 3.0]))\nTensor(1.0, shape=(), dtype=float32)"),
+    (count_nonzero, "Number of elements that are not 0, over axes.", _AXES, "any to int64, or as `dtype` says", _NONE,
+     ">>> print(lab.math.count_nonzero([0.0, 2.0, 3.0]))\nTensor(2, shape=(), dtype=int64)"),
+    (zero_fraction, "Share of elements that are 0.", "x (*s) -> ()", "any number to float32", _NONE,
+     ">>> print(lab.math.zero_fraction([0.0, 2.0]))\nTensor(0.5, shape=(), dtype=float32)"),
+    (l2_normalize, "x over its length along axes; lengths below √epsilon count as √epsilon.", "x (*s) -> (*s)",
+     "floating or complex", "the part of g across x, over the length",
+     ">>> print(lab.math.l2_normalize([3.0, 4.0]))\nTensor([0.6 0.8], shape=(2,), dtype=float32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes=_dtypes, derivative=_derivative, example=_example,
+                            raises=("argument", "convert"))
