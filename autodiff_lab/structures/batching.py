@@ -10,38 +10,44 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.structures.ragged import RaggedTensor
+from autodiff_lab.structures.ragged_functions import stack as stack_rows
 from autodiff_lab.structures.state import kept, structure_of
 
 
-def rows_of(leaf: Any) -> Sequence[Tensor]:
-    """The rows of a tensor that goes into a data set, ragged and sparse ones included."""
-    if hasattr(leaf, "partitions"):
-        return list(leaf)
+def rows_of(leaf: Any) -> Sequence[Any]:
+    """The rows of a tensor that goes into a data set, a ragged one included."""
+    if isinstance(leaf, RaggedTensor):
+        bare = leaf.with_flat_values(wrap(kept(leaf.flat_values, "dataset")))
+        return _Rows(len(bare), bare.__getitem__)
     array = kept(leaf, "dataset")
     if array.ndim == 0:
         raise ShapeMismatch("from_tensor_slices: a single number has no rows. Try Dataset.from_tensors.")
-    return _Rows(array)
+    return _Rows(len(array), lambda index: wrap(array[index]))
 
 
-class _Rows(Sequence[Tensor]):
-    """The rows of an array, made into tensors when asked for."""
+class _Rows(Sequence[Any]):
+    """Rows that are made when asked for."""
 
-    def __init__(self, array: np.ndarray[Any, Any]) -> None:
-        self._array = array
+    def __init__(self, count: int, row: Callable[[Any], Any]) -> None:
+        self._count, self._row = count, row
 
     def __len__(self) -> int:
-        return len(self._array)
+        return self._count
 
     def __getitem__(self, index: Any) -> Any:
-        return wrap(self._array[index])
+        return self._row(index)
 
 
-Stack = Callable[[list[list[Tensor]]], list[Tensor]]
+Stack = Callable[[list[list[Any]]], list[Any]]
 
 
-def stacked(columns: list[list[Tensor]]) -> list[Tensor]:
+def stacked(columns: list[list[Any]]) -> list[Any]:
     """Each column as one tensor with a new first axis."""
-    return [_stack([t._array for t in column]) for column in columns]
+    return [
+        stack_rows(column) if isinstance(column[0], RaggedTensor) else _stack([t._array for t in column])
+        for column in columns
+    ]
 
 
 def _stack(arrays: list[Any]) -> Tensor:

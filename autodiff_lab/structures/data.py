@@ -76,7 +76,7 @@ class Dataset:
 
     @classmethod
     def from_tensors(cls, tensors: Any, name: str | None = None) -> Dataset:
-        """A single element."""
+        """A single element, the whole of what is given."""
         leaves, rebuild = structure_of(tensors)
         element = rebuild([wrap(kept(leaf, "dataset")) for leaf in leaves])
         return cls(lambda: iter([element]), 1)
@@ -341,7 +341,7 @@ class DatasetIterator:
         finally:
             SINKS.set(outer)
         for tensor in structure_of(element)[0] if outer else ():
-            for sink in outer:
+            for sink in outer if isinstance(tensor, Tensor) else ():
                 sink.note(TensorMet, tensor, "converted")
         return element
 
@@ -364,7 +364,11 @@ def _as_element(value: Any, dtypes: list[Any] | None = None) -> Any:
     wanted = [None] * len(leaves) if dtypes is None else dtypes
     if len(wanted) != len(leaves):
         raise InvalidArgumentError(f"from_generator: {len(leaves)} values were given for {len(wanted)} dtypes")
-    return rebuild([convert_to_tensor(leaf, dtype) for leaf, dtype in zip(leaves, wanted, strict=True)])
+    made = [
+        leaf if hasattr(leaf, "__composite__") else convert_to_tensor(leaf, dtype)
+        for leaf, dtype in zip(leaves, wanted, strict=True)
+    ]
+    return rebuild(made)
 
 
 def _dtypes_of(signature: Any) -> Any:

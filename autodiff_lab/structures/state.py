@@ -33,9 +33,9 @@ def given(array: Any) -> Tensor:
 def structure_of(value: Any) -> tuple[list[Any], Any]:
     """The leaves of a structure of tensors, and what puts others in their places.
 
-    A list is one leaf, as in TensorFlow's data sets: it becomes a tensor.
+    A list is one leaf, as in TensorFlow's data sets: it becomes a tensor.  So is a ragged or sparse tensor.
     """
-    if isinstance(value, list):
+    if isinstance(value, list) or hasattr(value, "__composite__"):
         return [value], lambda leaves: leaves[0]
     if isinstance(value, tuple):
         parts = [structure_of(item) for item in value]
