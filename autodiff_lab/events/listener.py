@@ -161,6 +161,8 @@ class Listener:
     def note(self, event: Callable[..., Any], tensor: Any, how: str) -> None:
         """A value entered or left the engine."""
         if event is TensorLeft:
+            if tensor._id not in self.known and _watched(tensor):
+                self.meet(tensor, "constant")
             if tensor._id in self.known:
                 self.tell(TensorLeft(tensor._id, how, place_now()))
         else:
@@ -178,6 +180,11 @@ class Listener:
                 self.observer(event)
             except Exception as error:  # noqa: BLE001 - whatever it is, the user's computation must go on
                 self.error = error
+
+
+def _watched(tensor: Any) -> bool:
+    """Whether a tape of this thread or task tracks a tensor."""
+    return any(not sink.hears_all and tensor._id in sink.tracked for sink in sinks_now())
 
 
 @contextmanager

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from autodiff_lab.events import Place
 from autodiff_lab.explain.expressions import located, spoken
-from autodiff_lab.explain.leaving import parts_of
+from autodiff_lab.explain.leaving import Leaving, parts_of
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.paths import Cut, Edge, Paths
 from autodiff_lab.explain.subjects import Subject, subject, tape_of
 from autodiff_lab.explain.tracking import Tracking, differentiable_dtype, tracking
-from autodiff_lab.explain.words import LEFT_BY, OTHERWISE, SMOOTH, WHOLE_FIX, WORDS
+from autodiff_lab.explain.words import LEFT_BY, OTHERWISE, SMOOTH, STORES, WHOLE_FIX, WORDS
 from autodiff_lab.explain.zero import of_value
 from autodiff_lab.recording.model import Sweep
 from autodiff_lab.recording.numbers import short
@@ -43,11 +45,36 @@ def explain(
     NotInRecording
         A `LookupError`: a name or id is not in the recording.
     """
+    if isinstance(target, float | complex | np.ndarray | np.generic):
+        return _of_plain_target(recording, target, subject(recording, source, "source"))
     t, s = subject(recording, target, "target"), subject(recording, source, "source")
     tape = tape_of(recording, t, s) if tape is None else tape
     if tape is None:
         return _without_tape(t, s)
     return _Case(recording, t, s, tape, seen).verdict()
+
+
+def _of_plain_target(recording: Recording, target: Any, s: Subject) -> Explanation:
+    """The target is no tensor at all: a number or array that left the engine."""
+    kind = type(target).__name__
+    exits = Leaving(recording).exits
+    same = [n for n in exits if _is_value(recording.tensors[n.subject].snapshot.array, target)]
+    note = (same or exits or [None])[-1]
+    place = None if note is None else note.place
+    return Explanation(
+        "left_engine",
+        "None",
+        f"There is no gradient by {s.name} of a {kind}.",
+        f"The target is a {kind}, not a tensor: it left the engine and has no history.",
+        place=place,
+        where=located(recording, place),
+        fix="Keep the target a tensor: use the functions of lab, and call float() or numpy() only to print it.",
+    )
+
+
+def _is_value(kept: Any, value: Any) -> bool:
+    kept, value = np.asarray(kept), np.asarray(value)
+    return kept.shape == value.shape and kept.dtype.kind in "fiuc" and bool(np.allclose(kept, value, equal_nan=True))
 
 
 def _without_tape(t: Subject, s: Subject) -> Explanation:
@@ -211,7 +238,8 @@ class _Case:
             "number": short(record.snapshot.array) if record.snapshot.size == 1 else "0",
         }
         fields["more"] = self._more(cut, op).format(**fields)
-        what, fix = WORDS[cut.cause]
+        fields["why"] = ": its result moves in steps" if op in SMOOTH else ""
+        what, fix = WORDS["drawn" if cut.cause == "state_read" and cut.detail in STORES else cut.cause]
         if cut.cause == "integer" and op.startswith("cast") and differentiable_dtype(record.snapshot.dtype):
             made = recording.applications[cut.application or 0].outputs[0]
             fields["dtype"] = recording.tensors[made].snapshot.dtype

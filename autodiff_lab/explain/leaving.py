@@ -16,6 +16,7 @@ from functools import cache
 import numpy as np
 
 from autodiff_lab.events import Place
+from autodiff_lab.explain.words import STORES
 from autodiff_lab.recording.model import Note, TensorRecord
 from autodiff_lab.recording.recording import Recording
 
@@ -80,10 +81,12 @@ class Leaving:
         between = [text for number, text in lines.items() if decision[1] < number <= place[1] and text.strip()]
         return bool(between) and all(_margin(text) > margin or _GOES_ON.match(text) for text in between)
 
-    def overwrites(self, note: Note) -> bool:
-        """Whether the line of an exit gives the tensor's own name to what came out: ``h = np.maximum(h, 0)``."""
+    def cause(self, note: Note) -> str:
+        """The cause that an exit is: through a store, or in a line that gives a plain array the tensor's own name."""
+        if note.detail in STORES:
+            return "state_read"
         line = parts_of(self.recording.line(note.place))
-        return bool(line.assigns & line.reads)
+        return "overwritten" if line.assigns & line.reads else "left_engine"
 
     def _cost(self, note: Note, leaf: TensorRecord) -> float | None:
         left = parts_of(self.recording.line(note.place))

@@ -85,7 +85,7 @@ class Paths:
             yield from self._through_state(tensor, record.variable)
         else:
             for exit_, cost in self.leaving.exits_behind(tensor, self.born[tensor]):
-                cause = "overwritten" if self.leaving.overwrites(exit_) else "left_engine"
+                cause = self.leaving.cause(exit_)
                 yield Edge(exit_.subject, tensor, Cut(cause, exit_.subject, exit_.place, None, exit_.detail), cost)
         for exit_, cost in self.leaving.decisions(tensor, self.born[tensor], tensor in target.tensors):
             yield Edge(exit_.subject, tensor, Cut("control_flow", exit_.subject, exit_.place, None, exit_.detail), cost)

@@ -5,6 +5,7 @@ Printed recordings end with these lines, and pages show them, so that a cut path
 
 from __future__ import annotations
 
+from autodiff_lab.events import Place
 from autodiff_lab.explain.causes import explain
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.nonfinite import Bad, first_nonfinite
@@ -61,12 +62,12 @@ def _missing(recording: Recording, sweep: Sweep, position: int, seen: Tracking, 
     key = sweep.sources[position]
     known = of_id(recording, key)
     if known is None:
-        return f"gradient of source {position + 1} is None: no op used it{_at(sweep.place, lines)}"
+        return f"gradient of source {position + 1} is None: no op used it{_at(recording, sweep.place, lines)}"
     targets = [*sweep.targets, *sweep.untracked]
     if not targets:
-        return f"gradient of {known.name} is None: there was no target{_at(sweep.place, lines)}"
+        return f"gradient of {known.name} is None: there was no target{_at(recording, sweep.place, lines)}"
     why = _nearest([explain(recording, target, key, sweep.tape, seen) for target in targets])
-    return f"gradient of {known.name} is None: {why.short}{_at(why.place, lines)}"
+    return f"gradient of {known.name} is None: {why.short}{_at(recording, why.place, lines)}"
 
 
 def _nearest(found: list[Explanation]) -> Explanation:
@@ -89,7 +90,7 @@ def _spoilt(recording: Recording, lines: bool) -> list[str]:
     first = found.forward or found.backward
     assert first is not None
     who = bad[0] if bad else "a value is not finite"
-    return [f"{who}: {_reason(first, found.backward)}{_at(first.place, lines)}"]
+    return [f"{who}: {_reason(first, found.backward)}{_at(recording, first.place, lines)}"]
 
 
 def _last_is_bad(recording: Recording) -> bool:
@@ -106,5 +107,8 @@ def _reason(first: Bad, backward: Bad | None) -> str:
     return f"{first.op or 'a value that came in'} is {first.value}{at}"
 
 
-def _at(place: tuple[str, int] | None, lines: bool) -> str:
-    return f" at line {place[1]}" if place is not None and lines else ""
+def _at(recording: Recording, place: Place | None, lines: bool) -> str:
+    """Where it is, with the cell or file if the program has more than one."""
+    if place is None or not lines:
+        return ""
+    return f" at {recording.where(place)}" if len(recording.sources) > 1 else f" at line {place[1]}"

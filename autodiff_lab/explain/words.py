@@ -6,7 +6,11 @@ the op, `how` the way a value left, `dtype` the dtype of `x`, and `more` what on
 
 from __future__ import annotations
 
+STORES = ("dataset", "queue")
+"""Ways to leave that keep a value in a store, from which it is drawn later."""
 LEFT_BY = {
+    "dataset": "a dataset",
+    "queue": "a queue",
     "numpy": "numpy()",
     "__array__": "a NumPy function",
     "float": "float()",
@@ -50,14 +54,15 @@ WORDS: dict[str, tuple[str, str]] = {
         "{x} was assigned to the variable {more}, and reading a variable shows its value, not how it came about.",
         "Use the tensor itself in the formula and assign it afterwards.",
     ),
+    "drawn": (
+        "{x} went into {how}, and what is drawn from there is a value without a history.",
+        "Compute {t} from {x} itself, or put only data into {how}.",
+    ),
     "stop_gradient": (
         "stop_gradient passes {x} on and lets no gradient back.",
         "Leave stop_gradient out if {s} is to learn from {t}.",
     ),
-    "not_differentiable": (
-        "{op} has no derivative: its result moves in steps, so no gradient passes back to {x}.",
-        "{more}",
-    ),
+    "not_differentiable": ("{op} has no derivative{why}, so no gradient passes back to {x}.", "{more}"),
     "outside_tape": (
         "{op} ran {more}, so the tape does not know of it.",
         "Move this line into the tape's `with` block.",
@@ -87,7 +92,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Use {s} itself inside the block, or call tape.watch on the tensor that was read.",
     ),
     "control_flow": (
-        "{s} only decided, by {how}, which lines ran; no number in {t} was computed from it.",
+        "{s} only decided, by {how}, which lines ran or which element was taken; {t} was not computed from it.",
         "This is None by nature: a choice has no slope. For a smooth choice try lab.sigmoid as a weight.",
     ),
 }

@@ -12,9 +12,21 @@ from autodiff_lab.recording.numbers import brief
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Snapshot
 
-MOVERS = {"stack", "concat", "reshape", "transpose", "expand_dims", "squeeze", "broadcast_to", "identity", "split"}
+MOVERS = {"stack", "concat", "reshape", "transpose", "broadcast_to", "identity", "permute", "widen", "pad_axis"}
 """Ops that put elements elsewhere and change none."""
-CHOOSERS = {"maximum", "minimum", "max", "min", "reduce_max", "reduce_min", "where", "gather", "gather_nd", "slice"}
+CHOOSERS = {
+    "maximum",
+    "minimum",
+    "max",
+    "min",
+    "max_pool",
+    "where",
+    "gather",
+    "gather_nd",
+    "slice",
+    "slice_axis",
+    "take",
+}
 
 
 def is_zero(value: Snapshot) -> bool:
@@ -167,6 +179,11 @@ class _Zero:
             return (
                 f"{op} is dead here: its input {name} is {value}, where {op} is flat and its slope 0.",
                 "Start with other values, use a smaller step, or lab.nn.leaky_relu, whose slope is never 0.",
+            )
+        if op == "clip":
+            return (
+                f"clip: {name} = {value} lies outside the limits, where the result does not move.",
+                f"Widen the limits of clip if {name} is to learn.",
             )
         if op in CHOOSERS:
             return (

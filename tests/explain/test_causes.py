@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 import autodiff_lab as lab
-from tests.explain.lost_gradients import CASES, Asked
+from tests.explain import lost_gradients, lost_on_the_way
+from tests.explain.lost_gradients import Asked
+
+CASES = [*lost_gradients.CASES, *lost_on_the_way.CASES]
 
 
 def cut_line(program: Callable[[], Asked]) -> int:

@@ -1,5 +1,7 @@
 """Tapes that are asked about themselves: during a recording, after it, and where there was none."""
 
+from collections.abc import Callable
+
 import pytest
 
 import autodiff_lab as lab
@@ -89,6 +91,17 @@ def test_names_that_nobody_has_are_refused_with_near_ones() -> None:
         recording.explain("loss", "wieght")
     with pytest.raises(LookupError, match="id"):
         recording.explain(-5, "weight")
+
+
+@pytest.mark.parametrize("leave", [float, lab.Tensor.numpy], ids=["float", "numpy"])
+def test_a_target_that_is_no_tensor_has_left_the_engine(leave: Callable[[lab.Tensor], object]) -> None:
+    """A loss that became a Python or NumPy number is found at the line where it left."""
+    x = lab.Variable(3.0, name="x")
+    with lab.record() as recording, lab.GradientTape():
+        loss = leave(x * 1.5)
+    found = recording.explain(loss, x)
+    assert found.cause == "left_engine"
+    assert "loss = leave(" in found.where
 
 
 def test_a_recording_without_a_tape_says_so() -> None:

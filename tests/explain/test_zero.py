@@ -30,10 +30,24 @@ def asked(function: Callable[[lab.Variable, lab.Variable], object], w: float = 2
         (lambda x, w: lab.reduce_max([x, w * 10.0]), "max", "did not take"),
         (lambda x, w: lab.where(w > 100.0, x, w), "where", "did not take x"),
         (lambda x, w: lab.gather([x, w], 1), "gather", "did not take"),
+        (lambda x, w: lab.stack([x, w])[1] * 2.0, "slice", "did not take"),
+        (lambda x, w: lab.clip_by_value(x, 5.0, 9.0) * w, "clip", "outside the limits"),
         (lambda x, w: (x - 3.0) ** 2, "pow", "is 0 at"),
         (lambda x, w: lab.cos(x * 0.0 + 0.0) + w, "cos", "is 0 at"),
     ],
-    ids=["relu", "zero weight", "times 0", "maximum", "reduce_max", "where", "gather", "minimum of a square", "cosine"],
+    ids=[
+        "relu",
+        "zero weight",
+        "times 0",
+        "maximum",
+        "reduce_max",
+        "where",
+        "gather",
+        "slice",
+        "clip",
+        "minimum of a square",
+        "cosine",
+    ],
 )
 def test_the_op_where_it_became_zero_is_named(function: Callable[..., object], op: str, words: str) -> None:
     """The first op on the way back whose share is 0 though its incoming gradient is not."""
