@@ -75,6 +75,7 @@ from autodiff_lab.ops.math.statistics import (
 )
 from autodiff_lab.ops.math.trigonometric import acos, acosh, asin, asinh, atan, atanh, cos, cosh, sin, sinh, tan, tanh
 from autodiff_lab.ops.nn.activations import log_softmax, sigmoid, softmax, softplus
+from autodiff_lab.ops.nn.smooth_activations import log_sigmoid
 
 __all__ = [
     "abs",
@@ -131,6 +132,7 @@ __all__ = [
     "lgamma",
     "log",
     "log1p",
+    "log_sigmoid",
     "log_softmax",
     "logical_and",
     "logical_not",

@@ -1,12 +1,33 @@
 """What neural networks are made of: ``lab.nn``."""
 
+from autodiff_lab.ops.math.elementary import softsign
+from autodiff_lab.ops.math.statistics import l2_normalize, zero_fraction
 from autodiff_lab.ops.math.trigonometric import tanh
 from autodiff_lab.ops.nn.activations import log_softmax, relu, sigmoid, softmax, softplus
+from autodiff_lab.ops.nn.any_convolution import atrous_conv2d, atrous_conv2d_transpose, conv_transpose, convolution
 from autodiff_lab.ops.nn.convolution import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d, conv3d_transpose
+from autodiff_lab.ops.nn.cross_entropies import (
+    l2_loss,
+    log_poisson_loss,
+    sigmoid_cross_entropy_with_logits,
+    weighted_cross_entropy_with_logits,
+)
+from autodiff_lab.ops.nn.depthwise import depthwise_conv2d, separable_conv2d
+from autodiff_lab.ops.nn.embedding import embedding_lookup, embedding_lookup_sparse
+from autodiff_lab.ops.nn.isotonic import isotonic_regression
 from autodiff_lab.ops.nn.losses import (
     softmax_cross_entropy,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
+)
+from autodiff_lab.ops.nn.normalization import (
+    batch_normalization,
+    local_response_normalization,
+    lrn,
+    moments,
+    normalize_moments,
+    sufficient_statistics,
+    weighted_moments,
 )
 from autodiff_lab.ops.nn.pooling import (
     avg_pool,
@@ -17,30 +38,80 @@ from autodiff_lab.ops.nn.pooling import (
     max_pool1d,
     max_pool2d,
     max_pool3d,
+    max_pool_with_argmax,
+    pool,
 )
+from autodiff_lab.ops.nn.rectifiers import crelu, elu, hard_sigmoid, hard_silu, hard_swish, leaky_relu, relu6, selu
+from autodiff_lab.ops.nn.sampled import nce_loss, sampled_softmax_loss
+from autodiff_lab.ops.nn.smooth_activations import gelu, log_sigmoid, mish, silu, swish
+from autodiff_lab.ops.nn.spatial import bias_add, depth_to_space, dropout, space_to_depth
 
 __all__ = [
+    "atrous_conv2d",
+    "atrous_conv2d_transpose",
     "avg_pool",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "batch_normalization",
+    "bias_add",
     "conv1d",
     "conv1d_transpose",
     "conv2d",
     "conv2d_transpose",
     "conv3d",
     "conv3d_transpose",
+    "conv_transpose",
+    "convolution",
+    "crelu",
+    "depth_to_space",
+    "depthwise_conv2d",
+    "dropout",
+    "elu",
+    "embedding_lookup",
+    "embedding_lookup_sparse",
+    "gelu",
+    "hard_sigmoid",
+    "hard_silu",
+    "hard_swish",
+    "isotonic_regression",
+    "l2_loss",
+    "l2_normalize",
+    "leaky_relu",
+    "local_response_normalization",
+    "log_poisson_loss",
+    "log_sigmoid",
     "log_softmax",
+    "lrn",
     "max_pool",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
+    "max_pool_with_argmax",
+    "mish",
+    "moments",
+    "nce_loss",
+    "normalize_moments",
+    "pool",
     "relu",
+    "relu6",
+    "sampled_softmax_loss",
+    "selu",
+    "separable_conv2d",
     "sigmoid",
+    "sigmoid_cross_entropy_with_logits",
+    "silu",
     "softmax",
     "softmax_cross_entropy",
     "softmax_cross_entropy_with_logits",
     "softplus",
+    "softsign",
+    "space_to_depth",
     "sparse_softmax_cross_entropy_with_logits",
+    "sufficient_statistics",
+    "swish",
     "tanh",
+    "weighted_cross_entropy_with_logits",
+    "weighted_moments",
+    "zero_fraction",
 ]

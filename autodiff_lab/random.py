@@ -1,5 +1,38 @@
 """Random tensors: ``lab.random``."""
 
-from autodiff_lab.ops.random import normal, set_seed, shuffle, uniform
+from autodiff_lab.ops.nn.sampled import log_uniform_candidate_sampler
+from autodiff_lab.ops.random import categorical, gamma, normal, poisson, set_seed, shuffle, truncated_normal, uniform
+from autodiff_lab.ops.random_generator import Generator, get_global_generator, set_global_generator
+from autodiff_lab.ops.random_stateless import (
+    stateless_categorical,
+    stateless_gamma,
+    stateless_normal,
+    stateless_parameterized_truncated_normal,
+    stateless_poisson,
+    stateless_shuffle,
+    stateless_truncated_normal,
+    stateless_uniform,
+)
 
-__all__ = ["normal", "set_seed", "shuffle", "uniform"]
+__all__ = [
+    "Generator",
+    "categorical",
+    "gamma",
+    "get_global_generator",
+    "log_uniform_candidate_sampler",
+    "normal",
+    "poisson",
+    "set_global_generator",
+    "set_seed",
+    "shuffle",
+    "stateless_categorical",
+    "stateless_gamma",
+    "stateless_normal",
+    "stateless_parameterized_truncated_normal",
+    "stateless_poisson",
+    "stateless_shuffle",
+    "stateless_truncated_normal",
+    "stateless_uniform",
+    "truncated_normal",
+    "uniform",
+]

@@ -1,4 +1,7 @@
-"""Random tensors, repeatable by a seed."""
+"""Random tensors, repeatable by a seed.
+
+Each function draws from the global source, or from that of its own seed; see `random_state`.
+"""
 
 from __future__ import annotations
 
@@ -6,105 +9,74 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.ops.array.creation import as_shape
+from autodiff_lab.ops import random_drawing as draw
+from autodiff_lab.ops.array.gathering import gather
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.random_state import generator_for, set_seed
 
-_state: dict[str, np.random.Generator] = {"generator": np.random.default_rng()}
-
-
-def set_seed(seed: int) -> None:
-    """Make the numbers that follow repeatable.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> lab.random.set_seed(1)
-    >>> a = lab.random.normal((2,))
-    >>> lab.random.set_seed(1)
-    >>> bool(lab.reduce_all(a == lab.random.normal((2,))))
-    True
-    """
-    _state["generator"] = np.random.default_rng(seed)
+__all__ = ["categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "truncated_normal", "uniform"]
 
 
-def _generator(seed: int | None) -> np.random.Generator:
-    return _state["generator"] if seed is None else np.random.default_rng(seed)
-
-
-def normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = "float32", seed: int | None = None,
+def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: int | None = None,
            name: str | None = None) -> Tensor:
-    """Normally distributed numbers.
-
-    Shapes: shape s -> (*s).  Dtypes: floating.  Derivative: none.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the dtype is not floating.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> lab.random.normal((3, 2)).shape
-    TensorShape([3, 2])
-    """
-    values = _generator(seed).normal(float(mean), float(stddev), as_shape(shape))
-    return _floats(values, dtype, "normal")
+    return draw.draw_normal(generator_for(seed), shape, mean, stddev, dtype, "normal")
 
 
-def uniform(shape: Any, minval: float = 0, maxval: float | None = None, dtype: Any = "float32",
-            seed: int | None = None, name: str | None = None) -> Tensor:
-    """Uniformly distributed numbers from `minval` up to, and without, `maxval` (1 by default).
+def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: int | None = None,
+                     name: str | None = None) -> Tensor:
+    return draw.draw_truncated(generator_for(seed), shape, mean, stddev, dtype, "truncated_normal")
 
-    Shapes: shape s -> (*s).  Dtypes: floating, or integers with a `maxval`.  Derivative: none.
 
-    Raises
-    ------
-    InvalidArgumentError
-        If the dtype is an integer and there is no `maxval`.
+def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", seed: int | None = None,
+            name: str | None = None) -> Tensor:
+    return draw.draw_uniform(generator_for(seed), shape, minval, maxval, dtype, "uniform")
 
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> bool(lab.reduce_all(lab.random.uniform((100,)) < 1.0))
-    True
-    """
-    wanted = as_dtype(dtype)
-    if wanted.is_integer:
-        if maxval is None:
-            raise InvalidArgumentError("uniform: an integer dtype needs maxval")
-        return wrap(np.asarray(_generator(seed).integers(int(minval), int(maxval), as_shape(shape)))
-                    .astype(wanted.dtype)[()])
-    high = 1.0 if maxval is None else float(maxval)
-    return _floats(_generator(seed).uniform(float(minval), high, as_shape(shape)), dtype, "uniform")
+
+def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", seed: int | None = None,
+          name: str | None = None) -> Tensor:
+    return draw.draw_gamma(generator_for(seed), shape, alpha, beta, dtype, "gamma")
+
+
+def poisson(shape: Any, lam: Any, dtype: Any = "float32", seed: int | None = None, name: str | None = None) -> Tensor:
+    return draw.draw_poisson(generator_for(seed), shape, lam, dtype, "poisson")
+
+
+def categorical(logits: Any, num_samples: int, dtype: Any = "int64", seed: int | None = None,
+                name: str | None = None) -> Tensor:
+    return draw.draw_categorical(generator_for(seed), logits, num_samples, dtype, "categorical")
 
 
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
-    """The rows of a tensor in random order.
-
-    Shapes: value (n, *s) -> (n, *s).  Dtypes: any.  Derivative: gathers back.
-
-    Raises
-    ------
-    ConversionError
-        If the value is not numeric.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> sorted(lab.random.shuffle([3, 1, 2]).numpy().tolist())
-    [1, 2, 3]
-    """
-    from autodiff_lab.engine.convert import convert
-    from autodiff_lab.ops.array.gathering import gather
     x = convert(value)
-    return gather(x, _generator(seed).permutation(x._array.shape[0]).astype(np.int32))
+    if x._array.ndim == 0:
+        raise InvalidArgumentError("shuffle: a single number has no rows to shuffle.")
+    return gather(x, generator_for(seed).permutation(x._array.shape[0]).astype(np.int32))
 
 
-def _floats(values: Any, dtype: Any, name: str) -> Tensor:
-    wanted = as_dtype(dtype)
-    if not wanted.is_floating:
-        raise InvalidArgumentError(f"{name}: dtype must be floating, got {wanted.name}")
-    return wrap(np.asarray(values).astype(wanted.dtype)[()])
+_FLOATS, _MOVED = "floating", "1 for the mean, the noise for the deviation, where these are tensors"
+for _function, _words, _shapes, _dtypes, _derivative, _example in (
+    (normal, "Normally distributed numbers.", "shape s -> (*s)", _FLOATS, _MOVED,
+     ">>> lab.random.normal((3, 2)).shape\nTensorShape([3, 2])"),
+    (truncated_normal, "Normally distributed numbers; those beyond two standard deviations are drawn again.",
+     "shape s -> (*s)", _FLOATS, _MOVED,
+     ">>> bool(lab.reduce_all(lab.abs(lab.random.truncated_normal((100,))) <= 2.0))\nTrue"),
+    (uniform, "Uniformly distributed numbers from `minval` up to, and without, `maxval` (1 by default).",
+     "shape s -> (*s)", "floating, or integers with a `maxval`", "that of the bounds, where these are tensors",
+     ">>> bool(lab.reduce_all(lab.random.uniform((100,)) < 1.0))\nTrue"),
+    (gamma, "Gamma distributed numbers with shape alpha and rate beta (1 by default).",
+     "shape s, alpha (*t), beta (*u) -> (*s, broadcast of t and u)", _FLOATS,
+     "-y/beta for beta with y the output; none for alpha",
+     ">>> lab.random.gamma((5,), alpha=[1.0, 2.0]).shape\nTensorShape([5, 2])"),
+    (poisson, "Poisson distributed counts with rate `lam`.", "shape s, lam (*t) -> (*s, *t)", "any number",
+     "none: counts", ">>> lab.random.poisson((5,), [1.0, 2.0]).shape\nTensorShape([5, 2])"),
+    (categorical, "Class numbers drawn from softmax of each row of logits.",
+     "logits (b, k), num_samples n -> (b, n)", "floating logits, whole numbers out", "none: whole numbers",
+     ">>> print(lab.random.categorical([[0.0, -1000.0]], 3))\nTensor([[0 0 0]], shape=(1, 3), dtype=int64)"),
+    (shuffle, "The rows of a tensor in random order.", "value (n, *s) -> (n, *s)", "any", "1, gathered back",
+     ">>> sorted(lab.random.shuffle([3, 1, 2]).numpy().tolist())\n[1, 2, 3]"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes=_dtypes, derivative=_derivative, example=_example,
+                            domain="any seed, 0 or more", raises=("argument", "shape", "convert"))

@@ -35,7 +35,7 @@ def same_padding(spatial: Sizes, window: Sizes, strides: Sizes, dilations: Sizes
 
 
 def padded(x: Any, padding: Padding, value: float = 0.0) -> Any:
-    """x with its spatial axes padded."""
+    """X with its spatial axes padded."""
     if not any(low or high for low, high in padding):
         return x
     return np.pad(x, ((0, 0), *padding, (0, 0)), constant_values=value)
@@ -59,7 +59,7 @@ def places(window: Sizes, out: Sizes, strides: Sizes, dilations: Sizes) -> Itera
 
 
 def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
-    """x (n, *spatial, c_in) with w (*window, c_in, c_out) -> (n, *out, c_out)."""
+    """X (n, *spatial, c_in) with w (*window, c_in, c_out) -> (n, *out, c_out)."""
     window = w.shape[:-2]
     rank = len(window)
     view = windows(padded(x, padding), window, strides, dilations)

@@ -1,5 +1,23 @@
-"""What neural networks are made of: activations, convolutions, pooling, losses."""
+"""What neural networks are made of: activations, convolutions, pooling, normalisation, embeddings, losses."""
 
-from autodiff_lab.ops.nn import activations, convolution, losses, pooling
+from autodiff_lab.ops.nn import (
+    activations,
+    any_convolution,
+    convolution,
+    cross_entropies,
+    depthwise,
+    embedding,
+    isotonic,
+    losses,
+    normalization,
+    pooling,
+    rectifiers,
+    sampled,
+    smooth_activations,
+    spatial,
+)
 
-__all__ = ["activations", "convolution", "losses", "pooling"]
+__all__ = [
+    "activations", "any_convolution", "convolution", "cross_entropies", "depthwise", "embedding", "isotonic", "losses",
+    "normalization", "pooling", "rectifiers", "sampled", "smooth_activations", "spatial",
+]

@@ -1,11 +1,12 @@
-"""Convolutions: three bilinear ops that are each other's derivatives, and their public functions."""
+"""Convolutions over one to three axes: three bilinear ops that are each other's derivatives, and their functions."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.convert import convert_pair
+from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.reference import convolution as kernel
@@ -50,9 +51,7 @@ convolve_filter = general(
 
 def sizes(value: Any, rank: int, name: str) -> Sizes:
     """One number for each spatial axis, from an int, `rank` ints, or TensorFlow's ``[1, h, w, 1]``."""
-    if isinstance(value, int):
-        return (value,) * rank
-    given = tuple(int(v) for v in value)
+    given = whole_numbers(value, name)
     if len(given) == rank + 2 and given[0] == given[-1] == 1:
         given = given[1:-1]
     if len(given) == 1:
@@ -70,16 +69,25 @@ def paddings(padding: Any, spatial: Sizes, window: Sizes, strides: Sizes, dilati
         if padding.upper() == "SAME":
             return kernel.same_padding(spatial, window, strides, dilations)
         raise InvalidArgumentError(f"padding: {padding!r} is not known. Try 'SAME', 'VALID', or pairs of numbers.")
-    pairs = tuple((int(low), int(high)) for low, high in padding)
-    return pairs[1:-1] if len(pairs) == len(spatial) + 2 else pairs
+    try:
+        pairs: kernel.Padding = tuple((int(low), int(high)) for low, high in padding)
+    except (TypeError, ValueError):
+        pairs = ()
+    if len(pairs) == len(spatial) + 2 and (pairs[:1], pairs[-1:]) == (((0, 0),), ((0, 0),)):
+        pairs = pairs[1:-1]
+    if len(pairs) != len(spatial) or min(n for pair in pairs for n in pair) < 0:
+        raise InvalidArgumentError(f"padding: {padding!r} is not known. Try 'SAME', 'VALID', or a pair of numbers, 0 "
+                                   f"or more, for each of {len(spatial)} axes.")
+    return pairs
 
 
-def _layout(data_format: str | None) -> None:
+def layout(data_format: str | None) -> None:
+    """Refuse what is not channels last."""
     if data_format is not None and not (data_format.startswith("N") and data_format.endswith("C")):
         raise InvalidArgumentError(f"data_format {data_format!r}: only channels last is supported. Try lab.transpose.")
 
 
-def convolution(name: str, rank: int, input: Any, filters: Any, strides: Any, padding: Any, dilations: Any) -> Tensor:
+def convolved(name: str, rank: int, input: Any, filters: Any, strides: Any, padding: Any, dilations: Any) -> Tensor:
     """Convolution of a rank: converts, checks and calls the op."""
     x, w = convert_pair(convolve.op, input, filters)  # type: ignore[attr-defined]
     if x._array.dtype != w._array.dtype:
@@ -94,59 +102,69 @@ def convolution(name: str, rank: int, input: Any, filters: Any, strides: Any, pa
     window, spatial = w._array.shape[:-2], x._array.shape[1:-1]
     around = paddings(padding, spatial, window, steps, holes)
     if min(kernel.out_sizes(spatial, window, steps, around, holes), default=1) < 1:
-        raise ShapeMismatch(f"{name}: the filter window {window} is larger than the input {spatial}. Try padding='SAME'.")
+        raise ShapeMismatch(f"{name}: the filter window {window} is larger than the input {spatial}. Try "
+                            "padding='SAME'.")
     return convolve(x, w, **_settings(steps, around, holes))
 
 
 def conv1d(input: Any, filters: Any, stride: Any = 1, padding: Any = "VALID", data_format: str | None = "NWC",
            dilations: Any = 1, name: str | None = None) -> Tensor:
-    _layout(data_format)
-    return convolution("conv1d", 1, input, filters, stride, padding, dilations)
+    layout(data_format)
+    return convolved("conv1d", 1, input, filters, stride, padding, dilations)
 
 
 def conv2d(input: Any, filters: Any, strides: Any = 1, padding: Any = "VALID", data_format: str | None = "NHWC",
            dilations: Any = 1, name: str | None = None) -> Tensor:
-    _layout(data_format)
-    return convolution("conv2d", 2, input, filters, strides, padding, dilations)
+    layout(data_format)
+    return convolved("conv2d", 2, input, filters, strides, padding, dilations)
 
 
 def conv3d(input: Any, filters: Any, strides: Any = 1, padding: Any = "VALID", data_format: str | None = "NDHWC",
            dilations: Any = 1, name: str | None = None) -> Tensor:
-    _layout(data_format)
-    return convolution("conv3d", 3, input, filters, strides, padding, dilations)
+    layout(data_format)
+    return convolved("conv3d", 3, input, filters, strides, padding, dilations)
 
 
-def _transposed(name: str, rank: int, input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any,
+def transposed(name: str, rank: int, input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any,
                 dilations: Any) -> Tensor:
     """Filters are (*window, c_out, c_in): the roles of the channels are those of the convolution that it undoes."""
     from autodiff_lab.ops.array.creation import as_shape
     g, w = convert_pair(convolve_input.op, input, filters)  # type: ignore[attr-defined]
+    if g._array.dtype != w._array.dtype:
+        raise DtypeMismatch(f"{name}: the input is {g.dtype.name} and the filter {w.dtype.name}. Try lab.cast.")
     shape = as_shape(output_shape)
+    if not g._array.ndim == w._array.ndim == len(shape) == rank + 2:
+        raise ShapeMismatch(f"{name}: input (n, *{rank} axes, c_in), filter (*{rank} axes, c_out, c_in) and an "
+                            f"output_shape of {rank + 2} numbers are needed, got shapes {g._array.shape} and "
+                            f"{w._array.shape} and {shape}.")
     steps, holes = sizes(strides, rank, "strides"), sizes(dilations, rank, "dilations")
     window = w._array.shape[:-2]
     around = paddings(padding, shape[1:-1], window, steps, holes)
     expected = (shape[0], *kernel.out_sizes(shape[1:-1], window, steps, around, holes), w._array.shape[-1])
-    if g._array.shape != expected or shape[-1] != w._array.shape[-2]:
+    if shape[-1] != w._array.shape[-2]:
+        raise ShapeMismatch(f"{name}: the filter of shape {w._array.shape} gives {w._array.shape[-2]} channels, but "
+                            f"output_shape {shape} asks for {shape[-1]}.")
+    if g._array.shape != expected:
         raise ShapeMismatch(f"{name}: output_shape {shape} needs an input of shape {expected}, got {g._array.shape}.")
     return convolve_input(g, w, shape=shape, **_settings(steps, around, holes))
 
 
 def conv1d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
                      data_format: str | None = "NWC", dilations: Any = 1, name: str | None = None) -> Tensor:
-    _layout(data_format)
-    return _transposed("conv1d_transpose", 1, input, filters, output_shape, strides, padding, dilations)
+    layout(data_format)
+    return transposed("conv1d_transpose", 1, input, filters, output_shape, strides, padding, dilations)
 
 
 def conv2d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
                      data_format: str | None = "NHWC", dilations: Any = 1, name: str | None = None) -> Tensor:
-    _layout(data_format)
-    return _transposed("conv2d_transpose", 2, input, filters, output_shape, strides, padding, dilations)
+    layout(data_format)
+    return transposed("conv2d_transpose", 2, input, filters, output_shape, strides, padding, dilations)
 
 
 def conv3d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
                      data_format: str | None = "NDHWC", dilations: Any = 1, name: str | None = None) -> Tensor:
-    _layout(data_format)
-    return _transposed("conv3d_transpose", 3, input, filters, output_shape, strides, padding, dilations)
+    layout(data_format)
+    return transposed("conv3d_transpose", 3, input, filters, output_shape, strides, padding, dilations)
 
 
 for _rank, _function, _back in ((1, conv1d, conv1d_transpose), (2, conv2d, conv2d_transpose),

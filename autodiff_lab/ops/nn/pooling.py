@@ -8,11 +8,13 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
+from autodiff_lab.engine.failure import wrong_dtype
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.reference import pooling as kernel
 from autodiff_lab.ops.docs import doc
-from autodiff_lab.ops.nn.convolution import paddings, sizes
+from autodiff_lab.ops.nn.convolution import layout, paddings, sizes
 
 
 def _max_rule(ops: Any, g: Any, out: Any, x: Any, **how: Any) -> Any:
@@ -46,8 +48,12 @@ average_pool_input = general(
     doc="The gradient of average pooling; the rule of `average_pool` uses it.")
 
 
-def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides: Any, padding: Any) -> Tensor:
+def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides: Any, padding: Any,
+          data_format: str | None = None) -> Tensor:
+    layout(data_format)
     x = convert(value)
+    if x._array.dtype not in DIFFERENTIABLE:
+        raise wrong_dtype(op.op, (x,))
     spatial = x._array.ndim - 2
     if spatial < 1 or (rank is not None and spatial != rank):
         raise ShapeMismatch(f"{name}: an input (n, *{rank or 'spatial'} axes, c) is needed, got {x._array.shape}.")
@@ -62,43 +68,77 @@ def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides:
 
 def max_pool(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
              name: str | None = None) -> Tensor:
-    return _pool(max_pool_windows, "max_pool", None, input, ksize, strides, padding)
+    return _pool(max_pool_windows, "max_pool", None, input, ksize, strides, padding, data_format)
 
 
 def max_pool1d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(max_pool_windows, "max_pool1d", 1, input, ksize, strides, padding)
+    return _pool(max_pool_windows, "max_pool1d", 1, input, ksize, strides, padding, data_format)
 
 
 def max_pool2d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(max_pool_windows, "max_pool2d", 2, input, ksize, strides, padding)
+    return _pool(max_pool_windows, "max_pool2d", 2, input, ksize, strides, padding, data_format)
 
 
 def max_pool3d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(max_pool_windows, "max_pool3d", 3, input, ksize, strides, padding)
+    return _pool(max_pool_windows, "max_pool3d", 3, input, ksize, strides, padding, data_format)
 
 
 def avg_pool(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
              name: str | None = None) -> Tensor:
-    return _pool(average_pool_windows, "avg_pool", None, input, ksize, strides, padding)
+    return _pool(average_pool_windows, "avg_pool", None, input, ksize, strides, padding, data_format)
 
 
 def avg_pool1d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(average_pool_windows, "avg_pool1d", 1, input, ksize, strides, padding)
+    return _pool(average_pool_windows, "avg_pool1d", 1, input, ksize, strides, padding, data_format)
 
 
 def avg_pool2d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(average_pool_windows, "avg_pool2d", 2, input, ksize, strides, padding)
+    return _pool(average_pool_windows, "avg_pool2d", 2, input, ksize, strides, padding, data_format)
 
 
 def avg_pool3d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(average_pool_windows, "avg_pool3d", 3, input, ksize, strides, padding)
+    return _pool(average_pool_windows, "avg_pool3d", 3, input, ksize, strides, padding, data_format)
 
+
+def pool(input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
+         data_format: str | None = None, dilations: Any = None, name: str | None = None) -> Tensor:
+    if pooling_type.upper() not in ("MAX", "AVG"):
+        raise InvalidArgumentError(f"pool: pooling_type is 'MAX' or 'AVG', got {pooling_type!r}.")
+    if dilations is not None and set(np.ravel(dilations).tolist()) != {1}:
+        raise InvalidArgumentError(f"pool: windows with gaps are not supported, got dilations {dilations}.")
+    op = max_pool_windows if pooling_type.upper() == "MAX" else average_pool_windows
+    return _pool(op, "pool", None, input, window_shape, 1 if strides is None else strides, padding, data_format)
+
+
+def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: Any = "VALID", data_format: str | None = "NHWC",
+                         output_dtype: Any = "int64", include_batch_in_index: bool = False,
+                         name: str | None = None) -> tuple[Tensor, Tensor]:
+    x = convert(input)
+    largest = _pool(max_pool_windows, "max_pool_with_argmax", 2, x, ksize, strides, padding, data_format)
+    window, steps = sizes(ksize, 2, "ksize"), sizes(strides, 2, "strides")
+    around = paddings(padding, x._array.shape[1:-1], window, steps, (1, 1))
+    at = kernel.max_positions(x._array, window, steps, around).reshape(largest._array.shape)
+    if not include_batch_in_index:
+        at = at % max(1, int(np.prod(x._array.shape[1:])))
+    return largest, wrap(at.astype(as_dtype(output_dtype).dtype))
+
+
+pool.__doc__ = doc(
+    "The largest element (`pooling_type` 'MAX') or the mean ('AVG') of each window; steps of 1 by default.",
+    shapes="input (n, *s, c) -> (n, *t, c)", derivative="that of `max_pool` or `avg_pool`",
+    raises=("shape", "argument", "convert"),
+    example=">>> lab.nn.pool(lab.ones((1, 4, 4, 1)), 2, 'AVG').shape\nTensorShape([1, 3, 3, 1])")
+max_pool_with_argmax.__doc__ = doc(
+    "The largest element of each window, and its position in the flattened example (or batch, if asked).",
+    shapes="input (n, h, w, c) -> twice (n, h', w', c)", raises=("shape", "argument", "convert"),
+    derivative="1 for each window's largest element, the first of equals; none for positions",
+    example=">>> lab.nn.max_pool_with_argmax([[[[1.0], [3.0]]]], (1, 2), 1)[1].numpy().tolist()\n[[[[1]]]]")
 
 for _function in (max_pool, max_pool1d, max_pool2d, max_pool3d, avg_pool, avg_pool1d, avg_pool2d, avg_pool3d):
     _name = _function.__name__

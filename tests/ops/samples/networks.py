@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.ops.samples.core import Call, normal, sampler
+from autodiff_lab.engine.op import Domain
+from tests.ops.samples.core import Call, draw, normal, sampler
 
 
 @sampler("softmax", "log_softmax")
@@ -72,3 +73,50 @@ def _average_pool_input(rng: np.random.Generator) -> list[Call]:
 @sampler("adjust_contrast")
 def _contrast(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, (3, 2, 2), ()), {})]
+
+
+@sampler("leaky_relu")
+def _leaky_relu(rng: np.random.Generator) -> list[Call]:
+    kinked = Domain(away_from=(0.0,))
+    return [((draw(kinked, s, rng),), {"alpha": alpha}) for s, alpha in (((), 0.3), ((2, 3), 0.25), ((0, 2), 0.5))]
+
+
+@sampler("l2_loss")
+def _half_square(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {}) for s in ((), (3,), (2, 3), (0, 2))]
+
+
+# Input, filter, output and settings of small depthwise convolutions over one and two axes.
+DEPTHWISE = [
+    ((1, 5, 2), (3, 2, 2), (1, 3, 4), _window((1,), ((0, 0),), (1,))),
+    ((2, 4, 4, 2), (2, 3, 2, 1), (2, 2, 2, 2), _window((2, 2), ((0, 0), (0, 1)), (1, 1))),
+    ((1, 5, 5, 1), (2, 2, 1, 3), (1, 3, 3, 3), _window((1, 1), ((0, 0), (0, 0)), (2, 2))),
+]
+
+
+@sampler("depthwise")
+def _depthwise(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, x, w), how) for x, w, _, how in DEPTHWISE]
+
+
+@sampler("depthwise_input")
+def _depthwise_input(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, out, w), {"shape": x, **how}) for x, w, out, how in DEPTHWISE]
+
+
+@sampler("depthwise_filter")
+def _depthwise_filter(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, x, out), {"window": w[:-2], **how}) for x, w, out, how in DEPTHWISE]
+
+
+@sampler("isotonic_blocks")
+def _isotonic_blocks(rng: np.random.Generator) -> list[Call]:
+    """Whole numbers, which every dtype holds, so that no rounding moves an edge of a block."""
+    return [((rng.permutation(6).astype(float).reshape(s),), {}) for s in ((6,), (2, 3), (3, 1, 2))]
+
+
+@sampler("block_mean")
+def _block_mean(rng: np.random.Generator) -> list[Call]:
+    return [
+        ((*normal(rng, s), np.sort(rng.integers(0, 3, s), -1).astype(np.int32)), {}) for s in ((5,), (2, 4), (2, 1, 3))
+    ]

@@ -1,0 +1,50 @@
+"""Depthwise convolution and its two gradients: every channel has filters of its own and channels do not mix.
+
+Layouts are channels last, as in `convolution`: x (n, *spatial, c), w (*window, c, m), result (n, *out, c·m), where
+channel k of x gives the channels k·m to k·m + m - 1.  All three are bilinear and each is the derivative of another.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes, padded, places
+
+
+def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
+    """X (n, *spatial, c) with w (*window, c, m) -> (n, *out, c·m)."""
+    window, (channels, multiple) = w.shape[:-2], w.shape[-2:]
+    out = out_sizes(x.shape[1:-1], window, strides, padding, dilations)
+    px = padded(x, padding)
+    total = np.zeros((x.shape[0], *out, channels, multiple), x.dtype)
+    for at, where in places(window, out, strides, dilations):
+        total += px[where][..., None] * w[at]
+    return total.reshape(x.shape[0], *out, channels * multiple)
+
+
+def _grouped(g: Any, w_channels: int) -> Any:
+    return g.reshape(*g.shape[:-1], w_channels, -1)
+
+
+def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
+    """The gradient by x, of the given shape."""
+    spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
+    total = np.zeros((g.shape[0], *spatial, shape[-1]), g.dtype)
+    parts = _grouped(g, shape[-1])
+    for at, where in places(w.shape[:-2], g.shape[1:-1], strides, dilations):
+        total[where] += np.sum(parts * w[at], axis=-1, dtype=g.dtype)
+    inner = tuple(slice(low, low + n) for n, (low, _) in zip(shape[1:-1], padding, strict=True))
+    return np.ascontiguousarray(total[(slice(None), *inner)])
+
+
+def depthwise_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
+    """The gradient by w: (*window, c, m)."""
+    px = padded(x, padding)
+    parts = _grouped(g, x.shape[-1])
+    result = np.empty((*window, *parts.shape[-2:]), g.dtype)
+    over = tuple(range(g.ndim - 1))
+    for at, where in places(window, g.shape[1:-1], strides, dilations):
+        result[at] = np.sum(px[where][..., None] * parts, axis=over, dtype=g.dtype)
+    return result

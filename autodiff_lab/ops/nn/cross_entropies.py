@@ -1,0 +1,106 @@
+"""Losses element by element, and sums of squares: what is not softmax."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import binary, general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE
+from autodiff_lab.engine.failure import wrong_dtype
+from autodiff_lab.engine.op import REGISTRY
+from autodiff_lab.engine.primitives import stack
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.ops.array.gathering import where
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.math.exponential import exp, log
+from autodiff_lab.ops.nn.activations import softplus
+
+sigmoid_cross_entropy = binary(
+    "sigmoid_cross_entropy", lambda x, z: np.logaddexp(x, x.dtype.type(0)) - x * z,
+    lambda ops, g, out, x, z: g * (ops.sigmoid(x) - z), lambda ops, g, out, x, z: -(g * x),
+    symbol="cross entropy", latex=r"\ln(1 + e^{{{0}}}) - {0} \cdot {1}", locals_latex=(r"\sigma({0}) - {1}", "-{0}"),
+    sentence="measures how far the sigmoid of {0} is from {1}", keeps="inputs",
+    doc="The kernel-level cross entropy of yes and no; `lab.nn.sigmoid_cross_entropy_with_logits`.")
+
+
+def _half_square(x: Any) -> Any:
+    return np.asarray(np.sum(np.square(x))).astype(x.dtype)[()] * x.dtype.type(0.5)
+
+
+half_square = general(
+    "l2_loss", _half_square,
+    lambda ops, g, out, x: ops.reshape(g, shape=stack(g, out) + (1,) * len(x.shape)) * x,
+    symbol="½Σ²", latex=r"\tfrac12 \sum {0}^2", locals_latex=("{0}",),
+    sentence="adds up half the squares of {0}", keeps="inputs", registered="L2Loss",
+    doc="The kernel-level half sum of squares; `lab.nn.l2_loss` is the public function.")
+
+
+def pair(name: str, labels: Any, logits: Any, what: tuple[str, str] = ("labels", "logits")) -> tuple[Tensor, Tensor]:
+    """Labels and logits as floating tensors of one dtype and shape; the error names the function."""
+    x = convert(logits)
+    z = convert(labels, x)
+    if x._array.dtype not in DIFFERENTIABLE or x._array.dtype != z._array.dtype:
+        raise DtypeMismatch(f"{name}: {what[0]} are {z.dtype.name} and {what[1]} {x.dtype.name}; floating tensors of "
+                            "one dtype are needed. Try lab.cast.")
+    if x._array.shape != z._array.shape:
+        raise ShapeMismatch(f"{name}: {what[0]} have shape {z._array.shape} and {what[1]} {x._array.shape}; they must "
+                            "agree. Try lab.reshape or lab.broadcast_to.")
+    return z, x
+
+
+def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Tensor:
+    z, x = pair("sigmoid_cross_entropy_with_logits", labels, logits)
+    return sigmoid_cross_entropy(x, z)
+
+
+def weighted_cross_entropy_with_logits(labels: Any = None, logits: Any = None, pos_weight: Any = None,
+                                       name: str | None = None) -> Tensor:
+    z, x = pair("weighted_cross_entropy_with_logits", labels, logits)
+    weight = 1 + (convert(1.0 if pos_weight is None else pos_weight, x) - 1) * z
+    return (1 - z) * x + weight * softplus(-x)
+
+
+def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Tensor:
+    z, c = pair("log_poisson_loss", targets, log_input, ("targets", "log_input"))
+    loss = exp(c) - c * z
+    if not compute_full_loss:
+        return loss
+    large = z > 1
+    safe = where(large, z, 1.0)  # so that no gradient meets log(0)
+    stirling = safe * log(safe) - safe + 0.5 * log(2 * math.pi * safe)
+    return loss + where(large, stirling, 0.0)
+
+
+def l2_loss(t: Any, name: str | None = None) -> Tensor:
+    x = convert(t)
+    if x._array.dtype not in DIFFERENTIABLE:
+        raise wrong_dtype(REGISTRY["l2_loss"], (x,))
+    return half_square(x)
+
+
+for _function, _words, _shapes, _derivative, _example in (
+    (sigmoid_cross_entropy_with_logits, "Cross entropy between labels and the sigmoid of logits, for each element.",
+     "labels (*s), logits (*s) -> (*s)", "σ(logits) - labels for the logits",
+     ">>> print(lab.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0]))\n"
+     "Tensor([0.6931472], shape=(1,), dtype=float32)"),
+    (weighted_cross_entropy_with_logits, "Cross entropy in which a missed positive weighs `pos_weight` times as much.",
+     "labels (*s), logits (*s), pos_weight broadcasting to s -> (*s)",
+     "(1 - z) - (1 + (w - 1)·z)·σ(-x) for the logits x, with labels z and weight w",
+     ">>> print(lab.nn.weighted_cross_entropy_with_logits(labels=[1.0], logits=[0.0], pos_weight=2.0))\n"
+     "Tensor([1.3862944], shape=(1,), dtype=float32)"),
+    (log_poisson_loss, "e^c - z·c: the log-likelihood loss of a Poisson variable z whose rate is e^c; with Stirling's "
+     "approximation of ln z! if the full loss is asked for.", "targets (*s), log_input (*s) -> (*s)",
+     "e^c - z for the log input c",
+     ">>> print(lab.nn.log_poisson_loss([2.0], [0.0]))\nTensor([1.], shape=(1,), dtype=float32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,
+                            raises=("shape", "dtypes", "convert"))
+l2_loss.__doc__ = doc(
+    "Half the sum of the squares of all elements.", shapes="t (*s) -> ()", derivative="t",
+    raises=("floating", "convert"),
+    example=">>> print(lab.nn.l2_loss([3.0, 4.0]))\nTensor(12.5, shape=(), dtype=float32)")

@@ -1,0 +1,88 @@
+"""Depthwise and separable convolutions: each channel by itself, then all of them mixed in one point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.op import REGISTRY
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.kernels.reference import depthwise as kernel
+from autodiff_lab.kernels.reference.convolution import out_sizes
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.nn.convolution import conv2d, layout, paddings, sizes
+
+convolve_depthwise = general(
+    "depthwise", kernel.depthwise,
+    lambda ops, g, out, x, w, **how: ops.depthwise_input(g, w, shape=tuple(x.shape), **how),
+    lambda ops, g, out, x, w, **how: ops.depthwise_filter(x, g, window=tuple(w.shape[:-2]), **how),
+    stacked=False, symbol="∗ᶜ", latex=r"{0} \ast_c {1}", locals_latex=(r"\ast_c^T {1}", r"{0} \ast_c"),
+    sentence="convolves each channel of {0} with its own filters {1}", keeps="inputs",
+    registered="DepthwiseConv2dNative",
+    doc="The kernel-level depthwise convolution; `lab.nn.depthwise_conv2d` is the public function.")
+
+depthwise_input = general(
+    "depthwise_input", kernel.depthwise_input,
+    lambda ops, g, out, u, w, shape, **how: ops.depthwise(g, w, **how),
+    lambda ops, g, out, u, w, shape, **how: ops.depthwise_filter(g, u, window=tuple(w.shape[:-2]), **how),
+    stacked=False, symbol="∗ᶜᵀ", latex=r"{0} \ast_c^T {1}", locals_latex=(r"\ast_c {1}", r"\ast_c {0}"),
+    sentence="spreads {0} by the filters {1} of each channel", keeps="inputs",
+    registered="DepthwiseConv2dNativeBackpropInput",
+    doc="The gradient of a depthwise convolution by its input; the rule of `depthwise` uses it.")
+
+depthwise_filter = general(
+    "depthwise_filter", kernel.depthwise_filter,
+    lambda ops, g, out, x, u, window, **how: ops.depthwise_input(u, g, shape=tuple(x.shape), **how),
+    lambda ops, g, out, x, u, window, **how: ops.depthwise(x, g, **how),
+    stacked=False, symbol="∗ᶜᵂ", latex=r"{0} \ast_{{cW}} {1}", locals_latex=(r"\ast_c^T", r"{0} \ast_c"),
+    sentence="correlates {0} with {1}, channel by channel, into filters", keeps="inputs",
+    registered="DepthwiseConv2dNativeBackpropFilter",
+    doc="The gradient of a depthwise convolution by its filters; the rule of `depthwise` uses it.")
+
+
+def depthwise_conv2d(input: Any, filter: Any, strides: Any = 1, padding: Any = "VALID", data_format: str | None = None,
+                     dilations: Any = 1, name: str | None = None) -> Tensor:
+    layout(data_format)
+    x, w = convert_pair(REGISTRY["depthwise"], input, filter)
+    if x._array.dtype != w._array.dtype:
+        raise DtypeMismatch(f"depthwise_conv2d: the input is {x.dtype.name} and the filter {w.dtype.name}. Try "
+                            "lab.cast.")
+    if x._array.ndim != 4 or w._array.ndim != 4 or x._array.shape[-1] != w._array.shape[-2]:
+        raise ShapeMismatch("depthwise_conv2d: input (n, h, w, c) and filter (h, w, c, m) are needed, got shapes "
+                            f"{x._array.shape} and {w._array.shape}.")
+    steps, holes = sizes(strides, 2, "strides"), sizes(1 if dilations is None else dilations, 2, "dilations")
+    window, spatial = w._array.shape[:-2], x._array.shape[1:-1]
+    around = paddings(padding, spatial, window, steps, holes)
+    if min(out_sizes(spatial, window, steps, around, holes)) < 1:
+        raise ShapeMismatch(f"depthwise_conv2d: the filter window {window} is larger than the input {spatial}. Try "
+                            "padding='SAME'.")
+    return convolve_depthwise(x, w, strides=steps, padding=around, dilations=holes)
+
+
+def separable_conv2d(input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any = 1,
+                     padding: Any = "VALID", data_format: str | None = None, dilations: Any = 1,
+                     name: str | None = None) -> Tensor:
+    point = convert(pointwise_filter)
+    if point._array.ndim != 4 or point._array.shape[:2] != (1, 1):
+        raise ShapeMismatch("separable_conv2d: the pointwise filter has shape (1, 1, c·m, c_out), got "
+                            f"{point._array.shape}.")
+    deep = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
+    return conv2d(deep, point)
+
+
+depthwise_conv2d.__doc__ = doc(
+    "Convolution of each channel with filters of its own; channel k gives the channels k·m to k·m + m - 1.",
+    shapes="input (n, h, w, c), filter (kh, kw, c, m) -> (n, h', w', c·m)", dtypes="floating, both the same",
+    derivative="a transposed depthwise convolution for the input, a correlation for the filter",
+    raises=("shape", "dtypes", "argument", "convert"),
+    example=">>> lab.nn.depthwise_conv2d(lab.ones((1, 4, 4, 2)), lab.ones((3, 3, 2, 2))).shape\n"
+            "TensorShape([1, 2, 2, 4])")
+separable_conv2d.__doc__ = doc(
+    "A depthwise convolution, whose channels a convolution with a window of one point then mixes.",
+    shapes="input (n, h, w, c), depthwise_filter (kh, kw, c, m), pointwise_filter (1, 1, c·m, c_out) -> "
+           "(n, h', w', c_out)", dtypes="floating, all the same",
+    derivative="that of its two convolutions", raises=("shape", "dtypes", "argument", "convert"),
+    example=">>> lab.nn.separable_conv2d(lab.ones((1, 4, 4, 2)), lab.ones((3, 3, 2, 1)), lab.ones((1, 1, 2, 5))).shape"
+            "\nTensorShape([1, 2, 2, 5])")

@@ -1,0 +1,98 @@
+"""Embeddings: rows of a table picked by number, alone or combined by the rows of a sparse tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.gathering import gather, scatter_nd, where
+from autodiff_lab.ops.array.shaping import expand_dims, reshape
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.math.arithmetic import maximum, sqrt, square
+from autodiff_lab.ops.math.reductions import reduce_sum
+from autodiff_lab.ops.nn.normalization import floats
+
+
+def _whole_table(params: Any, name: str) -> Tensor:
+    """One table, alone or in a list; a list of several is refused."""
+    parts: list[Any] = list(params) if isinstance(params, (list, tuple)) else []
+    if len(parts) > 1 and all(hasattr(part, "_array") and part._array.ndim > 1 for part in parts):
+        raise InvalidArgumentError(f"{name}: a table in several parts is not supported. Try lab.concat(params, 0).")
+    table = convert(parts[0] if len(parts) == 1 and hasattr(parts[0], "_array") else params)
+    if table._array.ndim < 1:
+        raise ShapeMismatch(f"{name}: a table (n, *s) is needed, got a single number.")
+    return table
+
+
+def _ids(ids: Any, name: str) -> Tensor:
+    numbers = convert(ids)
+    if numbers._array.dtype.kind not in "iu":
+        raise DtypeMismatch(f"{name}: ids are whole numbers, got {numbers.dtype.name}. Try lab.cast(ids, lab.int32).")
+    return numbers
+
+
+def _shortened(rows: Tensor, ids_rank: int, max_norm: float) -> Tensor:
+    """Rows longer than `max_norm` scaled down to it."""
+    axes = tuple(range(ids_rank, rows._array.ndim))
+    squares = reduce_sum(square(rows), axis=axes, keepdims=True)
+    long = squares > max_norm * max_norm
+    return rows * where(long, max_norm / sqrt(where(long, squares, 1.0)), 1.0)
+
+
+def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
+    table, numbers = _whole_table(params, "embedding_lookup"), _ids(ids, "embedding_lookup")
+    rows = gather(table, numbers)
+    return rows if max_norm is None else _shortened(floats(rows, "embedding_lookup"), numbers._array.ndim, max_norm)
+
+
+def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any = None, combiner: str | None = None,
+                            max_norm: float | None = None, name: str | None = None) -> Tensor:
+    what = "embedding_lookup_sparse"
+    how = combiner or "mean"
+    if how not in ("sum", "mean", "sqrtn"):
+        raise InvalidArgumentError(f"{what}: combiner {how!r} is not known. Try 'sum', 'mean' or 'sqrtn'.")
+    if not hasattr(sp_ids, "dense_shape"):
+        raise InvalidArgumentError(f"{what}: sp_ids is a {type(sp_ids).__name__}, not a SparseTensor. Try "
+                                   "embedding_lookup for a whole tensor.")
+    numbers = _ids(sp_ids.values, what)
+    segments = expand_dims(gather(sp_ids.indices, 0, axis=1), -1)
+    count = int(np.asarray(sp_ids.dense_shape._array)[0])
+    rows = floats(embedding_lookup(params, numbers, max_norm), what)
+    extra = (1,) * (rows._array.ndim - 1)
+    if sp_weights is None:
+        weights = wrap(np.ones(numbers._array.shape, rows._array.dtype))
+    else:
+        weights = convert(sp_weights.values)
+        if weights._array.shape != numbers._array.shape or weights._array.dtype != rows._array.dtype:
+            raise ShapeMismatch(f"{what}: sp_weights has {weights._array.shape} {weights.dtype.name} values; "
+                                f"{numbers._array.shape} {rows.dtype.name} values are needed, one for each id.")
+
+    spread = reshape(weights, (*weights._array.shape, *extra))
+    total = scatter_nd(segments, rows * spread, (count, *rows._array.shape[1:]))
+    if how == "sum":
+        return total
+    share = weights if how == "mean" else square(weights)
+    size = reshape(scatter_nd(segments, share, (count,)), (count, *extra))
+    empty = size == 0.0
+    divisor = where(empty, 1.0, size)
+    return total / (divisor if how == "mean" else sqrt(maximum(divisor, 0.0)))
+
+
+embedding_lookup.__doc__ = doc(
+    "Rows of a table by number; rows longer than `max_norm`, if it is given, are scaled down to it.",
+    shapes="params (n, *s), ids (*b) -> (*b, *s)", dtypes="any table, whole ids",
+    derivative="1 for the rows picked, added up where one is picked twice", raises=("argument", "convert"),
+    example=">>> print(lab.nn.embedding_lookup([[1.0, 2.0], [3.0, 4.0]], [1]))\n"
+            "Tensor([[3. 4.]], shape=(1, 2), dtype=float32)")
+embedding_lookup_sparse.__doc__ = doc(
+    "Rows of a table by number, combined over each row of a sparse tensor of numbers: 'sum', 'mean' (over the weights) "
+    "or 'sqrtn' (over the root of their squares).",
+    shapes="params (n, *s), sp_ids (b, k) sparse -> (b, *s)", dtypes="a floating table, whole ids",
+    derivative="the weights, over the size they are divided by", raises=("argument", "shape", "convert"),
+    example=">>> ids = lab.SparseTensor([[0, 0], [0, 1], [1, 0]], [0, 1, 1], [2, 2])\n"
+            ">>> print(lab.nn.embedding_lookup_sparse([[1.0], [3.0]], ids, combiner='mean'))\n"
+            "Tensor([[2.]\n [3.]], shape=(2, 1), dtype=float32)")

@@ -1,0 +1,126 @@
+"""Activations in pieces: rectifiers and the cheap stand-ins for smooth curves.
+
+At a kink each takes the slope of its flat or negative side, as `relu` does; `elu` is smooth there, and `selu` takes the
+slope of its positive side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general, unary
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE
+from autodiff_lab.engine.failure import wrong_dtype
+from autodiff_lab.engine.op import REGISTRY, Domain
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops.array.joining import concat
+from autodiff_lab.ops.docs import doc, of_one
+from autodiff_lab.ops.nn.activations import relu
+
+# Klambauer et al. 2017, "Self-Normalizing Neural Networks": the fixed point of mean 0 and variance 1.
+SELU_SCALE = 1.0507009873554805
+SELU_ALPHA = 1.6732632423543772
+
+relu6 = unary(
+    "relu6", lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6)),
+    lambda ops, g, out, x: g * (ops.positive(out) * ops.positive(6 - out)),
+    symbol="relu6", latex=r"\min(\max({0}, 0), 6)", locals_latex=("[0 < {0} < 6]",),
+    sentence="keeps {0} between 0 and 6", expression="min(max({0}, 0.0), 6.0)",
+    domain=(Domain(away_from=(0.0, 6.0)),), keeps="output", registered="Relu6",
+    doc=of_one("x where it is between 0 and 6, else the nearer end.", "1 between 0 and 6, else 0; 0 at the ends", """
+>>> print(lab.nn.relu6([-1.0, 2.0, 9.0]))
+Tensor([0. 2. 6.], shape=(3,), dtype=float32)"""))
+
+elu = unary(
+    "elu", lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, x.dtype.type(0))))[()],
+    lambda ops, g, out, x: g * (1 - ops.relu(-out)),
+    symbol="elu", latex=r"\operatorname{{elu}}({0})", locals_latex=(r"\min(1, e^{{{0}}})",),
+    sentence="keeps {0} where it is positive, else e^{0} - 1", domain=(Domain(away_from=(0.0,)),), keeps="output",
+    registered="Elu",
+    doc=of_one("x where it is positive, else e^x - 1.", "1 where x > 0, else e^x; 1 at 0", """
+>>> print(lab.nn.elu([0.0, 2.0]))
+Tensor([0. 2.], shape=(2,), dtype=float32)""",
+               notes="Clevert, Unterthiner & Hochreiter 2016."))
+
+
+def _selu(x: Any) -> Any:
+    number = x.dtype.type  # bfloat16 and a Python float would give float32
+    return number(SELU_SCALE) * np.where(x > 0, x, number(SELU_ALPHA) * np.expm1(np.minimum(x, number(0))))[()]
+
+
+selu = unary(
+    "selu", _selu,
+    lambda ops, g, out, x: g * (SELU_SCALE + SELU_SCALE * (SELU_ALPHA - 1) * ops.positive(-out) - ops.relu(-out)),
+    symbol="selu", latex=r"\operatorname{{selu}}({0})", locals_latex=(r"\lambda \left([{0} \ge 0] + [{0} < 0] \alpha "
+                                                                      r"e^{{{0}}}\right)",),
+    sentence="scales {0} where it is positive, else a multiple of e^{0} - 1",
+    domain=(Domain(away_from=(0.0,)),), keeps="output", registered="Selu",
+    doc=of_one("1.0507·x where x is positive, else 1.7581·(e^x - 1).", "1.0507 where x ≥ 0, else 1.7581·e^x", """
+>>> print(lab.nn.selu([0.0, 2.0]))
+Tensor([0.       2.101402], shape=(2,), dtype=float32)""",
+               notes="Klambauer, Unterthiner, Mayr & Hochreiter 2017."))
+
+hard_sigmoid = unary(
+    "hard_sigmoid", lambda x: np.minimum(np.maximum(x + 3, x.dtype.type(0)), x.dtype.type(6)) / 6,
+    lambda ops, g, out, x: g * (ops.positive(out) * ops.positive(1 - out) / 6),
+    symbol="hard σ", latex=r"\operatorname{{clip}}\left(\frac{{{0} + 3}}{{6}}, 0, 1\right)",
+    locals_latex=(r"\frac{{1}}{{6}} [-3 < {0} < 3]",), sentence="squashes {0} between 0 and 1 by a straight line",
+    domain=(Domain(away_from=(-3.0, 3.0)),), keeps="output",
+    doc=of_one("(x + 3)/6, no less than 0 and no more than 1.", "1/6 between -3 and 3, else 0", """
+>>> print(lab.nn.hard_sigmoid([-4.0, 0.0, 4.0]))
+Tensor([0.  0.5 1. ], shape=(3,), dtype=float32)"""))
+
+
+def _hard_silu_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+    gate = ops.hard_sigmoid(x)
+    return g * (gate + x * (ops.positive(gate) * ops.positive(1 - gate) / 6))
+
+
+hard_silu = unary(
+    "hard_silu", lambda x: x * (np.minimum(np.maximum(x + 3, x.dtype.type(0)), x.dtype.type(6)) / 6),
+    _hard_silu_rule, symbol="hard swish",
+    latex=r"{0} \operatorname{{clip}}\left(\frac{{{0} + 3}}{{6}}, 0, 1\right)",
+    locals_latex=(r"\frac{{2 {0} + 3}}{{6}}",), sentence="weighs {0} by a straight line from 0 to 1",
+    domain=(Domain(away_from=(-3.0, 3.0)),), keeps="inputs",
+    doc=of_one("x times (x + 3)/6 cut to [0, 1].", "(2x + 3)/6 between -3 and 3, 0 below, 1 above", """
+>>> print(lab.nn.hard_swish([-4.0, 0.0, 4.0]))
+Tensor([-0.  0.  4.], shape=(3,), dtype=float32)""", notes="Howard et al. 2019, where it is called h-swish."))
+hard_swish = hard_silu
+
+leaky = general(
+    "leaky_relu", lambda x, alpha: np.where(x > 0, x, x.dtype.type(alpha) * x)[()],
+    lambda ops, g, out, x, alpha: g * (ops.positive(x) * (1 - alpha) + alpha),
+    symbol="leaky relu", latex=r"\max({0}, \alpha {0})", locals_latex=(r"[{0} > 0] + \alpha [{0} \le 0]",),
+    sentence="keeps {0} where it is positive, else a fraction of it", keeps="inputs", registered="LeakyRelu",
+    doc="The kernel-level leaky rectifier; `lab.nn.leaky_relu` is the public function.")
+
+
+def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
+    x = convert(features)
+    if x._array.dtype not in DIFFERENTIABLE:
+        raise wrong_dtype(REGISTRY["leaky_relu"], (x,))
+    if not 0 <= float(alpha) < np.inf:
+        raise InvalidArgumentError(f"leaky_relu: alpha is a slope, 0 or more, got {alpha}.")
+    return leaky(x, alpha=float(alpha))
+
+
+def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
+    x = convert(features)
+    if x._array.ndim == 0:
+        raise InvalidArgumentError("crelu: a single number has no axis to join along. Try lab.reshape(x, (1,)).")
+    return relu(concat([x, -x], axis))
+
+
+leaky_relu.__doc__ = doc(
+    "x where it is positive, else alpha·x.", shapes="features (*s) -> (*s)", derivative="1 where x > 0, else alpha",
+    raises=("floating", "argument", "convert"), notes="Maas, Hannun & Ng 2013.",
+    example=">>> print(lab.nn.leaky_relu([-1.0, 2.0], alpha=0.1))\nTensor([-0.1  2. ], shape=(2,), dtype=float32)")
+crelu.__doc__ = doc(
+    "relu(x) and relu(-x), joined along an axis, which becomes twice as long.", shapes="features (*s) -> s with 2n",
+    derivative="1 for the half where x is positive, -1 for the other", raises=("argument", "convert"),
+    notes="Shang, Sohn, Almeida & Lee 2016.",
+    example=">>> print(lab.nn.crelu([-1.0, 2.0]))\nTensor([0. 2. 1. 0.], shape=(4,), dtype=float32)")

@@ -1,0 +1,130 @@
+"""Smooth activations: curves without a kink, each with a rule of its own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import unary
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.ops.docs import doc, of_one
+from autodiff_lab.ops.nn.activations import sigmoid
+
+_DENSITY = 1 / math.sqrt(2 * math.pi)
+_TANH_SCALE = math.sqrt(2 / math.pi)
+_TANH_CUBE = 0.044715
+
+
+def _normal_cdf(x: Any) -> Any:
+    from scipy.special import ndtr  # SciPy takes longer to import than this whole package
+    if x.dtype.kind not in "fV":
+        return np.asarray(x, np.float64)
+    wide = np.asarray(x, np.float64 if x.dtype == np.float64 else np.float32)
+    return ndtr(wide).astype(x.dtype)[()]
+
+
+def _bell(ops: Any, x: Any) -> Any:
+    return ops.exp(x * x * -0.5) * _DENSITY
+
+
+normal_cdf = unary(
+    "normal_cdf", _normal_cdf, lambda ops, g, out, x: g * _bell(ops, x),
+    symbol="Φ", latex=r"\Phi({0})", locals_latex=(r"\frac{{1}}{{\sqrt{{2\pi}}}} e^{{-{0}^2 / 2}}",),
+    sentence="takes the share of a normal distribution below {0}", keeps="inputs",
+    doc=of_one("How likely a standard normal number is below x; the rule of `gelu` uses it.", "e^(-x²/2)/√(2π)", """
+>>> print(lab.ops.nn.smooth_activations.normal_cdf(0.0))
+Tensor(0.5, shape=(), dtype=float32)"""))
+
+gelu_exact = unary(
+    "gelu", lambda x: x * _normal_cdf(x), lambda ops, g, out, x: g * (ops.normal_cdf(x) + x * _bell(ops, x)),
+    symbol="gelu", latex=r"{0} \Phi({0})", locals_latex=(r"\Phi({0}) + {0} \Phi'({0})",),
+    sentence="weighs {0} by the share of a normal distribution below it", keeps="inputs",
+    doc="The kernel-level exact gelu; `lab.nn.gelu` is the public function.")
+
+
+def _gelu_tanh_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+    t = ops.tanh(_TANH_SCALE * (x + _TANH_CUBE * (x * x * x)))
+    inner = _TANH_SCALE * (1 + 3 * _TANH_CUBE * (x * x))
+    return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)
+
+
+def _gelu_tanh(x: Any) -> Any:
+    number = x.dtype.type  # bfloat16 and a Python float would give float32
+    return number(0.5) * x * (1 + np.tanh(number(_TANH_SCALE) * (x + number(_TANH_CUBE) * (x * x * x))))
+
+
+gelu_tanh = unary(
+    "gelu_tanh", _gelu_tanh, _gelu_tanh_rule,
+    symbol="gelu", latex=r"\tfrac12 {0} \left(1 + \tanh u\right)",
+    locals_latex=(r"\tfrac12 (1 + \tanh u) + \tfrac12 {0} (1 - \tanh^2 u) u'",),
+    sentence="weighs {0} by about the share of a normal distribution below it", keeps="inputs",
+    doc="The kernel-level approximate gelu; `lab.nn.gelu(x, approximate=True)` is the public function.")
+
+
+def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
+    return (gelu_tanh if approximate else gelu_exact)(features)
+
+
+gelu.__doc__ = of_one(
+    "x times the share of a standard normal distribution below x; approximately, by tanh, if asked.",
+    "Φ(x) + x·Φ'(x)", ">>> print(lab.nn.gelu([0.0, 2.0], approximate=True).numpy().round(3))\n[0.    1.955]",
+    notes="Hendrycks & Gimpel 2016.")
+
+
+def _share(x: Any) -> Any:
+    """The sigmoid without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))[()]
+
+
+def _silu_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+    share = ops.sigmoid(x)
+    return g * (share * (1 + x * (1 - share)))
+
+
+silu = unary(
+    "silu", lambda x: x * _share(x), _silu_rule,
+    symbol="swish", latex=r"{0} \sigma({0})", locals_latex=(r"\sigma({0}) \left(1 + {0} (1 - \sigma({0}))\right)",),
+    sentence="weighs {0} by its sigmoid", keeps="inputs",
+    doc=of_one("x·σ(x), elementwise; also called swish.", "σ(x)·(1 + x·(1 - σ(x)))", """
+>>> print(lab.nn.silu([0.0, 1.0]))
+Tensor([0.        0.7310586], shape=(2,), dtype=float32)""", notes="Ramachandran, Zoph & Le 2017."))
+
+
+def swish(features: Any, beta: Any = 1.0, name: str | None = None) -> Tensor:
+    if isinstance(beta, (int, float)) and beta == 1:
+        return silu(features)
+    x = convert(features)
+    return x * sigmoid(x * beta)
+
+
+swish.__doc__ = doc(
+    "x·σ(βx), elementwise.", shapes="features (*s), beta () -> (*s)", raises=("floating", "convert"),
+    derivative="σ(βx)·(1 + βx·(1 - σ(βx))) for x, x²·σ(βx)·(1 - σ(βx)) for β", notes="Ramachandran, Zoph & Le 2017.",
+    example=">>> print(lab.nn.swish([0.0, 1.0]))\nTensor([0.        0.7310586], shape=(2,), dtype=float32)")
+
+
+def _mish_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+    t = ops.tanh(ops.softplus(x))
+    return g * (t + x * ((1 - t * t) * ops.sigmoid(x)))
+
+
+mish = unary(
+    "mish", lambda x: x * np.tanh(np.logaddexp(x, x.dtype.type(0))), _mish_rule,
+    symbol="mish", latex=r"{0} \tanh \ln(1 + e^{{{0}}})",
+    locals_latex=(r"\tanh s + {0} (1 - \tanh^2 s)\, \sigma({0})",),
+    sentence="weighs {0} by tanh of its softplus", keeps="inputs",
+    doc=of_one("x·tanh(softplus(x)), elementwise.", "t + x·(1 - t²)·σ(x) with t = tanh(softplus(x))", """
+>>> print(lab.nn.mish(0.0))
+Tensor(0.0, shape=(), dtype=float32)""", notes="Misra 2019."))
+
+log_sigmoid = unary(
+    "log_sigmoid", lambda x: -np.logaddexp(-x, x.dtype.type(0)), lambda ops, g, out, x: g * ops.sigmoid(-x),
+    symbol="ln σ", latex=r"\ln \sigma({0})", locals_latex=(r"\sigma(-{0})",),
+    sentence="takes the logarithm of the sigmoid of {0}", keeps="inputs",
+    doc=of_one("ln(1 / (1 + e^-x)), elementwise, without overflow.", "σ(-x)", """
+>>> print(lab.nn.log_sigmoid(0.0))
+Tensor(-0.6931472, shape=(), dtype=float32)"""))

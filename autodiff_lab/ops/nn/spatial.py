@@ -1,0 +1,101 @@
+"""Biases, dropout, and pixels moved into channels and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.primitives import add
+from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.gathering import where
+from autodiff_lab.ops.array.shaping import reshape, transpose
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.nn.convolution import layout
+from autodiff_lab.ops.nn.normalization import floats
+
+
+def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
+    x = convert(value)
+    b = convert(bias, x)
+    if data_format is not None and not data_format.startswith("N"):
+        raise InvalidArgumentError(f"bias_add: data_format {data_format!r} is not known. Try 'NHWC' or 'NCHW'.")
+    first = data_format is not None and data_format.startswith("NC")
+    if x._array.ndim < 2 or b._array.shape != (x._array.shape[1 if first else -1],):
+        raise ShapeMismatch(f"bias_add: a value of 2 axes or more and one number for each of its channels are needed, "
+                            f"got shapes {x._array.shape} and {b._array.shape}.")
+    if b._array.dtype != x._array.dtype:
+        raise DtypeMismatch(f"bias_add: the value is {x.dtype.name} and the bias {b.dtype.name}. Try lab.cast.")
+    return add(x, reshape(b, (-1,) + (1,) * (x._array.ndim - 2)) if first else b)
+
+
+def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
+    from autodiff_lab.ops.random_state import generator_for  # the state of the random numbers lives beside their ops
+    x = floats(x, "dropout")
+    share = float(rate)
+    if not 0 <= share < 1:
+        raise InvalidArgumentError(f"dropout: the rate is a share in [0, 1), got {rate}.")
+    if not share:
+        return x
+    have = x._array.shape
+    wanted = have if noise_shape is None else tuple(
+        n if m is None else whole_numbers(m, "dropout")[0] for n, m in zip(have, noise_shape, strict=False))
+    try:
+        fits = np.broadcast_shapes(wanted, have) == have and len(wanted) == len(have)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeMismatch(f"dropout: noise_shape {noise_shape} does not broadcast to the input's shape {have}.")
+    kept = wrap(np.asarray(generator_for(seed).random(wanted) >= share)[()])
+    return where(kept, x * x.dtype.as_numpy_dtype(1 / (1 - share)), 0.0)
+
+
+def _image(value: Any, block_size: Any, data_format: str | None, name: str) -> tuple[Tensor, int]:
+    layout(data_format)
+    x = convert(value)
+    block, = whole_numbers(block_size, name)
+    if x._array.ndim != 4:
+        raise ShapeMismatch(f"{name}: an input (n, h, w, c) is needed, got {x._array.shape}.")
+    if block < 1:
+        raise InvalidArgumentError(f"{name}: block_size is 1 or more, got {block}.")
+    return x, block
+
+
+def space_to_depth(input: Any, block_size: int, data_format: str | None = "NHWC", name: str | None = None) -> Tensor:
+    x, block = _image(input, block_size, data_format, "space_to_depth")
+    n, h, w, c = x._array.shape
+    if h % block or w % block:
+        raise ShapeMismatch(f"space_to_depth: height {h} and width {w} must be multiples of block_size {block}.")
+    parts = reshape(x, (n, h // block, block, w // block, block, c))
+    return reshape(transpose(parts, (0, 1, 3, 2, 4, 5)), (n, h // block, w // block, block * block * c))
+
+
+def depth_to_space(input: Any, block_size: int, data_format: str | None = "NHWC", name: str | None = None) -> Tensor:
+    x, block = _image(input, block_size, data_format, "depth_to_space")
+    n, h, w, c = x._array.shape
+    if c % (block * block):
+        raise ShapeMismatch(f"depth_to_space: {c} channels are not a multiple of block_size², {block * block}.")
+    left = c // (block * block)
+    parts = reshape(x, (n, h, w, block, block, left))
+    return reshape(transpose(parts, (0, 1, 3, 2, 4, 5)), (n, h * block, w * block, left))
+
+
+for _function, _words, _shapes, _derivative, _example in (
+    (bias_add, "One number added to each channel, the last axis (or the second, for 'NC...').",
+     "value (n, *s, c), bias (c) -> (n, *s, c)", "1 for the value; summed over all other axes for the bias",
+     ">>> print(lab.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]))\nTensor([[11. 22.]], shape=(1, 2), dtype=float32)"),
+    (dropout, "Each element 0 with probability `rate`, else scaled up by 1/(1 - rate); with `noise_shape`, axes of "
+     "length 1 share their fate.", "x (*s) -> (*s)", "1/(1 - rate) where the element was kept, else 0",
+     ">>> print(lab.nn.dropout([1.0, 2.0], rate=0.0))\nTensor([1. 2.], shape=(2,), dtype=float32)"),
+    (space_to_depth, "Blocks of pixels moved into channels.", "input (n, h, w, c) -> (n, h/b, w/b, b²·c)",
+     "1 for every element, moved back",
+     ">>> lab.nn.space_to_depth(lab.zeros((1, 4, 4, 2)), 2).shape\nTensorShape([1, 2, 2, 8])"),
+    (depth_to_space, "Channels moved into blocks of pixels.", "input (n, h, w, b²·c) -> (n, h·b, w·b, c)",
+     "1 for every element, moved back",
+     ">>> lab.nn.depth_to_space(lab.zeros((1, 2, 2, 8)), 2).shape\nTensorShape([1, 4, 4, 2])"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,
+                            raises=("shape", "argument", "convert"))

@@ -1,0 +1,180 @@
+"""Generators: sources of random tensors that carry a state of their own, and can be split."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops import random_drawing as draw
+from autodiff_lab.ops.array.creation import as_shape
+from autodiff_lab.ops.random_state import checked_seed
+
+
+class Generator:
+    """A source of random tensors; made by `from_seed` and its sisters.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> a = lab.random.Generator.from_seed(1).normal((2,))
+    >>> b = lab.random.Generator.from_seed(1).normal((2,))
+    >>> bool(lab.reduce_all(a == b))
+    True
+    """
+
+    def __init__(self, bits: np.random.Philox) -> None:
+        self._begin(bits)
+
+    def _begin(self, bits: np.random.Philox) -> None:
+        self._bits = bits
+        self._source = np.random.Generator(bits)
+
+    @classmethod
+    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+        """A generator that a whole number determines.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.random.Generator.from_seed(7).uniform((2,)).shape
+        TensorShape([2])
+        """
+        return cls(np.random.Philox(checked_seed(seed, "Generator.from_seed")))
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+        """A generator that starts somewhere else each time.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.random.Generator.from_non_deterministic_state().normal((2,)).shape
+        TensorShape([2])
+        """
+        return cls(np.random.Philox())
+
+    @classmethod
+    def from_state(cls, state: Any, alg: Any = None) -> Generator:
+        """A generator that goes on where another, or the value of its `state`, stands.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the state is not six whole numbers.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> first = lab.random.Generator.from_seed(1)
+        >>> second = lab.random.Generator.from_state(first)
+        >>> float(first.normal(())) == float(second.normal(()))
+        True
+        """
+        made = cls(np.random.Philox(0))
+        made.reset(state)
+        return made
+
+    @property
+    def state(self) -> Tensor:
+        """Where the generator stands: four words of a counter and two of a key, uint64."""
+        inner: Any = self._bits.state["state"]
+        return wrap(np.concatenate([inner["counter"], inner["key"]]))
+
+    def reset(self, state: Any) -> None:
+        """Go on from a state that another generator had."""
+        array = np.asarray(state.state._array if isinstance(state, Generator) else getattr(state, "_array", state))
+        if array.shape != (6,) or array.dtype.kind not in "iu":
+            raise InvalidArgumentError(f"Generator: a state is 6 whole numbers, got shape {array.shape}. Try "
+                                       "generator.state of another.")
+        counter, key = np.split(array.astype(np.uint64), [4])
+        self._begin(np.random.Philox(key=key, counter=counter))
+
+    def reset_from_seed(self, seed: Any) -> None:
+        """Start anew from a seed."""
+        self._begin(np.random.Philox(checked_seed(seed, "Generator.reset_from_seed")))
+
+    def skip(self, delta: int) -> None:
+        """Leave out blocks of numbers."""
+        self._bits.advance(int(delta))
+
+    def split(self, count: int = 1) -> list[Generator]:
+        """New generators whose numbers have nothing to do with each other's.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> len(lab.random.Generator.from_seed(1).split(3))
+        3
+        """
+        many, = as_shape(count)
+        return [Generator(np.random.Philox(key=self._source.integers(0, 2**64, 2, np.uint64))) for _ in range(many)]
+
+    def make_seeds(self, count: int = 1) -> Tensor:
+        """Seeds for the stateless functions: (2, count), int64."""
+        many, = as_shape(count)
+        return wrap(self._source.integers(-2**63, 2**63 - 1, (2, many), np.int64))
+
+    def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
+               name: str | None = None) -> Tensor:
+        """Normally distributed numbers: shape s -> (*s)."""
+        return draw.draw_normal(self._source, shape, mean, stddev, dtype, "Generator.normal")
+
+    def truncated_normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
+                         name: str | None = None) -> Tensor:
+        """Normally distributed numbers within two standard deviations: shape s -> (*s)."""
+        return draw.draw_truncated(self._source, shape, mean, stddev, dtype, "Generator.truncated_normal")
+
+    def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32",
+                name: str | None = None) -> Tensor:
+        """Uniformly distributed numbers from `minval` up to, and without, `maxval`: shape s -> (*s)."""
+        return draw.draw_uniform(self._source, shape, minval, maxval, dtype, "Generator.uniform")
+
+    def uniform_full_int(self, shape: Any, dtype: Any = "uint64", name: str | None = None) -> Tensor:
+        """Whole numbers anywhere in the range of the dtype: shape s -> (*s)."""
+        wanted = as_dtype(dtype)
+        if not wanted.is_integer:
+            raise InvalidArgumentError(f"Generator.uniform_full_int: the dtype must be an integer, got {wanted.name}.")
+        limits = np.iinfo(wanted.dtype)
+        drawn = self._source.integers(limits.min, limits.max, as_shape(shape), wanted.dtype, endpoint=True)
+        return wrap(np.asarray(drawn)[()])
+
+    def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
+        """How often out of `counts` tries something of probability `probs` happens: shape s -> (*s)."""
+        n, p = (np.asarray(convert(v)._array) for v in (counts, probs))
+        if np.any(n < 0) or np.any(~((p >= 0) & (p <= 1))):
+            raise InvalidArgumentError("Generator.binomial: counts are 0 or more, and probs between 0 and 1.")
+        drawn = self._source.binomial(n.astype(np.int64), p.astype(np.float64), as_shape(shape))
+        return wrap(np.asarray(drawn).astype(as_dtype(dtype).dtype)[()])
+
+
+_global: list[Generator] = []
+
+
+def get_global_generator() -> Generator:
+    """The generator that all share, made when first asked for.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.random.get_global_generator() is lab.random.get_global_generator()
+    True
+    """
+    if not _global:
+        _global.append(Generator.from_non_deterministic_state())
+    return _global[0]
+
+
+def set_global_generator(generator: Generator) -> None:
+    """Put another generator in the place of the one that all share.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.random.set_global_generator(lab.random.Generator.from_seed(1))
+    """
+    _global[:] = [generator]

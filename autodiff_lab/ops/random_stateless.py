@@ -1,0 +1,97 @@
+"""Random tensors that their seed alone determines: the same two whole numbers give the same values, always."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops import random_drawing as draw
+from autodiff_lab.ops.array.creation import as_shape
+from autodiff_lab.ops.array.gathering import gather
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.random_state import stateless
+
+
+def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
+                     name: str | None = None, alg: str = "auto_select") -> Tensor:
+    return draw.draw_normal(stateless(seed, "stateless_normal"), shape, mean, stddev, dtype, "stateless_normal")
+
+
+def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
+                               name: str | None = None, alg: str = "auto_select") -> Tensor:
+    source = stateless(seed, "stateless_truncated_normal")
+    return draw.draw_truncated(source, shape, mean, stddev, dtype, "stateless_truncated_normal")
+
+
+def stateless_parameterized_truncated_normal(shape: Any, seed: Any, means: Any = 0.0, stddevs: Any = 1.0,
+                                             minvals: Any = -2.0, maxvals: Any = 2.0,
+                                             name: str | None = None) -> Tensor:
+    what = "stateless_parameterized_truncated_normal"
+    mean, deviation, low, high = (np.asarray(convert(v)._array) for v in (means, stddevs, minvals, maxvals))
+    if np.any(deviation <= 0) or np.any(low >= high):
+        raise InvalidArgumentError(f"{what}: deviations must be positive, and minvals below maxvals.")
+    bounds = ((low - mean) / deviation, (high - mean) / deviation)
+    if np.any(bounds[0] > 4) or np.any(bounds[1] < -4):
+        raise InvalidArgumentError(f"{what}: bounds more than 4 deviations on one side of the mean are not supported.")
+    noise = draw.truncated_noise(stateless(seed, what), as_shape(shape), *bounds)
+    return draw.scaled(noise, means, stddevs, convert(means).dtype, what)
+
+
+def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32",
+                      name: str | None = None, alg: str = "auto_select") -> Tensor:
+    return draw.draw_uniform(stateless(seed, "stateless_uniform"), shape, minval, maxval, dtype, "stateless_uniform")
+
+
+def stateless_gamma(shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = "float32",
+                    name: str | None = None) -> Tensor:
+    return draw.draw_gamma(stateless(seed, "stateless_gamma"), shape, alpha, beta, dtype, "stateless_gamma")
+
+
+def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
+    return draw.draw_poisson(stateless(seed, "stateless_poisson"), shape, lam, dtype, "stateless_poisson")
+
+
+def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any = "int64",
+                          name: str | None = None) -> Tensor:
+    source = stateless(seed, "stateless_categorical")
+    return draw.draw_categorical(source, logits, num_samples, dtype, "stateless_categorical")
+
+
+def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str | None = None) -> Tensor:
+    x = convert(value)
+    if x._array.ndim == 0:
+        raise InvalidArgumentError("stateless_shuffle: a single number has no rows to shuffle.")
+    return gather(x, stateless(seed, "stateless_shuffle").permutation(x._array.shape[0]).astype(np.int32))
+
+
+for _function, _words, _shapes, _derivative, _example in (
+    (stateless_normal, "Normally distributed numbers.", "shape s -> (*s)", "that of `normal`",
+     ">>> a, b = (lab.random.stateless_normal((3,), seed=(1, 2)) for _ in range(2))\n"
+     ">>> bool(lab.reduce_all(a == b))\nTrue"),
+    (stateless_truncated_normal, "Normally distributed numbers within two standard deviations.", "shape s -> (*s)",
+     "that of `truncated_normal`",
+     ">>> lab.random.stateless_truncated_normal((3,), seed=(1, 2)).shape\nTensorShape([3])"),
+    (stateless_parameterized_truncated_normal, "Normally distributed numbers between bounds.",
+     "shape s, the others broadcasting to s -> (*s)", "that of `normal`; none for the bounds",
+     ">>> x = lab.random.stateless_parameterized_truncated_normal((9,), (1, 2), 0.0, 1.0, 0.0, 1.0)\n"
+     ">>> bool(lab.reduce_all(x >= 0.0))\nTrue"),
+    (stateless_uniform, "Uniformly distributed numbers, whole ones for an integer dtype.", "shape s -> (*s)",
+     "that of `uniform`",
+     ">>> lab.random.stateless_uniform((3,), (1, 2), maxval=10, dtype=lab.int32).dtype\nautodiff_lab.int32"),
+    (stateless_gamma, "Gamma distributed numbers.", "shape s, alpha (*t), beta (*u) -> (*s, broadcast of t and u)",
+     "that of `gamma`", ">>> lab.random.stateless_gamma((4,), (1, 2), alpha=2.0).shape\nTensorShape([4])"),
+    (stateless_poisson, "Poisson distributed counts.", "shape s, lam (*t) -> (*s, *t)", "none: counts",
+     ">>> lab.random.stateless_poisson((4,), (1, 2), lam=2.0).dtype\nautodiff_lab.int32"),
+    (stateless_categorical, "Class numbers drawn from softmax of each row of logits.",
+     "logits (b, k), num_samples n -> (b, n)", "none: whole numbers",
+     ">>> lab.random.stateless_categorical([[0.0, 0.0]], 5, (1, 2)).shape\nTensorShape([1, 5])"),
+    (stateless_shuffle, "The rows of a tensor in an order that the seed determines.", "value (n, *s) -> (n, *s)",
+     "1, gathered back",
+     ">>> sorted(lab.random.stateless_shuffle([3, 1, 2], (1, 2)).numpy().tolist())\n[1, 2, 3]"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,
+                            domain="any two whole numbers as seed", raises=("argument", "shape", "convert"))
