@@ -1,105 +1,124 @@
 """What the event code costs while nobody listens: each op with it and with it taken out.
 
-The second engine is the first with its source changed before import: the four lines of each call path in
-`engine.apply` that look for sinks are removed, and nothing else.  Both run in processes of their own, in turns, and the
-least time counts, because what else runs on the machine only ever adds.
+The other engines are this one with lines removed from its source before import, and nothing else changed:
+
+- *without events*: tapes work, but no line is left that serves listeners only;
+- *without recording*: an op does not look for tapes either, so the chain cannot be differentiated.
+
+Every variant runs in processes of its own, in turns, and the least time counts, because what else runs on the machine
+only ever adds.
 """
 
 import importlib.util
+import re
 import subprocess
 import sys
+import time
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import numpy as np
 
-SINKS = """        sinks = sinks_now()
-        if sinks:
-            if silent:
-                record_application(sinks, op, out, {ins}, None)
-            else:
-                _record_{arity}(sinks, op, out, {names})
-"""
-REMOVED = [SINKS.format(ins="(x,)", arity="one", names="x"), SINKS.format(ins="(x, y)", arity="two", names="x, y")]
-LINKS, REPEATS, TURNS = 333, 400, 7
+LISTENERS_ONLY = {
+    "apply": [r"( +)if silent:\n +record_application\(.*\)\n +else:\n +(_record_(?:one|two)\(.*\)\n)", r"\1\2"],
+    "sweep": [
+        r" +if flow is not None:\n +flow\(.*\)\n| +if not raw:\n +CAUSE\.set\(.*\)\n| +cause = CAUSE\.get\(\)\n",
+        "",
+    ],
+    "backward": [r" +cause = CAUSE\.get\(\)\n| +if CAUSE\.get\(\) is not cause:.*\n +CAUSE\.set\(cause\)\n", ""],
+}
+ALL_RECORDING = {
+    "apply": [r" +sinks = sinks_now\(\)\n +if sinks:\n +if silent:\n.*\n +else:\n.*\n( +return out\n)", r"\1"]
+}
+VARIANTS = {"as it is": {}, "without events": LISTENERS_ONLY, "without recording": ALL_RECORDING}
+LINKS, REPEATS, TURNS = 333, 200, 12
 
 
-def without_sinks() -> None:
-    """Import `engine.apply` from its source less the lines that look for sinks."""
+class ChangedLoader(SourceFileLoader):
+    """Load a module from its source after a substitution."""
 
-    class Loader(SourceFileLoader):
-        def get_data(self, path: str) -> bytes:
-            data = super().get_data(path)
-            if not path.endswith("apply.py"):
-                return data
-            source = data.decode()
-            for lines in REMOVED:
-                if lines not in source:
-                    raise SystemExit("engine/apply.py has other lines now; change REMOVED in this file.")
-                source = source.replace(lines, "")
-            return source.encode()
+    pattern = ""
+    replacement = ""
 
-        def path_stats(self, path: str) -> dict[str, float]:
-            raise OSError  # no cached bytecode: it is that of the whole source
+    def get_data(self, path: str) -> bytes:
+        """Return the changed source; there must be something to change."""
+        source, count = re.subn(self.pattern, self.replacement, super().get_data(path).decode())
+        if not count:
+            raise SystemExit(f"{path} has other lines now; change the patterns in this file.")
+        # What is left of a `finally` whose lines went.
+        return source.replace("        finally:\n\n", "        finally:\n            pass\n\n").encode()
 
-    class Finder:
-        @staticmethod
-        def find_spec(name: str, path: object, target: object = None) -> object:
-            del path, target
-            if name != "autodiff_lab.engine.apply":
-                return None
-            engine = Path(sys.modules["autodiff_lab.engine"].__file__ or "").parent
-            file = str(engine / "apply.py")
-            return importlib.util.spec_from_file_location(name, file, loader=Loader(name, file))
-
-    sys.meta_path.insert(0, Finder)
+    def path_stats(self, path: str) -> dict[str, float]:
+        """Refuse: cached bytecode is that of the unchanged source."""
+        raise OSError(path)
 
 
-def measure() -> dict[str, float]:
-    """Return the least nanoseconds an op, by shape: the chain ``x = sin(x) * w + x``."""
-    import time
+class Finder:
+    """Find the modules that a variant changes."""
 
+    def __init__(self, changes: dict[str, list[str]]) -> None:
+        self.changes = changes
+
+    def find_spec(self, name: str, path: object, target: object = None) -> object:
+        """Return the spec of a changed module, None for all others."""
+        package, _, module = name.rpartition(".")
+        if package != "autodiff_lab.engine" or module not in self.changes:
+            return None
+        file = str(Path(sys.modules[package].__file__ or "").parent / f"{module}.py")
+        loader = ChangedLoader(name, file)
+        loader.pattern, loader.replacement = self.changes[module]
+        return importlib.util.spec_from_file_location(name, file, loader=loader)
+
+
+def measure(backward: bool) -> None:
+    """Print the least nanoseconds an op of the chain ``x = sin(x) * w + x``, forward and in both directions."""
     import autodiff_lab as lab
 
-    found: dict[str, float] = {}
+    def chain(x: object, w: object) -> object:
+        for _ in range(LINKS):
+            x = lab.sin(x) * w + x
+        return x
+
+    def both(x: object, w: object) -> None:
+        with lab.GradientTape() as tape:
+            tape.watch([x, w])
+            y = chain(x, w)
+        tape.gradient(y, [x, w])
+
     for shape in ((), (8,), (32, 32)):
-        x, w = lab.constant(np.full(shape, 1.0, np.float32)), lab.constant(np.full(shape, 1e-3, np.float32))
-        times = []
-        for _ in range(REPEATS):
-            y = x
-            start = time.process_time_ns()
-            for _ in range(LINKS):
-                y = lab.sin(y) * w + y
-            times.append(time.process_time_ns() - start)
-        found[str(shape)] = min(times) / (3 * LINKS)
-    return found
-
-
-def run(variant: str) -> dict[str, float]:
-    """Measure in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, variant], capture_output=True, text=True, check=True)
-    return {shape: float(ns) for shape, ns in (row.split("\t") for row in done.stdout.splitlines())}
+        leaves = lab.constant(np.full(shape, 1.0, np.float32)), lab.constant(np.full(shape, 1e-3, np.float32))
+        for name, program in (("forward", chain), ("both ways", both)):
+            if program is both and not backward:
+                continue
+            times = []
+            for _ in range(REPEATS):
+                start = time.process_time_ns()
+                program(*leaves)
+                times.append(time.process_time_ns() - start)
+            print(f"{shape} {name}\t{min(times) / (3 * LINKS)}")
 
 
 def main() -> None:
-    """Print the table."""
+    """Run the variants in turns and print the table."""
     least: dict[str, dict[str, float]] = {}
     for _ in range(TURNS):
-        for variant in ("with", "without"):
-            for shape, ns in run(variant).items():
-                best = least.setdefault(variant, {})
-                best[shape] = min(ns, best.get(shape, ns))
-    print("An op, nobody listening, in nanoseconds: with the event code, without it, the difference")
-    for shape, ns in least["with"].items():
-        bare = least["without"][shape]
-        print(f"  {shape:10} {ns:8.1f} {bare:8.1f} {100 * (ns / bare - 1):+6.1f} %")
+        for variant in VARIANTS:
+            done = subprocess.run([sys.executable, __file__, variant], capture_output=True, text=True, check=True)
+            best = least.setdefault(variant, {})
+            for row in done.stdout.splitlines():
+                case, nanoseconds = row.split("\t")
+                best[case] = min(float(nanoseconds), best.get(case, float("inf")))
+    whole, events, recording = least.values()
+    print("Nanoseconds an op while nobody listens: as it is, without events, without any recording")
+    for case, ns in whole.items():
+        bare = f"{recording[case]:8.1f} {100 * (ns / recording[case] - 1):+6.1f} %" if case in recording else ""
+        print(f"  {case:20} {ns:8.1f} {events[case]:8.1f} {100 * (ns / events[case] - 1):+6.1f} % {bare}")
 
 
 if __name__ == "__main__":
     if len(sys.argv) == 1:
         main()
     else:
-        if sys.argv[1] == "without":
-            without_sinks()
-        for key, value in measure().items():
-            print(f"{key}\t{value}")
+        if VARIANTS[sys.argv[1]]:
+            sys.meta_path.insert(0, Finder(VARIANTS[sys.argv[1]]))
+        measure(backward=sys.argv[1] != "without recording")
