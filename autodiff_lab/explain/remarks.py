@@ -100,7 +100,7 @@ def _last_is_bad(recording: Recording) -> bool:
 
 
 def _reason(first: Bad, backward: Bad | None) -> str:
-    at = f" at {first.trigger}" if first.trigger else ""
+    at = f" ({first.trigger})" if first.trigger else ""
     if first is backward:
         zero = "0 times infinity" if "0 times infinity is nan" in first.what else "an infinite slope"
         return f"{zero} in the backward pass of {first.op}{at}"
