@@ -39,11 +39,14 @@ from autodiff_lab.ops.math.comparison import (
     round,
 )
 from autodiff_lab.ops.math.complex_numbers import angle, conj, imag, real
+from autodiff_lab.ops.math.counting import bincount, confusion_matrix, in_top_k, invert_permutation
 from autodiff_lab.ops.math.cumulative import cumprod, cumsum, cumulative_logsumexp
 from autodiff_lab.ops.math.elementary import (
+    accumulate_n,
     atan2,
     mod,
     nextafter,
+    polyval,
     rint,
     scalar_mul,
     softsign,
@@ -63,6 +66,19 @@ from autodiff_lab.ops.math.reductions import (
     reduce_prod,
     reduce_sum,
 )
+from autodiff_lab.ops.math.segments import (
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
+)
 from autodiff_lab.ops.math.special import bessel_i0, bessel_i0e, bessel_i1, bessel_i1e
 from autodiff_lab.ops.math.statistics import (
     count_nonzero,
@@ -79,6 +95,7 @@ from autodiff_lab.ops.nn.smooth_activations import log_sigmoid
 
 __all__ = [
     "abs",
+    "accumulate_n",
     "acos",
     "acosh",
     "add",
@@ -96,7 +113,9 @@ __all__ = [
     "bessel_i1",
     "bessel_i1e",
     "betainc",
+    "bincount",
     "ceil",
+    "confusion_matrix",
     "conj",
     "cos",
     "cosh",
@@ -122,6 +141,8 @@ __all__ = [
     "igamma",
     "igammac",
     "imag",
+    "in_top_k",
+    "invert_permutation",
     "is_finite",
     "is_inf",
     "is_nan",
@@ -148,6 +169,7 @@ __all__ = [
     "nextafter",
     "not_equal",
     "polygamma",
+    "polyval",
     "pow",
     "real",
     "reciprocal",
@@ -167,6 +189,11 @@ __all__ = [
     "round",
     "rsqrt",
     "scalar_mul",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
     "sigmoid",
     "sign",
     "sin",
@@ -182,6 +209,12 @@ __all__ = [
     "tan",
     "tanh",
     "truediv",
+    "unsorted_segment_max",
+    "unsorted_segment_mean",
+    "unsorted_segment_min",
+    "unsorted_segment_prod",
+    "unsorted_segment_sqrt_n",
+    "unsorted_segment_sum",
     "xdivy",
     "xlog1py",
     "xlogy",

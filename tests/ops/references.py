@@ -40,6 +40,13 @@ def _running(reduce: Callable[..., Any], x: Any, axis: int, exclusive: bool, rev
     return np.stack(rows, axis) if rows else x
 
 
+def _by_segment(reduce: Callable[..., Any], x: Any, ids: Any, count: int, empty: float) -> Any:
+    whole = np.full((count, *x.shape[1:]), float(empty))
+    for segment in set(ids.tolist()):
+        whole[segment] = reduce(x[ids == segment], axis=0)
+    return whole
+
+
 MATHEMATICS: dict[str, Callable[..., Any]] = {
     # Complex numbers.
     "widen": lambda x: x + 0j,
@@ -108,4 +115,18 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "logsumexp": lambda x, axes, keepdims: np.log(np.exp(x).sum(axes, keepdims=keepdims)),
     "prod": lambda x, axes, keepdims: x.prod(axes, keepdims=keepdims),
     "recurrence": _recurrence,
+    # Segments, counts, bits.
+    "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor,
+    "invert": lambda x: -x - 1,
+    "left_shift": lambda x, y: x * 2**y,
+    "right_shift": lambda x, y: x // 2**y,
+    "population_count": lambda x: [(v % 256).bit_count() for v in x.tolist()],
+    "bitcast": lambda x, dtype: np.frombuffer(x.tobytes(), dtype).reshape(x.shape),
+    "invert_permutation": lambda x: [x.tolist().index(i) for i in range(len(x))],
+    "in_top_k": lambda targets, x, k: [t in np.argsort(-row)[:k] for t, row in zip(targets, x, strict=True)],
+    "segment_max": lambda x, ids, count, empty: _by_segment(np.max, x, ids, count, empty),
+    "segment_min": lambda x, ids, count, empty: _by_segment(np.min, x, ids, count, empty),
+    "segment_sum": lambda x, ids, count: _by_segment(np.sum, x, ids, count, 0),
 }

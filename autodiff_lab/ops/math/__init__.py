@@ -2,9 +2,11 @@
 
 from autodiff_lab.ops.math import (
     arithmetic,
+    bits,
     clipping,
     comparison,
     complex_numbers,
+    counting,
     cumulative,
     elementary,
     exponential,
@@ -12,12 +14,13 @@ from autodiff_lab.ops.math import (
     guarded,
     normal,
     reductions,
+    segments,
     special,
     statistics,
     trigonometric,
 )
 
 __all__ = [
-    "arithmetic", "clipping", "comparison", "complex_numbers", "cumulative", "elementary", "exponential", "gamma",
-    "guarded", "normal", "reductions", "special", "statistics", "trigonometric",
+    "arithmetic", "bits", "clipping", "comparison", "complex_numbers", "counting", "cumulative", "elementary",
+    "exponential", "gamma", "guarded", "normal", "reductions", "segments", "special", "statistics", "trigonometric",
 ]

@@ -8,11 +8,15 @@ import numpy as np
 
 from autodiff_lab.engine.apply import binary, general, unary
 from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.op import REALS, Domain
-from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import doc, of_one, of_two
-from autodiff_lab.ops.math.arithmetic import divide, floormod, multiply
+from autodiff_lab.ops.math.arithmetic import add_n, divide, floormod, multiply
 
 _FLOATS = "floating, both the same"
 
@@ -171,3 +175,63 @@ for _function, _words, _derivative, _domain, _example in (
      "y ≠ 0", ">>> print(lab.math.mod([5.0, -1.0], 3.0))\nTensor([2. 2.], shape=(2,), dtype=float32)"),
 ):
     _function.__doc__ = of_two(_words, _derivative, _example, _domain)
+
+
+def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
+    if isinstance(coeffs, Tensor) or not isinstance(coeffs, (list, tuple)):
+        raise InvalidArgumentError("polyval: give a list of coefficients, the one of the highest power first.")
+    x = convert(x)
+    if not coeffs:
+        return zeros_like(x)
+    value = convert(coeffs[0], x)
+    for coefficient in coeffs[1:]:
+        value = value * x + convert(coefficient, x)
+    return value
+
+
+polyval.__doc__ = doc(
+    "A polynomial by Horner's scheme; the coefficient of the highest power comes first.",
+    shapes="coeffs, a list of tensors that broadcast, x (*s) -> (*s)", dtypes="any number, all the same",
+    derivative="that of the products and sums it is made of", raises=("shape", "argument", "dtypes", "convert"),
+    example=">>> print(lab.math.polyval([1.0, 0.0, -1.0], 3.0))\nTensor(8.0, shape=(), dtype=float32)")
+
+
+def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
+    total = add_n([convert(x) for x in inputs])
+    if tensor_dtype is not None and total.dtype != tensor_dtype:
+        raise DtypeMismatch(f"accumulate_n: the tensors are {total.dtype.name}, not {tensor_dtype}. Try lab.cast.")
+    if shape is not None and not TensorShape(shape).is_compatible_with(total.shape):
+        raise ShapeMismatch(f"accumulate_n: the sum has shape {tuple(total.shape)}, not {shape}.")
+    return total
+
+
+accumulate_n.__doc__ = doc(
+    "Sum of a list of tensors, checked against a shape and a dtype.", shapes="each (*s) -> (*s)",
+    dtypes="any number, all the same", derivative="1 for each", raises=("shape", "argument", "dtypes"),
+    example=">>> print(lab.math.accumulate_n([[1.0, 2.0], [3.0, 4.0]]))\nTensor([4. 6.], shape=(2,), dtype=float32)")
+
+
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+    x, wanted = convert(value), as_dtype(dtype)
+    have = x._array.dtype
+    if not (wanted.is_integer or wanted.is_floating) or have.kind in "cOb":
+        raise DtypeMismatch(f"saturate_cast: takes real numbers, got {x.dtype.name} for {wanted.name}. Try lab.cast.")
+    low, high = (_inside(bound, wanted.dtype, have) for bound in (wanted.min, wanted.max))
+    return cast(clip(x, wrap(low), wrap(high)), wanted)
+
+
+def _inside(bound: Any, wanted: np.dtype[Any], have: np.dtype[Any]) -> Any:
+    """A bound of the dtype that is wanted, in the one that is there, but never beyond what either can hold."""
+    own = public(have)
+    if have.kind in "iu":
+        return have.type(max(min(int(bound), int(own.max)), int(own.min)))
+    near = have.type(max(min(float(bound), float(own.max)), float(own.min)))
+    beyond = wanted.kind in "iu" and abs(int(near)) > abs(int(bound))
+    return np.nextafter(near, have.type(0)) if beyond else near
+
+
+saturate_cast.__doc__ = doc(
+    "The same numbers in another dtype, its lowest or highest number in place of those beyond.",
+    shapes="value (*s) -> (*s)", dtypes="any real number to any",
+    derivative="1 between floats, 0 beyond the range; gradients stop at integers", raises=("dtypes", "convert"),
+    example=">>> print(lab.saturate_cast([-5.0, 300.0], lab.uint8))\nTensor([  0 255], shape=(2,), dtype=uint8)")

@@ -86,3 +86,41 @@ def _recurrence(rng: np.random.Generator) -> list[Call]:
 @sampler("prod", "euclidean_norm", "logsumexp")
 def _reductions(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {"axes": axes, "keepdims": keep}) for s, axes, keep in AXES]
+
+
+SEGMENTS = [((4,), [0, 0, 2, 2], 3), ((3, 2), [1, 0, 1], 2), ((2, 1, 2), [0, 1], 4), ((0, 2), [], 1)]
+
+
+@sampler("segment_sum")
+def _segment_sum(rng: np.random.Generator) -> list[Call]:
+    return [((*normal(rng, s), np.asarray(ids, int)), {"count": count}) for s, ids, count in SEGMENTS]
+
+
+@sampler("segment_max", "segment_min")
+def _segment_extreme(rng: np.random.Generator) -> list[Call]:
+    return [((*normal(rng, s), np.asarray(ids, int)), {"count": n, "empty": 0.0}) for s, ids, n in SEGMENTS]
+
+
+@sampler("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift")
+def _bits(rng: np.random.Generator) -> list[Call]:
+    return [((rng.integers(-8, 8, a), rng.integers(0, 5, b)), {}) for a, b in PAIRS]
+
+
+@sampler("invert", "population_count")
+def _one_by_one(rng: np.random.Generator) -> list[Call]:
+    return [((rng.integers(-8, 8, 5).astype(np.int8),), {})]
+
+
+@sampler("bitcast")
+def _bitcast(rng: np.random.Generator) -> list[Call]:
+    return [((rng.integers(-8, 8, s),), {"dtype": "float64"}) for s in ((3,), (2, 2))]
+
+
+@sampler("invert_permutation")
+def _permutation(rng: np.random.Generator) -> list[Call]:
+    return [((rng.permutation(5),), {})]
+
+
+@sampler("in_top_k")
+def _in_top_k(rng: np.random.Generator) -> list[Call]:
+    return [((rng.integers(0, 4, 5), *normal(rng, (5, 4))), {"k": 2})]

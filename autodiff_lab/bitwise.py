@@ -1,0 +1,13 @@
+"""Bits of whole numbers: ``lab.bitwise``."""
+
+from autodiff_lab.ops.math.bits import (
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    invert,
+    left_shift,
+    population_count,
+    right_shift,
+)
+
+__all__ = ["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "population_count", "right_shift"]

@@ -1,0 +1,127 @@
+"""Counting whole numbers: bins, confusion matrices, hits among the best, permutations undone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import public
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.gathering import scatter_nd
+from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.math.segments import sum_segments
+
+
+def _inverted(x: Any) -> Any:
+    order = np.argsort(x)
+    if x.ndim != 1 or np.any(np.asarray(x)[order] != np.arange(len(x))):
+        raise InvalidArgumentError(f"invert_permutation: {x} is no order of the numbers from 0 up to their count")
+    return order.astype(x.dtype)
+
+
+inverse_order = general(
+    "invert_permutation", _inverted, None, symbol="π⁻¹", latex="{0}^{{-1}}",
+    sentence="finds the permutation that undoes {0}", registered="InvertPermutation",
+    doc="The kernel-level inversion; `lab.math.invert_permutation` is the public function.")
+
+
+def _among_best(targets: Any, predictions: Any, k: int) -> Any:
+    rows = np.arange(len(targets))
+    inside = (targets >= 0) & (targets < predictions.shape[1])
+    score = predictions[rows, np.where(inside, targets, 0)]
+    better = np.sum(predictions > score[:, None], axis=1)
+    return inside & np.isfinite(score) & (better < k)
+
+
+hits = general(
+    "in_top_k", _among_best, None, symbol="∈ top k", latex=r"{0} \in \operatorname{{top}}_k {1}",
+    sentence="asks whether {0} is among the best of {1}", registered="InTopKV2",
+    doc="The kernel-level test; `lab.math.in_top_k` is the public function.")
+
+
+def _whole(value: Any, what: str) -> np.ndarray[Any, Any]:
+    array = np.asarray(convert(value)._array)
+    if array.size and array.dtype.kind not in "iu":
+        raise DtypeMismatch(f"{what}: takes whole numbers, got {public(array.dtype).name}. Try lab.cast(x, lab.int32).")
+    return array.astype(np.int64)
+
+
+def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+    _whole(x, "invert_permutation")
+    return inverse_order(x)
+
+
+def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
+    found, x = _whole(targets, "in_top_k"), convert(predictions)
+    if x._array.ndim != 2 or found.shape != x._array.shape[:1]:
+        raise ShapeMismatch(f"in_top_k: targets (n) and predictions (n, classes) are needed, got {found.shape} and "
+                            f"{x._array.shape}.")
+    return hits(wrap(found), x, k=int(convert(k)._array))
+
+
+def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = "int32",
+             name: str | None = None, axis: int | None = None, binary_output: bool = False) -> Tensor:
+    numbers = _whole(arr, "bincount")
+    if numbers.size and numbers.min() < 0:
+        raise InvalidArgumentError(f"bincount: numbers must not be negative, got {int(numbers.min())}")
+    if axis not in (None, 0, -1) or (axis == -1 and numbers.ndim > 2):
+        raise InvalidArgumentError(f"bincount: axis is None, 0 or -1 (of a vector or a matrix), got {axis}")
+    length = int(numbers.max(initial=-1)) + 1
+    length = max(length, int(convert(minlength)._array)) if minlength is not None else length
+    length = min(length, int(convert(maxlength)._array)) if maxlength is not None else length
+    rows = numbers.shape[0] if axis == -1 and numbers.ndim == 2 else 1
+    kept = numbers < length
+    bins = np.where(kept, numbers + np.arange(rows).reshape((rows,) + (1,) * (numbers.ndim - 1)) * length
+                    if rows > 1 else numbers, rows * length).ravel()
+    shape = (rows, length) if axis == -1 and numbers.ndim == 2 else (length,)
+    if weights is None or binary_output:
+        counts = np.bincount(bins, minlength=rows * length + 1)[:-1].reshape(shape)
+        return cast(wrap(np.minimum(counts, 1) if binary_output else counts), dtype)
+    heavy = convert(weights)
+    if heavy._array.shape != numbers.shape:
+        raise ShapeMismatch(f"bincount: weights have shape {heavy._array.shape} and the numbers {numbers.shape}.")
+    total = sum_segments(reshape(heavy, (numbers.size,)), wrap(bins), count=rows * length + 1)
+    return reshape(total[:-1], shape)
+
+
+def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None,
+                     dtype: Any = "int32", name: str | None = None) -> Tensor:
+    true, guessed = _whole(labels, "confusion_matrix"), _whole(predictions, "confusion_matrix")
+    if true.ndim != 1 or true.shape != guessed.shape:
+        raise ShapeMismatch(f"confusion_matrix: two vectors of one length are needed, got {true.shape} and "
+                            f"{guessed.shape}.")
+    both = np.stack([true, guessed], -1)
+    count = int(both.max(initial=-1)) + 1 if num_classes is None else int(convert(num_classes)._array)
+    if both.size and (both.min() < 0 or both.max() >= count):
+        raise InvalidArgumentError(f"confusion_matrix: classes must be in [0, {count}), got {int(both.min())} to "
+                                   f"{int(both.max())}.")
+    heavy = np.ones(len(true), np.int64) if weights is None else convert(weights)
+    return scatter_nd(wrap(both), cast(heavy, dtype), (count, count))
+
+
+_NONE = "none: gradients stop at whole numbers"
+for _function, _words, _shapes, _dtypes, _derivative, _example in (
+    (invert_permutation, "The permutation that undoes a permutation.", "x (n) -> (n)", "any integer", _NONE,
+     ">>> print(lab.math.invert_permutation([2, 0, 1]))\nTensor([1 2 0], shape=(3,), dtype=int32)"),
+    (in_top_k, "Whether the score of the target is among the k best of its row; a tie at the edge counts.",
+     "targets (n), predictions (n, classes) -> (n)", "integers and floats to bool", _NONE,
+     ">>> print(lab.math.in_top_k([1, 0], [[0.1, 0.9], [0.2, 0.8]], 1))\n"
+     "Tensor([ True False], shape=(2,), dtype=bool)"),
+    (bincount, "How often each number from 0 up occurs, or the sum of weights where it does.",
+     "arr (*s) -> (largest number + 1)", "integers to `dtype`, or to that of the weights",
+     "none for arr; gathers back for weights",
+     ">>> print(lab.math.bincount([1, 1, 3]))\nTensor([0 2 0 1], shape=(4,), dtype=int32)"),
+    (confusion_matrix, "How often each true class (row) was taken for each class (column).",
+     "labels (n), predictions (n) -> (num_classes, num_classes)", "integers to `dtype`",
+     "none for the classes; gathers back for weights",
+     ">>> print(lab.math.confusion_matrix([0, 1, 1], [0, 1, 0]))\n"
+     "Tensor([[1 0]\n [1 1]], shape=(2, 2), dtype=int32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes=_dtypes, derivative=_derivative, example=_example,
+                            raises=("shape", "argument", "dtypes"), domain="whole numbers from 0 up")

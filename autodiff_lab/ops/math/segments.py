@@ -1,0 +1,212 @@
+"""Sums, means, extremes and products over segments: elements that share a number are reduced to one.
+
+`segment_*` take sorted numbers and have as many segments as the last one says; `unsorted_segment_*` take any, in any
+shape, and leave out elements whose number is negative.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import public
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.joining import concat
+from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.math.arithmetic import divide, floordiv
+from autodiff_lab.ops.math.reductions import reduce_prod
+
+
+def _sum(x: Any, ids: Any, count: int) -> Any:
+    total = np.zeros((count, *x.shape[1:]), x.dtype)
+    np.add.at(total, ids, x)
+    return total
+
+
+def _sum_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int) -> Any:
+    return ops.gather(g, ids, axis=-len(x.shape))
+
+
+def _extreme(ufunc: Any, start: float) -> Any:
+    def kernel(x: Any, ids: Any, count: int, empty: float) -> Any:
+        limit = start if x.dtype.kind in "fV" else np.iinfo(x.dtype).min if start < 0 else np.iinfo(x.dtype).max
+        best = np.full((count, *x.shape[1:]), limit, x.dtype)
+        ufunc.at(best, ids, x)
+        best[np.bincount(ids, minlength=count) == 0] = empty
+        return best
+    return kernel
+
+
+def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int, empty: float) -> Any:
+    """The share goes to the extreme element of a segment, in equal parts where several are equal."""
+    axis = -len(x.shape)
+    best = ops.gather(out, ids, axis=axis)
+    chosen = ops.not_below(x, best) * ops.not_below(best, x)
+    parts = ops.gather(ops.segment_sum(chosen, ids, count=count), ids, axis=axis)
+    return ops.gather(g, ids, axis=axis) * (chosen / parts)
+
+
+sum_segments = general(
+    "segment_sum", _sum, _sum_rule, None, symbol="Σ by", latex=r"\sum_{{i \in s}} {0}_i", locals_latex=("1", ""),
+    sentence="adds up the elements of {0} by segments", keeps="inputs", registered="SegmentSum",
+    doc="The kernel-level sum; `lab.math.segment_sum` and `lab.math.unsorted_segment_sum` are the public functions.")
+max_segments = general(
+    "segment_max", _extreme(np.maximum, -np.inf), _extreme_rule, None, symbol="max by",
+    latex=r"\max_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \max]", ""),
+    sentence="takes the largest element of each segment of {0}", registered="SegmentMax",
+    doc="The kernel-level maximum; `lab.math.segment_max` and `lab.math.unsorted_segment_max` are public.")
+min_segments = general(
+    "segment_min", _extreme(np.minimum, np.inf), _extreme_rule, None, symbol="min by",
+    latex=r"\min_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \min]", ""),
+    sentence="takes the least element of each segment of {0}", registered="SegmentMin",
+    doc="The kernel-level minimum; `lab.math.segment_min` and `lab.math.unsorted_segment_min` are public.")
+
+Parts = tuple[Tensor, np.ndarray[Any, Any], int]
+
+
+def _numbers(data: Any, segment_ids: Any, what: str) -> tuple[Tensor, np.ndarray[Any, Any]]:
+    x, ids = convert(data), np.asarray(convert(segment_ids)._array)
+    if x._array.dtype.kind in "bO":
+        raise DtypeMismatch(f"{what}: takes numbers, got {x.dtype.name}. Try lab.cast(x, lab.int32).")
+    if ids.size and ids.dtype.kind not in "iu":
+        raise DtypeMismatch(f"{what}: segment_ids are whole numbers, got {public(ids.dtype).name}. Try lab.cast.")
+    if x._array.shape[:ids.ndim] != ids.shape:
+        raise ShapeMismatch(f"{what}: data of shape {x._array.shape} does not begin with {ids.shape}, the shape of "
+                            "segment_ids.")
+    return x, ids.astype(np.int64)
+
+
+def _sorted(data: Any, segment_ids: Any, what: str) -> Parts:
+    x, ids = _numbers(data, segment_ids, what)
+    if ids.ndim != 1:
+        raise ShapeMismatch(f"{what}: segment_ids must be a vector, got shape {ids.shape}. "
+                            f"Try lab.math.unsorted_{what}.")
+    if ids.size and (ids[0] < 0 or np.any(np.diff(ids) < 0)):
+        raise InvalidArgumentError(f"{what}: segment_ids must not fall nor be negative, got {ids.tolist()}. "
+                                   f"Try lab.math.unsorted_{what}.")
+    return x, ids, int(ids[-1]) + 1 if ids.size else 0
+
+
+def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Parts:
+    x, ids = _numbers(data, segment_ids, what)
+    count = int(convert(num_segments)._array)
+    if ids.size and ids.max() >= count:
+        raise InvalidArgumentError(f"{what}: segment {int(ids.max())} is not below num_segments, {count}.")
+    if ids.ndim != 1:
+        x = reshape(x, (ids.size, *x._array.shape[ids.ndim:]))
+        ids = ids.ravel()
+    if ids.size and ids.min() < 0:
+        kept = np.flatnonzero(ids >= 0)
+        x, ids = gather_axis(x, wrap(kept), axis=-x._array.ndim), ids[kept]
+    return x, ids, count
+
+
+def _add(parts: Parts) -> Tensor:
+    x, ids, count = parts
+    return sum_segments(x, wrap(ids), count=count)
+
+
+def _average(parts: Parts, root: bool) -> Tensor:
+    x, ids, count = parts
+    lengths = np.maximum(np.bincount(ids, minlength=count), 1).astype(np.float64)
+    lengths = (np.sqrt(lengths) if root else lengths).reshape((count,) + (1,) * (x._array.ndim - 1))
+    divisor = wrap(lengths.astype(x._array.dtype))
+    return (floordiv if x._array.dtype.kind in "iu" else divide)(_add(parts), divisor)
+
+
+def _best(op: Any, parts: Parts, empty: float | None) -> Tensor:
+    x, ids, count = parts
+    limits = public(x._array.dtype)
+    nothing = (limits.min if op is max_segments else limits.max) if empty is None else empty
+    return op(x, wrap(ids), count=count, empty=x._array.dtype.type(nothing).item())
+
+
+def _multiply(parts: Parts) -> Tensor:
+    """Each segment becomes a row, filled up with ones; rows are multiplied, so that zeros do no harm to gradients."""
+    x, ids, count = parts
+    lengths = np.bincount(ids, minlength=count)
+    order = np.argsort(ids, kind="stable")
+    places = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    positions = np.full((count, int(lengths.max(initial=0))), len(ids))
+    positions[ids[order], places] = order
+    one = wrap(np.ones((1, *x._array.shape[1:]), x._array.dtype))
+    rows = gather_axis(concat([x, one], 0), wrap(positions), axis=-x._array.ndim)
+    return reduce_prod(rows, axis=1)
+
+
+def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    return _add(_sorted(data, segment_ids, "segment_sum"))
+
+
+def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    return _average(_sorted(data, segment_ids, "segment_mean"), root=False)
+
+
+def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    return _best(max_segments, _sorted(data, segment_ids, "segment_max"), 0)
+
+
+def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    return _best(min_segments, _sorted(data, segment_ids, "segment_min"), 0)
+
+
+def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    return _multiply(_sorted(data, segment_ids, "segment_prod"))
+
+
+def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    return _add(_unsorted(data, segment_ids, num_segments, "unsorted_segment_sum"))
+
+
+def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    return _average(_unsorted(data, segment_ids, num_segments, "unsorted_segment_mean"), root=False)
+
+
+def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    return _average(_unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n"), root=True)
+
+
+def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    return _best(max_segments, _unsorted(data, segment_ids, num_segments, "unsorted_segment_max"), None)
+
+
+def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    return _best(min_segments, _unsorted(data, segment_ids, num_segments, "unsorted_segment_min"), None)
+
+
+def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    return _multiply(_unsorted(data, segment_ids, num_segments, "unsorted_segment_prod"))
+
+
+_ONE, _SHARED = "1 for every element", "1 for the extreme element, shared equally between ties"
+for _function, _words, _derivative, _result in (
+    (segment_sum, "Sums of the elements of each segment; 0 where a segment is empty.", _ONE, "[3. 4.]"),
+    (segment_mean, "Means of the elements of each segment; 0 where a segment is empty.", "1/n", "[1.5 4. ]"),
+    (segment_max, "The largest element of each segment; 0 where a segment is empty.", _SHARED, "[2. 4.]"),
+    (segment_min, "The least element of each segment; 0 where a segment is empty.", _SHARED, "[1. 4.]"),
+    (segment_prod, "Products of the elements of each segment; 1 where a segment is empty.",
+     "the product of the others, right at 0 too", "[2. 4.]"),
+    (unsorted_segment_sum, "Sums of the elements of each segment; 0 where a segment is empty.", _ONE, "[4. 3.]"),
+    (unsorted_segment_mean, "Means of the elements of each segment; 0 where a segment is empty.", "1/n", "[4.  1.5]"),
+    (unsorted_segment_sqrt_n, "Sums of the elements of each segment over the root of their number.", "1/√n",
+     "[4. 2.12132...]"),
+    (unsorted_segment_max, "The largest element of each segment; the lowest number where a segment is empty.", _SHARED,
+     "[4. 2.]"),
+    (unsorted_segment_min, "The least element of each segment; the highest number where a segment is empty.", _SHARED,
+     "[4. 1.]"),
+    (unsorted_segment_prod, "Products of the elements of each segment; 1 where a segment is empty.",
+     "the product of the others, right at 0 too", "[4. 2.]"),
+):
+    _free = _function.__name__.startswith("unsorted")
+    _function.__doc__ = doc(
+        _words, dtypes="any number", derivative=_derivative, raises=("shape", "argument", "convert"),
+        shapes="data (*i, *s), segment_ids (*i) -> (num_segments, *s)" if _free
+        else "data (n, *s), segment_ids (n) -> (last number + 1, *s)",
+        example=f">>> print(lab.math.{_function.__name__}([1.0, 2.0, 4.0], "
+                f"{'[1, 1, 0], 2' if _free else '[0, 0, 1]'}))\nTensor({_result}, shape=(2,), dtype=float32)")
