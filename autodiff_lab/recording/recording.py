@@ -58,6 +58,14 @@ class Recording:
         Whether every leaf value was kept whole.
     title : str
         What the picture is headed with.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> with lab.record() as recording:
+    ...     y = lab.exp(lab.constant(0.0))
+    >>> recording.forward[0].op, recording.name_of(recording.forward[0].outputs[0])
+    ('exp', 'y')
     """
 
     ops: Mapping[str, OpInfo]
@@ -239,10 +247,8 @@ class Recording:
 
         Raises
         ------
-        NotInRecording
-            A `LookupError`: no recorded backward pass led to the source.
-        ShapeMismatch
-            A `ValueError`: a value on the way is not a scalar.
+        NotInRecording, ShapeMismatch
+            No recorded backward pass led to the source; a value on the way is not a scalar.
         """
         from autodiff_lab.explain import ledger
 
