@@ -1,20 +1,11 @@
-"""How to call each op of the registry; importing this package fills the table of samplers."""
+"""How to call each op of the registry; importing this package imports its modules, which fill the table of samplers."""
 
-from tests.ops.samples import arrays, mathematics, networks, products, texts
+import importlib
+import pkgutil
+
 from tests.ops.samples.core import GENERAL, SHAPES, Sample, draw, elementwise, ops_of_the_catalogue, samples
 
-__all__ = [
-    "GENERAL",
-    "SHAPES",
-    "Sample",
-    "arrays",
-    "draw",
-    "elementwise",
-    "linalg",
-    "mathematics",
-    "networks",
-    "ops_of_the_catalogue",
-    "products",
-    "samples",
-    "texts",
-]
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["GENERAL", "SHAPES", "Sample", "draw", "elementwise", "ops_of_the_catalogue", "samples"]
