@@ -19,13 +19,16 @@ from autodiff_lab.structures.sparse_functions import (
     to_dense,
     transpose,
 )
+from autodiff_lab.structures.sparse_rows import bincount, fill_empty_rows, to_indicator
 
 __all__ = [
     "SparseTensor",
     "add",
+    "bincount",
     "concat",
     "expand_dims",
     "eye",
+    "fill_empty_rows",
     "from_dense",
     "map_values",
     "maximum",
@@ -42,5 +45,6 @@ __all__ = [
     "sparse_dense_matmul",
     "split",
     "to_dense",
+    "to_indicator",
     "transpose",
 ]
