@@ -28,7 +28,7 @@ cast_float = general(
 cast_other = general(
     "cast_to_discrete", _cast, None,
     symbol="cast", latex=r"\operatorname{{cast}}({0})", sentence="casts {0} from or to whole numbers",
-    doc="The kernel-level cast from or to integers and bools, where gradients stop.")
+    doc="The kernel-level cast from or to integers and bools, where gradients stop; `lab.cast`.")
 
 
 def _name(dtype: Any) -> str:

@@ -47,7 +47,7 @@ def _slice_rule(ops: Any, g: Any, out: Any, x: Any, items: Items) -> Any:
 slice_items = general(
     "slice", _slice, _slice_rule, warns=False, symbol="[ ]", latex="{0}[i]", locals_latex=("1",),
     sentence="takes part of {0}", keeps="nothing", registered="StridedSlice",
-    doc="The kernel-level slice; brackets are its public form.")
+    doc="The kernel-level slice; brackets are its public form, see `lab.Tensor`.")
 
 
 def _unslice(g: Any, items: Items, shape: tuple[int, ...]) -> Any:

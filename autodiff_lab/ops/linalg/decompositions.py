@@ -34,7 +34,7 @@ def _gaps_rule(ops: Any, g: Any, out: Any, w: Any) -> Any:
 inverse_gaps = general(
     "inverse_gaps", _gaps, _gaps_rule, symbol="1/Δ", latex=r"\frac{{1}}{{{0}_j - {0}_i}}",
     locals_latex=(r"\frac{{\pm 1}}{{({0}_j - {0}_i)^2}}",), sentence="takes one over the differences of {0}",
-    keeps="output", stacked=False, doc="One over differences of values; the rules of eigh and svd use it.")
+    keeps="output", stacked=False, doc="One over differences of values; the rules of `eigh` and `svd` use it.")
 
 
 def _eigh_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[Any]:
@@ -152,12 +152,12 @@ unpermute = general(
     "unpermute", lambda x, order: np.take_along_axis(x, np.argsort(order, axis=-1)[..., None], axis=-2),
     lambda ops, g, out, x, order: ops.permute(g, order), None, symbol="Pᵀ", latex="P^T {0}", locals_latex=("P", ""),
     sentence="puts the rows of {0} back", keeps="inputs", stacked=False,
-    doc="Rows put back in order; the rule of lu uses it.")
+    doc="Rows put back in order; the rule of `lu` uses it.")
 permute = general(
     "permute", lambda x, order: np.take_along_axis(x, np.asarray(order)[..., None], axis=-2),
     lambda ops, g, out, x, order: ops.unpermute(g, order), None, symbol="P", latex="P {0}", locals_latex=("P^T", ""),
     sentence="puts the rows of {0} in order", keeps="inputs", stacked=False,
-    doc="Rows in a given order; the rule of unpermute uses it.")
+    doc="Rows in a given order; the rule of `unpermute` uses it.")
 lu_packed = general(
     "lu", _lu, _lu_rule, shared=True, stacked=False, symbol="LU", latex=r"\operatorname{{lu}} {0}",
     locals_latex=(r"P L^{{-T}} (\cdot) U^{{-T}}",), sentence="factors {0} into two triangles", registered="Lu",

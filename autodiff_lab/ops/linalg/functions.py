@@ -81,7 +81,7 @@ sylvester = general(
     "sylvester", _sylvester, _sylvester_rule_b, lambda ops, g, out, b, h: ops.sylvester(flip(ops, b), g),
     stacked=False, symbol="sylv", latex=r"\operatorname{{sylv}}({0}, {1})",
     locals_latex=(r"-z x^T - x^T z", r"\operatorname{{sylv}}({0}^T, \cdot)"),
-    sentence="solves {0} x + x {0} = {1}", doc="The solution of a Sylvester equation; the rule of sqrtm uses it.")
+    sentence="solves {0} x + x {0} = {1}", doc="The solution of a Sylvester equation; the rule of `sqrtm` uses it.")
 root = general(
     "sqrtm", _sqrtm, lambda ops, g, out, x: ops.sylvester(flip(ops, out), g), stacked=False, symbol="√",
     latex=r"{0}^{{1/2}}", locals_latex=(r"\operatorname{{sylv}}({0}^{{T/2}}, \cdot)",),

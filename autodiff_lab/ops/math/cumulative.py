@@ -54,7 +54,7 @@ recurrence = general(
     symbol="h=b+ah", latex=r"h_i = {0}_i + {1}_i h_{{i-1}}",
     locals_latex=(r"\operatorname{{recur}}_{{\leftarrow}}", r"h_{{i-1}} \operatorname{{recur}}_{{\leftarrow}}"),
     sentence="adds to each of {0} the last result times {1}",
-    doc="A first-order linear recurrence along a negative axis; the rules of running products use it.")
+    doc="A first-order linear recurrence along a negative axis; the rule of `lab.math.cumprod` uses it.")
 
 
 def _running(function: Callable[..., Any], neutral: int) -> Callable[..., Any]:

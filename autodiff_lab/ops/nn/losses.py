@@ -32,7 +32,7 @@ cross_entropy_rows = general(
     warns=False, symbol="cross entropy", latex=r"-\textstyle\sum {1} \ln \operatorname{{softmax}}({0})",
     locals_latex=(r"\operatorname{{softmax}}({0}) - {1}", r"-\ln\operatorname{{softmax}}({0})"),
     sentence="measures how far softmax of {0} is from {1}", keeps="inputs",
-    registered="SoftmaxCrossEntropyWithLogits", doc="The kernel-level cross entropy of each row.")
+    registered="SoftmaxCrossEntropyWithLogits", doc="The kernel-level cross entropy of each row; `lab.nn.softmax_cross_entropy`.")
 
 
 def _hot(labels: Any, logits: Tensor) -> Any:

@@ -3,9 +3,18 @@
 import importlib
 import pkgutil
 
-from tests.ops.samples.core import GENERAL, SHAPES, Sample, draw, elementwise, ops_of_the_catalogue, samples
+from tests.ops.samples.core import (
+    GENERAL,
+    REFUSES_HALVES,
+    SHAPES,
+    Sample,
+    draw,
+    elementwise,
+    ops_of_the_catalogue,
+    samples,
+)
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["GENERAL", "SHAPES", "Sample", "draw", "elementwise", "ops_of_the_catalogue", "samples"]
+__all__ = ["GENERAL", "REFUSES_HALVES", "SHAPES", "Sample", "draw", "elementwise", "ops_of_the_catalogue", "samples"]
