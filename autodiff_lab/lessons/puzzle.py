@@ -6,7 +6,6 @@ pass; the first wrong one is explained from the contributions that arrive there.
 
 from __future__ import annotations
 
-import linecache
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import autodiff_lab as lab
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons.attempt import checked, numbers, same
 from autodiff_lab.lessons.result import CheckResult, not_yet, passed
+from autodiff_lab.lessons.source import readable
 from autodiff_lab.recording import Recording, record
 from autodiff_lab.recording.model import Flow, Sweep
 from autodiff_lab.recording.numbers import short
@@ -204,13 +204,11 @@ def _run(inputs: dict[str, float], gates: tuple[Gate, ...], title: str, backward
     Its lines are run as a source text of their own, so that the picture shows ``a = x + y`` and not the line that dealt
     it.
     """
-    lines = [f"{gate}\n" for gate in gates]
-    name = title.lower()
-    linecache.cache[name] = (sum(map(len, lines)), None, lines, name)
+    code = readable("".join(f"{gate}\n" for gate in gates), title.lower())
     values: dict[str, Any] = {key: lab.Variable(value, name=key) for key, value in inputs.items()}
     sources = list(values.values())
     with record(title, namespace=values) as recording, lab.GradientTape() as tape:
-        exec(compile("".join(lines), name, "exec"), {"max": lab.maximum}, values)
+        exec(code, {"max": lab.maximum}, values)
         if backward:
             tape.gradient(values[gates[-1].out], sources)
     return recording

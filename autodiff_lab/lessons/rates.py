@@ -59,16 +59,20 @@ def slope(function: Function, x: float) -> float:
 
 
 def _fresh(rng: np.random.Generator) -> tuple[Cubic, float, float]:
-    p, q, r, s = (float(c) for c in rng.choice([-3, -2, -1, 1, 2, 3], 4))
-    a = float(rng.integers(-12, 8)) / 4
-    return Cubic(p, q, r, s + 0.5), a, a + float(rng.integers(3, 12)) / 4
+    """A cubic and an interval over which it does change, so that a fraction upside down does not stop."""
+    while True:
+        p, q, r, s = (float(c) for c in rng.choice([-3, -2, -1, 1, 2, 3], 4))
+        a = float(rng.integers(-12, 8)) / 4
+        cubic, b = Cubic(p, q, r, s + 0.5), a + float(rng.integers(3, 12)) / 4
+        if abs(cubic(b) - cubic(a)) > 0.1:
+            return cubic, a, b
 
 
 def _wrong_rates(f: Function, a: float, b: float) -> Iterator[tuple[str, float]]:
     """What each wrong idea makes of an average rate."""
     rise, run = f(b) - f(a), b - a
     yield "CHANGE", rise
-    yield "UPSIDE_DOWN", run / rise if rise else 0.0
+    yield "UPSIDE_DOWN", run / rise
     yield "FLIPPED", -rise / run
     for point in (a, b, (a + b) / 2):
         yield "ONE_POINT", slope(f, point)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 
 import pytest
 
 from autodiff_lab.lessons import CODES
-from autodiff_lab.lessons.repairs import SNIPPETS
+from autodiff_lab.lessons.repairs import PROGRAMS, broken, cause_of
 from tests.lessons.answers import SOLVED, WRONG
 from tests.lessons.play import LESSONS, NOTEBOOKS, cells, markdown, play, results, sources
 
@@ -124,10 +123,13 @@ def test_the_recordings_behind_the_widgets_of_lesson_6_are_right() -> None:
 
 
 def test_the_broken_programs_are_those_of_the_notebook() -> None:
-    for number, snippet in enumerate(SNIPPETS, start=1):
-        twin = inspect.getsource(snippet).partition("\n")[2].strip()
-        shipped = sources("06")[f"repair-{number}"].partition("\n")[2].partition("\n\n")[0].strip()
-        assert twin == shipped
+    for number, program in enumerate(PROGRAMS, start=1):
+        assert sources("06")[f"repair-{number}"].startswith(program)
+
+
+def test_each_broken_program_has_a_cause_of_its_own_whatever_the_number() -> None:
+    causes = [{cause_of(broken(number), v)[0] for v in range(2, 10)} for number in range(1, 6)]
+    assert causes == [{"not_watched"}, {"left_engine"}, {"integer"}, {"state_read"}, {"outside_tape"}]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
