@@ -168,6 +168,8 @@ def _from_structure(value: Any) -> Tensor:
 
 def handed(met: NotOneTensor, method: str, *arguments: Any) -> Any:
     """What a ragged or sparse tensor makes of an op on one tensor; its refusals come without a history."""
+    if not hasattr(met.value, method):
+        raise met
     try:
         return getattr(met.value, method)(*arguments)
     except LabError as error:

@@ -296,6 +296,18 @@ class RaggedTensor(RaggedMakers, Operators):
 
         return reduced(self, name, axis, keepdims)
 
+    def __joined__(self, values: Any, axis: Any) -> Any:
+        """Put this and others one after the other, along the rows or inside them."""
+        from autodiff_lab.structures.ragged_parts import joined
+
+        return joined(values, axis)
+
+    def __gathered__(self, indices: Any, axis: Any) -> Any:
+        """Pick rows by number."""
+        from autodiff_lab.structures.ragged_parts import gathered
+
+        return gathered(self, indices, axis)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise NotOneTensor(self)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import expand_dims, reshape
 from autodiff_lab.ops.math import reductions
 from autodiff_lab.structures.partition import RowPartition, Whole
@@ -153,3 +156,69 @@ def _rows_reduced(name: str, values: RaggedTensor, segments: Whole, segment_coun
     assert isinstance(flat, Tensor)
     assert count(flat) == len(targets)
     return RaggedTensor(reduce_segments(name, flat, targets, rows.values), rows)
+
+
+def joined(values: Sequence[Any], axis: Any) -> RaggedTensor:
+    """Ragged tensors (and tensors) one after the other: more rows along axis 0, longer rows along axis 1.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x, y = lab.ragged.constant([[1], [2, 3]]), lab.ragged.constant([[4, 5], []])
+    >>> lab.concat([x, y], axis=0), lab.concat([x, y], axis=1)
+    (<RaggedTensor [[1], [2, 3], [4, 5], []]>, <RaggedTensor [[1, 4, 5], [2, 3]]>)
+    """
+    parts = [v if isinstance(v, RaggedTensor) else RaggedTensor.from_tensor(v) for v in values]
+    at = int(axis) % parts[0].ndim
+    if at > 1:
+        same = all(p.partitions[0].same(parts[0].partitions[0]) for p in parts)
+        if not same:
+            raise ShapeMismatch(
+                f"concat: along axis {at} the rows must be equal; shapes are {[p.shape for p in parts]}"
+            )
+        return parts[0].with_values(concat([p.values for p in parts], axis=at - 1))
+    whole = RaggedTensor(_one_after_the_other(parts), _lengths_of(parts))
+    if at == 0:
+        return whole
+    if len({len(p) for p in parts}) > 1:
+        raise ShapeMismatch(f"concat: along axis 1 there must be equally many rows, got {[len(p) for p in parts]}")
+    count_of_rows = len(parts[0])
+    order = np.arange(len(whole)).reshape(len(parts), count_of_rows).T.ravel()
+    lengths = sum(p.partitions[0].lengths for p in parts)
+    return RaggedTensor(picked(whole, order).values, RowPartition.from_lengths(np.asarray(lengths)))
+
+
+def _one_after_the_other(parts: Sequence[RaggedTensor]) -> Any:
+    values = [p.values for p in parts]
+    if any(isinstance(v, RaggedTensor) for v in values):
+        return joined(values, 0)
+    return concat(values, axis=0)
+
+
+def _lengths_of(parts: Sequence[RaggedTensor]) -> RowPartition:
+    return RowPartition.from_lengths(np.concatenate([p.partitions[0].lengths for p in parts]))
+
+
+def gathered(x: RaggedTensor, indices: Any, axis: Any) -> Any:
+    """Rows by number; a matrix of numbers gives rows of rows.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.gather(lab.ragged.constant([[1], [2, 3]]), [1, 0, 1])
+    <RaggedTensor [[2, 3], [1], [2, 3]]>
+    """
+    numbers = np.asarray(convert(indices)._array)
+    if int(axis) != 0 or numbers.dtype.kind not in "iu":
+        raise InvalidArgumentError(
+            f"gather: rows of a ragged tensor are picked by whole numbers along axis 0, got axis "
+            f"{axis} and {numbers.dtype.name} indices."
+        )
+    if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(x)):
+        raise InvalidArgumentError(f"gather: an index is not in [0, {len(x)}), the number of rows")
+    if numbers.ndim == 0:
+        return x[int(numbers)]
+    made = picked(x, numbers.ravel())
+    for length in numbers.shape[:0:-1]:
+        made = RaggedTensor.from_uniform_row_length(made, length)
+    return made

@@ -95,6 +95,24 @@ def test_parts_of_deeper_ones() -> None:
     assert deep.merge_dims(0, 2).numpy().tolist() == [1, 2, 3, 4]
 
 
+def test_rows_are_joined_and_gathered() -> None:
+    x, y = lab.ragged.constant([[1], [2, 3]]), lab.ragged.constant([[4, 5], []])
+    assert lab.concat([x, y], axis=0).to_list() == [[1], [2, 3], [4, 5], []]
+    assert lab.concat([x, y, x], axis=1).to_list() == [[1, 4, 5, 1], [2, 3, 2, 3]]
+    assert lab.concat([x, lab.constant([[7, 8]])], axis=0).to_list() == [[1], [2, 3], [7, 8]]
+    deep = lab.ragged.constant([[[1, 2], [3]], [[4]], []])
+    assert lab.concat([deep, deep], axis=2).to_list() == [[[1, 2, 1, 2], [3, 3]], [[4, 4]], []]
+    assert lab.concat([deep, deep], axis=1).to_list() == [[[1, 2], [3], [1, 2], [3]], [[4], [4]], []]
+    assert lab.gather(deep, [2, 0]).to_list() == [[], [[1, 2], [3]]]
+    assert lab.gather(x, [[1, 0], [0, 0]]).to_list() == [[[2, 3], [1]], [[1], [1]]]
+    assert lab.gather(x, 1).numpy().tolist() == [2, 3]
+    values = lab.Variable([1.0, 2.0, 3.0])
+    with lab.GradientTape() as tape:
+        rows = lab.RaggedTensor.from_row_lengths(values, [1, 2])
+        total = lab.reduce_sum(lab.concat([rows, rows * rows], axis=1)) + lab.reduce_sum(lab.gather(rows, [0, 0]))
+    assert tape.gradient(total, values).numpy().tolist() == [5.0, 5.0, 7.0]
+
+
 def test_operators_act_on_the_values_and_keep_the_rows() -> None:
     x = lab.ragged.constant(ROWS)
     assert (x + 1).to_list() == [[v + 1 for v in row] for row in ROWS]
@@ -195,6 +213,9 @@ def test_numpy_gives_rows_as_arrays() -> None:
         (lambda x: x[0, 0, 0], lab.errors.InvalidArgumentError, "only 2 dims"),
         (lambda x: x["a"], lab.errors.InvalidArgumentError, "no index"),
         (bool, ValueError, "ambiguous"),
+        (lambda x: lab.gather(x, [4]), lab.errors.InvalidArgumentError, r"\[0, 4\)"),
+        (lambda x: lab.gather(x, [0], axis=1), lab.errors.InvalidArgumentError, "axis 0"),
+        (lambda x: lab.concat([x, x[:2]], axis=1), lab.errors.ShapeMismatch, "equally many rows"),
         (lambda x: lab.reduce_sum(x, axis=2), lab.errors.InvalidArgumentError, "out of bounds"),
         (lambda x: lab.reduce_sum(x, axis=[0, 1]), lab.errors.InvalidArgumentError, "one axis at a time"),
         (lambda x: x.with_values([1.0]), lab.errors.InvalidArgumentError, "6 values together"),

@@ -8,6 +8,7 @@ import pytest
 import autodiff_lab as lab
 from autodiff_lab.testing import check_gradient
 
+SEVEN = lab.SparseTensor([[0]], [7], [1])
 IDS = [[1, 1, 3], [0, 1, 1]]
 
 
@@ -50,7 +51,7 @@ def test_counts_of_sparse_values_limits_and_presence() -> None:
     [
         (lambda: lab.sparse.fill_empty_rows(lab.SparseTensor([[0]], [1], [2]), 1), lab.errors.ShapeMismatch, "matrix"),
         (lambda: lab.sparse.fill_empty_rows(lab.sparse.eye(2), "a"), lab.errors.LabError, "string|float32"),
-        (lambda: lab.sparse.to_indicator(lab.SparseTensor([[0]], [7], [1]), 3), lab.errors.InvalidArgumentError, "below 3"),
+        (lambda: lab.sparse.to_indicator(SEVEN, 3), lab.errors.InvalidArgumentError, "below 3"),
         (lambda: lab.sparse.bincount([-1]), lab.errors.InvalidArgumentError, "from 0"),
         (lambda: lab.sparse.bincount([1], axis=1), lab.errors.InvalidArgumentError, "axis"),
         (lambda: lab.sparse.bincount([1], weights=[1.0, 2.0]), lab.errors.ShapeMismatch, "2 weights"),

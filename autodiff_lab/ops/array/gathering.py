@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.ops.docs import doc
 
 
@@ -183,7 +183,10 @@ def _check_updates(updates: Tensor, indices: Tensor, shape: tuple[int, ...], wha
 
 def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int = 0,
            name: str | None = None) -> Tensor:
-    x = convert(params)
+    try:
+        x = convert(params)
+    except NotOneTensor as met:
+        return handed(met, "__gathered__", indices, axis)
     rank = x._array.ndim
     at = int(axis)
     if not -rank <= at < rank:

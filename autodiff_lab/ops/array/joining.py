@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.ops.docs import doc
 
 
@@ -107,7 +107,10 @@ def _negative(axis: Any, rank: int, what: str) -> int:
 
 
 def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
-    tensors = _tensors(values, "concat")
+    try:
+        tensors = _tensors(values, "concat")
+    except NotOneTensor as met:
+        return handed(met, "__joined__", values, axis)
     return concat_along(*tensors, axis=_negative(axis, tensors[0]._array.ndim, "concat"))
 
 
