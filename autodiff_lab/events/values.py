@@ -67,7 +67,7 @@ class OpFailed(NamedTuple):
 
 
 class TensorLeft(NamedTuple):
-    """A value left the engine: `how` is 'numpy', '__array__', 'float', 'int', 'bool' or 'index'."""
+    """A value left the engine: `how` is 'numpy', '__array__', 'float', 'int', 'bool', 'index', 'dataset' or 'queue'."""
 
     tensor: int
     how: str
