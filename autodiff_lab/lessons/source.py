@@ -7,7 +7,7 @@ from types import CodeType
 
 
 def readable(source: str, name: str) -> CodeType:
-    """Compile a program whose lines can be shown under a name.
+    r"""Compile a program whose lines can be shown under a name.
 
     Parameters
     ----------
@@ -19,9 +19,9 @@ def readable(source: str, name: str) -> CodeType:
     Examples
     --------
     >>> import linecache
-    >>> exec(readable("answer = 42\\n", "program 0"))
+    >>> exec(readable("answer = 42\n", "program 0"))
     >>> linecache.getline("program 0", 1)
-    'answer = 42\\n'
+    'answer = 42\n'
     """
     lines = source.splitlines(keepends=True)
     linecache.cache[name] = (len(source), None, lines, name)
