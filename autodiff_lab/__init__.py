@@ -13,6 +13,7 @@ from autodiff_lab import (
     autodiff,
     bitwise,
     data,
+    debugging,
     errors,
     events,
     image,
@@ -23,6 +24,7 @@ from autodiff_lab import (
     losses,
     math,
     metrics,
+    nest,
     nn,
     ops,
     optimizers,
@@ -89,9 +91,12 @@ from autodiff_lab.ops.array.gathering import (
 )
 from autodiff_lab.ops.array.joining import concat, split, stack, unstack
 from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, reshape, squeeze, transpose
+from autodiff_lab.ops.assertions import Assert
+from autodiff_lab.ops.control_flow import case, cond, switch_case, while_loop
 from autodiff_lab.ops.linalg.contraction import einsum, norm, tensordot
 from autodiff_lab.ops.linalg.diagonals import tensor_diag, tensor_diag_part
 from autodiff_lab.ops.linalg.products import matmul
+from autodiff_lab.ops.mapping import foldl, foldr, map_fn, scan, vectorized_map
 from autodiff_lab.ops.math.arithmetic import (
     abs,
     add_n,
@@ -146,11 +151,14 @@ from autodiff_lab.ops.math.reductions import (
 from autodiff_lab.ops.math.statistics import reduce_logsumexp
 from autodiff_lab.ops.math.trigonometric import acos, acosh, asin, asinh, atan, atanh, cos, cosh, sin, sinh, tan, tanh
 from autodiff_lab.ops.nn.activations import sigmoid
+from autodiff_lab.ops.printing import print
+from autodiff_lab.ops.tensor_array import TensorArray
 from autodiff_lab.recording import Recording, load_recording, record
 from autodiff_lab.structures.indexed_slices import IndexedSlices
 from autodiff_lab.structures.ragged import RaggedTensor
 from autodiff_lab.structures.sparse import SparseTensor
 from autodiff_lab.structures.symbolic import Graph, placeholder
+from autodiff_lab.structures.tensor_spec import TensorSpec
 from autodiff_lab.transforms.custom import RegisterGradient, custom_gradient
 from autodiff_lab.transforms.differentiable import derivative, differentiable, differentiable_function
 from autodiff_lab.transforms.forward import jvp, vjp
@@ -204,25 +212,27 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 __all__ = [
-    "DType", "Engine", "GradientTape", "Graph", "IndexedSlices", "Module", "RaggedTensor", "Recording",
-    "RegisterGradient", "Sequential", "SparseTensor", "Tensor", "TensorShape", "UnconnectedGradients", "Variable",
-    "abs", "acos", "acosh", "activations", "add", "add_n", "argmax", "argmin", "as_dtype", "asin", "asinh", "atan",
-    "atan2", "atanh", "autodiff", "bfloat16", "bitcast", "bitwise", "bool", "broadcast_to", "cast",
-    "clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex", "complex128",
-    "complex64", "concat", "constant", "convert_to_tensor", "cos", "cosh", "cumsum", "custom_gradient", "data",
-    "derivative", "differentiable", "differentiable_function", "divide", "einsum", "equal", "errors", "events", "exp",
-    "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "gather", "gather_nd",
-    "gradient", "greater", "greater_equal", "hessian", "hvp", "identity", "image", "initializers", "int16", "int32",
-    "int64", "int8", "is_tensor", "jvp", "keras", "layers", "less", "less_equal", "linalg", "linspace",
-    "load_ipython_extension", "load_recording", "logical_and", "logical_not", "logical_or", "losses", "math", "matmul",
-    "maximum", "metrics", "minimum", "multiply", "name_scope", "negative", "newaxis", "nn", "norm", "not_equal",
-    "one_hot", "ones", "ones_like", "ops", "optimizers", "placeholder", "plot_derivative", "pow", "pullback", "queue",
+    "Assert", "DType", "Engine", "GradientTape", "Graph", "IndexedSlices", "Module", "RaggedTensor", "Recording",
+    "RegisterGradient", "Sequential", "SparseTensor", "Tensor", "TensorArray", "TensorShape", "TensorSpec",
+    "UnconnectedGradients", "Variable", "abs", "acos", "acosh", "activations", "add", "add_n", "argmax", "argmin",
+    "as_dtype", "asin", "asinh", "atan", "atan2", "atanh", "autodiff", "bfloat16", "bitcast", "bitwise", "bool",
+    "broadcast_to", "case", "cast", "clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value",
+    "complex", "complex128", "complex64", "concat", "cond", "constant", "convert_to_tensor", "cos", "cosh",
+    "cumsum", "custom_gradient", "data", "debugging", "derivative", "differentiable", "differentiable_function",
+    "divide", "einsum", "equal", "errors", "events", "exp", "expand_dims", "explore", "eye", "fill", "float16",
+    "float32", "float64", "floor", "foldl", "foldr", "gather", "gather_nd", "gradient", "greater", "greater_equal",
+    "hessian", "hvp", "identity", "image", "initializers", "int16", "int32", "int64", "int8", "is_tensor", "jvp",
+    "keras", "layers", "less", "less_equal", "linalg", "linspace", "load_ipython_extension", "load_recording",
+    "logical_and", "logical_not", "logical_or", "losses", "map_fn", "math", "matmul", "maximum", "metrics",
+    "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "norm", "not_equal", "one_hot",
+    "ones", "ones_like", "ops", "optimizers", "placeholder", "plot_derivative", "pow", "print", "pullback", "queue",
     "ragged", "random", "range", "rank", "realdiv", "recompute_grad", "record", "reduce_all", "reduce_any",
-    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "registered_gradients",
-    "reshape", "round", "saturate_cast", "scalar_mul", "scatter_nd", "sequenced", "shape", "sigmoid", "sign", "sin",
-    "sinh", "size", "sparse", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "string", "strings",
-    "style", "subtract", "tan", "tanh", "tensor_diag", "tensor_diag_part", "tensor_scatter_nd_update", "tensordot",
-    "testing", "transpose", "truediv", "truncatediv", "truncatemod", "uint16", "uint32", "uint64", "uint8", "unstack",
-    "value_with_gradient", "value_with_pullback", "vjp", "where", "with_derivative", "with_recomputation_in_pullbacks",
+    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
+    "registered_gradients", "reshape", "round", "saturate_cast", "scalar_mul", "scan", "scatter_nd", "sequenced",
+    "shape", "sigmoid", "sign", "sin", "sinh", "size", "sparse", "split", "sqrt", "square", "squeeze", "stack",
+    "stop_gradient", "string", "strings", "style", "subtract", "switch_case", "tan", "tanh", "tensor_diag",
+    "tensor_diag_part", "tensor_scatter_nd_update", "tensordot", "testing", "transpose", "truediv", "truncatediv",
+    "truncatemod", "uint16", "uint32", "uint64", "uint8", "unstack", "value_with_gradient", "value_with_pullback",
+    "vectorized_map", "vjp", "where", "while_loop", "with_derivative", "with_recomputation_in_pullbacks",
     "without_derivative", "zeros", "zeros_like",
 ]

@@ -23,6 +23,7 @@ try.  The page ``docs/errors.md`` has a failing and a mended program for each of
     ├── OutOfRangeError (IndexError)
     ├── QueueBlocked (RuntimeError)
     ├── NoGraph (RuntimeError)
+    ├── UnimplementedError (NotImplementedError)
     └── MissingPackage (ImportError)
 
 An op between target and source that has no derivative rule raises a plain `LookupError`, as TensorFlow code expects.
@@ -33,6 +34,10 @@ from typing import Any
 
 class LabError(Exception):
     """Base of every exception that this package raises on purpose."""
+
+
+OpError = LabError
+"""The name that TensorFlow code catches."""
 
 
 class InvalidArgumentError(LabError):
@@ -118,6 +123,10 @@ class QueueBlocked(LabError, RuntimeError):
 
 class NoGraph(LabError, RuntimeError):
     """A placeholder was made outside a graph, where operations run at once and need values."""
+
+
+class UnimplementedError(LabError, NotImplementedError):
+    """What was asked for makes sense and is not here."""
 
 
 class MissingPackage(LabError, ImportError):

@@ -12,7 +12,12 @@ from tests.tree import ROOT
 
 PAGE = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
 SECTIONS = {title: body for title, _, body in (part.partition("\n") for part in PAGE.split("\n## ")[1:])}
-CLASSES = {name: cls for name, cls in vars(errors).items() if inspect.isclass(cls) and issubclass(cls, errors.LabError)}
+# Aliases, such as TensorFlow's name for the common base, are not classes of their own.
+CLASSES = {
+    name: cls
+    for name, cls in vars(errors).items()
+    if inspect.isclass(cls) and issubclass(cls, errors.LabError) and cls.__name__ == name
+}
 # The common base is raised by nobody.
 DOCUMENTED = sorted(set(CLASSES) - {"LabError"})
 

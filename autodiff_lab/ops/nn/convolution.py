@@ -8,7 +8,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert_pair
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.kernels.reference import convolution as kernel
 from autodiff_lab.ops.docs import doc
 
@@ -84,7 +84,7 @@ def paddings(padding: Any, spatial: Sizes, window: Sizes, strides: Sizes, dilati
 def layout(data_format: str | None) -> None:
     """Refuse what is not channels last."""
     if data_format is not None and not (data_format.startswith("N") and data_format.endswith("C")):
-        raise InvalidArgumentError(f"data_format {data_format!r}: only channels last is supported. Try lab.transpose.")
+        raise UnimplementedError(f"data_format {data_format!r}: only channels last is supported. Try lab.transpose.")
 
 
 def convolved(name: str, rank: int, input: Any, filters: Any, strides: Any, padding: Any, dilations: Any) -> Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.ops.array.gathering import gather, scatter_nd, where
 from autodiff_lab.ops.array.shaping import expand_dims, reshape
 from autodiff_lab.ops.docs import doc
@@ -21,7 +21,7 @@ def _whole_table(params: Any, name: str) -> Tensor:
     """One table, alone or in a list; a list of several is refused."""
     parts: list[Any] = list(params) if isinstance(params, (list, tuple)) else []
     if len(parts) > 1 and all(hasattr(part, "_array") and part._array.ndim > 1 for part in parts):
-        raise InvalidArgumentError(f"{name}: a table in several parts is not supported. Try lab.concat(params, 0).")
+        raise UnimplementedError(f"{name}: a table in several parts is not supported. Try lab.concat(params, 0).")
     table = convert(parts[0] if len(parts) == 1 and hasattr(parts[0], "_array") else params)
     if table._array.ndim < 1:
         raise ShapeMismatch(f"{name}: a table (n, *s) is needed, got a single number.")

@@ -11,7 +11,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.kernels.reference import pooling as kernel
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import layout, paddings, sizes
@@ -111,7 +111,7 @@ def pool(input: Any, window_shape: Any, pooling_type: str, strides: Any = None, 
     if pooling_type.upper() not in ("MAX", "AVG"):
         raise InvalidArgumentError(f"pool: pooling_type is 'MAX' or 'AVG', got {pooling_type!r}.")
     if dilations is not None and set(np.ravel(dilations).tolist()) != {1}:
-        raise InvalidArgumentError(f"pool: windows with gaps are not supported, got dilations {dilations}.")
+        raise UnimplementedError(f"pool: windows with gaps are not supported, got dilations {dilations}.")
     op = max_pool_windows if pooling_type.upper() == "MAX" else average_pool_windows
     return _pool(op, "pool", None, input, window_shape, 1 if strides is None else strides, padding, data_format)
 
