@@ -21,7 +21,7 @@ TEST_ARGS ?=
 # Two workers by default: browser and notebook tests mostly wait.
 WORKERS ?= 2
 
-.PHONY: help env chromium javascript lab test test-mutants lint types js bench docs wheel clean
+.PHONY: help env chromium javascript lab test test-mutants test-peers lint types js bench docs docs-renew wheel clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -70,6 +70,9 @@ test: env ## Run every test: Python, doctests, documents, notebooks, JavaScript,
 test-mutants: $(PACKAGES_STAMP) ## Make every derivative rule wrong in turn: the table of ops must notice.
 	$(BIN)/python -m pytest -m mutants tests/ops $(TEST_ARGS)
 
+test-peers: $(PACKAGES_STAMP) ## Compare the ops with torch, where it is installed (PEER_PYTHON=path of a Python that has it).
+	$(or $(PEER_PYTHON),$(BIN)/python) -m pytest tests/peers $(TEST_ARGS)
+
 lint: $(PACKAGES_STAMP) ## Check style and formatting with ruff.
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
@@ -83,8 +86,11 @@ bench: $(PACKAGES_STAMP) ## Run the benchmarks and print their figures.
 	@for file in tests/benchmarks/bench_*.py; do [ -e "$$file" ] || { echo "No benchmarks yet."; break; }; \
 		echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
 
-docs: $(PACKAGES_STAMP) ## Run every example in the README, docs/ and the docstrings.
-	$(BIN)/python -m pytest tests/test_documents.py autodiff_lab $(TEST_ARGS)
+docs: $(PACKAGES_STAMP) docs-renew ## Renew the generated pages; run every example in the README, docs/ and the docstrings.
+	$(BIN)/python -m pytest tests/test_documents.py tests/test_docs.py autodiff_lab $(TEST_ARGS)
+
+docs-renew: $(PACKAGES_STAMP) ## Write the pages of docs/ that the program says: the table of ops, the names of TensorFlow.
+	$(BIN)/python -m tests.generated
 
 wheel: $(PACKAGES_STAMP) ## Build the wheel and the source archive into dist/.
 	$(BIN)/python -m build --outdir dist .

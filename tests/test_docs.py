@@ -1,0 +1,63 @@
+"""The pages of docs/ say what is so: generated ones are up to date, every name is here or explained, all are linked."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.generated import names, operations
+from tests.generated.public import functions
+from tests.tree import ROOT
+
+DOCS = ROOT / "docs"
+
+
+def test_generated_pages_are_what_the_program_says() -> None:
+    """In a process of its own, because other tests register ops that belong to no page."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.generated", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_name_of_tensorflow_is_here_or_explained() -> None:
+    why = names.reasons()
+    silent = [
+        name for family in names.families().values() for name in family if not names.is_here(name) and name not in why
+    ]
+    assert not silent, f"Neither here nor in tests/data/left_out.toml: {silent}"
+
+
+@pytest.mark.parametrize("name", sorted(names.reasons()))
+def test_a_name_that_is_left_out_is_not_here_and_is_on_the_list(name: str) -> None:
+    assert not names.is_here(name), f"{name} is here now: take it off tests/data/left_out.toml"
+    assert any(name in family for family in names.families().values())
+    assert len(names.reasons()[name]) > 10
+
+
+def test_no_name_of_tensorflow_is_listed_twice() -> None:
+    every = [name for family in names.families().values() for name in family]
+    assert sorted(every) == sorted(set(every))
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\(([\w.]+\.md)\)", index))
+    assert linked == {path.name for path in DOCS.glob("*.md")} - {"index.md"}
+
+
+def test_every_public_function_says_in_the_table_what_it_gives() -> None:
+    rows = [line for line in operations.page().splitlines() if line.startswith("| `lab.")]
+    public = functions()
+    assert len(rows) == len(public)
+    for row in rows:
+        cells = re.split(r"(?<!\\) \| ", row.removeprefix("| ").removesuffix(" |"))
+        assert len(cells) == operations.COLUMNS, row
+        assert cells[1].strip(), row
+
+
+def test_a_name_that_is_nowhere_is_noticed() -> None:
+    assert names.is_here("math.log")
+    assert not names.is_here("math.log.nothing")
+    assert not names.is_here("math.no_such_name")
