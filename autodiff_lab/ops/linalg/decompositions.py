@@ -1,6 +1,7 @@
 """Decompositions: QR, eigenvalues, singular values, LU; real dtypes.
 
 Their derivatives divide by differences of eigenvalues or singular values, so they are infinite where two coincide.
+What vectors do there is undefined, but the values have derivatives all the same: an adjoint of 0 stays 0.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ inverse_gaps = general(
 def _eigh_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[Any]:
     """Giles, "Collected matrix derivative results" (2008), 3.1."""
     w, v = out
-    inner = ops.inverse_gaps(w) * (flip(ops, v) @ g[1])
+    inner = ops.multiply_no_nan(ops.inverse_gaps(w), flip(ops, v) @ g[1])
     n = w.shape[-1]
     inner = inner + ops.diag(g[0], k=0, rows=n, columns=n)
     whole = v @ inner @ flip(ops, v)
@@ -98,11 +99,11 @@ def _svd_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list
     row = ops.reshape(s, shape=(*s.shape[:-1], 1, n))
     column = raised(s, ops, 1)
     ut, vt = flip(ops, u), flip(ops, v)
-    by_u = gaps * (ut @ gu - flip(ops, gu) @ u) * row
-    by_v = column * (gaps * (vt @ gv - flip(ops, gv) @ v))
+    by_u = ops.multiply_no_nan(gaps, ut @ gu - flip(ops, gu) @ u) * row
+    by_v = column * ops.multiply_no_nan(gaps, vt @ gv - flip(ops, gv) @ v)
     whole = u @ (by_u + by_v + ops.diag(gs, k=0, rows=n, columns=n)) @ vt
-    whole = whole + ((gu - u @ (ut @ gu)) / row) @ vt
-    return [whole + u @ flip(ops, (gv - v @ (vt @ gv)) / row)]
+    whole = whole + ops.multiply_no_nan(1 / row, gu - u @ (ut @ gu)) @ vt
+    return [whole + u @ flip(ops, ops.multiply_no_nan(1 / row, gv - v @ (vt @ gv)))]
 
 
 svd_triple = general(
