@@ -89,8 +89,33 @@ from autodiff_lab.ops.array.gathering import (
     tensor_scatter_nd_update,
     where,
 )
+from autodiff_lab.ops.array.grids import (
+    batch_to_space,
+    broadcast_dynamic_shape,
+    broadcast_static_shape,
+    meshgrid,
+    sequence_mask,
+    space_to_batch,
+)
 from autodiff_lab.ops.array.joining import concat, split, stack, unstack
+from autodiff_lab.ops.array.repeating import pad, repeat, reverse, reverse_sequence, roll, tile
+from autodiff_lab.ops.array.scattering import (
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+)
+from autodiff_lab.ops.array.selection import (
+    argsort,
+    boolean_mask,
+    searchsorted,
+    sort,
+    unique,
+    unique_with_counts,
+    unravel_index,
+)
 from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, reshape, squeeze, transpose
+from autodiff_lab.ops.array.slicing import dynamic_partition, dynamic_stitch, slice, strided_slice
 from autodiff_lab.ops.assertions import Assert
 from autodiff_lab.ops.control_flow import case, cond, switch_case, while_loop
 from autodiff_lab.ops.linalg.contraction import einsum, norm, tensordot
@@ -215,24 +240,28 @@ __all__ = [
     "Assert", "DType", "Engine", "GradientTape", "Graph", "IndexedSlices", "Module", "RaggedTensor", "Recording",
     "RegisterGradient", "Sequential", "SparseTensor", "Tensor", "TensorArray", "TensorShape", "TensorSpec",
     "UnconnectedGradients", "Variable", "abs", "acos", "acosh", "activations", "add", "add_n", "argmax", "argmin",
-    "as_dtype", "asin", "asinh", "atan", "atan2", "atanh", "autodiff", "bfloat16", "bitcast", "bitwise", "bool",
-    "broadcast_to", "case", "cast", "clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value",
-    "complex", "complex128", "complex64", "concat", "cond", "constant", "convert_to_tensor", "cos", "cosh",
-    "cumsum", "custom_gradient", "data", "debugging", "derivative", "differentiable", "differentiable_function",
-    "divide", "einsum", "equal", "errors", "events", "exp", "expand_dims", "explore", "eye", "fill", "float16",
-    "float32", "float64", "floor", "foldl", "foldr", "gather", "gather_nd", "gradient", "greater", "greater_equal",
-    "hessian", "hvp", "identity", "image", "initializers", "int16", "int32", "int64", "int8", "is_tensor", "jvp",
-    "keras", "layers", "less", "less_equal", "linalg", "linspace", "load_ipython_extension", "load_recording",
-    "logical_and", "logical_not", "logical_or", "losses", "map_fn", "math", "matmul", "maximum", "metrics",
-    "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "norm", "not_equal", "one_hot",
-    "ones", "ones_like", "ops", "optimizers", "placeholder", "plot_derivative", "pow", "print", "pullback", "queue",
-    "ragged", "random", "range", "rank", "realdiv", "recompute_grad", "record", "reduce_all", "reduce_any",
-    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
-    "registered_gradients", "reshape", "round", "saturate_cast", "scalar_mul", "scan", "scatter_nd", "sequenced",
-    "shape", "sigmoid", "sign", "sin", "sinh", "size", "sparse", "split", "sqrt", "square", "squeeze", "stack",
-    "stop_gradient", "string", "strings", "style", "subtract", "switch_case", "tan", "tanh", "tensor_diag",
-    "tensor_diag_part", "tensor_scatter_nd_update", "tensordot", "testing", "transpose", "truediv", "truncatediv",
-    "truncatemod", "uint16", "uint32", "uint64", "uint8", "unstack", "value_with_gradient", "value_with_pullback",
-    "vectorized_map", "vjp", "where", "while_loop", "with_derivative", "with_recomputation_in_pullbacks",
-    "without_derivative", "zeros", "zeros_like",
+    "argsort", "as_dtype", "asin", "asinh", "atan", "atan2", "atanh", "autodiff", "batch_to_space", "bfloat16",
+    "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to",
+    "case", "cast", "clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex",
+    "complex128", "complex64", "concat", "cond", "constant", "convert_to_tensor", "cos", "cosh", "cumsum",
+    "custom_gradient", "data", "debugging", "derivative", "differentiable", "differentiable_function", "divide",
+    "dynamic_partition", "dynamic_stitch", "einsum", "equal", "errors", "events", "exp", "expand_dims", "explore",
+    "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr", "gather", "gather_nd", "gradient",
+    "greater", "greater_equal", "hessian", "hvp", "identity", "image", "initializers", "int16", "int32", "int64",
+    "int8", "is_tensor", "jvp", "keras", "layers", "less", "less_equal", "linalg", "linspace", "load_ipython_extension",
+    "load_recording", "logical_and", "logical_not", "logical_or", "losses", "map_fn", "math", "matmul", "maximum",
+    "meshgrid", "metrics", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "norm",
+    "not_equal", "one_hot", "ones", "ones_like", "ops", "optimizers", "pad", "placeholder", "plot_derivative", "pow",
+    "print", "pullback", "queue", "ragged", "random", "range", "rank", "realdiv", "recompute_grad", "record",
+    "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
+    "reduce_sum", "registered_gradients", "repeat", "reshape", "reverse", "reverse_sequence", "roll", "round",
+    "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted", "sequence_mask", "sequenced", "shape",
+    "sigmoid", "sign", "sin", "sinh", "size", "slice", "sort", "space_to_batch", "sparse", "split", "sqrt", "square",
+    "squeeze", "stack", "stop_gradient", "strided_slice", "string", "strings", "style", "subtract", "switch_case",
+    "tan", "tanh", "tensor_diag", "tensor_diag_part", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "testing", "tile",
+    "transpose", "truediv", "truncatediv", "truncatemod", "uint16", "uint32", "uint64", "uint8", "unique",
+    "unique_with_counts", "unravel_index", "unstack", "value_with_gradient", "value_with_pullback", "vectorized_map",
+    "vjp", "where", "while_loop", "with_derivative", "with_recomputation_in_pullbacks", "without_derivative", "zeros",
+    "zeros_like",
 ]

@@ -2,6 +2,7 @@
 
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.ops.array.gathering import argmax, argmin
+from autodiff_lab.ops.array.selection import top_k
 from autodiff_lab.ops.math import special
 from autodiff_lab.ops.math.arithmetic import (
     abs,
@@ -208,6 +209,7 @@ __all__ = [
     "subtract",
     "tan",
     "tanh",
+    "top_k",
     "truediv",
     "unsorted_segment_max",
     "unsorted_segment_mean",

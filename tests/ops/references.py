@@ -130,3 +130,51 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "segment_min": lambda x, ids, count, empty: _by_segment(np.min, x, ids, count, empty),
     "segment_sum": lambda x, ids, count: _by_segment(np.sum, x, ids, count, 0),
 }
+
+
+def _scattered(change: Callable[..., Any]) -> Callable[..., Any]:
+    """Change one element after the other."""
+
+    def reference(x: Any, updates: Any, indices: Any) -> Any:
+        result = x.copy()
+        for at in np.ndindex(indices.shape[:-1]):
+            place = tuple(indices[at])
+            result[place] = change(result[place], updates[at])
+        return result
+
+    return reference
+
+
+def _put_along(x: Any, indices: Any, axis: int, length: int) -> Any:
+    total = np.zeros([length if i - x.ndim == axis else n for i, n in enumerate(x.shape)])
+    for at in np.ndindex(x.shape):
+        place = list(at)
+        place[axis] = indices[at]
+        total[tuple(place)] += x[at]
+    return total
+
+
+def _rows_searched(rows: Any, values: Any, side: str) -> Any:
+    below = np.less if side == "left" else np.less_equal
+    rows = rows if rows.ndim == 1 else rows[..., None, :]
+    return below(rows, values[..., None]).sum(-1)
+
+
+ARRAYS: dict[str, Callable[..., Any]] = {
+    "argsort": lambda x, axis, descending: np.argsort(-x if descending else x, axis),
+    "pad": lambda x, paddings, value: np.pad(x, paddings, constant_values=value) if x.ndim else x,
+    "put_along": _put_along,
+    "reverse": lambda x, axes: x[tuple(slice(None, None, -1 if i - x.ndim in axes else 1) for i in range(x.ndim))],
+    "roll": lambda x, **how: np.roll(x, *how.values()),
+    "searchsorted": _rows_searched,
+    "take_along": np.take_along_axis,
+    "tensor_scatter_nd_add": _scattered(np.add),
+    "tensor_scatter_nd_max": _scattered(np.maximum),
+    "tensor_scatter_nd_min": _scattered(np.minimum),
+    "tensor_scatter_nd_sub": _scattered(np.subtract),
+    "tile": lambda x, **how: np.tile(x, *how.values()),
+    "top_positions": lambda x, k: np.argsort(-x, -1)[..., :k],
+    "unique": lambda x: list(dict.fromkeys(x.tolist())),
+    "unique_counts": lambda x: [x.tolist().count(v) for v in dict.fromkeys(x.tolist())],
+    "unique_numbers": lambda x: [list(dict.fromkeys(x.tolist())).index(v) for v in x.tolist()],
+}

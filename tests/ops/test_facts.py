@@ -18,13 +18,13 @@ NAMES = ops_of_the_catalogue()
 
 # Ops without a rule, each on purpose: step functions, indices, text, and stops.
 NO_GRADIENT = {
-    "all", "any", "argmax", "argmin", "as_string", "bitcast", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "all", "any", "argmax", "argmin", "argsort", "as_string", "bitcast", "bitwise_and", "bitwise_or", "bitwise_xor",
     "cast_to_discrete", "ceil", "equal", "floor", "floordiv", "greater", "greater_equal", "in_top_k", "invert",
     "invert_permutation", "is_finite", "is_inf", "is_nan", "isotonic_blocks", "kept_mask", "left_shift", "less",
     "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "max_positions", "not_equal",
     "population_count", "reduce_join", "regex_full_match", "regex_replace", "right_shift", "rint", "round",
-    "stop_gradient", "string_join", "string_length", "string_lower", "string_strip", "string_upper", "substr",
-    "to_number", "truncatediv", "where_true",
+    "searchsorted", "stop_gradient", "string_join", "string_length", "string_lower", "string_strip", "string_upper",
+    "substr", "to_number", "top_positions", "truncatediv", "unique", "unique_counts", "unique_numbers", "where_true",
 }  # fmt: skip
 # Shipped without the rule that it could have, so that the error for it can be met and mended.
 NO_RULE_YET = {"adjust_contrast"}

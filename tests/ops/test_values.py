@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 import autodiff_lab as lab
 from autodiff_lab.engine.op import REGISTRY
-from tests.ops.references import MATHEMATICS
+from tests.ops.references import ARRAYS, MATHEMATICS
 from tests.ops.references_networks import NETWORKS
 from tests.ops.samples import REFUSES_HALVES, Sample, elementwise, ops_of_the_catalogue, samples
 
@@ -131,6 +131,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "softmax": scipy.special.softmax,
     "log_softmax": scipy.special.log_softmax,
     "softmax_cross_entropy": lambda x, t: -(t * scipy.special.log_softmax(x, -1)).sum(-1),
+    **ARRAYS,
     **MATHEMATICS,
     **NETWORKS,
 }  # fmt: skip
@@ -180,8 +181,8 @@ def test_a_result_of_rank_0_is_a_numpy_scalar_and_others_are_arrays(name: str) -
 WORDS = {"as_string", "to_number"}
 INTO_COMPLEX = {"complex", "widen"}
 INTO_DISCRETE = {
-    "all", "any", "argmax", "argmin", "equal", "greater", "greater_equal", "is_finite", "is_inf", "is_nan",
-    "isotonic_blocks", "less", "less_equal", "max_positions", "not_equal", "where_true",
+    "all", "any", "argmax", "argmin", "argsort", "equal", "greater", "greater_equal", "is_finite", "is_inf", "is_nan",
+    "isotonic_blocks", "less", "less_equal", "max_positions", "not_equal", "top_positions", "where_true",
 }  # fmt: skip
 
 

@@ -181,20 +181,26 @@ def _check_updates(updates: Tensor, indices: Tensor, shape: tuple[int, ...], wha
                             f"{(*at[:-1], *shape[at[-1]:])}.")
 
 
-def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int = 0,
+def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | None = None, batch_dims: int = 0,
            name: str | None = None) -> Tensor:
+    at = int(batch_dims if axis is None else axis)
     try:
         x = convert(params)
     except NotOneTensor as met:
-        return handed(met, "__gathered__", indices, axis)
+        return handed(met, "__gathered__", indices, at)
     rank = x._array.ndim
-    at = int(axis)
     if not -rank <= at < rank:
         raise InvalidArgumentError(f"gather: axis {at} is out of bounds for a tensor of rank {rank}")
+    if batch_dims:
+        from autodiff_lab.ops.array.scattering import gather_in_batches
+        return gather_in_batches(x, _indices(indices, "gather"), at % rank, int(batch_dims))
     return gather_axis(x, _indices(indices, "gather"), axis=at - rank if at >= 0 else at)
 
 
-def gather_nd(params: Any, indices: Any, name: str | None = None) -> Tensor:
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Tensor:
+    if batch_dims:
+        from autodiff_lab.ops.array.scattering import gather_nd_in_batches
+        return gather_nd_in_batches(convert(params), _indices(indices, "gather_nd"), int(batch_dims))
     return gather_nd_at(convert(params), _indices(indices, "gather_nd"))
 
 
@@ -245,9 +251,11 @@ def _argument(op: Any, value: Any, axis: Any, output_type: Any) -> Tensor:
 
 _SCATTERED = "1 for the elements taken, 0 for the others; shares of repeated positions add up"
 for _function, _words, _shapes, _derivative, _example in (
-    (gather, "Parts of a tensor by position along an axis.", "params (*s), indices (*i) -> s with i in place of axis",
+    (gather, "Parts of a tensor by position along an axis; the first batch_dims axes are gone through together.",
+     "params (*s), indices (*i) -> s with i in place of axis",
      _SCATTERED, ">>> print(lab.gather([10, 20, 30], [2, 0]))\nTensor([30 10], shape=(2,), dtype=int32)"),
-    (gather_nd, "Parts of a tensor by coordinates, one row each.", "params (*s), indices (*i, k) -> (*i, *s[k:])",
+    (gather_nd, "Parts of a tensor by coordinates; the first batch_dims axes are gone through together.",
+     "params (*s), indices (*i, k) -> (*i, *s[k:])",
      _SCATTERED, ">>> print(lab.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]))\n"
      "Tensor([2 3], shape=(2,), dtype=int32)"),
     (scatter_nd, "Updates added into zeros by coordinates.", "indices (*i, k), updates (*i, *s[k:]) -> (*s)",

@@ -69,6 +69,10 @@ def _factor(lean: Any, psi_1: Any, psi_2: Any, order: int) -> Any:
     return lean * lean - psi_1 if order == 2 else lean * (lean * lean - 3 * psi_1) - psi_2
 
 
+_LARGEST = 1e8
+"""Larger x are taken as this one: the window would not fit into memory, and P is 1 there unless a is as large."""
+
+
 def _igamma_slope(a: Any, x: Any, order: int) -> Any:
     """Differentiate P(a, x) by a, term by term: P is the sum over k of x^(a+k) e^-x / Γ(a+k+1).
 
@@ -76,7 +80,8 @@ def _igamma_slope(a: Any, x: Any, order: int) -> Any:
     """
     shape, dtype = np.broadcast_shapes(a.shape, x.shape), x.dtype
     a, x = (np.broadcast_to(np.asarray(v).astype(np.float64), shape) for v in (a, x))
-    half = _TERMS * np.sqrt(np.nan_to_num(x, posinf=0)) + 40
+    x = np.minimum(x, _LARGEST)
+    half = _TERMS * np.sqrt(np.maximum(np.nan_to_num(x), 0)) + 40
     first = np.floor(np.maximum(x - a - half, 0))
     count = int(np.max(2 * half, initial=0)) + 1
     z = a + first + np.arange(count).reshape((count,) + (1,) * len(shape)) + 1

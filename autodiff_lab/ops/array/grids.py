@@ -1,0 +1,122 @@
+"""Grids and blocks: meshgrid, masks of sequences, shapes that broadcast, space cut into batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import public
+from autodiff_lab.engine.primitives import broadcast
+from autodiff_lab.engine.shape import TensorShape, whole_numbers
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.repeating import pad
+from autodiff_lab.ops.array.shaping import reshape, transpose
+from autodiff_lab.ops.array.slicing import slice
+from autodiff_lab.ops.docs import doc
+
+
+def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
+    if indexing not in ("xy", "ij"):
+        raise InvalidArgumentError(f"meshgrid: indexing is 'xy' or 'ij', got {indexing!r}")
+    lines = [convert(a) for a in args]
+    order = list(range(len(lines)))
+    if indexing == "xy" and len(lines) > 1:
+        order[0], order[1] = 1, 0
+    shape = [0] * len(lines)
+    for line, at in zip(lines, order, strict=True):
+        if line._array.ndim > 1:
+            raise ShapeMismatch(f"meshgrid: takes vectors, got shape {line._array.shape}.")
+        shape[at] = line._array.size
+    grids: list[Tensor] = []
+    for line, at in zip(lines, order, strict=True):
+        along = [1] * len(lines)
+        along[at] = line._array.size
+        grids.append(broadcast(reshape(line, along), shape=tuple(shape)))
+    return grids
+
+
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: str | None = None) -> Tensor:
+    counts = np.asarray(convert(lengths)._array)
+    if counts.size and counts.dtype.kind not in "iu":
+        raise DtypeMismatch(f"sequence_mask: lengths are whole numbers, got {public(counts.dtype).name}. Try lab.cast.")
+    width = int(counts.max(initial=0)) if maxlen is None else int(convert(maxlen)._array)
+    return cast(wrap(np.arange(width) < counts[..., None]), dtype)
+
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+    first, second = (whole_numbers(s, "broadcast_static_shape") for s in (shape_x, shape_y))
+    try:
+        return TensorShape(np.broadcast_shapes(first, second))
+    except ValueError:
+        raise ShapeMismatch(f"broadcast_static_shape: {first} and {second} do not broadcast.") from None
+
+
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+    return wrap(np.asarray(list(broadcast_static_shape(shape_x, shape_y)), np.int32))
+
+
+def _blocks(x: Tensor, block_shape: Any, pairs: Any, what: str) -> tuple[tuple[int, ...], np.ndarray[Any, Any]]:
+    blocks = whole_numbers(block_shape, what)
+    rows = np.asarray(convert(pairs)._array)
+    if x._array.ndim < 1 + len(blocks) or rows.shape != (len(blocks), 2) or min(blocks, default=1) < 1:
+        raise ShapeMismatch(f"{what}: a tensor of shape {x._array.shape} with a block {blocks} needs {len(blocks)} "
+                            f"axes after the batch and a pair of numbers for each, got {rows.tolist()}.")
+    return blocks, rows
+
+
+def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+    x = convert(input)
+    blocks, rows = _blocks(x, block_shape, paddings, "space_to_batch")
+    count = len(blocks)
+    x = pad(x, [[0, 0], *rows.tolist(), *[[0, 0]] * (x._array.ndim - 1 - count)])
+    batch, space, rest = x._array.shape[0], x._array.shape[1:1 + count], x._array.shape[1 + count:]
+    if any(n % b for n, b in zip(space, blocks, strict=True)):
+        raise ShapeMismatch(f"space_to_batch: the padded lengths {space} are no multiples of the block {blocks}.")
+    cut = [v for n, b in zip(space, blocks, strict=True) for v in (n // b, b)]
+    inside, outside = range(2, 2 + 2 * count, 2), range(1, 1 + 2 * count, 2)
+    parts = transpose(reshape(x, (batch, *cut, *rest)),
+                      (*inside, 0, *outside, *range(1 + 2 * count, 1 + 2 * count + len(rest))))
+    return reshape(parts, (batch * int(np.prod(blocks)), *[n // b for n, b in zip(space, blocks, strict=True)], *rest))
+
+
+def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
+    x = convert(input)
+    blocks, rows = _blocks(x, block_shape, crops, "batch_to_space")
+    count, shape = len(blocks), x._array.shape
+    size = int(np.prod(blocks))
+    if shape[0] % size:
+        raise ShapeMismatch(f"batch_to_space: a batch of {shape[0]} is no multiple of the block {blocks}.")
+    space, rest = shape[1:1 + count], shape[1 + count:]
+    between = [v for i in range(count) for v in (count + 1 + i, i)]
+    parts = transpose(reshape(x, (*blocks, shape[0] // size, *space, *rest)),
+                      (count, *between, *range(2 * count + 1, 2 * count + 1 + len(rest))))
+    whole = reshape(parts, (shape[0] // size, *[n * b for n, b in zip(space, blocks, strict=True)], *rest))
+    lengths = [n * b - int(r.sum()) for n, b, r in zip(space, blocks, rows, strict=True)]
+    return slice(whole, [0, *rows[:, 0].tolist(), *[0] * len(rest)], [shape[0] // size, *lengths, *rest])
+
+
+_NONE = "none: the result depends on no values"
+for _function, _words, _shapes, _derivative, _example in (
+    (meshgrid, "Coordinates of a grid, one tensor for each axis; the first two axes swapped unless indexing='ij'.",
+     "vectors (n_i) -> as many grids", "sums over the axes that were added",
+     ">>> print(lab.meshgrid([1, 2, 3], [4, 5])[1])\nTensor([[4 4 4]\n [5 5 5]], shape=(2, 3), dtype=int32)"),
+    (sequence_mask, "True for the first places of each row, as many as lengths says.", "lengths (*s) -> (*s, maxlen)",
+     _NONE, ">>> print(lab.sequence_mask([1, 2]))\nTensor([[ True False]\n [ True  True]], shape=(2, 2), dtype=bool)"),
+    (broadcast_static_shape, "The shape to which two shapes broadcast.", "two shapes -> a TensorShape", _NONE,
+     ">>> print(lab.broadcast_static_shape([2, 1], [3]))\n(2, 3)"),
+    (broadcast_dynamic_shape, "The shape to which two shapes broadcast, as a tensor.", "two shapes -> (rank)", _NONE,
+     ">>> print(lab.broadcast_dynamic_shape([2, 1], [3]))\nTensor([2 3], shape=(2,), dtype=int32)"),
+    (space_to_batch, "Space cut into blocks, the elements of which become batches; padded with zeros first.",
+     "input (b, *space, *s), block_shape (m), paddings (m, 2)", "1 for every element, rearranged back",
+     ">>> print(lab.space_to_batch([[1, 2, 3, 4]], [2], [[0, 0]]))\n"
+     "Tensor([[1 3]\n [2 4]], shape=(2, 2), dtype=int32)"),
+    (batch_to_space, "What `space_to_batch` did, undone, and the edges cropped.",
+     "input (b, *space, *s), block_shape (m), crops (m, 2)", "1 for every element kept, rearranged back",
+     ">>> print(lab.batch_to_space([[1, 3], [2, 4]], [2], [[0, 0]]))\nTensor([[1 2 3 4]], shape=(1, 4), dtype=int32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_derivative, example=_example,
+                            raises=("shape", "argument", "convert"))

@@ -1,0 +1,180 @@
+"""Repeating, turning round and surrounding: tile, repeat, roll, reverse, pad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.primitives import negative_axes, stack
+from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.selection import take_along
+from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.docs import doc
+
+
+def _tile_rule(ops: Any, g: Any, out: Any, x: Any, multiples: tuple[int, ...]) -> Any:
+    """Cut every axis into its repetitions and add these up."""
+    rank = len(multiples)
+    cut = [n for m, length in zip(multiples, x.shape, strict=True) for n in (m, length)]
+    parts = ops.reshape(g, shape=(*stack(g, out), *cut))
+    return ops.sum(parts, axes=tuple(range(-2 * rank, 0, 2)), keepdims=False)
+
+
+tile_to = general(
+    "tile", lambda x, multiples: np.tile(x, multiples)[()], _tile_rule, symbol="tile",
+    latex=r"\operatorname{{tile}}({0})", locals_latex=(r"\textstyle\sum",), sentence="repeats {0} along its axes",
+    keeps="nothing", registered="Tile", doc="The kernel-level tile; `lab.tile` is the public function.")
+roll_by = general(
+    "roll", lambda x, shifts, axes: np.roll(x, shifts, axes)[()],
+    lambda ops, g, out, x, shifts, axes: ops.roll(g, shifts=tuple(-s for s in shifts), axes=axes),
+    symbol="roll", latex=r"\operatorname{{roll}}({0})", locals_latex=(r"\operatorname{{roll}}^{{-1}}",),
+    sentence="moves the elements of {0} round", keeps="nothing", registered="Roll",
+    doc="The kernel-level roll along negative axes; `lab.roll` is the public function.")
+turn_round = general(
+    "reverse", lambda x, axes: np.flip(x, axes)[()], lambda ops, g, out, x, axes: ops.reverse(g, axes=axes),
+    symbol="reverse", latex=r"\operatorname{{reverse}}({0})", locals_latex=(r"\operatorname{{reverse}}",),
+    sentence="turns {0} round", keeps="nothing", registered="ReverseV2",
+    doc="The kernel-level reverse along negative axes; `lab.reverse` is the public function.")
+
+
+def _pad(x: Any, paddings: tuple[tuple[int, int], ...], value: Any) -> Any:
+    x = np.asarray(x)
+    whole = np.full([n + before + after for n, (before, after) in zip(x.shape, paddings, strict=True)], value, x.dtype)
+    whole[tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, paddings, strict=True))] = x
+    return whole[()]
+
+
+def _pad_rule(ops: Any, g: Any, out: Any, x: Any, paddings: tuple[tuple[int, int], ...], value: Any) -> Any:
+    items = tuple(("s", before, before + n, None) for n, (before, _) in zip(x.shape, paddings, strict=True))
+    return ops.slice(g, items=items)
+
+
+pad_with = general(
+    "pad", _pad, _pad_rule, symbol="pad", latex=r"\operatorname{{pad}}({0})", locals_latex=("1",),
+    sentence="surrounds {0} with a constant", keeps="nothing", registered="PadV2",
+    doc="The kernel-level padding with a constant; `lab.pad` is the public function.")
+
+
+def _numbers(value: Any, count: int, what: str) -> tuple[int, ...]:
+    numbers = whole_numbers(value, what)
+    if len(numbers) != count:
+        raise ShapeMismatch(f"{what}: {count} numbers are needed, one for each axis, got {len(numbers)}.")
+    return numbers
+
+
+def _axes(x: Tensor, axis: Any, what: str) -> tuple[int, ...]:
+    numbers = whole_numbers(axis, what)
+    try:
+        negative_axes(numbers, x._array.ndim)
+    except ValueError as error:
+        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._array.shape}.") from None
+    return tuple(a - x._array.ndim if a >= 0 else a for a in numbers)
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    x = convert(input)
+    times = _numbers(multiples, x._array.ndim, "tile")
+    if min(times, default=0) < 0:
+        raise InvalidArgumentError(f"tile: multiples must not be negative, got {times}")
+    return tile_to(x, multiples=times)
+
+
+def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    x = convert(input)
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    at, = _axes(x, axis, "repeat")
+    times = np.asarray(whole_numbers(repeats, "repeat"))
+    length = x._array.shape[at]
+    if times.size not in (1, length) or times.min(initial=0) < 0:
+        raise InvalidArgumentError(f"repeat: repeats is one number from 0 up, or {length} of them for this axis; got "
+                                   f"{times.tolist()}.")
+    return gather_axis(x, wrap(np.repeat(np.arange(length), times[0] if times.size == 1 else times)), axis=at)
+
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    x = convert(input)
+    shifts, numbers = whole_numbers(shift, "roll"), whole_numbers(axis, "roll")
+    if len(shifts) != len(numbers):
+        raise ShapeMismatch(f"roll: {len(shifts)} shifts for {len(numbers)} axes.")
+    totals: dict[int, int] = {}
+    for by, a in zip(shifts, numbers, strict=True):  # an axis may be named twice
+        at, = _axes(x, a, "roll")
+        totals[at] = totals.get(at, 0) + by
+    return roll_by(x, shifts=tuple(totals.values()), axes=tuple(totals))
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    x = convert(tensor)
+    return turn_round(x, axes=_axes(x, axis, "reverse"))
+
+
+def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int = 1, batch_axis: int = 0,
+                     name: str | None = None) -> Tensor:
+    x = convert(input)
+    (along,), (batch,) = _axes(x, seq_axis, "reverse_sequence"), _axes(x, batch_axis, "reverse_sequence")
+    lengths = np.asarray(whole_numbers(seq_lengths, "reverse_sequence"))
+    shape, rank = x._array.shape, x._array.ndim
+    if along == batch or lengths.shape != (shape[batch],):
+        raise ShapeMismatch(f"reverse_sequence: two axes and a length for each of the {shape[batch]} rows are needed, "
+                            f"got {len(lengths)} lengths.")
+    if lengths.size and not 0 <= lengths.min() <= lengths.max() <= shape[along]:
+        raise InvalidArgumentError(f"reverse_sequence: lengths must be in [0, {shape[along]}], got {lengths.tolist()}")
+    places = np.arange(shape[along])
+    order = np.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)  # rows, places
+    order = order if batch < along else order.T
+    kept = [n if i - rank in (along, batch) else 1 for i, n in enumerate(shape)]
+    return take_along(x, wrap(np.broadcast_to(order.reshape(kept), shape).copy()), axis=along)
+
+
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0,
+        name: str | None = None) -> Tensor:
+    x = convert(tensor)
+    rows = np.asarray(convert(paddings)._array)
+    if rows.shape != (x._array.ndim, 2) or (rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0)):
+        raise InvalidArgumentError(f"pad: paddings are a pair of whole numbers from 0 up for each of the "
+                                   f"{x._array.ndim} axes, got {rows.tolist()}")
+    widths = [(int(before), int(after)) for before, after in rows]
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        value = convert(constant_values, x)._array
+        return pad_with(x, paddings=tuple(widths), value=np.asarray(value, x._array.dtype).item())
+    if mode not in ("REFLECT", "SYMMETRIC"):
+        raise InvalidArgumentError(f"pad: mode is 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}")
+    for axis, (before, after) in enumerate(widths):
+        length = x._array.shape[axis]
+        if max(before, after) > length - (mode == "REFLECT"):
+            raise InvalidArgumentError(f"pad: axis {axis} has {length} elements, too few to mirror {(before, after)}.")
+        if before or after:
+            places = np.pad(np.arange(length), (before, after), mode=mode.lower())  # type: ignore[call-overload]
+            x = gather_axis(x, wrap(places), axis=axis - x._array.ndim)
+    return x
+
+
+_SUMS = "1 for every element; repetitions add up"
+for _function, _words, _shapes, _derivative, _example in (
+    (tile, "A tensor repeated as a whole along its axes.", "input (*s), multiples (rank) -> s times multiples", _SUMS,
+     ">>> print(lab.tile([1, 2], [2]))\nTensor([1 2 1 2], shape=(4,), dtype=int32)"),
+    (repeat, "Every element repeated along an axis, or of the flattened tensor.", "input (*s), repeats () or (n)",
+     _SUMS, ">>> print(lab.repeat([1, 2], 2))\nTensor([1 1 2 2], shape=(4,), dtype=int32)"),
+    (roll, "Elements moved along axes; what leaves at one end returns at the other.", "input (*s) -> (*s)",
+     "1, moved back", ">>> print(lab.roll([1, 2, 3], 1, 0))\nTensor([3 1 2], shape=(3,), dtype=int32)"),
+    (reverse, "Elements in the opposite order along axes.", "tensor (*s) -> (*s)", "1, turned round again",
+     ">>> print(lab.reverse([1, 2, 3], [0]))\nTensor([3 2 1], shape=(3,), dtype=int32)"),
+    (reverse_sequence, "The first elements of each row, as many as seq_lengths says, in the opposite order.",
+     "input (*s), seq_lengths (rows) -> (*s)", "1, turned round again",
+     ">>> print(lab.reverse_sequence([[1, 2, 3]], [2]))\nTensor([[2 1 3]], shape=(1, 3), dtype=int32)"),
+    (pad, "A tensor surrounded by a constant, or by its mirror image: 'REFLECT' without the edge, 'SYMMETRIC' with it.",
+     "tensor (*s), paddings (rank, 2) -> s with before and after added",
+     "1 for the elements themselves and for each of their images",
+     ">>> print(lab.pad([1, 2, 3], [[1, 2]]), lab.pad([1, 2, 3], [[2, 0]], mode=\"REFLECT\"))\n"
+     "Tensor([0 1 2 3 0 0], shape=(6,), dtype=int32) Tensor([3 2 1 2 3], shape=(5,), dtype=int32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_derivative, example=_example,
+                            raises=("shape", "argument", "convert"))

@@ -1,0 +1,173 @@
+"""Updates at coordinates: added, subtracted, or kept where they are larger or smaller; and gathering row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.primitives import stack
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.ops.array.gathering import (
+    _check_columns,
+    _check_updates,
+    _columns,
+    _indices,
+    gather_axis,
+    gather_nd_at,
+)
+from autodiff_lab.ops.array.shaping import reshape, transpose_to
+from autodiff_lab.ops.docs import doc
+
+
+def _at(ufunc: Any, name: str) -> Any:
+    def kernel(x: Any, updates: Any, indices: Any) -> Any:
+        made = np.array(x)
+        _check_columns(indices, made.shape, name)
+        ufunc.at(made, _columns(indices), updates)
+        return made
+    return kernel
+
+
+def _picked(ops: Any, g: Any, out: Any, indices: Any) -> Any:
+    """What a cotangent, stacked or not, has at the coordinates."""
+    return ops.gather_nd(g, indices, lead=len(stack(g, out)))
+
+
+add_at = general(
+    "tensor_scatter_nd_add", _at(np.add, "tensor_scatter_nd_add"),
+    lambda ops, g, out, x, updates, indices: g,
+    lambda ops, g, out, x, updates, indices: _picked(ops, g, out, indices), None,
+    symbol="+ at", latex=r"{0} + \operatorname{{scatter}}({1})", locals_latex=("1", "1", ""),
+    sentence="adds {1} to elements of {0}", keeps="inputs", registered="TensorScatterAdd",
+    doc="The kernel-level addition; `lab.tensor_scatter_nd_add` is the public function.")
+subtract_at = general(
+    "tensor_scatter_nd_sub", _at(np.subtract, "tensor_scatter_nd_sub"),
+    lambda ops, g, out, x, updates, indices: g,
+    lambda ops, g, out, x, updates, indices: -_picked(ops, g, out, indices), None,
+    symbol="− at", latex=r"{0} - \operatorname{{scatter}}({1})", locals_latex=("1", "-1", ""),
+    sentence="takes {1} from elements of {0}", keeps="inputs", registered="TensorScatterSub",
+    doc="The kernel-level subtraction; `lab.tensor_scatter_nd_sub` is the public function.")
+
+
+def _equal(ops: Any, x: Any, y: Any) -> Any:
+    return ops.not_below(x, y) * ops.not_below(y, x)
+
+
+def _candidates(ops: Any, out: Any, x: Any, updates: Any, indices: Any) -> tuple[Any, Any, Any]:
+    """Whether the element won, whether each update did, and how many winners each place has."""
+    element = _equal(ops, x, out)
+    update = _equal(ops, updates, ops.gather_nd(out, indices))
+    return element, update, element + ops.scatter_nd(update, indices, shape=tuple(x.shape))
+
+
+def _extreme_rule_x(ops: Any, g: Any, out: Any, x: Any, updates: Any, indices: Any) -> Any:
+    element, _, winners = _candidates(ops, out, x, updates, indices)
+    return g * (element / winners)
+
+
+def _extreme_rule_updates(ops: Any, g: Any, out: Any, x: Any, updates: Any, indices: Any) -> Any:
+    _, update, winners = _candidates(ops, out, x, updates, indices)
+    return _picked(ops, g, out, indices) * (update / ops.gather_nd(winners, indices))
+
+
+max_at = general(
+    "tensor_scatter_nd_max", _at(np.maximum, "tensor_scatter_nd_max"), _extreme_rule_x, _extreme_rule_updates, None,
+    symbol="max at", latex=r"\max({0}, \operatorname{{scatter}}({1}))", locals_latex=("[{0} = y]", "[{1} = y]", ""),
+    sentence="keeps the larger of elements of {0} and {1}", registered="TensorScatterMax",
+    doc="The kernel-level maximum; `lab.tensor_scatter_nd_max` is the public function.")
+min_at = general(
+    "tensor_scatter_nd_min", _at(np.minimum, "tensor_scatter_nd_min"), _extreme_rule_x, _extreme_rule_updates, None,
+    symbol="min at", latex=r"\min({0}, \operatorname{{scatter}}({1}))", locals_latex=("[{0} = y]", "[{1} = y]", ""),
+    sentence="keeps the smaller of elements of {0} and {1}", registered="TensorScatterMin",
+    doc="The kernel-level minimum; `lab.tensor_scatter_nd_min` is the public function.")
+
+
+def _scatter(op: Any, tensor: Any, indices: Any, updates: Any) -> Tensor:
+    name = op.op.name
+    x = convert(tensor)
+    new, at = convert(updates, x), _indices(indices, name)
+    if new._array.dtype != x._array.dtype:
+        raise DtypeMismatch(f"{name}: the tensor is {x.dtype.name} and the updates are {new.dtype.name}. Try lab.cast.")
+    _check_updates(new, at, x._array.shape, name)
+    return op(x, new, at)
+
+
+def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    return _scatter(add_at, tensor, indices, updates)
+
+
+def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    return _scatter(subtract_at, tensor, indices, updates)
+
+
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    return _scatter(max_at, tensor, indices, updates)
+
+
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    return _scatter(min_at, tensor, indices, updates)
+
+
+def _batch(x: Tensor, at: Tensor, batch_dims: int, what: str) -> int:
+    """Read a number of leading axes that tensor and indices share."""
+    limit = min(x._array.ndim, at._array.ndim)
+    count = batch_dims + at._array.ndim if batch_dims < 0 else batch_dims
+    if not 0 <= count <= limit or x._array.shape[:count] != at._array.shape[:count]:
+        raise InvalidArgumentError(f"{what}: a tensor of shape {x._array.shape} and indices of shape {at._array.shape} "
+                                   f"do not share {batch_dims} batch axes.")
+    return count
+
+
+def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Tensor:
+    """Gather along an axis, row by row: the leading axes that tensor and indices share name the row.
+
+    Rows are laid end to end, so that one plain gather does it: position i of row b is position b·n + i.
+    """
+    count = _batch(x, indices, batch_dims, "gather")
+    shape, at = x._array.shape, indices._array
+    rank = len(shape)
+    if not count <= axis < rank:
+        raise InvalidArgumentError(f"gather: axis {axis} must not be one of the {count} batch axes of shape {shape}")
+    between = range(count, axis)
+    perm = (*range(count), axis, *between, *range(axis + 1, rank))
+    rows, n = int(np.prod(shape[:count])), shape[axis]
+    if at.size and (at.min() < 0 or at.max() >= n):
+        raise InvalidArgumentError(f"gather: an index is not in [0, {n}), the length of the axis")
+    lines = transpose_to(x, perm=tuple(p - rank for p in perm))
+    lines = reshape(lines, (rows * n, *lines._array.shape[count + 1:]))
+    first = np.arange(rows).reshape(shape[:count] + (1,) * (at.ndim - count)) * n
+    taken = gather_axis(lines, wrap(np.asarray(at, np.int64) + first), axis=-lines._array.ndim)
+    inner = at.ndim - count  # axes of the indices, which now stand before those between batch and axis
+    whole = taken._array.ndim
+    back = (*range(count), *range(count + inner, count + inner + len(between)), *range(count, count + inner),
+            *range(count + inner + len(between), whole))
+    return transpose_to(taken, perm=tuple(p - whole for p in back))
+
+
+def gather_nd_in_batches(x: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
+    """Gather by coordinates, row by row: the coordinates of the row are put before those given."""
+    count = _batch(x, indices, batch_dims, "gather_nd")
+    at = np.asarray(indices._array, np.int64)
+    rows = np.indices(at.shape[:-1])[:count]
+    return gather_nd_at(x, wrap(np.concatenate([np.moveaxis(rows, 0, -1), at], axis=-1)))
+
+
+_TIES = "1 for what is kept, the element or the update; shared equally between ties"
+for _function, _words, _derivative, _result in (
+    (tensor_scatter_nd_add, "A new tensor with updates added at coordinates; repeated ones add up.",
+     "1 for the tensor and for the updates", "[1. 7. 3.]"),
+    (tensor_scatter_nd_sub, "A new tensor with updates taken away at coordinates; repeated ones add up.",
+     "1 for the tensor, -1 for the updates", "[ 1. -3.  3.]"),
+    (tensor_scatter_nd_max, "A new tensor with the larger of element and updates at coordinates.", _TIES, "[1. 5. 3.]"),
+    (tensor_scatter_nd_min, "A new tensor with the smaller of element and updates at coordinates.", _TIES,
+     "[1. 2. 3.]"),
+):
+    _function.__doc__ = doc(
+        _words, shapes="tensor (*s), indices (*i, k), updates (*i, *s[k:]) -> (*s)", dtypes="any number",
+        derivative=_derivative, raises=("shape", "argument", "dtypes", "convert"),
+        example=f">>> print(lab.{_function.__name__}([1.0, 2.0, 3.0], [[1]], [5.0]))\n"
+                f"Tensor({_result}, shape=(3,), dtype=float32)")

@@ -1,0 +1,241 @@
+"""Sorting, the largest elements, distinct ones, and what a mask keeps.
+
+Positions are found by ops without a gradient; the values at them are then taken, and gradients go back to where they
+were taken from.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.primitives import negative_axes
+from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.docs import doc
+
+
+def _like(indices: Any, x: Any) -> np.ndarray[Any, Any]:
+    """Indices repeated for the leading axes that only x has, those of a stack."""
+    indices = np.asarray(indices)
+    return np.broadcast_to(indices, x.shape[:x.ndim - indices.ndim] + indices.shape)
+
+
+def _put_along(g: Any, indices: Any, axis: int, length: int) -> Any:
+    lines = np.moveaxis(g, axis, -1)
+    places = np.moveaxis(_like(indices, g), axis, -1)
+    total = np.zeros((*lines.shape[:-1], length), g.dtype)
+    rows = np.arange(total.size // length if length else 0)[:, None]
+    np.add.at(total.reshape(-1, length), (rows, places.reshape(len(rows), -1)), lines.reshape(len(rows), -1))
+    return np.moveaxis(total, -1, axis)
+
+
+take_along = general(
+    "take_along", lambda x, indices, axis: np.take_along_axis(x, _like(indices, x), axis),
+    lambda ops, g, out, x, indices, axis: ops.put_along(g, indices, axis=axis, length=x.shape[axis]), None,
+    symbol="take", latex=r"{0}_{{{1}}}", locals_latex=("1", ""), sentence="takes elements of {0} in another order",
+    keeps="inputs", doc="Elements by their positions along a negative axis, row by row; `lab.sort` uses it.")
+put_along = general(
+    "put_along", _put_along, lambda ops, g, out, x, indices, axis, length: ops.take_along(g, indices, axis=axis), None,
+    symbol="put", latex=r"\operatorname{{put}}({0})", locals_latex=("1", ""),
+    sentence="adds {0} up at positions, row by row", keeps="inputs",
+    doc="Sums into zeros by position along a negative axis, row by row; the rule of `take_along` uses it.")
+
+
+def _argsort(x: Any, axis: int, descending: bool) -> Any:
+    if not descending:
+        return np.argsort(x, axis, kind="stable").astype(np.int32)
+    order = np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)  # the first of equal ones stays first
+    return (x.shape[axis] - 1 - order).astype(np.int32)
+
+
+order_along = general(
+    "argsort", _argsort, None, symbol="argsort", latex=r"\operatorname{{argsort}} {0}",
+    sentence="finds the order of the elements of {0}", doc="The kernel-level argsort; `lab.argsort` is public.")
+best_positions = general(
+    "top_positions", lambda x, k: _argsort(x, -1, True)[..., :k], None, symbol="top k",
+    latex=r"\operatorname{{top}}_k {0}", sentence="finds the largest elements of {0}", registered="TopKV2",
+    doc="Positions of the k largest elements of each row; `lab.math.top_k` uses it.")
+
+
+def _distinct(x: Any) -> tuple[Any, Any, Any]:
+    """Positions where distinct elements first stand, in that order; for each element its number; how often each is."""
+    _, first, number, count = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    rank = np.argsort(first)
+    return first[rank], np.argsort(rank)[number], count[rank]
+
+
+unique_values = general(
+    "unique", lambda x: np.asarray(x)[_distinct(x)[0]], None, symbol="unique", latex=r"\operatorname{{unique}} {0}",
+    sentence="keeps each element of {0} once", registered="Unique",
+    doc="The distinct elements; `lab.unique` is the public function.")
+unique_numbers = general(
+    "unique_numbers", lambda x: _distinct(x)[1].astype(np.int64), None, symbol="which",
+    latex=r"\operatorname{{which}} {0}", sentence="numbers the elements of {0} by their value",
+    doc="For each element the number of its value; `lab.unique` uses it.")
+unique_counts = general(
+    "unique_counts", lambda x: _distinct(x)[2].astype(np.int64), None, symbol="count",
+    latex=r"\operatorname{{count}} {0}", sentence="counts how often each element of {0} occurs",
+    doc="How often each distinct element occurs; `lab.unique_with_counts` uses it.")
+
+
+def _search(rows: Any, values: Any, side: Any) -> Any:
+    if rows.ndim == 1:
+        return np.searchsorted(rows, values, side).astype(np.int64)
+    lead = rows.shape[:-1]
+    flat, wanted = rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1])
+    found = [np.searchsorted(row, value, side) for row, value in zip(flat, wanted, strict=True)]
+    return np.asarray(found, np.int64).reshape(*lead, values.shape[-1])
+
+
+search = general(
+    "searchsorted", _search, None, symbol="search", latex=r"\operatorname{{search}}({0}, {1})",
+    sentence="finds where {1} belongs in {0}", doc="The kernel-level search; `lab.searchsorted` is public.")
+
+
+class TopK(NamedTuple):
+    """The largest elements of each row and their positions."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class Unique(NamedTuple):
+    """The distinct elements, and for each element the number of its value."""
+
+    y: Tensor
+    idx: Tensor
+
+
+class UniqueWithCounts(NamedTuple):
+    """The distinct elements, for each element the number of its value, and how often each value occurs."""
+
+    y: Tensor
+    idx: Tensor
+    count: Tensor  # pyright: ignore[reportIncompatibleMethodOverride]
+
+
+def _axis(x: Tensor, axis: Any, what: str) -> int:
+    axis, = whole_numbers(axis, what)
+    try:
+        return negative_axes(axis, x._array.ndim)[0]
+    except ValueError as error:
+        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._array.shape}.") from None
+
+
+def _falls(direction: str, what: str) -> bool:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise InvalidArgumentError(f"{what}: direction is 'ASCENDING' or 'DESCENDING', got {direction!r}")
+    return direction == "DESCENDING"
+
+
+def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False,
+            name: str | None = None) -> Tensor:
+    x = convert(values)
+    return order_along(x, axis=_axis(x, axis, "argsort"), descending=_falls(direction, "argsort"))
+
+
+def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+    x = convert(values)
+    at = _axis(x, axis, "sort")
+    return take_along(x, order_along(x, axis=at, descending=_falls(direction, "sort")), axis=at)
+
+
+def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32", name: str | None = None) -> TopK:
+    x, count = convert(input), int(convert(k)._array)
+    if not x._array.ndim or not 0 <= count <= x._array.shape[-1]:
+        raise InvalidArgumentError(f"top_k: k = {count} of the last axis of a tensor of shape {x._array.shape}")
+    found = best_positions(x, k=count)
+    return TopK(take_along(x, found, axis=-1), cast(found, index_type))
+
+
+def _vector(x: Any, what: str) -> Tensor:
+    x = convert(x)
+    if x._array.ndim != 1:
+        raise ShapeMismatch(f"{what}: takes a vector, got shape {x._array.shape}. Try lab.reshape(x, [-1]).")
+    return x
+
+
+def unique(x: Any, out_idx: Any = "int32", name: str | None = None) -> Unique:
+    x = _vector(x, "unique")
+    return Unique(unique_values(x), cast(unique_numbers(x), out_idx))
+
+
+def unique_with_counts(x: Any, out_idx: Any = "int32", name: str | None = None) -> UniqueWithCounts:
+    x = _vector(x, "unique_with_counts")
+    return UniqueWithCounts(unique_values(x), cast(unique_numbers(x), out_idx), cast(unique_counts(x), out_idx))
+
+
+def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = "int32",
+                 name: str | None = None) -> Tensor:
+    rows = convert(sorted_sequence)
+    wanted = convert(values, rows)
+    if side not in ("left", "right"):
+        raise InvalidArgumentError(f"searchsorted: side is 'left' or 'right', got {side!r}")
+    if rows._array.dtype != wanted._array.dtype:
+        raise DtypeMismatch(f"searchsorted: the sequence is {rows.dtype.name} and the values are {wanted.dtype.name}. "
+                            "Try lab.cast.")
+    if not rows._array.ndim or rows._array.shape[:-1] != wanted._array.shape[:-1][-(rows._array.ndim - 1) or None:]:
+        raise ShapeMismatch(f"searchsorted: {rows._array.shape} and {wanted._array.shape} must agree but for the last "
+                            "axis.")
+    return cast(search(rows, wanted, side=side), out_type)
+
+
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    x, kept = convert(tensor), convert_to_tensor(mask)._array
+    shape, rank = x._array.shape, kept.ndim
+    at = 0 if axis is None else whole_numbers(axis, "boolean_mask")[0]
+    at = at + len(shape) if at < 0 else at
+    if kept.dtype.kind != "b":
+        raise DtypeMismatch(f"boolean_mask: the mask must be bool, got {as_dtype(kept.dtype).name}. Try a comparison.")
+    if rank == 0 or shape[at:at + rank] != kept.shape:
+        raise ShapeMismatch(f"boolean_mask: the mask has shape {kept.shape}, and the tensor of shape {shape} has "
+                            f"{shape[at:at + rank]} from axis {at} on.")
+    x = reshape(x, (*shape[:at], kept.size, *shape[at + rank:])) if rank > 1 else x
+    return gather_axis(x, wrap(np.flatnonzero(kept)), axis=at - x._array.ndim)
+
+
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+    flat = convert(indices)
+    lengths = whole_numbers(dims, "unravel_index")
+    try:
+        found = np.unravel_index(flat._array, lengths)
+    except (ValueError, TypeError) as error:
+        raise InvalidArgumentError(f"unravel_index: {error}") from None
+    return wrap(np.asarray(found, flat._array.dtype))
+
+
+_NONE, _BACK = "none: positions and counts are whole numbers", "1 for each element, back to where it was taken from"
+for _function, _words, _shapes, _derivative, _example in (
+    (argsort, "The order that would sort a tensor along an axis; int32, equal elements in the order they stand in.",
+     "values (*s) -> (*s)", _NONE,
+     ">>> print(lab.argsort([3.0, 1.0, 2.0]))\nTensor([1 2 0], shape=(3,), dtype=int32)"),
+    (sort, "The elements along an axis in order, rising or, with 'DESCENDING', falling.", "values (*s) -> (*s)", _BACK,
+     ">>> print(lab.sort([3.0, 1.0, 2.0]))\nTensor([1. 2. 3.], shape=(3,), dtype=float32)"),
+    (top_k, "The k largest elements of each row, largest first, and their positions.", "input (*s, n) -> twice (*s, k)",
+     _BACK, ">>> print(lab.math.top_k([1.0, 5.0, 3.0], 2).values)\nTensor([5. 3.], shape=(2,), dtype=float32)"),
+    (unique, "The distinct elements of a vector in the order they first occur, and the number of each element's value.",
+     "x (n) -> (m), (n)", _NONE, ">>> y, idx = lab.unique([7, 3, 7])\n>>> print(y, idx)\n"
+     "Tensor([7 3], shape=(2,), dtype=int32) Tensor([0 1 0], shape=(3,), dtype=int32)"),
+    (unique_with_counts, "As `unique`, and how often each distinct element occurs.", "x (n) -> (m), (n), (m)", _NONE,
+     ">>> print(lab.unique_with_counts([7, 3, 7]).count)\nTensor([2 1], shape=(2,), dtype=int32)"),
+    (searchsorted, "Where values belong in sorted rows: before equal ones, or after them with side='right'.",
+     "sorted_sequence (*s, n), values (*s, m) -> (*s, m)", _NONE,
+     ">>> print(lab.searchsorted([1.0, 3.0, 5.0], [3.0, 4.0]))\nTensor([1 2], shape=(2,), dtype=int32)"),
+    (boolean_mask, "The elements, or rows, where a mask is true.", "tensor (*a, *m, *s), mask (*m) -> (*a, n, *s)",
+     "1 for what is kept, 0 for the rest",
+     ">>> print(lab.boolean_mask([1, 2, 3], [True, False, True]))\nTensor([1 3], shape=(2,), dtype=int32)"),
+    (unravel_index, "Coordinates of positions in a flattened tensor, one row for each axis.",
+     "indices (*s), dims (n) -> (n, *s)", _NONE,
+     ">>> print(lab.unravel_index([5], [2, 3]))\nTensor([[1]\n [2]], shape=(2, 1), dtype=int32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_derivative, example=_example,
+                            raises=("shape", "argument", "convert"))

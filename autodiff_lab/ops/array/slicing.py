@@ -1,0 +1,111 @@
+"""Slices by numbers in place of brackets, and tensors dealt out to parts and laid together again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.indexing import getitem
+from autodiff_lab.ops.array.joining import concat
+from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.docs import doc
+
+Index = Any
+_slice = slice  # the public function below takes the name
+
+
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    x = convert(input_)
+    first, lengths, shape = whole_numbers(begin, "slice"), whole_numbers(size, "slice"), x._array.shape
+    if not len(first) == len(lengths) == len(shape):
+        raise ShapeMismatch(f"slice: begin and size need a number for each of the {len(shape)} axes, got {first} and "
+                            f"{lengths}.")
+    lengths = tuple(n - b if k == -1 else k for b, k, n in zip(first, lengths, shape, strict=True))
+    if any(not 0 <= b <= b + k <= n for b, k, n in zip(first, lengths, shape, strict=True)):
+        raise InvalidArgumentError(f"slice: begin {first} and size {lengths} reach beyond the shape {shape}")
+    return getitem(x, tuple(_slice(b, b + k) for b, k in zip(first, lengths, strict=True)))
+
+
+def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
+                  ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
+                  name: str | None = None) -> Tensor:
+    x = convert(input_)
+    first, last = whole_numbers(begin, "strided_slice"), whole_numbers(end, "strided_slice")
+    steps = (1,) * len(first) if strides is None else whole_numbers(strides, "strided_slice")
+    if not len(first) == len(last) == len(steps):
+        raise ShapeMismatch(f"strided_slice: begin, end and strides differ in length: {first}, {last}, {steps}.")
+    if 0 in steps:
+        raise InvalidArgumentError(f"strided_slice: strides must not be 0, got {steps}")
+    index: list[Any] = []
+    for i, (b, e, step) in enumerate(zip(first, last, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            index.append(Ellipsis)
+        elif new_axis_mask & bit:
+            index.append(None)
+        elif shrink_axis_mask & bit:
+            index.append(b)
+        else:
+            index.append(_slice(None if begin_mask & bit else b, None if end_mask & bit else e, step))
+    return getitem(x, tuple(index))
+
+
+def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
+    x, parts = convert(data), np.asarray(convert(partitions)._array)
+    if parts.dtype.kind not in "iu" or x._array.shape[:parts.ndim] != parts.shape:
+        raise ShapeMismatch(f"dynamic_partition: data of shape {x._array.shape} does not begin with {parts.shape}, the "
+                            "shape of partitions, or these are no whole numbers.")
+    if parts.size and not 0 <= parts.min() <= parts.max() < num_partitions:
+        raise InvalidArgumentError(f"dynamic_partition: partitions must be in [0, {num_partitions}), got "
+                                   f"{int(parts.min())} to {int(parts.max())}.")
+    flat = reshape(x, (parts.size, *x._array.shape[parts.ndim:])) if parts.ndim != 1 else x
+    axis = -flat._array.ndim
+    return [gather_axis(flat, wrap(np.flatnonzero(parts.ravel() == i)), axis=axis) for i in range(num_partitions)]
+
+
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+    places = [np.asarray(convert(i)._array) for i in indices]
+    parts = [convert(d) for d in data]
+    if not parts or len(places) != len(parts):
+        raise InvalidArgumentError(f"dynamic_stitch: {len(places)} lists of indices for {len(parts)} tensors")
+    inner = parts[0]._array.shape[places[0].ndim:]
+    for at, part in zip(places, parts, strict=True):
+        if part._array.shape != (*at.shape, *inner):
+            raise ShapeMismatch(f"dynamic_stitch: data of shape {part._array.shape} for indices of shape {at.shape}; "
+                                f"{(*at.shape, *inner)} is needed.")
+    flat = concat([reshape(p, (at.size, *inner)) for at, p in zip(places, parts, strict=True)], 0)
+    order = np.concatenate([at.ravel() for at in places])
+    if order.size and (order.dtype.kind not in "iu" or order.min() < 0):
+        raise InvalidArgumentError("dynamic_stitch: indices are whole numbers from 0 up")
+    source = np.full(int(order.max(initial=-1)) + 1, -1)
+    source[order] = np.arange(len(order))  # of two parts for one place the later one stays
+    if source.size and source.min() < 0:
+        raise InvalidArgumentError(f"dynamic_stitch: nothing is given for place {int(np.argmin(source))}")
+    return gather_axis(flat, wrap(source), axis=-flat._array.ndim)
+
+
+_BACK = "1 for what is taken, 0 for the rest"
+for _function, _words, _shapes, _example in (
+    (slice, "A block that begins at coordinates and has a size; -1 means up to the end.",
+     "input_ (*s), begin (rank), size (rank) -> size",
+     ">>> print(lab.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [-1, 2]))\n"
+     "Tensor([[2 3]\n [5 6]], shape=(2, 2), dtype=int32)"),
+    (strided_slice, "A slice as brackets give it; bit i of a mask is about entry i.",
+     "input_ (*s), begin, end, strides (k)",
+     ">>> print(lab.strided_slice([1, 2, 3, 4], [3], [0], [-2]))\nTensor([4 2], shape=(2,), dtype=int32)"),
+    (dynamic_partition, "Elements dealt out to numbered parts.",
+     "data (*p, *s), partitions (*p) -> num_partitions times (n_i, *s)",
+     ">>> print(lab.dynamic_partition([1.0, 2.0, 3.0], [1, 0, 1], 2)[1])\nTensor([1. 3.], shape=(2,), dtype=float32)"),
+    (dynamic_stitch, "Parts laid together by position; of two for one place the later one stays.",
+     "indices, each (*i), data, each (*i, *s) -> (largest index + 1, *s)",
+     ">>> print(lab.dynamic_stitch([[1], [0, 2]], [[20.0], [10.0, 30.0]]))\n"
+     "Tensor([10. 20. 30.], shape=(3,), dtype=float32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_BACK, example=_example,
+                            raises=("shape", "argument", "convert"))
