@@ -1,0 +1,177 @@
+"""Public functions on arrays that are made of several ops: values against NumPy, gradients against differences."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.testing import check_gradient
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(2, 3, 4))
+
+SMOOTH: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
+    "sort": (lambda x: lab.sort(x, axis=1, direction="DESCENDING"), (X,)),
+    "top_k": (lambda x: lab.math.top_k(x, 2).values, (X,)),
+    "boolean_mask": (lambda x: lab.boolean_mask(x, X[0] > 0, axis=1), (X,)),
+    "repeat": (lambda x: lab.repeat(x, [2, 0, 1], axis=1), (X,)),
+    "repeat flat": (lambda x: lab.repeat(x, 3), (X,)),
+    "tile": (lambda x: lab.tile(x, [2, 1, 3]), (X,)),
+    "roll": (lambda x: lab.roll(x, [1, 5, -2], [1, 1, 2]), (X,)),
+    "reverse": (lambda x: lab.reverse(x, [0, -1]), (X,)),
+    "reverse_sequence": (lambda x: lab.reverse_sequence(x, [1, 3, 4], seq_axis=2, batch_axis=1), (X,)),
+    "pad reflect": (lambda x: lab.pad(x, [[1, 0], [0, 2], [3, 1]], "REFLECT"), (X,)),
+    "pad symmetric": (lambda x: lab.pad(x, [[1, 0], [0, 3], [4, 1]], "SYMMETRIC"), (X,)),
+    "slice": (lambda x: lab.slice(x, [0, 1, 1], [-1, 2, 2]), (X,)),
+    "strided_slice": (lambda x: lab.strided_slice(x, [0, 2], [2, 0], [1, -1]), (X,)),
+    "dynamic_partition": (lambda x: lab.dynamic_partition(x, [[0, 1, 0], [1, 1, 1]], 2), (X,)),
+    "dynamic_stitch": (lambda a, b: lab.dynamic_stitch([[0, 2], [1, 2]], [a, b]), (X[0, :2], X[1, :2])),
+    "meshgrid": (lab.meshgrid, (X[0, 0], X[0, 1, :2])),
+    "gather in batches": (lambda x: lab.gather(x, [[0, 2], [1, 1]], axis=1, batch_dims=1), (X,)),
+    "gather_nd in batches": (lambda x: lab.gather_nd(x, [[[0, 1]], [[2, 3]]], batch_dims=1), (X,)),
+    "space_to_batch": (lambda x: lab.space_to_batch(x, [3, 2], [[0, 0], [1, 1]]), (X,)),
+    "batch_to_space": (lambda x: lab.batch_to_space(x, [2], [[1, 0]]), (X,)),
+    "saturate_cast": (lambda x: lab.saturate_cast(x, lab.float64), (X,)),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("order", [1, 2])
+def test_gradients_agree_with_differences(name: str, order: int) -> None:
+    function, inputs = SMOOTH[name]
+    check = check_gradient(function, *inputs, order=order)
+    assert check, check
+
+
+def value(name: str) -> np.ndarray:
+    function, inputs = SMOOTH[name]
+    return np.asarray(function(*map(lab.constant, inputs)))
+
+
+def test_values_are_those_of_numpy() -> None:
+    at = np.arange(2)[:, None]
+    expected = {
+        "sort": -np.sort(-X, 1),
+        "top_k": -np.sort(-X, -1)[..., :2],
+        "boolean_mask": X[:, X[0] > 0],
+        "repeat": np.repeat(X, [2, 0, 1], 1),
+        "repeat flat": np.repeat(X, 3),
+        "tile": np.tile(X, (2, 1, 3)),
+        "roll": np.roll(np.roll(X, 6, 1), -2, 2),
+        "reverse": X[::-1, :, ::-1],
+        "pad reflect": np.pad(X, [(1, 0), (0, 2), (3, 1)], "reflect"),
+        "pad symmetric": np.pad(X, [(1, 0), (0, 3), (4, 1)], "symmetric"),
+        "slice": X[:, 1:3, 1:3],
+        "strided_slice": X[0:2, 2:0:-1],
+        "gather in batches": X[at, [[0, 2], [1, 1]]],
+        "gather_nd in batches": X[at, [[0], [2]], [[1], [3]]],
+        "saturate_cast": X,
+    }
+    for name, array in expected.items():
+        np.testing.assert_array_equal(value(name), array, err_msg=name)
+
+
+def test_a_mask_keeps_what_numpy_keeps() -> None:
+    np.testing.assert_array_equal(lab.boolean_mask(X, X[:, 0, 0] > 0), X[X[:, 0, 0] > 0])
+    np.testing.assert_array_equal(lab.boolean_mask(X, X > 0), X[X > 0])
+
+
+def test_gathers_in_batches_with_axes_between() -> None:
+    x = RNG.normal(size=(2, 3, 4, 5))
+    at = RNG.integers(0, 4, (2, 6))
+    expected = np.stack([np.take(x[b], at[b], axis=1) for b in range(2)])
+    np.testing.assert_array_equal(lab.gather(x, at, axis=2, batch_dims=1), expected)
+    with pytest.raises(lab.errors.InvalidArgumentError, match="batch"):
+        lab.gather(x, at[:1], axis=2, batch_dims=1)
+
+
+def test_reversed_sequences_row_by_row() -> None:
+    expected = X.copy()
+    for row, n in enumerate([1, 3, 4]):
+        expected[:, row, :n] = X[:, row, :n][:, ::-1]
+    np.testing.assert_array_equal(value("reverse_sequence"), expected)
+
+
+def test_parts_dealt_out_come_back_by_stitching() -> None:
+    x = lab.constant(X[0, 0])
+    where = [1, 0, 1, 2]
+    parts = lab.dynamic_partition(x, where, 3)
+    places = lab.dynamic_partition(lab.range(4), where, 3)
+    np.testing.assert_array_equal(lab.dynamic_stitch(places, parts), x)
+    np.testing.assert_array_equal(value("dynamic_stitch"), [X[0, 0], X[1, 0], X[1, 1]])
+    with pytest.raises(lab.errors.InvalidArgumentError, match="place 1"):
+        lab.dynamic_stitch([[0, 2]], [[1.0, 2.0]])
+
+
+def test_space_goes_to_batches_and_back() -> None:
+    x = RNG.normal(size=(2, 4, 6, 3))
+    there = lab.space_to_batch(x, [2, 3], [[0, 0], [2, 1]])
+    assert there.shape == (12, 2, 3, 3)
+    padded = np.pad(x, [(0, 0), (0, 0), (2, 1), (0, 0)])
+    for part in range(6):  # part after part of a block, for both images each
+        np.testing.assert_array_equal(there[2 * part : 2 * part + 2], padded[:, part // 3 :: 2, part % 3 :: 3])
+    np.testing.assert_array_equal(lab.batch_to_space(there, [2, 3], [[0, 0], [2, 1]]), x)
+
+
+@pytest.mark.parametrize("indexing", ["xy", "ij"])
+def test_grids_are_those_of_numpy(indexing: str) -> None:
+    lines = [np.arange(3.0), np.arange(2.0), np.arange(4.0)]
+    for count in (1, 2, 3):
+        for ours, theirs in zip(
+            lab.meshgrid(*lines[:count], indexing=indexing), np.meshgrid(*lines[:count], indexing=indexing), strict=True
+        ):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_equal_elements_keep_their_order() -> None:
+    x = [1.0, 2.0, 1.0, 2.0]
+    np.testing.assert_array_equal(lab.argsort(x), [0, 2, 1, 3])
+    np.testing.assert_array_equal(lab.argsort(x, direction="DESCENDING"), [1, 3, 0, 2])
+    np.testing.assert_array_equal(lab.math.top_k(x, 3).indices, [1, 3, 0])
+
+
+def test_ties_of_scattered_extremes_share_the_gradient() -> None:
+    x, updates = lab.Variable([1.0, 2.0]), lab.Variable([2.0, 2.0])
+    with lab.GradientTape() as tape:
+        y = lab.tensor_scatter_nd_max(x, [[1], [1]], updates)
+    of_x, of_updates = tape.gradient(y, [x, updates])
+    np.testing.assert_allclose(of_x, [1.0, 1 / 3])
+    np.testing.assert_allclose(of_updates, [1 / 3, 1 / 3])
+
+
+def test_strided_slices_understand_their_masks() -> None:
+    x = lab.constant(X)
+    np.testing.assert_array_equal(lab.strided_slice(x, [0, 1], [0, 2], ellipsis_mask=1), X[..., 1:2])
+    mixed = lab.strided_slice(x, [0, 0, 1], [0, 0, 0], new_axis_mask=1, shrink_axis_mask=4, end_mask=2)
+    np.testing.assert_array_equal(mixed, X[None, 0:, 1])
+    np.testing.assert_array_equal(lab.strided_slice(x, [1], [0], begin_mask=1, end_mask=1), X)
+
+
+REFUSED: list[tuple[str, Callable[[], Any]]] = [
+    ("axis 3", lambda: lab.sort(X, axis=3)),
+    ("direction", lambda: lab.argsort([1.0], direction="UP")),
+    ("k = 5", lambda: lab.math.top_k(X, 5)),
+    ("vector", lambda: lab.unique(X)),
+    ("mask", lambda: lab.boolean_mask(X, [True])),
+    ("bool", lambda: lab.boolean_mask([1.0], [1])),
+    ("multiples|numbers", lambda: lab.tile(X, [2])),
+    ("repeats", lambda: lab.repeat(X, [1, 2, 3], axis=0)),
+    ("shifts", lambda: lab.roll(X, [1, 2], [0])),
+    ("paddings", lambda: lab.pad(X, [[1, 1]])),
+    ("mirror", lambda: lab.pad(X, [[2, 0], [0, 0], [0, 0]], "REFLECT")),
+    ("mode", lambda: lab.pad(X, [[0, 0]] * 3, "WRAP")),
+    ("beyond", lambda: lab.slice(X, [0, 0, 0], [3, 1, 1])),
+    ("strides", lambda: lab.strided_slice(X, [0], [1], [0])),
+    ("partitions", lambda: lab.dynamic_partition([1.0], [2], 2)),
+    ("do not broadcast", lambda: lab.broadcast_static_shape([2], [3])),
+    ("side", lambda: lab.searchsorted([1.0], [1.0], side="middle")),
+    ("indexing", lambda: lab.meshgrid([1.0], indexing="yx")),
+]
+
+
+@pytest.mark.parametrize(("words", "call"), REFUSED)
+def test_wrong_arguments_are_refused_in_words(words: str, call: Callable[[], Any]) -> None:
+    with pytest.raises(lab.errors.InvalidArgumentError, match=words):
+        call()
