@@ -1,7 +1,34 @@
 """Activations by name: ``lab.activations``."""
 
 from autodiff_lab.layers.activations import get, linear
+from autodiff_lab.ops.math.elementary import softsign
+from autodiff_lab.ops.math.exponential import exp as exponential
 from autodiff_lab.ops.math.trigonometric import tanh
 from autodiff_lab.ops.nn.activations import log_softmax, relu, sigmoid, softmax, softplus
+from autodiff_lab.ops.nn.rectifiers import elu, hard_sigmoid, hard_silu, leaky_relu, relu6, selu
+from autodiff_lab.ops.nn.smooth_activations import gelu, log_sigmoid, mish, silu
+from autodiff_lab.ops.nn.smooth_activations import silu as swish
 
-__all__ = ["get", "linear", "log_softmax", "relu", "sigmoid", "softmax", "softplus", "tanh"]
+__all__ = [
+    "elu",
+    "exponential",
+    "gelu",
+    "get",
+    "hard_sigmoid",
+    "hard_silu",
+    "leaky_relu",
+    "linear",
+    "log_sigmoid",
+    "log_softmax",
+    "mish",
+    "relu",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+    "softsign",
+    "swish",
+    "tanh",
+]

@@ -11,9 +11,11 @@ from autodiff_lab.layers.initializers import (
     TruncatedNormal,
     VarianceScaling,
     Zeros,
+    deserialize,
     get,
     glorot_uniform,
     he_normal,
+    serialize,
 )
 
 __all__ = [
@@ -27,7 +29,9 @@ __all__ = [
     "TruncatedNormal",
     "VarianceScaling",
     "Zeros",
+    "deserialize",
     "get",
     "glorot_uniform",
     "he_normal",
+    "serialize",
 ]

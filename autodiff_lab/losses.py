@@ -1,5 +1,15 @@
 """Losses: ``lab.losses``."""
 
+from autodiff_lab.layers.distances import (
+    CosineSimilarity,
+    Hinge,
+    KLDivergence,
+    LogCosh,
+    MeanAbsolutePercentageError,
+    MeanSquaredLogarithmicError,
+    Poisson,
+    SquaredHinge,
+)
 from autodiff_lab.layers.losses import (
     BinaryCrossentropy,
     CategoricalCrossentropy,
@@ -13,9 +23,17 @@ from autodiff_lab.layers.losses import (
 __all__ = [
     "BinaryCrossentropy",
     "CategoricalCrossentropy",
+    "CosineSimilarity",
+    "Hinge",
     "Huber",
+    "KLDivergence",
+    "LogCosh",
     "Loss",
     "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
     "MeanSquaredError",
+    "MeanSquaredLogarithmicError",
+    "Poisson",
     "SparseCategoricalCrossentropy",
+    "SquaredHinge",
 ]

@@ -1,5 +1,25 @@
 """Metrics: ``lab.metrics``."""
 
-from autodiff_lab.layers.metrics import Accuracy, BinaryAccuracy, CategoricalAccuracy, Mean, SparseCategoricalAccuracy
+from autodiff_lab.layers.metrics import (
+    Accuracy,
+    BinaryAccuracy,
+    CategoricalAccuracy,
+    Mean,
+    MeanAbsoluteError,
+    MeanSquaredError,
+    RootMeanSquaredError,
+    SparseCategoricalAccuracy,
+    Sum,
+)
 
-__all__ = ["Accuracy", "BinaryAccuracy", "CategoricalAccuracy", "Mean", "SparseCategoricalAccuracy"]
+__all__ = [
+    "Accuracy",
+    "BinaryAccuracy",
+    "CategoricalAccuracy",
+    "Mean",
+    "MeanAbsoluteError",
+    "MeanSquaredError",
+    "RootMeanSquaredError",
+    "SparseCategoricalAccuracy",
+    "Sum",
+]

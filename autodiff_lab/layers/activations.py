@@ -7,9 +7,12 @@ from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops.math.elementary import softsign
 from autodiff_lab.ops.math.exponential import exp as exponential
 from autodiff_lab.ops.math.trigonometric import tanh
 from autodiff_lab.ops.nn.activations import log_softmax, relu, sigmoid, softmax, softplus
+from autodiff_lab.ops.nn.rectifiers import elu, hard_sigmoid, hard_silu, leaky_relu, relu6, selu
+from autodiff_lab.ops.nn.smooth_activations import gelu, log_sigmoid, mish, silu
 
 
 def linear(x: Any) -> Any:
@@ -26,7 +29,9 @@ def linear(x: Any) -> Any:
 
 _BY_NAME: dict[str, Callable[..., Any]] = {
     "linear": linear, "relu": relu, "sigmoid": sigmoid, "tanh": tanh, "softmax": softmax, "softplus": softplus,
-    "log_softmax": log_softmax, "exponential": exponential,
+    "log_softmax": log_softmax, "exponential": exponential, "relu6": relu6, "leaky_relu": leaky_relu, "elu": elu,
+    "selu": selu, "gelu": gelu, "silu": silu, "swish": silu, "mish": mish, "softsign": softsign,
+    "hard_sigmoid": hard_sigmoid, "hard_silu": hard_silu, "hard_swish": hard_silu, "log_sigmoid": log_sigmoid,
 }  # fmt: skip
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.layer import Layer, activation_of
-from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv2d_transpose, conv3d, sizes
+from autodiff_lab.ops.nn.any_convolution import conv_transpose
+from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv3d, sizes
 
 
 class _Convolution(Layer):
@@ -22,6 +24,8 @@ class _Convolution(Layer):
                  bias_initializer: Any = "zeros", name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.filters, self.use_bias, self.padding = int(filters), use_bias, padding.upper()
+        if self.filters < 1:
+            raise InvalidArgumentError(f"{type(self).__name__}: filters is 1 or more, got {filters}.")
         self.kernel_size = sizes(kernel_size, self.rank, "kernel_size")
         self.strides = sizes(strides, self.rank, "strides")
         self.dilation_rate = sizes(dilation_rate, self.rank, "dilation_rate")
@@ -29,6 +33,8 @@ class _Convolution(Layer):
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
 
     def build(self, input_shape: Any) -> None:
+        if len(input_shape) != self.rank + 2:
+            raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {input_shape}.")
         self.kernel = self.add_weight("kernel", self.kernel_shape(input_shape[-1]), self.kernel_initializer)
         if self.use_bias:
             self.bias = self.add_weight("bias", (self.filters,), self.bias_initializer)
@@ -87,7 +93,37 @@ class Conv3D(_Convolution):
     rank = 3
 
 
-class Conv2DTranspose(_Convolution):
+class _Transposed(_Convolution):
+    """What the transposed convolution layers share."""
+
+    def kernel_shape(self, channels: int) -> tuple[int, ...]:
+        return (*self.kernel_size, self.filters, channels)
+
+    def convolve(self, x: Any) -> Tensor:
+        if x.ndim != self.rank + 2:
+            raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {tuple(x.shape)}.")
+        spatial = [
+            n * s if self.padding == "SAME" else (n - 1) * s + max(d * (k - 1) + 1, s)
+            for n, s, k, d in zip(x.shape[1:-1], self.strides, self.kernel_size, self.dilation_rate, strict=True)
+        ]
+        shape = (x.shape[0], *spatial, self.filters)
+        return conv_transpose(x, self.kernel, shape, self.strides, self.padding, dilations=self.dilation_rate)
+
+
+class Conv1DTranspose(_Transposed):
+    """One-dimensional transposed convolution: (b, n, c) -> (b, m, filters).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.Conv1DTranspose(4, 3, strides=2, padding="same")(lab.zeros((1, 5, 2))).shape
+    TensorShape([1, 10, 4])
+    """
+
+    rank = 1
+
+
+class Conv2DTranspose(_Transposed):
     """Two-dimensional transposed convolution: (b, h, w, c) -> (b, h', w', filters).
 
     Examples
@@ -99,13 +135,15 @@ class Conv2DTranspose(_Convolution):
 
     rank = 2
 
-    def kernel_shape(self, channels: int) -> tuple[int, ...]:
-        return (*self.kernel_size, self.filters, channels)
 
-    def convolve(self, x: Any) -> Tensor:
-        spatial = [
-            n * s if self.padding == "SAME" else (n - 1) * s + d * (k - 1) + 1
-            for n, s, k, d in zip(x.shape[1:-1], self.strides, self.kernel_size, self.dilation_rate, strict=True)
-        ]
-        shape = (x.shape[0], *spatial, self.filters)
-        return conv2d_transpose(x, self.kernel, shape, self.strides, self.padding, dilations=self.dilation_rate)
+class Conv3DTranspose(_Transposed):
+    """Three-dimensional transposed convolution: (b, d, h, w, c) -> (b, d', h', w', filters).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.Conv3DTranspose(2, 2, strides=2)(lab.zeros((1, 3, 3, 3, 1))).shape
+    TensorShape([1, 6, 6, 6, 2])
+    """
+
+    rank = 3

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.layer import Layer, activation_of
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.linalg.products import matmul
@@ -53,10 +53,14 @@ class Dense(Layer):
                  **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.units, self.use_bias = int(units), use_bias
+        if self.units < 1:
+            raise InvalidArgumentError(f"Dense: units is 1 or more, got {units}.")
         self.activation = activation_of(activation)
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
 
     def build(self, input_shape: Any) -> None:
+        if not input_shape:
+            raise ShapeMismatch(f"{self.name}: an input (*b, n) is needed, got a single number.")
         self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), self.kernel_initializer)
         if self.use_bias:
             self.bias = self.add_weight("bias", (self.units,), self.bias_initializer)
@@ -81,6 +85,8 @@ class Flatten(Layer):
     """
 
     def call(self, x: Any) -> Tensor:
+        if not x.ndim:
+            raise ShapeMismatch(f"{self.name}: an input (b, *s) is needed, got a single number.")
         return reshape(x, (x.shape[0], int(np.prod(x.shape[1:]))))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,8 @@ from autodiff_lab.engine.convert import convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.ops import random
+from autodiff_lab.ops.random_drawing import truncated_noise
+from autodiff_lab.ops.random_state import generator_for
 
 
 class Initializer:
@@ -34,6 +36,20 @@ class Initializer:
     def values(self, shape: tuple[int, ...]) -> Any:
         """The numbers, as float64."""
         raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        """The settings by which an initializer like this one is made."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Initializer:
+        """An initializer with the settings of another."""
+        return cls(**config)
+
+
+def _source(seed: int | None) -> np.random.Generator:
+    """Where numbers come from: an initializer with a seed gives the same numbers at each call."""
+    return generator_for(None) if seed is None else np.random.default_rng(seed)
 
 
 class Zeros(Initializer):
@@ -95,7 +111,7 @@ class RandomNormal(Initializer):
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
     def values(self, shape: tuple[int, ...]) -> Any:
-        return np.asarray(random.normal(shape, self.mean, self.stddev, "float64", self.seed)._array)
+        return self.mean + self.stddev * np.asarray(_source(self.seed).standard_normal(shape))
 
 
 class RandomUniform(Initializer):
@@ -113,7 +129,7 @@ class RandomUniform(Initializer):
         self.minval, self.maxval, self.seed = minval, maxval, seed
 
     def values(self, shape: tuple[int, ...]) -> Any:
-        return np.asarray(random.uniform(shape, self.minval, self.maxval, "float64", self.seed)._array)
+        return np.asarray(_source(self.seed).uniform(self.minval, self.maxval, shape))
 
 
 class TruncatedNormal(RandomNormal):
@@ -128,12 +144,7 @@ class TruncatedNormal(RandomNormal):
     """
 
     def values(self, shape: tuple[int, ...]) -> Any:
-        drawn = super().values(shape)
-        far = np.abs(drawn - self.mean) > 2 * self.stddev
-        while far.any():
-            drawn = np.where(far, np.asarray(random.normal(shape, self.mean, self.stddev, "float64")._array), drawn)
-            far = np.abs(drawn - self.mean) > 2 * self.stddev
-        return drawn
+        return self.mean + self.stddev * truncated_noise(_source(self.seed), shape)
 
 
 class VarianceScaling(Initializer):
@@ -152,6 +163,8 @@ class VarianceScaling(Initializer):
 
     def values(self, shape: tuple[int, ...]) -> Any:
         fan_in, fan_out = fans(shape)
+        if self.mode not in ("fan_in", "fan_out", "fan_avg"):
+            raise InvalidArgumentError(f"VarianceScaling: mode {self.mode!r} is not known. Try 'fan_in'.")
         n = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         variance = self.scale / max(1.0, n)
         if self.distribution == "uniform":
@@ -271,3 +284,59 @@ def get(value: Any) -> Callable[..., Tensor]:
     if value not in _BY_NAME:
         raise InvalidArgumentError(f"initializer {value!r} is not known. Try one of: {', '.join(_BY_NAME)}.")
     return _BY_NAME[value]()
+
+
+_CLASSES: dict[str, type[Initializer]] = {
+    cls.__name__: cls
+    for cls in (
+        Zeros, Ones, Constant, RandomNormal, RandomUniform, TruncatedNormal, VarianceScaling, Orthogonal, Identity,
+    )
+}  # fmt: skip
+
+
+def serialize(initializer: Initializer) -> dict[str, Any]:
+    """An initializer as a dict of its class's name and its settings.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not one of this package.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.initializers.serialize(lab.initializers.Constant(2.0))
+    {'class_name': 'Constant', 'config': {'value': 2.0}}
+    """
+    if type(initializer) not in _CLASSES.values():
+        raise InvalidArgumentError(f"serialize: {initializer!r} is not an initializer of this package.")
+    return {"class_name": type(initializer).__name__, "config": initializer.get_config()}
+
+
+def deserialize(config: Any) -> Callable[..., Tensor]:
+    """The initializer that `serialize`, or a name, describes; nothing but this package's own are made.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is none of that name, or the settings are not its.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> again = lab.initializers.deserialize({"class_name": "Constant", "config": {"value": 2.0}})
+    >>> print(again((2,)))
+    Tensor([2. 2.], shape=(2,), dtype=float32)
+    """
+    if not isinstance(config, dict):
+        return get(config)
+    cls = _CLASSES.get(str(config.get("class_name")))
+    if cls is None:
+        raise InvalidArgumentError(
+            f"deserialize: {config.get('class_name')!r} is not known. Try one of: {', '.join(_CLASSES)}."
+        )
+    settings: Any = config.get("config") or {}
+    unknown = sorted(set(settings) - set(inspect.signature(cls).parameters))
+    if unknown:
+        raise InvalidArgumentError(f"deserialize: {cls.__name__} has no setting {unknown[0]!r}.")
+    return cls.from_config(settings)

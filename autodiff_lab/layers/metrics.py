@@ -8,6 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import ShapeMismatch
 
 
 class Mean:
@@ -62,7 +63,11 @@ class Accuracy(Mean):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
         """Add a batch of labels and predictions of the same shape."""
-        super().update_state(self.hits(_array(y_true), _array(y_pred)).astype(np.float64), sample_weight)
+        super().update_state(self.hits(*self.aligned(_array(y_true), _array(y_pred))).astype(np.float64), sample_weight)
+
+    def aligned(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+        """Labels and predictions as they are compared; here their shapes must agree."""
+        return same_shape(self.name, y_true, y_pred)
 
     def hits(self, y_true: Any, y_pred: Any) -> Any:
         """Which predictions are right."""
@@ -80,7 +85,18 @@ class SparseCategoricalAccuracy(Accuracy):
     """
 
     def hits(self, y_true: Any, y_pred: Any) -> Any:
-        return y_true.reshape(y_pred.shape[:-1]) == np.argmax(y_pred, axis=-1)
+        return y_true == np.argmax(y_pred, axis=-1)
+
+    def aligned(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+        """Class numbers, without a last axis of length 1."""
+        if y_true.ndim == y_pred.ndim and y_true.shape[-1:] == (1,):
+            y_true = y_true[..., 0]
+        if y_pred.ndim != y_true.ndim + 1 or y_pred.shape[:-1] != y_true.shape:
+            raise ShapeMismatch(
+                f"{self.name}: class numbers of shape {y_true.shape} and predictions {y_pred.shape} do "
+                "not go together; predictions need one axis more, the classes."
+            )
+        return y_true, y_pred
 
 
 class CategoricalAccuracy(Accuracy):
@@ -117,3 +133,76 @@ class BinaryAccuracy(Accuracy):
 
 def _array(value: Any) -> Any:
     return np.asarray(convert(value)._array)
+
+
+def same_shape(name: str, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    """Refuse labels and predictions of different shapes; a last axis of length 1 may be missing."""
+    if y_true.ndim == y_pred.ndim + 1 and y_true.shape[-1] == 1:
+        y_true = y_true[..., 0]
+    elif y_pred.ndim == y_true.ndim + 1 and y_pred.shape[-1] == 1:
+        y_pred = y_pred[..., 0]
+    if y_true.shape != y_pred.shape:
+        raise ShapeMismatch(
+            f"{name}: labels have shape {y_true.shape} and predictions {y_pred.shape}; they must agree."
+        )
+    return y_true, y_pred
+
+
+class Sum(Mean):
+    """The sum of everything seen since the last reset.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.metrics.Sum()([1.0, 3.0]))
+    Tensor(4.0, shape=(), dtype=float32)
+    """
+
+    def result(self) -> Tensor:
+        """The sum so far."""
+        return convert(self._total)
+
+
+class MeanSquaredError(Accuracy):
+    """Mean of squared differences.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.metrics.MeanSquaredError()([1.0, 2.0], [1.0, 4.0]))
+    Tensor(2.0, shape=(), dtype=float32)
+    """
+
+    def hits(self, y_true: Any, y_pred: Any) -> Any:
+        """The squared differences."""
+        return np.square(y_true.astype(np.float64) - y_pred)
+
+
+class RootMeanSquaredError(MeanSquaredError):
+    """Root of the mean of squared differences.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.metrics.RootMeanSquaredError()([0.0, 0.0], [3.0, 3.0]))
+    Tensor(3.0, shape=(), dtype=float32)
+    """
+
+    def result(self) -> Tensor:
+        """The root of the mean so far."""
+        return convert(float(super().result()._array) ** 0.5)
+
+
+class MeanAbsoluteError(Accuracy):
+    """Mean of absolute differences.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.metrics.MeanAbsoluteError()([1.0, 2.0], [1.0, 4.0]))
+    Tensor(1.0, shape=(), dtype=float32)
+    """
+
+    def hits(self, y_true: Any, y_pred: Any) -> Any:
+        """The absolute differences."""
+        return np.abs(y_true.astype(np.float64) - y_pred)

@@ -8,11 +8,11 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers.layer import Layer
-from autodiff_lab.ops import random
-from autodiff_lab.ops.array.casting import cast, stop_gradient
+from autodiff_lab.ops.array.casting import stop_gradient
 from autodiff_lab.ops.math.arithmetic import square
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.math.reductions import reduce_mean
+from autodiff_lab.ops.nn.spatial import dropout
 
 
 class BatchNormalization(Layer):
@@ -36,14 +36,17 @@ class BatchNormalization(Layer):
     moving_mean: Variable
     moving_variance: Variable
 
-    def __init__(self, momentum: float = 0.99, epsilon: float = 1e-3, name: str | None = None) -> None:
+    def __init__(self, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+                 name: str | None = None) -> None:  # fmt: skip
         super().__init__(name)
-        self.momentum, self.epsilon = momentum, epsilon
+        self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
 
     def build(self, input_shape: Any) -> None:
         shape = (input_shape[-1],)
-        self.gamma = self.add_weight("gamma", shape, "ones")
-        self.beta = self.add_weight("beta", shape, "zeros")
+        if self.scale:
+            self.gamma = self.add_weight("gamma", shape, "ones")
+        if self.center:
+            self.beta = self.add_weight("beta", shape, "zeros")
         self.moving_mean = self.add_weight("moving_mean", shape, "zeros", trainable=False)
         self.moving_variance = self.add_weight("moving_variance", shape, "ones", trainable=False)
 
@@ -61,7 +64,10 @@ class BatchNormalization(Layer):
         average.assign(self.momentum * average.read() + (1 - self.momentum) * stop_gradient(value))
 
     def _scaled(self, x: Any, mean: Tensor, variance: Tensor) -> Tensor:
-        return (x - mean) * (rsqrt(variance + self.epsilon) * self.gamma) + self.beta
+        factor = rsqrt(variance + self.epsilon)
+        if self.scale:
+            factor = factor * self.gamma
+        return (x - mean) * factor + self.beta if self.center else (x - mean) * factor
 
 
 class LayerNormalization(Layer):
@@ -108,14 +114,14 @@ class Dropout(Layer):
     Tensor([1. 2.], shape=(2,), dtype=float32)
     """
 
-    def __init__(self, rate: float, seed: int | None = None, name: str | None = None) -> None:
+    def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None,
+                 name: str | None = None) -> None:  # fmt: skip
         super().__init__(name)
         if not 0 <= rate < 1:
             raise InvalidArgumentError(f"Dropout: the rate must be in [0, 1), got {rate}")
-        self.rate, self.seed = rate, seed
+        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
     def call(self, x: Any, training: bool = False) -> Any:
         if not training or not self.rate:
             return x
-        kept = random.uniform(tuple(x.shape), seed=self.seed) >= self.rate
-        return x * (cast(kept, x.dtype) / (1 - self.rate))
+        return dropout(x, self.rate, self.noise_shape, self.seed)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.layers.layer import Layer
-from autodiff_lab.ops.math.reductions import reduce_mean
+from autodiff_lab.ops.math.reductions import reduce_max, reduce_mean
 from autodiff_lab.ops.nn.pooling import avg_pool, max_pool
 
 
 class _Pooling(Layer):
     """What the pooling layers share."""
 
+    rank = 0
     largest = True
 
     def __init__(self, pool_size: Any = 2, strides: Any = None, padding: str = "valid",
@@ -21,6 +23,8 @@ class _Pooling(Layer):
         self.pool_size, self.strides, self.padding = pool_size, strides, padding.upper()
 
     def call(self, x: Any) -> Tensor:
+        if x.ndim != self.rank + 2:
+            raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {tuple(x.shape)}.")
         pool = max_pool if self.largest else avg_pool
         return pool(x, self.pool_size, self.strides, self.padding)
 
@@ -35,6 +39,8 @@ class MaxPool1D(_Pooling):
     TensorShape([1, 4, 3])
     """
 
+    rank = 1
+
 
 class MaxPool2D(_Pooling):
     """The largest element of each window: (b, h, w, c) -> (b, h', w', c).
@@ -45,6 +51,8 @@ class MaxPool2D(_Pooling):
     >>> lab.layers.MaxPool2D((2, 2), strides=(2, 2))(lab.zeros((10, 12, 12, 6))).shape
     TensorShape([10, 6, 6, 6])
     """
+
+    rank = 2
 
 
 class AveragePooling1D(_Pooling):
@@ -57,7 +65,7 @@ class AveragePooling1D(_Pooling):
     TensorShape([1, 4, 3])
     """
 
-    largest = False
+    rank, largest = 1, False
 
 
 class AveragePooling2D(_Pooling):
@@ -70,10 +78,66 @@ class AveragePooling2D(_Pooling):
     TensorShape([1, 2, 2, 3])
     """
 
+    rank, largest = 2, False
+
+
+class MaxPool3D(_Pooling):
+    """The largest element of each window: (b, d, h, w, c) -> (b, d', h', w', c).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.MaxPool3D(2)(lab.zeros((1, 4, 4, 4, 3))).shape
+    TensorShape([1, 2, 2, 2, 3])
+    """
+
+    rank = 3
+
+
+class AveragePooling3D(_Pooling):
+    """The mean of each window: (b, d, h, w, c) -> (b, d', h', w', c).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.AveragePooling3D(2)(lab.zeros((1, 4, 4, 4, 3))).shape
+    TensorShape([1, 2, 2, 2, 3])
+    """
+
+    rank, largest = 3, False
+
+
+class _GlobalPooling(Layer):
+    """One number for each channel, from all of its points."""
+
+    rank = 0
     largest = False
 
+    def __init__(self, keepdims: bool = False, name: str | None = None) -> None:
+        super().__init__(name)
+        self.keepdims = keepdims
 
-class GlobalAveragePooling2D(Layer):
+    def call(self, x: Any) -> Tensor:
+        if x.ndim != self.rank + 2:
+            raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {tuple(x.shape)}.")
+        over = tuple(range(1, self.rank + 1))
+        return (reduce_max if self.largest else reduce_mean)(x, axis=over, keepdims=self.keepdims)
+
+
+class GlobalAveragePooling1D(_GlobalPooling):
+    """The mean over time: (b, n, c) -> (b, c).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.GlobalAveragePooling1D()(lab.zeros((2, 4, 3))).shape
+    TensorShape([2, 3])
+    """
+
+    rank = 1
+
+
+class GlobalAveragePooling2D(_GlobalPooling):
     """The mean over height and width: (b, h, w, c) -> (b, c).
 
     Examples
@@ -83,9 +147,35 @@ class GlobalAveragePooling2D(Layer):
     TensorShape([2, 3])
     """
 
-    def call(self, x: Any) -> Tensor:
-        return reduce_mean(x, axis=(1, 2))
+    rank = 2
+
+
+class GlobalMaxPooling1D(_GlobalPooling):
+    """The largest over time: (b, n, c) -> (b, c).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.GlobalMaxPooling1D()(lab.zeros((2, 4, 3))).shape
+    TensorShape([2, 3])
+    """
+
+    rank, largest = 1, True
+
+
+class GlobalMaxPooling2D(_GlobalPooling):
+    """The largest over height and width: (b, h, w, c) -> (b, c).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.GlobalMaxPooling2D()(lab.zeros((2, 4, 4, 3))).shape
+    TensorShape([2, 3])
+    """
+
+    rank, largest = 2, True
 
 
 MaxPooling1D = MaxPool1D
 MaxPooling2D = MaxPool2D
+MaxPooling3D = MaxPool3D

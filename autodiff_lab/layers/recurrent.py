@@ -6,6 +6,7 @@ from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.layers.layer import Layer, activation_of
 from autodiff_lab.ops.array.creation import zeros
 from autodiff_lab.ops.array.joining import split, stack, unstack
@@ -27,7 +28,15 @@ class _Recurrent(Layer):
         self.activation = activation_of(activation)
         self.gate = activation_of("sigmoid")
 
+    def another(self) -> _Recurrent:
+        """A layer of the same kind and settings, with weights of its own."""
+        return type(self)(
+            self.units, self.activation, self.return_sequences, self.return_state, dtype=self.weight_dtype
+        )
+
     def build(self, input_shape: Any) -> None:
+        if len(input_shape) != 3 or not input_shape[1]:
+            raise ShapeMismatch(f"{self.name}: an input (b, time, c) of one step or more is needed, got {input_shape}.")
         width = self.gates * self.units
         self.kernel = self.add_weight("kernel", (input_shape[-1], width))
         self.recurrent_kernel = self.add_weight("recurrent_kernel", (self.units, width), "orthogonal")
@@ -38,6 +47,11 @@ class _Recurrent(Layer):
         raise NotImplementedError
 
     def call(self, inputs: Any, initial_state: Any = None) -> Any:
+        if inputs.ndim != 3 or not inputs.shape[1] or inputs.shape[2] != self.kernel.shape[0]:
+            raise ShapeMismatch(
+                f"{self.name}: an input (b, time, {self.kernel.shape[0]}) of one step or more is needed, got "
+                f"{tuple(inputs.shape)}."
+            )
         batch = inputs.shape[0]
         state: list[Tensor] = (
             list(initial_state) if isinstance(initial_state, (list, tuple))

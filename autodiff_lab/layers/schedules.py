@@ -78,3 +78,43 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
     def __call__(self, step: int) -> float:
         return self.values[sum(step > boundary for boundary in self.boundaries)]
+
+
+class InverseTimeDecay(LearningRateSchedule):
+    """``initial / (1 + decay_rate * step / decay_steps)``.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.optimizers.schedules.InverseTimeDecay(1.0, 10, 1.0)(10)
+    0.5
+    """
+
+    def __init__(self, initial_learning_rate: float, decay_steps: int, decay_rate: float,
+                 staircase: bool = False) -> None:  # fmt: skip
+        self.initial, self.steps, self.rate, self.staircase = initial_learning_rate, decay_steps, decay_rate, staircase
+
+    def __call__(self, step: int) -> float:
+        share = step / self.steps
+        return self.initial / (1 + self.rate * (math.floor(share) if self.staircase else share))
+
+
+class PolynomialDecay(LearningRateSchedule):
+    """From the initial rate to `end_learning_rate` along a power of the steps that are left.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.optimizers.schedules.PolynomialDecay(1.0, 10, 0.0)(5)
+    0.5
+    """
+
+    def __init__(self, initial_learning_rate: float, decay_steps: int, end_learning_rate: float = 1e-4,
+                 power: float = 1.0, cycle: bool = False) -> None:  # fmt: skip
+        self.initial, self.steps, self.end = initial_learning_rate, decay_steps, end_learning_rate
+        self.power, self.cycle = power, cycle
+
+    def __call__(self, step: int) -> float:
+        steps = self.steps * max(1, math.ceil(step / self.steps)) if self.cycle else self.steps
+        left = 1 - min(step, steps) / steps
+        return (self.initial - self.end) * left**self.power + self.end

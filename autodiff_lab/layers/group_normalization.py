@@ -1,0 +1,112 @@
+"""Normalisation over groups of channels and over the norm of a vector: layers that act alike in training and use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.layers.layer import Layer
+from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.math.arithmetic import square
+from autodiff_lab.ops.math.exponential import rsqrt
+from autodiff_lab.ops.math.reductions import reduce_mean
+from autodiff_lab.ops.math.statistics import l2_normalize
+from autodiff_lab.ops.nn.normalization import moments
+
+
+class GroupNormalization(Layer):
+    """Groups of channels of each example brought to mean 0 and variance 1: Wu & He 2018.
+
+    Shapes: x (b, *s, c) -> the same; gamma, beta (c).
+
+    Raises
+    ------
+    ShapeMismatch
+        If the channels do not fall into so many groups.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> layer = lab.layers.GroupNormalization(groups=2, epsilon=0.0)
+    >>> print(layer([[0.0, 2.0, 5.0, 7.0]]))
+    Tensor([[-1.  1. -1.  1.]], shape=(1, 4), dtype=float32)
+    """
+
+    gamma: Variable
+    beta: Variable
+
+    def __init__(self, groups: int = 32, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+                 name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name)
+        if int(groups) < 1 and groups != -1:
+            raise InvalidArgumentError(
+                f"GroupNormalization: groups is 1 or more, or -1 for all channels, got {groups}."
+            )
+        self.groups, self.epsilon, self.center, self.scale = int(groups), epsilon, center, scale
+
+    def build(self, input_shape: Any) -> None:
+        channels = input_shape[-1]
+        self.groups = channels if self.groups == -1 else self.groups
+        if len(input_shape) < 2 or channels % self.groups:
+            raise ShapeMismatch(
+                f"{self.name}: {self.groups} groups need a multiple of as many channels, got shape {input_shape}."
+            )
+        if self.scale:
+            self.gamma = self.add_weight("gamma", (channels,), "ones")
+        if self.center:
+            self.beta = self.add_weight("beta", (channels,), "zeros")
+
+    def call(self, x: Any) -> Tensor:
+        shape = tuple(x.shape)
+        grouped = reshape(x, (*shape[:-1], self.groups, shape[-1] // self.groups))
+        axes = (*range(1, len(shape) - 1), len(shape))
+        mean, variance = moments(grouped, axes, keepdims=True)
+        result = reshape((grouped - mean) * rsqrt(variance + self.epsilon), shape)
+        if self.scale:
+            result = result * self.gamma
+        return result + self.beta if self.center else result
+
+
+class UnitNormalization(Layer):
+    """Vectors divided by their length: (*b, c) -> the same.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.UnitNormalization()([[3.0, 4.0]]))
+    Tensor([[0.6 0.8]], shape=(1, 2), dtype=float32)
+    """
+
+    def __init__(self, axis: Any = -1, name: str | None = None) -> None:
+        super().__init__(name)
+        self.axis = axis
+
+    def call(self, x: Any) -> Tensor:
+        return l2_normalize(x, axis=self.axis)
+
+
+class RMSNormalization(Layer):
+    """Each example divided by the root of its mean square, and scaled: Zhang & Sennrich 2019.
+
+    Shapes: x (*b, c) -> the same; gamma (c).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.RMSNormalization(epsilon=0.0)([[1.0, -1.0]]))
+    Tensor([[ 1. -1.]], shape=(1, 2), dtype=float32)
+    """
+
+    gamma: Variable
+
+    def __init__(self, epsilon: float = 1e-6, name: str | None = None) -> None:
+        super().__init__(name)
+        self.epsilon = epsilon
+
+    def build(self, input_shape: Any) -> None:
+        self.gamma = self.add_weight("gamma", (input_shape[-1],), "ones")
+
+    def call(self, x: Any) -> Tensor:
+        return x * rsqrt(reduce_mean(square(x), axis=-1, keepdims=True) + self.epsilon) * self.gamma

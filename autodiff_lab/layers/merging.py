@@ -1,0 +1,161 @@
+"""Layers of several inputs: sums, products, joined axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.primitives import add
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.layers.layer import Layer
+from autodiff_lab.ops.array.joining import concat
+from autodiff_lab.ops.math.arithmetic import maximum, minimum, multiply, subtract
+from autodiff_lab.ops.math.reductions import reduce_sum
+
+
+class _Merge(Layer):
+    """What the layers of several inputs share; they have no weights."""
+
+    least = 2
+
+    def ensure_built(self, *inputs: Any) -> None:
+        self.built = True
+
+    def call(self, inputs: Sequence[Any]) -> Tensor:
+        if not isinstance(inputs, (list, tuple)) or len(inputs) < self.least:
+            raise ShapeMismatch(f"{self.name}: a list of {self.least} inputs or more is needed.")
+        return self.merged([convert(x) for x in inputs])
+
+    def merged(self, inputs: list[Tensor]) -> Tensor:
+        """The one tensor."""
+        raise NotImplementedError
+
+
+class Add(_Merge):
+    """The sum of the inputs.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.Add()([lab.constant([1.0]), lab.constant([2.0])]))
+    Tensor([3.], shape=(1,), dtype=float32)
+    """
+
+    def merged(self, inputs: list[Tensor]) -> Tensor:
+        return reduce(add, inputs)
+
+
+class Subtract(_Merge):
+    """The first input less the second.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.Subtract()([lab.constant([1.0]), lab.constant([2.0])]))
+    Tensor([-1.], shape=(1,), dtype=float32)
+    """
+
+    def merged(self, inputs: list[Tensor]) -> Tensor:
+        if len(inputs) != 2:
+            raise ShapeMismatch(f"{self.name}: two inputs are needed, got {len(inputs)}.")
+        return subtract(inputs[0], inputs[1])
+
+
+class Multiply(_Merge):
+    """The product of the inputs.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.Multiply()([lab.constant([2.0]), lab.constant([3.0])]))
+    Tensor([6.], shape=(1,), dtype=float32)
+    """
+
+    def merged(self, inputs: list[Tensor]) -> Tensor:
+        return reduce(multiply, inputs)
+
+
+class Average(_Merge):
+    """The mean of the inputs.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.Average()([lab.constant([2.0]), lab.constant([4.0])]))
+    Tensor([3.], shape=(1,), dtype=float32)
+    """
+
+    def merged(self, inputs: list[Tensor]) -> Tensor:
+        return reduce(add, inputs) / len(inputs)
+
+
+class Maximum(_Merge):
+    """The largest of the inputs, element by element.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.Maximum()([lab.constant([2.0]), lab.constant([4.0])]))
+    Tensor([4.], shape=(1,), dtype=float32)
+    """
+
+    def merged(self, inputs: list[Tensor]) -> Tensor:
+        return reduce(maximum, inputs)
+
+
+class Minimum(_Merge):
+    """The least of the inputs, element by element.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.Minimum()([lab.constant([2.0]), lab.constant([4.0])]))
+    Tensor([2.], shape=(1,), dtype=float32)
+    """
+
+    def merged(self, inputs: list[Tensor]) -> Tensor:
+        return reduce(minimum, inputs)
+
+
+class Concatenate(_Merge):
+    """The inputs joined along an axis.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.Concatenate()([lab.zeros((2, 3)), lab.zeros((2, 4))]).shape
+    TensorShape([2, 7])
+    """
+
+    least = 1
+
+    def __init__(self, axis: int = -1, name: str | None = None) -> None:
+        super().__init__(name)
+        self.axis = axis
+
+    def merged(self, inputs: list[Tensor]) -> Tensor:
+        return concat(inputs, self.axis)
+
+
+class Dot(_Merge):
+    """The product of two inputs of one shape, summed along an axis.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.Dot()([lab.constant([[1.0, 2.0]]), lab.constant([[3.0, 4.0]])]))
+    Tensor([[11.]], shape=(1, 1), dtype=float32)
+    """
+
+    def __init__(self, axes: int = -1, name: str | None = None) -> None:
+        super().__init__(name)
+        self.axes = axes
+
+    def merged(self, inputs: list[Tensor]) -> Tensor:
+        if len(inputs) != 2 or inputs[0].shape != inputs[1].shape:
+            shapes = [tuple(x.shape) for x in inputs]
+            raise ShapeMismatch(f"{self.name}: two inputs of one shape are needed, got {shapes}. Try lab.matmul.")
+        return reduce_sum(inputs[0] * inputs[1], axis=self.axes, keepdims=inputs[0].ndim == 2)

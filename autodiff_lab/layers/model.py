@@ -1,0 +1,61 @@
+"""Model: a layer made of layers, under the name that Keras code derives from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.layers.layer import Layer
+
+
+class Model(Layer):
+    """Base of models: make layers in ``__init__``, use them in ``call``.
+
+    Training is a loop with a tape and an optimizer, written out; there is no `compile` and no `fit`.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> class Small(lab.keras.Model):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.hidden = lab.layers.Dense(4, activation="relu")
+    ...         self.last = lab.layers.Dense(1)
+    ...     def call(self, x):
+    ...         return self.last(self.hidden(x))
+    >>> model = Small()
+    >>> model(lab.ones((3, 2))).shape, model.count_params()
+    (TensorShape([3, 1]), 17)
+    """
+
+    def ensure_built(self, *inputs: Any) -> None:
+        """Call `build` once with the shape of the input; its layers are built as they are met."""
+        if not self.built and inputs and hasattr(inputs[0], "shape"):
+            self.build(tuple(inputs[0].shape))
+        self.built = True
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers that are attributes of the model, or in lists and dicts of it, in order."""
+        inner = {id(part) for child in self.submodules for part in child.submodules}
+        return [m for m in self.submodules if isinstance(m, Layer) and id(m) not in inner]
+
+    def count_params(self) -> int:
+        """How many numbers the variables hold."""
+        return sum(int(v._array.size) for v in self.variables)
+
+    def summary(self, print_fn: Any = print) -> None:
+        """Print each layer with the number of its parameters.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> model = lab.keras.Model(name="empty")
+        >>> model.summary()
+        Model: empty
+        Total parameters: 0
+        """
+        print_fn(f"Model: {self.name}")
+        for layer in self.layers:
+            count = sum(int(v._array.size) for v in layer.variables)
+            print_fn(f"  {layer.name} ({type(layer).__name__}): {count} parameters")
+        print_fn(f"Total parameters: {self.count_params()}")

@@ -1,0 +1,76 @@
+"""Layers around a layer: the same at each time step, or forwards and backwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.layers.layer import Layer
+from autodiff_lab.ops.array.indexing import getitem
+from autodiff_lab.ops.array.joining import concat
+from autodiff_lab.ops.array.shaping import reshape
+
+
+class TimeDistributed(Layer):
+    """A layer applied to every step by itself: (b, time, *s) -> (b, time, *t).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.TimeDistributed(lab.layers.Dense(2))(lab.zeros((5, 7, 3))).shape
+    TensorShape([5, 7, 2])
+    """
+
+    def __init__(self, layer: Layer, name: str | None = None) -> None:
+        super().__init__(name)
+        self.layer = layer
+
+    def call(self, x: Any) -> Tensor:
+        if x.ndim < 3:
+            raise ShapeMismatch(f"{self.name}: an input (b, time, ...) is needed, got shape {tuple(x.shape)}.")
+        batch, time, *rest = x.shape
+        out = self.layer(reshape(x, (batch * time, *rest)))
+        return reshape(out, (batch, time, *out.shape[1:]))
+
+
+class Bidirectional(Layer):
+    """A recurrent layer forwards, another of its kind backwards: Schuster & Paliwal 1997.
+
+    Parameters
+    ----------
+    layer : recurrent layer
+        Reads forwards; one with the same settings reads backwards.
+    merge_mode : {'concat', 'sum', 'mul', 'ave', None}
+        How the two values become one; None gives both.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.Bidirectional(lab.layers.GRU(4))(lab.zeros((2, 5, 3))).shape
+    TensorShape([2, 8])
+    """
+
+    def __init__(self, layer: Any, merge_mode: str | None = "concat", backward_layer: Any = None,
+                 name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name)
+        if merge_mode not in ("concat", "sum", "mul", "ave", None):
+            raise InvalidArgumentError(f"Bidirectional: merge_mode {merge_mode!r} is not known. Try 'concat'.")
+        if not hasattr(layer, "return_sequences") or layer.return_state:
+            raise InvalidArgumentError("Bidirectional: a recurrent layer that returns no state is needed.")
+        self.forward_layer, self.merge_mode = layer, merge_mode
+        self.backward_layer = layer.another() if backward_layer is None else backward_layer
+
+    def call(self, x: Any) -> Any:
+        backwards = (slice(None), slice(None, None, -1))
+        there = self.forward_layer(x)
+        back = self.backward_layer(getitem(x, backwards))
+        if self.forward_layer.return_sequences:
+            back = getitem(back, backwards)
+        if self.merge_mode is None:
+            return there, back
+        if self.merge_mode == "concat":
+            return concat([there, back], -1)
+        if self.merge_mode == "mul":
+            return there * back
+        return (there + back) / 2 if self.merge_mode == "ave" else there + back
