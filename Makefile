@@ -21,7 +21,7 @@ TEST_ARGS ?=
 # Two workers by default: browser and notebook tests mostly wait.
 WORKERS ?= 2
 
-.PHONY: help env chromium javascript lab test test-mutants test-peers lint types js bench docs docs-renew wheel clean
+.PHONY: help env chromium javascript lab test test-mutants test-peers lint types js bench docs docs-renew docs-pictures wheel clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -91,6 +91,9 @@ docs: $(PACKAGES_STAMP) docs-renew ## Renew the generated pages; run every examp
 
 docs-renew: $(PACKAGES_STAMP) ## Write the pages of docs/ that the program says: the table of ops, the names of TensorFlow.
 	$(BIN)/python -m tests.generated
+
+docs-pictures: env ## Take the pictures of the README anew.
+	RENEW_PICTURES=1 $(BIN)/python -m pytest tests/browser/test_readme.py
 
 wheel: $(PACKAGES_STAMP) ## Build the wheel and the source archive into dist/.
 	$(BIN)/python -m build --outdir dist .
