@@ -66,8 +66,8 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "rint": np.round,
     "softsign": lambda x: x / (np.abs(x) + 1),
     "squared_difference": lambda x, y: x * x - 2 * x * y + y * y,
-    "truncated_quotient": lambda x, y: np.fix(x / y),
-    "truncatediv": lambda x, y: np.fix(x / y),
+    "truncated_quotient": lambda x, y: np.trunc(x / y),
+    "truncatediv": lambda x, y: np.trunc(x / y),
     "truncatemod": np.fmod,
     "xdivy": np.divide,
     "xlog1py": scipy.special.xlog1py,
@@ -159,6 +159,20 @@ def _rows_searched(rows: Any, values: Any, side: str) -> Any:
     rows = rows if rows.ndim == 1 else rows[..., None, :]
     return below(rows, values[..., None]).sum(-1)
 
+
+def _last(rank: int) -> list[int]:
+    return list(range(-rank, 0))
+
+
+SIGNALS: dict[str, Callable[..., Any]] = {
+    "fft": lambda x, rank: np.fft.fftn(x, axes=_last(rank)),
+    "ifft": lambda x, rank: np.fft.ifftn(x, axes=_last(rank)),
+    "irfft": lambda x, rank, length: np.fft.irfftn(x, [*x.shape[x.ndim - rank : -1], length], _last(rank)),
+    "mirror_weights": lambda x, length, count: (
+        x * [(1 if k in (0, length / 2) else 2) / count for k in range(x.shape[-1])]
+    ),
+    "rfft": lambda x, rank: np.fft.fftn(x, axes=_last(rank))[..., : x.shape[-1] // 2 + 1],
+}
 
 ARRAYS: dict[str, Callable[..., Any]] = {
     "argsort": lambda x, axis, descending: np.argsort(-x if descending else x, axis),

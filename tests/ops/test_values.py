@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 import autodiff_lab as lab
 from autodiff_lab.engine.op import REGISTRY
-from tests.ops.references import ARRAYS, MATHEMATICS
+from tests.ops.references import ARRAYS, MATHEMATICS, SIGNALS
 from tests.ops.references_networks import NETWORKS
 from tests.ops.samples import REFUSES_HALVES, Sample, elementwise, ops_of_the_catalogue, samples
 
@@ -133,6 +133,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "softmax_cross_entropy": lambda x, t: -(t * scipy.special.log_softmax(x, -1)).sum(-1),
     **ARRAYS,
     **MATHEMATICS,
+    **SIGNALS,
     **NETWORKS,
 }  # fmt: skip
 
@@ -179,7 +180,7 @@ def test_a_result_of_rank_0_is_a_numpy_scalar_and_others_are_arrays(name: str) -
 
 
 WORDS = {"as_string", "to_number"}
-INTO_COMPLEX = {"complex", "widen"}
+INTO_COMPLEX = {"complex", "fft", "ifft", "irfft", "rfft", "widen"}
 INTO_DISCRETE = {
     "all", "any", "argmax", "argmin", "argsort", "equal", "greater", "greater_equal", "is_finite", "is_inf", "is_nan",
     "isotonic_blocks", "less", "less_equal", "max_positions", "not_equal", "top_positions", "where_true",

@@ -1,0 +1,168 @@
+"""Gradients by complex numbers are ∂L/∂x + i·∂L/∂y; where f is holomorphic, that is the conjugate of its derivative."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+
+RNG = np.random.default_rng(11)
+Z = 0.6 * np.exp(1j * RNG.uniform(-3, 3, (2, 4))) * RNG.uniform(0.5, 1.5, (2, 4))
+W = RNG.normal(size=(4, 3)) + 1j * RNG.normal(size=(4, 3))
+STEP = 1e-6
+
+
+def loss(value: Any) -> Any:
+    """A real number that depends on both parts of every element, and bends."""
+    weights = np.cos(np.arange(value._array.size)).reshape(value._array.shape)
+    real, imag = lab.math.real(value), lab.math.imag(value)
+    return lab.reduce_sum(real * real * real * weights + real * imag * 0.7 - imag * (weights + 0.3))
+
+
+def differences(function: Callable[[np.ndarray], float], z: np.ndarray) -> np.ndarray:
+    """Give ∂L/∂x + i·∂L/∂y by central differences."""
+    result = np.zeros(z.shape, np.complex128)
+    for at in np.ndindex(z.shape):
+        for unit in (1, 1j):
+            step = np.zeros(z.shape, np.complex128)
+            step[at] = STEP * unit
+            result[at] += unit * (function(z + step) - function(z - step)) / (2 * STEP)
+    return result
+
+
+def gradient(function: Callable[[Any], Any], z: np.ndarray) -> Any:
+    x = lab.constant(z)
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        value = function(x)
+    return tape.gradient(value, x)
+
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "real": lab.math.real,
+    "imag": lab.math.imag,
+    "conj": lambda z: lab.math.conj(z) * z * (1 + 2j),
+    "abs": lambda z: lab.abs(z) ** 1.5,
+    "sign": lambda z: lab.sign(z) * z,
+    "angle": lab.math.angle,
+    "complex": lambda z: lab.complex(lab.math.imag(z), lab.math.real(z) * 2) * z,
+    "product": lambda z: z * z * (0.3 - 1j) + z,
+    "quotient": lambda z: (1 + z) / (z + 2j),
+    "exp": lab.exp,
+    "log": lab.math.log,
+    "sqrt": lab.sqrt,
+    "sin": lab.sin,
+    "tanh": lab.tanh,
+    "reciprocal": lab.math.reciprocal,
+    "matmul": lambda z: z @ W,
+    "mean": lambda z: lab.reduce_mean(z, 1) * z[:, 0],
+    "prod": lambda z: lab.reduce_prod(z, 1),
+    "cumprod": lambda z: lab.math.cumprod(z, 1),
+    "cast to real": lambda z: lab.cast(z, lab.float64) ** 2.0,
+    "variance": lab.math.reduce_variance,
+    "l2_normalize": lambda z: lab.math.l2_normalize(z, 1),
+    "fft": lab.signal.fft,
+    "ifft": lab.signal.ifft,
+    "fft2d": lab.signal.fft2d,
+    "irfft": lab.signal.irfft,
+    "irfft odd": lambda z: lab.signal.irfft(z, [5]),
+    "irfft2d": lab.signal.irfft2d,
+    "fftshift": lambda z: lab.signal.fftshift(z) * z,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gradients_agree_with_differences_of_both_parts(name: str) -> None:
+    def total(z: Any) -> Any:
+        value = FUNCTIONS[name](z)
+        return loss(value if value.dtype.is_complex else lab.complex(value, value * 0.5))
+
+    expected = differences(lambda z: float(total(lab.constant(z))), Z)
+    np.testing.assert_allclose(gradient(total, Z), expected, 1e-6, 1e-7)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_second_derivatives_agree_with_differences_of_the_first(name: str) -> None:
+    def total(z: Any) -> Any:
+        value = FUNCTIONS[name](z)
+        return loss(value if value.dtype.is_complex else lab.complex(value, value * 0.5))
+
+    def of_gradient(z: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(z)
+            value = total(z)
+        return loss(tape.gradient(value, z))
+
+    expected = differences(lambda z: float(of_gradient(lab.constant(z))), Z)
+    scale = np.max(np.abs(expected))
+    np.testing.assert_allclose(gradient(of_gradient, Z), expected, 2e-5, 1e-5 + 1e-8 * scale)
+
+
+def test_the_gradient_of_a_holomorphic_function_is_the_conjugate_of_its_derivative() -> None:
+    np.testing.assert_allclose(gradient(lambda z: z * z * z, Z), np.conj(3 * Z**2))
+    cotangent = lab.constant(np.full(Z.shape, 2 - 1j))
+    z = lab.constant(Z)
+    with lab.GradientTape() as tape:
+        tape.watch(z)
+        y = lab.exp(z)
+    np.testing.assert_allclose(tape.gradient(y, z, output_gradients=cotangent), (2 - 1j) * np.conj(np.exp(Z)))
+
+
+def test_descent_along_the_gradient_finds_the_number_nearest_to_another() -> None:
+    goal = 3 - 4j
+    z = lab.Variable(0j)
+    for _ in range(50):
+        with lab.GradientTape() as tape:
+            value = lab.abs(z - goal) ** 2.0
+        z.assign_sub(tape.gradient(value, z) * 0.25)
+    assert abs(complex(z.numpy()) - goal) < 1e-9
+
+
+@pytest.mark.parametrize("length", [None, 6, 5, 3])
+def test_real_signals_and_their_half_spectra(length: int | None) -> None:
+    x = RNG.normal(size=(2, 5))
+    cut = None if length is None else [length]
+    np.testing.assert_allclose(lab.signal.rfft(x, cut), np.fft.rfft(x, length), atol=1e-12)
+    half = np.fft.rfft(x)
+    np.testing.assert_allclose(lab.signal.irfft(half, cut), np.fft.irfft(half, length), atol=1e-12)
+    whole = lab.constant(x)
+    with lab.GradientTape() as tape:
+        tape.watch(whole)
+        value = loss(lab.signal.rfft(whole, cut))
+    ours = tape.gradient(value, whole)
+    for at in np.ndindex(x.shape):
+        step = np.zeros(x.shape)
+        step[at] = STEP
+        up, down = (float(loss(lab.signal.rfft(x + s, cut))) for s in (step, -step))
+        np.testing.assert_allclose(ours[at[0], at[1]], (up - down) / (2 * STEP), 1e-6, 1e-7)
+
+
+def test_transforms_keep_the_width_of_their_numbers() -> None:
+    assert lab.signal.rfft([1.0, 2.0]).dtype == lab.complex64
+    assert lab.signal.irfft(lab.cast([1.0, 2.0], lab.complex64)).dtype == lab.float32
+    assert lab.signal.fft(Z).dtype == lab.complex128
+
+
+def test_a_complex_number_of_rank_0_and_an_origin() -> None:
+    assert complex(gradient(lab.abs, np.array(3 + 4j)).numpy()) == pytest.approx(0.6 + 0.8j)
+    assert complex(gradient(lab.abs, np.array(0j)).numpy()) == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: lab.complex(lab.constant([1.0]), lab.constant([1.0], lab.float64)),
+        lambda: lab.complex([1], [2]),
+        lambda: lab.math.imag([True]),
+        lambda: lab.signal.fft([1.0, 2.0]),
+        lambda: lab.signal.rfft(Z),
+        lambda: lab.signal.rfft([1.0, 2.0], [0]),
+        lambda: lab.signal.fft2d(Z[0]),
+        lambda: lab.signal.fftshift(Z, 2),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_words(call: Callable[[], Any]) -> None:
+    with pytest.raises(lab.errors.InvalidArgumentError):
+        call()
