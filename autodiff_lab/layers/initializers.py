@@ -340,3 +340,8 @@ def deserialize(config: Any) -> Callable[..., Tensor]:
     if unknown:
         raise InvalidArgumentError(f"deserialize: {cls.__name__} has no setting {unknown[0]!r}.")
     return cls.from_config(settings)
+
+
+# The names at the top of TensorFlow's namespace.
+constant_initializer, ones_initializer, zeros_initializer = Constant, Ones, Zeros
+random_normal_initializer, random_uniform_initializer = RandomNormal, RandomUniform
