@@ -2,17 +2,29 @@
 
 import importlib
 import re
+from collections import Counter
 
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
 from tests.generated.public import Function, declared_in, family_of, functions
 
-TITLES = {
-    "array": "Arrays", "image": "Images", "linalg": "Linear algebra", "math": "Mathematics", "nn": "Neural networks",
-    "random": "Random numbers", "signal": "Signals", "sparse": "Sparse products", "strings": "Strings",
-    "structures": "Ragged and sparse tensors, slices, states", "bitwise": "Bits", "control": "Control flow",
-    "debugging": "Assertions",
-}  # fmt: skip
-COLUMNS = 8
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "Mathematics": ("math", "bitwise"),
+    "Arrays": ("array",),
+    "Linear algebra": ("linalg",),
+    "Neural networks": ("nn",),
+    "Random numbers": ("random", "random_generator", "random_state", "random_stateless"),
+    "Signals": ("signal",),
+    "Images": ("image",),
+    "Strings": ("strings",),
+    "Ragged and sparse tensors, slices, states": ("structures", "sparse", "ragged"),
+    "Control flow": ("control_flow", "mapping", "control"),
+    "Assertions": ("debugging", "shape_assertions"),
+    "Nested structures, printing": ("nesting", "nest", "printing"),
+}
+"""The headings in order, and the folders and files of operations under each; others get a heading of their own."""
+COLUMNS = ["function", "gives", "formula", "domain", "derivative", "dtypes", "devices", "TensorFlow's name"]
+ALWAYS = 2
+"""The first columns are there even if empty; others only where a row of the table has something in them."""
 DEVICES = "NumPy"
 """Where an op has a kernel: NumPy is complete, and there is nothing else yet."""
 LETTERS = ("x", "y", "z", "u", "v", "w")
@@ -35,23 +47,31 @@ They appear in recordings, and no function has them alone: the derivative of a d
 def page() -> str:
     """Return the text of the page."""
     public = functions()
-    families = sorted({family_of(f.module) for f in public}, key=lambda name: TITLES.get(name, name))
     parts = [HEAD, _counts(public)]
-    for family in families:
-        parts.append(f"## {TITLES.get(family, family.capitalize())}\n")
-        members = [f for f in public if family_of(f.module) == family]
+    for heading in dict.fromkeys([*FAMILIES, *sorted(map(_heading, public))]):
+        members = [f for f in public if _heading(f) == heading]
+        if not members:
+            continue
+        parts.append(f"## {heading}\n")
         modules = sorted({f.module for f in members})
         parts.extend(_table(module, [f for f in members if f.module == module]) for module in modules)
     parts.append(_inside(public))
     return "\n".join(parts).rstrip() + "\n"
 
 
+def _heading(function: Function) -> str:
+    family = family_of(function.module)
+    return next((name for name, parts in FAMILIES.items() if family in parts), family.replace("_", " ").capitalize())
+
+
 def _counts(public: list[Function]) -> str:
-    ruled = sum(_has_rule(op) for op in REGISTRY.values())
-    return (
-        f"{len(public)} public functions, aliases not counted; {len(REGISTRY)} ops in the registry, {ruled} of them "
-        "with a derivative rule.\n"
-    )
+    ruled = sum(map(_has_rule, REGISTRY.values()))
+    count = Counter(map(_heading, public))
+    rows = [f"| {name} | {count[name]} |" for name in [*FAMILIES, *sorted(set(count) - set(FAMILIES))] if count[name]]
+    return "\n".join([
+        f"{len(public)} public functions, aliases not counted; {len(REGISTRY)} ops in the registry,",
+        f"{ruled} of them with a derivative rule.\n", "| family | functions |", "|---|---|", *rows, "",
+    ])  # fmt: skip
 
 
 def _has_rule(op: Op) -> bool:
@@ -60,17 +80,19 @@ def _has_rule(op: Op) -> bool:
 
 def _table(module: str, members: list[Function]) -> str:
     about = (importlib.import_module(module).__doc__ or module).split("\n\n")[0].replace("\n", " ").strip()
-    rows = [_row(f) for f in members]
-    head = "| function | gives | formula | domain | derivative | dtypes | devices | TensorFlow's name |"
-    return "\n".join([f"**{about}**\n", head, "|" + "---|" * COLUMNS, *rows, ""])
+    table = [COLUMNS, *[_row(f) for f in members]]
+    used = [k for k in range(len(COLUMNS)) if k < ALWAYS or any(row[k] for row in table[1:])]
+    head, *rows = [_line([row[k] for k in used]) for row in table]
+    return "\n".join([f"**{_in_words(about)}**\n", head, "|" + "---|" * len(used), *rows, ""])
 
 
-def _row(function: Function) -> str:
+def _row(function: Function) -> list[str]:
+    """Return the cells of a function, empty where there is nothing to say."""
     ops = [function.op] if function.op is not None else _behind(function)
     text = function.text
     first, *others = function.names
     names = f"`{first}`" + "".join(f", `{name}`" for name in others)
-    cells = [
+    return [
         names,
         _summary(text),
         _formula(ops[0]) if ops else "",
@@ -80,7 +102,6 @@ def _row(function: Function) -> str:
         DEVICES,
         ", ".join(f"`{op.registered}`" for op in ops if op.registered),
     ]
-    return _line(cells)
 
 
 def _line(cells: list[str]) -> str:
@@ -98,7 +119,8 @@ def _in_formula(text: str) -> str:
 
 
 def _in_words(text: str) -> str:
-    return text.replace("|", r"\|").replace("*", r"\*")
+    parts = text.replace("``", "`").replace("|", r"\|").split("`")
+    return "`".join(part if at % 2 else part.replace("*", r"\*") for at, part in enumerate(parts))
 
 
 def _summary(text: str) -> str:
