@@ -22,8 +22,8 @@ class Softmax(Layer):
     Tensor([0.5 0.5], shape=(2,), dtype=float32)
     """
 
-    def __init__(self, axis: int = -1, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, axis: int = -1, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.axis = axis
 
     def call(self, x: Any) -> Tensor:
@@ -40,8 +40,10 @@ class ReLU(Layer):
     Tensor([0. 2. 3.], shape=(3,), dtype=float32)
     """
 
-    def __init__(self, max_value: float | None = None, negative_slope: float = 0.0, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(
+        self, max_value: float | None = None, negative_slope: float = 0.0, name: str | None = None, **more: Any
+    ) -> None:
+        super().__init__(name, **more)
         self.max_value, self.negative_slope = max_value, negative_slope
 
     def call(self, x: Any) -> Tensor:
@@ -59,8 +61,8 @@ class LeakyReLU(Layer):
     Tensor([-0.5  2. ], shape=(2,), dtype=float32)
     """
 
-    def __init__(self, negative_slope: float = 0.3, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, negative_slope: float = 0.3, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.negative_slope = negative_slope
 
     def call(self, x: Any) -> Tensor:
@@ -95,8 +97,8 @@ class PReLU(Layer):
 
     alpha: Variable
 
-    def __init__(self, alpha_initializer: Any = "zeros", name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, alpha_initializer: Any = "zeros", name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.alpha_initializer = alpha_initializer
 
     def build(self, input_shape: Any) -> None:

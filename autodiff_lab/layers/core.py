@@ -100,8 +100,8 @@ class Reshape(Layer):
     TensorShape([5, 2, 3])
     """
 
-    def __init__(self, target_shape: Any, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, target_shape: Any, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.target_shape = tuple(target_shape)
 
     def call(self, x: Any) -> Tensor:
@@ -120,8 +120,8 @@ class Activation(Layer):
     Tensor([0. 2.], shape=(2,), dtype=float32)
     """
 
-    def __init__(self, activation: Any, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, activation: Any, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.activation = activation_of(activation)
 
     def call(self, x: Any) -> Tensor:
@@ -138,8 +138,8 @@ class Lambda(Layer):
     Tensor([2.], shape=(1,), dtype=float32)
     """
 
-    def __init__(self, function: Callable[[Any], Any], name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, function: Callable[[Any], Any], name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.function = function
 
     def call(self, x: Any) -> Any:
@@ -157,8 +157,8 @@ class ActivationDiscarding(Layer):
     (TensorShape([1, 2]), 2)
     """
 
-    def __init__(self, wrapped: Layer, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, wrapped: Layer, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.wrapped = wrapped
         self._thin = recompute_grad(wrapped.call)
 

@@ -28,8 +28,8 @@ class Embedding(Layer):
     embeddings: Variable
 
     def __init__(self, input_dim: int, output_dim: int, embeddings_initializer: Any = "random_uniform",
-                 name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+        super().__init__(name, **more)
         self.input_dim, self.output_dim = int(input_dim), int(output_dim)
         self.embeddings_initializer = embeddings_initializer
 

@@ -38,8 +38,8 @@ class GroupNormalization(Layer):
     beta: Variable
 
     def __init__(self, groups: int = 32, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
-                 name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+        super().__init__(name, **more)
         if int(groups) < 1 and groups != -1:
             raise InvalidArgumentError(
                 f"GroupNormalization: groups is 1 or more, or -1 for all channels, got {groups}."
@@ -79,8 +79,8 @@ class UnitNormalization(Layer):
     Tensor([[0.6 0.8]], shape=(1, 2), dtype=float32)
     """
 
-    def __init__(self, axis: Any = -1, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, axis: Any = -1, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.axis = axis
 
     def call(self, x: Any) -> Tensor:
@@ -101,8 +101,8 @@ class RMSNormalization(Layer):
 
     gamma: Variable
 
-    def __init__(self, epsilon: float = 1e-6, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, epsilon: float = 1e-6, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.epsilon = epsilon
 
     def build(self, input_shape: Any) -> None:

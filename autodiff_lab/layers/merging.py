@@ -132,8 +132,8 @@ class Concatenate(_Merge):
 
     least = 1
 
-    def __init__(self, axis: int = -1, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, axis: int = -1, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.axis = axis
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
@@ -150,8 +150,8 @@ class Dot(_Merge):
     Tensor([[11.]], shape=(1, 1), dtype=float32)
     """
 
-    def __init__(self, axes: int = -1, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, axes: int = -1, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.axes = axes
 
     def merged(self, inputs: list[Tensor]) -> Tensor:

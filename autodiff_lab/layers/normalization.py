@@ -37,8 +37,8 @@ class BatchNormalization(Layer):
     moving_variance: Variable
 
     def __init__(self, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
-                 name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+        super().__init__(name, **more)
         self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
 
     def build(self, input_shape: Any) -> None:
@@ -85,8 +85,8 @@ class LayerNormalization(Layer):
     gamma: Variable
     beta: Variable
 
-    def __init__(self, epsilon: float = 1e-3, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, epsilon: float = 1e-3, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.epsilon = epsilon
 
     def build(self, input_shape: Any) -> None:
@@ -115,8 +115,8 @@ class Dropout(Layer):
     """
 
     def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None,
-                 name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+        super().__init__(name, **more)
         if not 0 <= rate < 1:
             raise InvalidArgumentError(f"Dropout: the rate must be in [0, 1), got {rate}")
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed

@@ -18,8 +18,8 @@ class _Pooling(Layer):
     largest = True
 
     def __init__(self, pool_size: Any = 2, strides: Any = None, padding: str = "valid",
-                 name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+        super().__init__(name, **more)
         self.pool_size, self.strides, self.padding = pool_size, strides, padding.upper()
 
     def call(self, x: Any) -> Tensor:
@@ -113,8 +113,8 @@ class _GlobalPooling(Layer):
     rank = 0
     largest = False
 
-    def __init__(self, keepdims: bool = False, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, keepdims: bool = False, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.keepdims = keepdims
 
     def call(self, x: Any) -> Tensor:

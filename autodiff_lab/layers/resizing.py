@@ -32,8 +32,8 @@ def _check_rank(x: Any, rank: int, name: str) -> None:
 class _Padding(Layer):
     rank = 0
 
-    def __init__(self, padding: Any = 1, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, padding: Any = 1, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.padding = _pairs(padding, self.rank, type(self).__name__)
 
     def call(self, x: Any) -> Tensor:
@@ -72,8 +72,8 @@ class ZeroPadding2D(_Padding):
 class _Cropping(Layer):
     rank = 0
 
-    def __init__(self, cropping: Any = 1, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, cropping: Any = 1, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.cropping = _pairs(cropping, self.rank, type(self).__name__)
 
     def call(self, x: Any) -> Tensor:
@@ -115,8 +115,8 @@ class Cropping2D(_Cropping):
 class _Repeating(Layer):
     rank = 0
 
-    def __init__(self, size: Any = 2, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, size: Any = 2, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.size = (size,) * self.rank if isinstance(size, int) else tuple(int(n) for n in size)
         if len(self.size) != self.rank or min(self.size) < 1:
             raise InvalidArgumentError(f"{type(self).__name__}: {size!r} is not a positive number for each axis.")
@@ -168,8 +168,8 @@ class Permute(Layer):
     TensorShape([5, 4, 3])
     """
 
-    def __init__(self, dims: Any, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, dims: Any, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.dims = tuple(int(d) for d in dims)
         if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
             raise InvalidArgumentError(f"Permute: {dims!r} is no order of the axes 1 to {len(self.dims)}.")
@@ -188,8 +188,8 @@ class RepeatVector(Layer):
     TensorShape([5, 3, 4])
     """
 
-    def __init__(self, n: int, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, n: int, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.n = int(n)
 
     def call(self, x: Any) -> Tensor:

@@ -20,8 +20,8 @@ class Sequential(Layer):
     (TensorShape([3, 1]), 4)
     """
 
-    def __init__(self, layers: Iterable[Any] = (), name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, layers: Iterable[Any] = (), name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.layers = list(layers)
 
     def add(self, layer: Any) -> None:

@@ -22,8 +22,8 @@ class TimeDistributed(Layer):
     TensorShape([5, 7, 2])
     """
 
-    def __init__(self, layer: Layer, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, layer: Layer, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
         self.layer = layer
 
     def call(self, x: Any) -> Tensor:
@@ -52,8 +52,8 @@ class Bidirectional(Layer):
     """
 
     def __init__(self, layer: Any, merge_mode: str | None = "concat", backward_layer: Any = None,
-                 name: str | None = None) -> None:  # fmt: skip
-        super().__init__(name)
+                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+        super().__init__(name, **more)
         if merge_mode not in ("concat", "sum", "mul", "ave", None):
             raise InvalidArgumentError(f"Bidirectional: merge_mode {merge_mode!r} is not known. Try 'concat'.")
         if not hasattr(layer, "return_sequences") or layer.return_state:

@@ -1,0 +1,1 @@
+"""Modules, layers, losses, metrics, optimizers, schedules and saved weights, against NumPy written out."""

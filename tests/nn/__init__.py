@@ -1,0 +1,1 @@
+"""What networks compute: values against NumPy and SciPy, refusals, kinks."""
