@@ -56,6 +56,8 @@ from autodiff_lab.engine.dtypes import (
     uint64,
 )
 from autodiff_lab.engine.dtypes import bool_ as bool
+from autodiff_lab.engine.dtypes import float16 as half
+from autodiff_lab.engine.dtypes import float64 as double
 from autodiff_lab.engine.op import registered_gradients
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import TensorShape
@@ -101,6 +103,7 @@ from autodiff_lab.ops.array.grids import (
     batch_to_space,
     broadcast_dynamic_shape,
     broadcast_static_shape,
+    ensure_shape,
     meshgrid,
     sequence_mask,
     space_to_batch,
@@ -160,6 +163,7 @@ from autodiff_lab.ops.math.comparison import (
     round,
 )
 from autodiff_lab.ops.math.complex_numbers import complex
+from autodiff_lab.ops.math.counting import histogram_fixed_width, histogram_fixed_width_bins
 from autodiff_lab.ops.math.cumulative import cumsum
 from autodiff_lab.ops.math.elementary import (
     atan2,
@@ -212,6 +216,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 newaxis = None
+space_to_batch_nd = space_to_batch
 
 _LAZY = {"explore": "autodiff_lab.exploring", "plot_derivative": "autodiff_lab.exploring"}
 
@@ -249,29 +254,29 @@ __all__ = [
     "RegisterGradient", "Sequential", "SparseTensor", "Tensor", "TensorArray", "TensorShape", "TensorSpec",
     "UnconnectedGradients", "Variable", "abs", "acos", "acosh", "activations", "add", "add_n", "argmax", "argmin",
     "argsort", "as_dtype", "asin", "asinh", "atan", "atan2", "atanh", "autodiff", "batch_to_space", "bfloat16",
-    "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape",
-    "broadcast_to", "case", "cast", "clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value",
-    "complex", "complex128", "complex64", "concat", "cond", "constant", "constant_initializer", "convert_to_tensor",
-    "cos", "cosh", "cumsum", "custom_gradient", "data", "debugging", "derivative", "differentiable",
-    "differentiable_function", "divide", "dynamic_partition", "dynamic_stitch", "einsum", "equal", "errors",
-    "events", "exp", "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "foldl",
-    "foldr", "gather", "gather_nd", "gradient", "greater", "greater_equal", "hessian", "hvp", "identity", "image",
-    "initializers", "int16", "int32", "int64", "int8", "is_tensor", "jvp", "keras", "layers", "less", "less_equal",
-    "linalg", "linspace", "load_ipython_extension", "load_recording", "logical_and", "logical_not", "logical_or",
-    "losses", "map_fn", "math", "matmul", "maximum", "meshgrid", "metrics", "minimum", "multiply", "name_scope",
-    "negative", "nest", "newaxis", "nn", "norm", "not_equal", "one_hot", "ones", "ones_initializer", "ones_like",
-    "ops", "optimizers", "pad", "placeholder", "plot_derivative", "pow", "print", "pullback", "queue", "ragged",
-    "random", "random_normal_initializer", "random_uniform_initializer", "range", "rank", "realdiv",
-    "recompute_grad", "record", "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean",
-    "reduce_min", "reduce_prod", "reduce_sum", "registered_gradients", "repeat", "reshape", "reverse",
-    "reverse_sequence", "roll", "round", "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted",
-    "sequence_mask", "sequenced", "shape", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice", "sort",
-    "space_to_batch", "sparse", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice",
-    "string", "strings", "style", "subtract", "switch_case", "tan", "tanh", "tensor_diag", "tensor_diag_part",
-    "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update", "tensordot", "testing", "tile", "transpose", "truediv", "truncatediv",
-    "truncatemod", "uint16", "uint32", "uint64", "uint8", "unique", "unique_with_counts", "unravel_index",
-    "unstack", "value_with_gradient", "value_with_pullback", "vectorized_map", "vjp", "where", "while_loop",
-    "with_derivative", "with_recomputation_in_pullbacks", "without_derivative", "zeros", "zeros_initializer",
-    "zeros_like",
+    "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to",
+    "case", "cast", "clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex",
+    "complex128", "complex64", "concat", "cond", "constant", "constant_initializer", "convert_to_tensor", "cos", "cosh",
+    "cumsum", "custom_gradient", "data", "debugging", "derivative", "differentiable", "differentiable_function",
+    "divide", "double", "dynamic_partition", "dynamic_stitch", "einsum", "ensure_shape", "equal", "errors", "events",
+    "exp", "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr",
+    "gather", "gather_nd", "gradient", "greater", "greater_equal", "half", "hessian", "histogram_fixed_width",
+    "histogram_fixed_width_bins", "hvp", "identity", "image", "initializers", "int16", "int32", "int64", "int8",
+    "is_tensor", "jvp", "keras", "layers", "less", "less_equal", "linalg", "linspace", "load_ipython_extension",
+    "load_recording", "logical_and", "logical_not", "logical_or", "losses", "map_fn", "math", "matmul", "maximum",
+    "meshgrid", "metrics", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "norm",
+    "not_equal", "one_hot", "ones", "ones_initializer", "ones_like", "ops", "optimizers", "pad", "placeholder",
+    "plot_derivative", "pow", "print", "pullback", "queue", "ragged", "random", "random_normal_initializer",
+    "random_uniform_initializer", "range", "rank", "realdiv", "recompute_grad", "record", "reduce_all", "reduce_any",
+    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "registered_gradients",
+    "repeat", "reshape", "reverse", "reverse_sequence", "roll", "round", "saturate_cast", "scalar_mul", "scan",
+    "scatter_nd", "searchsorted", "sequence_mask", "sequenced", "shape", "sigmoid", "sign", "signal", "sin", "sinh",
+    "size", "slice", "sort", "space_to_batch", "space_to_batch_nd", "sparse", "split", "sqrt", "square", "squeeze",
+    "stack", "stop_gradient", "strided_slice", "string", "strings", "style", "subtract", "switch_case", "tan", "tanh",
+    "tensor_diag", "tensor_diag_part", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "testing", "tile", "transpose", "truediv",
+    "truncatediv", "truncatemod", "uint16", "uint32", "uint64", "uint8", "unique", "unique_with_counts",
+    "unravel_index", "unstack", "value_with_gradient", "value_with_pullback", "vectorized_map", "vjp", "where",
+    "while_loop", "with_derivative", "with_recomputation_in_pullbacks", "without_derivative", "zeros",
+    "zeros_initializer", "zeros_like",
 ]

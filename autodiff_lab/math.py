@@ -40,7 +40,14 @@ from autodiff_lab.ops.math.comparison import (
     round,
 )
 from autodiff_lab.ops.math.complex_numbers import angle, conj, imag, real
-from autodiff_lab.ops.math.counting import bincount, confusion_matrix, in_top_k, invert_permutation
+from autodiff_lab.ops.math.counting import (
+    bincount,
+    confusion_matrix,
+    in_top_k,
+    invert_permutation,
+    is_non_decreasing,
+    is_strictly_increasing,
+)
 from autodiff_lab.ops.math.cumulative import cumprod, cumsum, cumulative_logsumexp
 from autodiff_lab.ops.math.elementary import (
     accumulate_n,
@@ -147,6 +154,8 @@ __all__ = [
     "is_finite",
     "is_inf",
     "is_nan",
+    "is_non_decreasing",
+    "is_strictly_increasing",
     "l2_normalize",
     "lbeta",
     "less",

@@ -12,7 +12,7 @@ from autodiff_lab.engine.primitives import broadcast
 from autodiff_lab.engine.shape import TensorShape, whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.casting import cast, identity
 from autodiff_lab.ops.array.repeating import pad
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.array.slicing import slice
@@ -57,6 +57,13 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     return wrap(np.asarray(list(broadcast_static_shape(shape_x, shape_y)), np.int32))
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    tensor, wanted = convert(x), TensorShape(shape)
+    if not wanted.is_compatible_with(tensor._array.shape):
+        raise ShapeMismatch(f"ensure_shape: the tensor has shape {tensor._array.shape}, not {wanted}.")
+    return identity(tensor)
 
 
 def _blocks(x: Tensor, block_shape: Any, pairs: Any, what: str) -> tuple[tuple[int, ...], np.ndarray[Any, Any]]:
@@ -110,6 +117,8 @@ for _function, _words, _shapes, _derivative, _example in (
      ">>> print(lab.broadcast_static_shape([2, 1], [3]))\n(2, 3)"),
     (broadcast_dynamic_shape, "The shape to which two shapes broadcast, as a tensor.", "two shapes -> (rank)", _NONE,
      ">>> print(lab.broadcast_dynamic_shape([2, 1], [3]))\nTensor([2 3], shape=(2,), dtype=int32)"),
+    (ensure_shape, "The same tensor, if it has a shape; None stands for any length.", "x (*s) -> (*s)", "1",
+     ">>> print(lab.ensure_shape([1.0, 2.0], [None]))\nTensor([1. 2.], shape=(2,), dtype=float32)"),
     (space_to_batch, "Space cut into blocks, the elements of which become batches; padded with zeros first.",
      "input (b, *space, *s), block_shape (m), paddings (m, 2)", "1 for every element, rearranged back",
      ">>> print(lab.space_to_batch([[1, 2, 3, 4]], [2], [[0, 0]]))\n"

@@ -1,4 +1,4 @@
-"""Counting whole numbers: bins, confusion matrices, hits among the best, permutations undone."""
+"""Counting and order: bins, histograms, confusion matrices, hits among the best, permutations undone."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import scatter_nd
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.math.arithmetic import maximum, minimum
+from autodiff_lab.ops.math.comparison import floor, less, less_equal
+from autodiff_lab.ops.math.reductions import reduce_all
 from autodiff_lab.ops.math.segments import sum_segments
 
 
@@ -105,6 +108,39 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, wei
     return scatter_nd(wrap(both), cast(heavy, dtype), (count, count))
 
 
+def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32",
+                               name: str | None = None) -> Tensor:
+    x = convert(values)
+    ends, count = convert(value_range, x), int(convert(nbins)._array)
+    if ends._array.shape != (2,) or not ends._array[0] < ends._array[1] or count < 1:
+        raise InvalidArgumentError("histogram_fixed_width_bins: a range [low, high] and at least one bin are needed, "
+                                   f"got {ends._array} and {count}.")
+    low, high = (x._array.dtype.type(end) for end in ends._array)
+    place = cast(floor(cast((x - low) / (high - low) * count, "float64")), "int64")
+    return cast(minimum(maximum(place, 0), count - 1), dtype)
+
+
+def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32",
+                          name: str | None = None) -> Tensor:
+    bins = histogram_fixed_width_bins(values, value_range, nbins)
+    return bincount(bins, minlength=nbins, dtype=dtype)
+
+
+def _neighbours(x: Any) -> tuple[Tensor, Tensor]:
+    flat = reshape(x, (-1,))
+    return flat[:-1], flat[1:]
+
+
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+    before, after = _neighbours(x)
+    return reduce_all(less_equal(before, after))
+
+
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+    before, after = _neighbours(x)
+    return reduce_all(less(before, after))
+
+
 _NONE = "none: gradients stop at whole numbers"
 for _function, _words, _shapes, _dtypes, _derivative, _example in (
     (invert_permutation, "The permutation that undoes a permutation.", "x (n) -> (n)", "any integer", _NONE,
@@ -122,6 +158,19 @@ for _function, _words, _shapes, _dtypes, _derivative, _example in (
      "none for the classes; gathers back for weights",
      ">>> print(lab.math.confusion_matrix([0, 1, 1], [0, 1, 0]))\n"
      "Tensor([[1 0]\n [1 1]], shape=(2, 2), dtype=int32)"),
+    (histogram_fixed_width_bins, "The number of the bin of each value; values beyond the range count to the end bins.",
+     "values (*s), value_range (2) -> (*s)", "real numbers to `dtype`", _NONE,
+     ">>> print(lab.histogram_fixed_width_bins([-1.0, 0.5, 9.0], [0.0, 5.0], nbins=5))\n"
+     "Tensor([0 0 4], shape=(3,), dtype=int32)"),
+    (histogram_fixed_width, "How many values each bin of a range has.", "values (*s), value_range (2) -> (nbins)",
+     "real numbers to `dtype`", _NONE,
+     ">>> print(lab.histogram_fixed_width([-1.0, 0.5, 9.0], [0.0, 5.0], nbins=5))\n"
+     "Tensor([2 0 0 0 1], shape=(5,), dtype=int32)"),
+    (is_non_decreasing, "Whether no element is less than the one before it.", "x (*s) -> ()", "any number to bool",
+     _NONE, ">>> print(lab.math.is_non_decreasing([1.0, 1.0, 2.0]))\nTensor(True, shape=(), dtype=bool)"),
+    (is_strictly_increasing, "Whether every element is greater than the one before it.", "x (*s) -> ()",
+     "any number to bool", _NONE,
+     ">>> print(lab.math.is_strictly_increasing([1.0, 1.0, 2.0]))\nTensor(False, shape=(), dtype=bool)"),
 ):
     _function.__doc__ = doc(_words, shapes=_shapes, dtypes=_dtypes, derivative=_derivative, example=_example,
-                            raises=("shape", "argument", "dtypes"), domain="whole numbers from 0 up")
+                            raises=("shape", "argument", "dtypes"))
