@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,20 @@ from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.linalg.solving import flip, real, solve
 
 
+def _of_one(function: Any, *matrices: Any) -> Any:
+    """SciPy refuses matrices that hold nan or inf, also on its way; here nan goes in and nan comes out, silently."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return np.asarray(function(*matrices))
+    except ValueError:
+        return np.full(matrices[-1].shape, np.nan)
+
+
 def _each(function: Any, x: Any) -> Any:
     """A SciPy function of one matrix, over leading axes."""
     x = np.asarray(x)
-    flat: list[Any] = [np.asarray(function(m)) for m in x.reshape(-1, *x.shape[-2:])]
+    flat: list[Any] = [_of_one(function, m) for m in x.reshape(-1, *x.shape[-2:])]
     if any(np.iscomplexobj(m) and np.abs(m.imag).max(initial=0) > 1e-9 * max(1.0, np.abs(m).max()) for m in flat):
         raise InvalidArgumentError("the result is not real: the matrix has eigenvalues that are zero or negative")
     return np.stack([m.real for m in flat]).reshape(x.shape).astype(x.dtype) if flat else x.copy()
@@ -67,8 +78,8 @@ def _sylvester(b: Any, g: Any) -> Any:
     """The solution of b x + x b = g."""
     from scipy.linalg import solve_sylvester
     b, g = np.broadcast_arrays(b, g)
-    flat = [solve_sylvester(m, m, h) for m, h in zip(b.reshape(-1, *b.shape[-2:]), g.reshape(-1, *g.shape[-2:]),
-                                                     strict=True)]
+    pairs = zip(b.reshape(-1, *b.shape[-2:]), g.reshape(-1, *g.shape[-2:]), strict=True)
+    flat = [_of_one(solve_sylvester, m, m, h) for m, h in pairs]
     return np.stack(flat).reshape(g.shape).astype(g.dtype)
 
 
