@@ -14,6 +14,7 @@ from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import sinks_now
+from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 
 
 def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,6 +83,46 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
+def grad_pass_through(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function whose derivative is taken to be 1: the cotangent of its value goes to its argument as it is.
+
+    Known as the straight-through estimator, for steps that shall not stop a gradient.
+
+    Parameters
+    ----------
+    function : callable
+        Of as many arguments as it has values, each of the shape of its value.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    InvalidArgumentError
+        In the backward pass, if there are not as many values as arguments.
+
+    Notes
+    -----
+    Bengio, Leonard and Courville, "Estimating or propagating gradients through stochastic neurons" (2013).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.Variable(2.7)
+    >>> with lab.GradientTape() as tape:
+    ...     y = 3.0 * lab.grad_pass_through(lab.floor)(x)
+    >>> print(y, tape.gradient(y, x))
+    Tensor(6.0, shape=(), dtype=float32) Tensor(3.0, shape=(), dtype=float32)
+    """
+
+    @functools.wraps(function)
+    def passing(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs), lambda *upstream: list(upstream)
+
+    return custom_gradient(passing)
+
+
 def _latex(name: str, count: int) -> str:
     places = ", ".join(f"{{{i}}}" for i in range(count))
     return rf"\operatorname{{{{{name.replace('_', ' ')}}}}}({places})"
@@ -92,14 +133,14 @@ def _rule(name: str, gradient: Callable[..., Any], count: int) -> Callable[..., 
 
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         upstream = g if isinstance(g, list) else [g]
-        shares = gradient(*[wrap(h) if ops.raw else h for h in upstream])
+        shares = gradient(*[handed_over(ops, h) for h in upstream])
         shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
         if len(shares) != count:
             raise InvalidArgumentError(
                 f"custom_gradient: the gradient of {name} gave {len(shares)} cotangents for {count} inputs"
             )
         tensors = [None if shares[i] is None else convert(shares[i]) for i in need]
-        return [None if t is None else t._array if ops.raw else t for t in tensors]
+        return [handed_back(ops, t) for t in tensors]
 
     return rule
 
@@ -148,7 +189,7 @@ class RegisterGradient:
             def tensors(values: Any) -> list[Tensor]:
                 return [wrap(v) if ops.raw else v for v in values]
 
-            cotangents = tensors(g if isinstance(g, list) else [g])
+            cotangents = [handed_over(ops, h) for h in (g if isinstance(g, list) else [g])]
             application = SimpleNamespace(
                 inputs=tensors(inputs),
                 outputs=tensors(out if isinstance(out, tuple) else (out,)),
@@ -158,7 +199,7 @@ class RegisterGradient:
             shares = function(application, *cotangents)
             shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
             found = [None if shares[i] is None else convert(shares[i]) for i in need]
-            return [None if t is None else t._array if ops.raw else t for t in found]
+            return [handed_back(ops, t) for t in found]
 
         op.rules = rule
         op.stacked = False

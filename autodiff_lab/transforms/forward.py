@@ -18,6 +18,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.math.arithmetic import add_n
+from autodiff_lab.ops.math.complex_numbers import conj
 from autodiff_lab.ops.math.reductions import reduce_sum
 
 
@@ -79,7 +80,7 @@ class ForwardAccumulator:
             outer.watch(cotangent)
             found = self._tape.gradient(target, self._primals, output_gradients=cotangent)
             pairs = [(g, t) for g, t in zip(found, self._tangents, strict=True) if g is not None]
-            total = add_n([reduce_sum(g * t) for g, t in pairs]) if pairs else None
+            total = add_n([reduce_sum(g * conj(t)) for g, t in pairs]) if pairs else None
         if total is None:
             return None if unconnected is UnconnectedGradients.NONE else zeros_like(target)
         return outer.gradient(total, cotangent, unconnected_gradients=UnconnectedGradients.ZERO)

@@ -14,6 +14,7 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import SINKS, sinks_now
+from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 
 
 class _Reads:
@@ -105,7 +106,7 @@ def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], cou
           variables: list[Variable]) -> Callable[..., Any]:  # fmt: skip
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         given = [wrap(a) if ops.raw else a for a in inputs[:count]]
-        cotangents = [wrap(h) if ops.raw else h for h in (g if isinstance(g, list) else [g])]
+        cotangents = [handed_over(ops, h) for h in (g if isinstance(g, list) else [g])]
         with GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(given)
             tape.watch(variables)
@@ -113,7 +114,7 @@ def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], cou
         leaves = [convert(leaf) for leaf in nest.flatten(value)[0]]
         sources = [*given, *variables]
         shares = tape.gradient(leaves, [sources[i] for i in need], output_gradients=cotangents)
-        return [None if share is None else share._array if ops.raw else share for share in shares]
+        return [handed_back(ops, share) for share in shares]
 
     return rule
 

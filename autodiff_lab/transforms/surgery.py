@@ -11,6 +11,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events import sinks_now
+from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 
 
 def with_derivative(x: Any, function: Callable[[Any], Any]) -> Any:
@@ -65,11 +66,11 @@ def _rule(function: Callable[[Any], Any], rebuild: Callable[[list[Any]], Any], i
 
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         given = g if isinstance(g, list) else [g]
-        tensors = [wrap(h) if ops.raw else h for h in given]
+        tensors = [handed_over(ops, h) for h in given]
         answer = function(rebuild(list(tensors)))
         if answer is not None:
             tensors = [convert(leaf, like) for leaf, like in zip(nest.flatten(answer)[0], tensors, strict=True)]
         assert all(t._array.dtype == kind for t, kind in zip(tensors, kinds, strict=True))
-        return [tensors[i]._array if ops.raw else tensors[i] for i in need]
+        return [handed_back(ops, tensors[i]) for i in need]
 
     return rule

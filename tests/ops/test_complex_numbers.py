@@ -120,6 +120,36 @@ def test_descent_along_the_gradient_finds_the_number_nearest_to_another() -> Non
     assert abs(complex(z.numpy()) - goal) < 1e-9
 
 
+def cubed(z: Any) -> Any:
+    return z * z * z
+
+
+@lab.custom_gradient
+def cubed_by_hand(z: Any) -> Any:
+    return cubed(z), lambda upstream: upstream * lab.math.conj(3.0 * z * z)
+
+
+@pytest.mark.parametrize(
+    "other", [cubed_by_hand, lab.recompute_grad(cubed), lambda z: cubed(lab.with_derivative(z, lambda g: g))]
+)
+def test_functions_that_users_write_see_the_same_convention(other: Callable[[Any], Any]) -> None:
+    np.testing.assert_allclose(gradient(lambda z: loss(other(z)), Z), gradient(lambda z: loss(cubed(z)), Z))
+
+
+def test_surgery_sees_the_gradient_that_the_tape_gives() -> None:
+    seen: list[Any] = []
+    result = gradient(lambda z: loss(lab.with_derivative(z, seen.append)), Z)
+    np.testing.assert_array_equal(seen[0], result)
+
+
+def test_a_forward_derivative_is_the_product_with_the_derivative() -> None:
+    direction = np.conj(Z) + 1
+    z = lab.constant(Z)
+    with lab.autodiff.ForwardAccumulator(z, lab.constant(direction)) as accumulator:
+        y = cubed(z)
+    np.testing.assert_allclose(accumulator.jvp(y), 3 * Z**2 * direction)
+
+
 @pytest.mark.parametrize("length", [None, 6, 5, 3])
 def test_real_signals_and_their_half_spectra(length: int | None) -> None:
     x = RNG.normal(size=(2, 5))

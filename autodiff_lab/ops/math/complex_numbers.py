@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import doc
@@ -25,6 +25,20 @@ _WIDE = {"float32": "complex64", "float64": "complex128"}
 def is_complex(x: Any) -> bool:
     """Whether an array or a tensor, as a rule may meet either, is complex."""
     return getattr(x.dtype, "dtype", x.dtype).kind == "c"
+
+
+def handed_over(ops: Any, g: Any) -> Tensor:
+    """An adjoint, as a rule gets it, as a tensor for a function that a user wrote: conjugated if it is complex."""
+    g = ops.conj(g) if is_complex(g) else g
+    return wrap(g) if ops.raw else g
+
+
+def handed_back(ops: Any, share: Tensor | None) -> Any:
+    """What a user's function gives for an adjoint, as a rule returns it."""
+    if share is None:
+        return None
+    g = share._array if ops.raw else share
+    return ops.conj(g) if is_complex(g) else g
 
 
 def _complex_of(x: Any) -> np.dtype[Any]:
