@@ -131,6 +131,7 @@ from autodiff_lab.ops.assertions import Assert
 from autodiff_lab.ops.control_flow import case, cond, switch_case, while_loop
 from autodiff_lab.ops.linalg.contraction import einsum, norm, tensordot
 from autodiff_lab.ops.linalg.diagonals import tensor_diag, tensor_diag_part
+from autodiff_lab.ops.linalg.eigen import eig, eigvals
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.mapping import foldl, foldr, map_fn, scan, vectorized_map
 from autodiff_lab.ops.math.arithmetic import (
@@ -196,7 +197,7 @@ from autodiff_lab.structures.ragged import RaggedTensor
 from autodiff_lab.structures.sparse import SparseTensor
 from autodiff_lab.structures.symbolic import Graph, placeholder
 from autodiff_lab.structures.tensor_spec import TensorSpec
-from autodiff_lab.transforms.custom import RegisterGradient, custom_gradient
+from autodiff_lab.transforms.custom import RegisterGradient, custom_gradient, grad_pass_through
 from autodiff_lab.transforms.differentiable import derivative, differentiable, differentiable_function
 from autodiff_lab.transforms.forward import jvp, vjp
 from autodiff_lab.transforms.functional import (
@@ -258,9 +259,11 @@ __all__ = [
     "case", "cast", "clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex",
     "complex128", "complex64", "concat", "cond", "constant", "constant_initializer", "convert_to_tensor", "cos", "cosh",
     "cumsum", "custom_gradient", "data", "debugging", "derivative", "differentiable", "differentiable_function",
-    "divide", "double", "dynamic_partition", "dynamic_stitch", "einsum", "ensure_shape", "equal", "errors", "events",
+    "divide", "double", "dynamic_partition", "dynamic_stitch", "eig", "eigvals", "einsum", "ensure_shape", "equal",
+    "errors", "events",
     "exp", "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr",
-    "gather", "gather_nd", "gradient", "greater", "greater_equal", "half", "hessian", "histogram_fixed_width",
+    "gather", "gather_nd", "grad_pass_through", "gradient", "greater", "greater_equal", "half", "hessian",
+    "histogram_fixed_width",
     "histogram_fixed_width_bins", "hvp", "identity", "image", "initializers", "int16", "int32", "int64", "int8",
     "is_tensor", "jvp", "keras", "layers", "less", "less_equal", "linalg", "linspace", "load_ipython_extension",
     "load_recording", "logical_and", "logical_not", "logical_or", "losses", "map_fn", "math", "matmul", "maximum",

@@ -17,6 +17,7 @@ from autodiff_lab.ops.linalg.decompositions import (
     svd,
 )
 from autodiff_lab.ops.linalg.diagonals import band_part, diag, diag_part, set_diag, tensor_diag, tensor_diag_part, trace
+from autodiff_lab.ops.linalg.eigen import eig, eigvals
 from autodiff_lab.ops.linalg.functions import eigh_tridiagonal, expm, logm, sqrtm, tridiagonal_matmul, tridiagonal_solve
 from autodiff_lab.ops.linalg.products import matmul, matvec
 from autodiff_lab.ops.linalg.solving import (
@@ -34,9 +35,9 @@ from autodiff_lab.ops.math.clipping import global_norm
 from autodiff_lab.ops.math.statistics import l2_normalize
 
 __all__ = [
-    "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh",
-    "eigh_tridiagonal", "eigvalsh", "einsum", "expm", "eye", "global_norm", "inv", "l2_normalize", "logdet", "logm",
-    "lstsq", "lu", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose",
-    "matvec", "norm", "normalize", "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag",
-    "tensor_diag_part", "tensordot", "trace", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
+    "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eig", "eigh",
+    "eigh_tridiagonal", "eigvals", "eigvalsh", "einsum", "expm", "eye", "global_norm", "inv", "l2_normalize", "logdet",
+    "logm", "lstsq", "lu", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank",
+    "matrix_transpose", "matvec", "norm", "normalize", "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd",
+    "tensor_diag", "tensor_diag_part", "tensordot", "trace", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
 ]

@@ -1,5 +1,7 @@
 """What neural networks are made of: ``lab.nn``."""
 
+from autodiff_lab.ops.array.selection import top_k
+from autodiff_lab.ops.math.counting import in_top_k
 from autodiff_lab.ops.math.elementary import softsign
 from autodiff_lab.ops.math.statistics import l2_normalize, zero_fraction
 from autodiff_lab.ops.math.trigonometric import tanh
@@ -74,6 +76,7 @@ __all__ = [
     "hard_sigmoid",
     "hard_silu",
     "hard_swish",
+    "in_top_k",
     "isotonic_regression",
     "l2_loss",
     "l2_normalize",
@@ -111,6 +114,7 @@ __all__ = [
     "sufficient_statistics",
     "swish",
     "tanh",
+    "top_k",
     "weighted_cross_entropy_with_logits",
     "weighted_moments",
     "zero_fraction",

@@ -1,6 +1,7 @@
 """docs/tensorflow_names.md: which of TensorFlow's names are here, and why the others are not.
 
-The names are data (tests/data/tensorflow_names.toml), and so are the reasons (tests/data/left_out.toml).
+The names are data (tests/data/tensorflow_names.toml), and so are the reasons
+(tests/data/left_out.toml, left_out_whole.toml).
 """
 
 import tomllib
@@ -20,14 +21,21 @@ are there, after `import autodiff_lab as tf`; those that are left out are left o
 """
 
 
+WHOLE = "## Left out as a whole\n\n| names | because |\n|---|---|"
+
+
+def _table_of(file: str) -> dict[str, Any]:
+    return tomllib.loads((DATA / f"{file}.toml").read_text(encoding="utf-8"))
+
+
 def families() -> dict[str, list[str]]:
     """Return TensorFlow's names by family."""
-    return tomllib.loads((DATA / "tensorflow_names.toml").read_text(encoding="utf-8"))
+    return _table_of("tensorflow_names")
 
 
 def reasons() -> dict[str, str]:
     """Return why a name was left out, by name."""
-    return tomllib.loads((DATA / "left_out.toml").read_text(encoding="utf-8"))
+    return _table_of("left_out")
 
 
 def is_here(name: str) -> bool:
@@ -59,4 +67,5 @@ def page() -> str:
         if missing:
             rows = [f"| `{name}` | {why.get(name, 'no reason is written down')} |" for name in missing]
             parts.append("\n".join(["| left out | because |", "|---|---|", *rows, ""]))
-    return "\n".join(parts).rstrip() + "\n"
+    whole = _table_of("left_out_whole")
+    return "\n".join([*parts, WHOLE, *(f"| {name} | {reason} |" for name, reason in whole.items())]).rstrip() + "\n"

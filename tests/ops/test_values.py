@@ -180,7 +180,7 @@ def test_a_result_of_rank_0_is_a_numpy_scalar_and_others_are_arrays(name: str) -
 
 
 WORDS = {"as_string", "to_number"}
-INTO_COMPLEX = {"complex", "fft", "ifft", "irfft", "rfft", "widen"}
+INTO_COMPLEX = {"complex", "eig", "fft", "ifft", "irfft", "rfft", "widen"}
 INTO_DISCRETE = {
     "all", "any", "argmax", "argmin", "argsort", "equal", "greater", "greater_equal", "is_finite", "is_inf", "is_nan",
     "isotonic_blocks", "less", "less_equal", "max_positions", "not_equal", "top_positions", "where_true",

@@ -32,6 +32,18 @@ def _eigh(rng: np.random.Generator) -> list[Call]:
     return [((apart(rng, n),), {}) for n in (1, 3)] + [((np.stack([apart(rng, 2), apart(rng, 2)]),), {})]
 
 
+@sampler("eig")
+def _eig(rng: np.random.Generator) -> list[Call]:
+    """Not symmetric, with real eigenvalues: the phase of complex vectors is LAPACK's to choose."""
+
+    def turned(n: int) -> np.ndarray:
+        triangle = np.diag([1.0, 2.5, 4.0][:n]) + np.triu(rng.uniform(0.3, 1.0, (n, n)), 1)
+        turn = np.linalg.qr(rng.normal(size=(n, n)))[0]
+        return turn @ triangle @ turn.T
+
+    return [((turned(1),), {}), ((turned(3),), {}), ((np.stack([turned(2), turned(2)]),), {})]
+
+
 @sampler("qr")
 def _tall(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {}) for s in ((3, 3), (4, 2), (2, 3, 2))]
