@@ -18,7 +18,9 @@ from autodiff_lab.ops.linalg.solving import flip, real, solve
 
 
 def _of_one(function: Any, *matrices: Any) -> Any:
-    """SciPy refuses matrices that hold nan or inf, also on its way; here nan goes in and nan comes out, silently."""
+    """SciPy refuses matrices that hold nan or inf, or never ends on them; here nan goes in and nan comes out."""
+    if not all(np.isfinite(m).all() for m in matrices):
+        return np.full(matrices[-1].shape, np.nan)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -43,7 +45,15 @@ def _expm(x: Any) -> Any:
 
 def _logm(x: Any) -> Any:
     from scipy.linalg import logm
-    return _each(logm, x)
+
+    def scaled(matrix: Any) -> Any:
+        """ln(A) is ln(A / s) + ln(s): SciPy squares the matrix on its way, and must not overflow there."""
+        wide = matrix.astype(np.float64)
+        scale = np.abs(wide).max(initial=0.0)
+        if scale < 1e30:
+            return logm(wide)
+        return logm(wide / scale) + np.log(scale) * np.eye(len(wide))
+    return _each(scaled, x)
 
 
 def _sqrtm(x: Any) -> Any:
