@@ -75,6 +75,42 @@ def _gathered(x: Any, at: Any, axis: int) -> Any:
     return taken.reshape(*x.shape[:place], *at.shape, *x.shape[place + 1 :])
 
 
+def _depthwise(x: Any, kernel: Any, strides: Any, padding: Any, dilations: Any) -> Any:
+    rank, channels = len(strides), x.shape[-1]
+    pads = [side for pair in reversed(padding) for side in pair]
+    moved = functional.pad(torch.movedim(x, -1, 1), pads)
+    turned = torch.movedim(kernel.flatten(-2).unsqueeze(-2), (-1, -2), (0, 1))
+    found = getattr(functional, f"conv{rank}d")(moved, turned, None, strides, 0, dilations, channels)
+    return torch.movedim(found, 1, -1)
+
+
+def _band(x: Any, lower: int, upper: int) -> Any:
+    x = x if lower < 0 else torch.triu(x, -lower)
+    return x if upper < 0 else torch.tril(x, upper)
+
+
+def _padded(x: Any, paddings: Any, value: float) -> Any:
+    return functional.pad(x, [side for pair in reversed(paddings) for side in pair], value=value)
+
+
+def _segments(x: Any, at: Any, count: int) -> Any:
+    return torch.zeros((count, *x.shape[at.ndim :]), dtype=x.dtype).index_add(0, at.ravel(), x.flatten(0, at.ndim - 1))
+
+
+def _columns(at: Any) -> Any:
+    return tuple(at[..., k] for k in range(at.shape[-1]))
+
+
+def _spectrum(name: str) -> Twin:
+    def transform(x: Any, rank: int, length: int | None = None) -> Any:
+        axes = tuple(range(-rank, 0))
+        if length is None:
+            return getattr(torch.fft, name)(x, dim=axes)
+        return getattr(torch.fft, name)(x, s=[*x.shape[-rank:-1], length], dim=axes)
+
+    return transform
+
+
 def _polygamma(order: Any, x: Any) -> Any:
     if order.ndim:
         raise NotImplementedError
@@ -136,6 +172,18 @@ TWINS.update({
     "slogdet": lambda x: tuple(torch.linalg.slogdet(x)), "eigh": lambda x: torch.linalg.eigh((x + x.mT) / 2)[0],
     "svd": lambda x: torch.linalg.svd(x, full_matrices=False)[1],
     "triangular_solve": lambda a, b, lower: torch.linalg.solve_triangular(a, b, upper=not lower),
+    "depthwise": _depthwise, "band_part": _band, "pad": _padded, "angle": torch.angle, "real_part": torch.real,
+    "left_shift": torch.bitwise_left_shift, "right_shift": torch.bitwise_right_shift,
+    "eig": lambda x: torch.linalg.eig(x)[0],
+    "segment_sum": _segments, "reverse": lambda x, axes: torch.flip(x, dims=axes),
+    "roll": lambda x, shifts, axes: torch.roll(x, shifts, dims=axes), "tile": lambda x, multiples: x.repeat(multiples),
+    "take_along": lambda x, at, axis: torch.take_along_dim(x, at.long(), axis),
+    "gather_nd": lambda x, at: x[_columns(at)],
+    "scatter_nd": lambda x, at, shape: torch.zeros(shape, dtype=x.dtype).index_put(_columns(at), x, accumulate=True),
+    "tensor_scatter_nd_add": lambda x, y, at: x.index_put(_columns(at), y, accumulate=True),
+    "tensor_scatter_nd_sub": lambda x, y, at: x.index_put(_columns(at), -y, accumulate=True),
+    "tensor_scatter_nd_update": lambda x, y, at: x.index_put(_columns(at), y),
+    "fft": _spectrum("fftn"), "ifft": _spectrum("ifftn"), "rfft": _spectrum("rfftn"), "irfft": _spectrum("irfftn"),
     "softmax_cross_entropy": lambda logits, labels: -(labels * torch.log_softmax(logits, -1)).sum(-1),
     "max_pool": lambda x, **p: _pooled(x, pool="max", **p),
     "average_pool": lambda x, **p: _pooled(x, pool="avg", count_include_pad=False, **p),
@@ -143,5 +191,5 @@ TWINS.update({
     "complex": torch.complex, "polygamma": _polygamma,
 })  # fmt: skip
 
-PART: dict[str, int] = {"eigh": 0, "svd": 0}
+PART: dict[str, int] = {"eigh": 0, "eig": 0, "svd": 0}
 """Of several outputs the one that is compared: the signs of eigenvectors are anybody's."""
