@@ -54,7 +54,7 @@ class TensorShape(tuple[int | None, ...]):
 
     def __new__(cls, dims: Iterable[int | None] | int | None) -> TensorShape:  # noqa: D102, PYI034 - None gives another class
         if dims is None or isinstance(dims, _UnknownShape):
-            return super().__new__(_UnknownShape)
+            return super().__new__(_UnknownShape)  # pyright: ignore[reportArgumentType]
         if isinstance(dims, int):
             dims = (dims,)
         return super().__new__(cls, (None if d is None else int(d) for d in dims))
