@@ -35,6 +35,8 @@ def account(graph: Graph, timeline: Timeline, moment: int | None = None) -> str:
     sources: dict[str, list[str]] = {node.key: [] for node in graph.nodes}
     words = {node.key: node.name or node.label for node in graph.nodes}
     for edge in graph.edges:
+        if edge.kind != "value":
+            continue
         sources[edge.target].append(words[edge.source])
     told += [_sentence(node, sources[node.key], timeline, moment) for node in graph.nodes[:SPOKEN]]
     if len(graph.nodes) > SPOKEN:

@@ -19,7 +19,11 @@ _IMPORT = re.compile(r'^import (?:\{[^}]*\}|\w+) from "(\.[^"]+)";\n', re.MULTIL
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
 _TYPE = re.compile(r"/\*\* @[^*]*\*/ ?")
-_AROUND = re.compile(r"\s*([{};])\s*")
+_AROUND = re.compile(r"\s*([{};])\s*|(?<=[:,])[ ]+")
+_QUOTED = re.compile(r'("[^"\\]*"|`[^`\\]*`)')
+_UNCLEAR = re.compile(r"[\"'`/\\]")
+_LOOSE = re.compile(r" ?([=<>{}(),:?;&|*!]) ?")
+_EMPTY = re.compile(r"\n{2,}")
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
@@ -58,8 +62,10 @@ def _collect(path: Path, parts: list[str], seen: set[Path]) -> None:
 
 
 @lru_cache
-def style_text(*paths: Path) -> str:
+def style_text(*paths: Path, hosted: bool = True) -> str:
     """Return the colours and rules that all widgets share, followed by the style sheets given.
+
+    A page of its own has no host whose theme must be followed, and leaves such rules out (`hosted`).
 
     Examples
     --------
@@ -67,7 +73,7 @@ def style_text(*paths: Path) -> str:
     True
     """
     sheets = [path.read_text(encoding="utf-8") for path in (WIDGETS / "base.css", *paths)]
-    return "\n".join([css_variables(".autodiff-lab"), *sheets])
+    return "\n".join([css_variables(".autodiff-lab", hosted=hosted), *sheets])
 
 
 def without_comments(text: str) -> str:
@@ -84,12 +90,35 @@ def without_comments(text: str) -> str:
     return _INDENT.sub("", _TYPE.sub("", _COMMENT.sub("", text)))
 
 
+def compact_script(text: str) -> str:
+    r"""Return a script without comments, empty lines and the spaces that it does not need.
+
+    What is quoted stays as it is, and so does a line in which it is not plain where a quotation ends (one with a
+    pattern, or a template in a template).  Names and lines stay too, and the page can still be read.
+
+    Examples
+    --------
+    >>> print(compact_script('// why\nconst a = f(b, c) + 1;\n\n\nconst d = ["x = y", /z = 1/];\n'), end="")
+    const a=f(b,c)+ 1;
+    const d = ["x = y", /z = 1/];
+    """
+    return "\n".join(map(_tight, _EMPTY.sub("\n", without_comments(text)).split("\n")))
+
+
+def _tight(line: str) -> str:
+    pieces = _QUOTED.split(line)
+    if line.count("`") > 2 or any(_UNCLEAR.search(piece) for piece in pieces[::2]):
+        return line
+    pieces[::2] = [_LOOSE.sub(r"\1", piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
 def compact_style(text: str) -> str:
     r"""Return a style sheet without comments and without the space that it does not need.
 
     Examples
     --------
     >>> compact_style("/* why */\n.box {\n  color: red;\n}\n")
-    '.box{color: red;}'
+    '.box{color:red;}'
     """
-    return _AROUND.sub(r"\1", without_comments(text)).strip()
+    return _AROUND.sub(lambda found: found[1] or "", without_comments(text)).strip()

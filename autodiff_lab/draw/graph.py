@@ -10,8 +10,11 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autodiff_lab.draw.deliveries import words
 from autodiff_lab.draw.lines import node_size, number
+from autodiff_lab.draw.links import Links
 from autodiff_lab.draw.model import Edge, Graph, Node
+from autodiff_lab.draw.passes import with_passes
 from autodiff_lab.draw.scopes import Scopes, inside, prefixes
 from autodiff_lab.draw.timeline import Timeline
 
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.model import Application, TensorRecord
     from autodiff_lab.recording.recording import Recording
 
+MOST_LEAVES = 6
+"""Leaves that a folded scope without any other input shows."""
 LABEL_LENGTH = 8
 """A constant whose value is written in at most so many characters is labelled with it."""
 
@@ -60,19 +65,19 @@ def graph(
     >>> [(edge.source, edge.target, edge.position) for edge in graph(recording).edges] # doctest: +ELLIPSIS
     [('t...', 'a0', 0), ('t...', 'a0', 1)]
     """
-    return _Builder(recording, within, folded, timeline or Timeline(recording)).build()
+    return _Builder(within, folded, timeline or Timeline(recording)).build()
 
 
 def scope_paths(recording: Recording) -> tuple[str, ...]:
     """Every scope in which a shown op ran, outer ones before inner ones, in order of first use."""
-    return tuple(Scopes(recording).members)
+    return tuple(Scopes(with_passes(recording)).members)
 
 
 class _Builder:
     """Gathers the nodes and edges of one graph."""
 
-    def __init__(self, recording: Recording, within: str, folded: Iterable[str] | None, timeline: Timeline) -> None:
-        self.recording = recording
+    def __init__(self, within: str, folded: Iterable[str] | None, timeline: Timeline) -> None:
+        self.recording = timeline.recording
         self.timeline = timeline
         self.scopes = timeline.scopes
         self.within = within.strip("/")
@@ -93,6 +98,7 @@ class _Builder:
     def build(self) -> Graph:
         for application in self.scopes.around(self.within):
             self._add(application)
+        self.edges += Links(self.timeline, self.nodes, self._users).edges(self._home)
         nodes = tuple(self._sized(node) for node in self.nodes.values())
         folded = frozenset(node.key[1:] for node in nodes if node.members and not node.outside)
         return Graph(nodes, tuple(self.edges), self.inner, folded)
@@ -149,17 +155,21 @@ class _Builder:
     def _folds_away(self, tensor: int, target: str) -> bool:
         """Whether a leaf is a private matter of a folded scope: a parameter or a number that nobody else uses."""
         record = self.recording.tensors[tensor]
-        small = record.kind == "variable" or record.snapshot.size == 1
-        private = target.startswith("s") and inside(record.scope, target[1:]) and self._users(tensor) == {target}
-        return small and private and record.application is None
+        if not target.startswith("s") or self._users(tensor) != {target}:
+            return False
+        if tensor in self.timeline.scopes.later_reads:
+            return True
+        small = record.kind == "variable" or record.snapshot.size == 1 or tensor in self.timeline.delivered
+        return (small or not record.name) and inside(record.scope, target[1:])
 
     def _fed(self, target: str) -> bool:
-        """Whether a folded scope has any other input; one that has none shows its leaves, to be no riddle."""
+        """Whether a folded scope has any other input; one that has none shows its few leaves, to be no riddle."""
         if target not in self.fed:
             members = [self.scopes.shown[index] for index in self.scopes.members[target[1:]]]
             made = {tensor for member in members for tensor in member.outputs}
             read = {tensor for member in members for tensor in member.inputs}
-            self.fed[target] = not all(self._folds_away(tensor, target) for tensor in read - made)
+            private = [self._folds_away(tensor, target) for tensor in read - made]
+            self.fed[target] = len(private) > MOST_LEAVES or not all(private)
         return self.fed[target]
 
     def _is_inside(self, source: str, tensor: int) -> bool:
@@ -178,20 +188,15 @@ class _Builder:
             self._node(self.recording.applications[record.application])
 
     def _leaf(self, key: str, record: TensorRecord) -> Node:
+        outside = bool(self.within) and not inside(record.scope, self.within)
+        delivery = self.timeline.delivered.get(record.id)
+        if delivery is not None:
+            label = words(self.recording, delivery)
+            return Node(key, "gradient", label, record.name or "", (record.id,), scope=record.scope, outside=outside)
         kind = "variable" if record.kind == "variable" else "constant"
         value = number(record.snapshot) if record.snapshot.shape == () and record.application is None else ""
         label = record.name or (value if kind == "constant" and 0 < len(value) <= LABEL_LENGTH else "")
-        label = label or self._gradient_label(record.id) or kind
-        outside = bool(self.within) and not inside(record.scope, self.within)
-        return Node(key, kind, label, tensors=(record.id,), scope=record.scope, outside=outside)
-
-    def _gradient_label(self, tensor: int) -> str:
-        """Return words for a result of a backward pass; empty for any other tensor."""
-        for sweep in self.recording.sweeps:
-            if tensor in sweep.results:
-                source = self.recording.tensors[sweep.sources[sweep.results.index(tensor)]]
-                return f"gradient of {source.name}" if source.name else "gradient"
-        return ""
+        return Node(key, kind, label or kind, tensors=(record.id,), scope=record.scope, outside=outside)
 
     def _node(self, application: Application) -> None:
         key = self._home(application)
@@ -227,6 +232,8 @@ class _Builder:
         )
 
     def _leaving(self, key: str, members: tuple[int, ...]) -> tuple[int, ...]:
-        """Tensors made in a folded scope that others use, or that nobody does."""
+        """What a folded scope is for: what a gradient was taken of, then what others use; else what nobody uses."""
         made = (tensor for index in members for tensor in self.scopes.shown[index].outputs)
-        return tuple(tensor for tensor in made if self._users(tensor) != {key})
+        leaving = [tensor for tensor in made if self._users(tensor) != {key}]
+        told = [t for t in leaving if t in self.scopes.targets or self._users(t)] or leaving
+        return tuple(sorted(told, key=lambda tensor: tensor not in self.scopes.targets))

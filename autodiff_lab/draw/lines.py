@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from autodiff_lab.recording.numbers import brief, dimensions
+from autodiff_lab.recording.numbers import SHOWN, brief, dimensions, short
 
 if TYPE_CHECKING:
     from autodiff_lab.draw.model import Node
@@ -30,6 +30,8 @@ FAILED = "failed"
 NUMBER_WIDTH = 24
 """Characters beyond which a value is cut on a node; the tip has it whole."""
 LABEL_WIDTH = 24
+NAME_WIDTH = 10
+"""Characters of the name of a folded scope's result."""
 PAD_X, PAD_Y, GAP = 12, 8, 6
 LINE, FIRST_LINE = 17, 20
 SLASH_ROOM = 12.0
@@ -81,9 +83,11 @@ def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> Nod
     tensor = node.tensors[0]
     snapshot = recording.tensors[tensor].snapshot
     shape = "" if len(node.tensors) > 1 else dimensions(snapshot.shape)
+    told = recording.tensors[tensor].name if node.members else None
     value, state = PENDING, "pending"
     if timeline.has_value(tensor, moment):
-        value, state = number(snapshot), "known"
+        value, state = number(snapshot, gradient=node.kind == "gradient"), "known"
+        value = f"{cut(told, NAME_WIDTH)} {value}" if told else value
     if value == node.label and node.kind == "constant":
         value = ""
     gradient = timeline.gradient(tensor, moment)
@@ -93,12 +97,14 @@ def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> Nod
 def gradient_text(gradient: Gradient, recording: Recording) -> str:
     """A gradient in one short line: the number, or the mark for why there is none."""
     if gradient.tensor is not None:
-        return number(recording.tensors[gradient.tensor].snapshot)
+        return number(recording.tensors[gradient.tensor].snapshot, gradient=True)
     return {"pending": PENDING, "no path": NO_PATH}.get(gradient.state, "")
 
 
-def number(snapshot: Snapshot) -> str:
+def number(snapshot: Snapshot, gradient: bool = False) -> str:
     """A value short enough for a node; its shape has a place of its own, so it is not repeated here.
+
+    Many elements are told by `bulk`.
 
     Examples
     --------
@@ -107,7 +113,7 @@ def number(snapshot: Snapshot) -> str:
     >>> number(snapshot(np.array([0.12345, -0.5, 12.0, 1e-9, 4.0])))
     '[0.1235, −0.5, 12, …]'
     """
-    text = brief(snapshot, minus=MINUS).removesuffix(" " + dimensions(snapshot.shape))
+    text = bulk(snapshot, gradient) or brief(snapshot, minus=MINUS).removesuffix(" " + dimensions(snapshot.shape))
     if len(text) <= NUMBER_WIDTH:
         return text
     if not text.startswith("["):
@@ -116,6 +122,46 @@ def number(snapshot: Snapshot) -> str:
     kept = text[:end] if end > 0 else text[: NUMBER_WIDTH - 3]
     closing = "]" * (kept.count("[") - kept.count("]"))
     return f"{kept}, {PENDING}{closing}"
+
+
+def bulk(snapshot: Snapshot, gradient: bool = False) -> str:
+    """Many numbers in one short line: where they lie and how far they spread; for a gradient, how large it is.
+
+    The elements of a gradient often add up to nothing, so that their mean says nothing.  Where only extremes were
+    kept, the largest element stands for the norm, and the range for the spread.  Empty for a few elements, for nan and
+    for what is no float.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.recording.snapshot import snapshot
+    >>> values = snapshot(np.array([3.0, -3.0, 3.0, -3.0, 3.0, -3.0, 3.0, -3.0]))
+    >>> bulk(values), bulk(values, gradient=True)
+    ('0 ± 3', '‖g‖ 8.485')
+    >>> large = snapshot(np.linspace(-2.0, 1.0, 500))
+    >>> bulk(large), bulk(large, gradient=True)
+    ('−2 … 1', 'max |g| 2')
+    """
+    kept = snapshot.summary
+    if snapshot.size <= SHOWN or not snapshot.dtype.startswith("float") or not snapshot.finite:
+        return ""
+    if kept is not None:
+        low, high = kept.minimum, kept.maximum
+        if low is None or high is None:
+            return ""
+    else:
+        array = np.asarray(snapshot.array, np.float64)
+        low, high = float(array.min()), float(array.max())
+    if low == high:
+        return f"all {short(low, minus=MINUS)}"
+    if gradient:
+        return f"max |g| {short(max(-low, high))}" if kept is not None else f"‖g‖ {short(float(np.linalg.norm(array)))}"
+    if kept is not None:
+        return f"{short(low, minus=MINUS)} {PENDING} {short(high, minus=MINUS)}"
+    mean, spread = float(array.mean()), float(array.std())
+    # What rounding leaves of a mean of 0 is no number to show.
+    mean = 0.0 if abs(mean) < 1e-6 * spread else mean
+    return f"{short(mean, 3, MINUS)} ± {short(spread, 3)}"
 
 
 def cut(text: str, most: int) -> str:
@@ -179,7 +225,7 @@ def _gradients(node: Node, timeline: Timeline) -> list[str]:
         return []
     records = timeline.recording.tensors
     arrivals = timeline.arrivals.get(node.tensors[0], ())
-    shown = [number(records[arrival.total].snapshot) for arrival in arrivals if arrival.total in records]
+    shown = [number(records[arrival.total].snapshot, gradient=True) for arrival in arrivals if arrival.total in records]
     return shown or [gradient_text(timeline.gradient(node.tensors[0]), timeline.recording)]
 
 

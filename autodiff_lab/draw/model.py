@@ -13,7 +13,8 @@ from dataclasses import dataclass
 class Node:
     """A leaf, an application, or a folded scope.
 
-    `kind` is 'variable', 'constant', 'op', 'backward op' (an op of an inner backward pass), 'failed' or 'scope'.
+    `kind` is 'variable', 'constant', 'gradient' (a leaf that a backward pass made), 'op', 'backward op' (an op of an
+    inner backward pass), 'failed' or 'scope'.
     `label` is large (the user's name or the op's symbol), `name` the user's name of the first output if the label is
     the op.  `tensors` are the ids whose values it shows, first one first; `members` the applications folded into it.
     `width` and `height` hold its text, in pixels.  A node that is `outside` only says where an edge comes from or goes.
@@ -34,12 +35,17 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One tensor going into one input of one application; a value that is used twice has two edges."""
+    """One tensor going into one input of one application; a value that is used twice has two edges.
+
+    Two more kinds compute nothing: an 'adjoint' edge leads from a node to the gradient that a backward pass found for
+    it, an 'assigned' one from what a variable was given to where it is read next.
+    """
 
     source: str
     target: str
     tensor: int
     position: int
+    kind: str = "value"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autodiff_lab.draw.assets import WIDGETS, compact_style, module_text, style_text, without_comments
+from autodiff_lab.draw.assets import WIDGETS, compact_script, compact_style, module_text, style_text
 from autodiff_lab.draw.graph import graph
 from autodiff_lab.draw.layout import layout
 from autodiff_lab.draw.scene import scene
@@ -29,8 +29,17 @@ _ROOM = """
 html { color-scheme: light dark; }
 body { margin: 0; padding: 16px; }
 body, .autodiff-lab { background: var(--lab-paper); }
-.explorer { max-width: 1600px; margin: 0 auto; --explorer-height: max(320px, min(60vh, 640px)); }
-@media (max-width: 700px) { body { padding: 8px; } }
+.explorer { display: flex; flex-direction: column; max-width: 1600px; min-height: calc(100vh - 32px); margin: 0 auto; }
+.explorer .panels { flex: 1 0 auto; }
+.explorer .stage { display: flex; flex-direction: column; }
+.explorer .graph { flex: 1 0 auto; }
+.explorer .card { height: 0; min-height: 100%; max-height: none; }
+@media (max-width: 700px) {
+body { padding: 8px; }
+.explorer { min-height: calc(100vh - 16px); }
+.explorer .panels { grid-template-rows: 1fr auto; }
+.explorer .card { height: auto; min-height: 224px; }
+}
 """
 _BEGIN = """
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
@@ -69,7 +78,7 @@ def page(recording: Recording, title: str | None = None) -> str:
     payload = scene(recording)
     name = clipped(title or payload["title"] or "Recording")
     payload["title"] = name
-    state = {"scene": payload, "step": payload["start"], "view": ""}
+    state = {"scene": payload, "step": payload["start"], "view": payload["open"]}
     return document(name, state, WIDGETS / "explorer", _without_script(recording))
 
 
@@ -88,8 +97,8 @@ def document(title: str, state: dict[str, Any], widget: Path, otherwise: str = "
         Markup that is shown where no script runs.
     """
     module = module_text(widget / "widget.js").replace("\nexport default", "\nconst widget =")
-    script = without_comments(f"{module}\n{module_text(_STAND_IN)}\n{_BEGIN}")
-    style = compact_style(style_text(*sorted(widget.glob("*.css"))) + _ROOM)
+    script = compact_script(f"{module}\n{module_text(_STAND_IN)}\n{_BEGIN}")
+    style = compact_style(style_text(*sorted(widget.glob("*.css")), hosted=False) + _ROOM)
     styles = [style, *re.findall(r"<style[^>]*>(.*?)</style>", otherwise, re.DOTALL)]
     text = "\n".join([
         "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
@@ -130,7 +139,7 @@ def _without_script(recording: Recording) -> str:
     picture = ""
     if len(drawn.nodes) <= _MOST_NODES:
         try:
-            picture = svg(drawn, layout(drawn), recording)
+            picture = svg(drawn, layout(drawn), recording, themed=False)
         except LayoutFailed as failure:
             picture = f"<p>{escape(str(failure))}</p>"
     account = recording.to_text()

@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autodiff_lab.draw.deliveries import root_cause, words
 from autodiff_lab.draw.formula import template
+from autodiff_lab.draw.naming import told
+from autodiff_lab.draw.scopes import inside
 from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.draw.values import Values, clipped
 from autodiff_lab.draw.views import views
@@ -20,7 +23,7 @@ from autodiff_lab.explain import remarks
 from autodiff_lab.recording.model import Application, Flow, Moment, OpInfo, Sweep
 from autodiff_lab.recording.recording import Recording
 
-FORMAT = 1
+FORMAT = 2
 NOTHING = -1
 """In place of a position where there is nothing."""
 
@@ -54,7 +57,8 @@ class _Tables:
     """The tables under construction."""
 
     def __init__(self, recording: Recording) -> None:
-        self.recording = recording
+        self.timeline = Timeline(recording)
+        self.recording = self.timeline.recording
         self.values = Values()
         self.places: dict[Place, int] = {}
         self.ops: dict[tuple[str, int], int] = {}
@@ -62,8 +66,7 @@ class _Tables:
         self.tensors: dict[int, list[Any]] = {}
 
     def payload(self) -> dict[str, Any]:
-        recording = self.recording
-        timeline = Timeline(recording)
+        recording, timeline = self.recording, self.timeline
         self.tracked = timeline.tracked
         drawn = _drawn(recording)
         born = {moment.application: at for at, moment in enumerate(recording.order, start=1) if moment.sweep is None}
@@ -78,6 +81,8 @@ class _Tables:
             "steps": [self.step(moment) for moment in recording.order],
             "sweeps": [self.sweep(sweep) for sweep in recording.sweeps],
             "left": self.left(),
+            "open": opened(recording, pictures[""].loop()),
+            "loops": [picture.loop() for picture in pictures.values() if picture.loop()],
             "views": {path: picture.payload(recording.numbers) for path, picture in pictures.items()},
         }
         for picture in pictures.values():
@@ -92,16 +97,24 @@ class _Tables:
 
     def application(self, application: Application, born: int) -> list[Any]:
         key = (application.op, len(application.inputs))
+        root = root_cause(self.recording, application.cause)
         return [
             self.ops.setdefault(key, len(self.ops)),
             [self.tensor(t) for t in application.inputs],
             [self.tensor(t) for t in application.outputs],
-            self.place(application.place),
+            self.place(application.place if root is None else root.place),
             self.scopes.setdefault(application.scope, len(self.scopes)),
             born,
             application.error or "",
             _parameters(application.params),
+            *([] if root is None else [self.derivative_of(application, root)]),
         ]
+
+    def derivative_of(self, application: Application, root: Application) -> str:
+        """Say whose derivative rule ran an op: that of an op of the user's lines, or of an op of its derivative."""
+        inner = application.cause is not None and self.recording.applications[application.cause].cause is not None
+        where = self.recording.where(root.place)
+        return clipped(f"derivative of {'the derivative of ' * inner}{root.op}{' at ' * bool(where)}{where}")
 
     def op(self, name: str, inputs: int) -> list[Any]:
         info = self.recording.ops.get(name) or OpInfo(name)
@@ -116,13 +129,22 @@ class _Tables:
             record = self.recording.tensors[key]
             self.tensors[number] = row = []
             made = NOTHING if record.application is None else record.application
-            value = self.values.position(record.snapshot)
-            name = clipped(record.name or "")
-            row.extend([name, record.kind, value, made, self.place(record.place), int(key in self.tracked)])
+            delivery = self.timeline.delivered.get(key)
+            value = self.values.position(record.snapshot, delivery is not None)
+            kind = record.kind if delivery is None else "gradient"
+            row.extend(
+                [clipped(record.name or ""), kind, value, made, self.place(record.place), int(key in self.tracked)]
+            )
+            said = told(self.recording, key) if delivery is None else words(self.recording, delivery)
+            if delivery is not None or (not record.name and not said.startswith("%")):
+                row.append("" if record.name else clipped(said))
+            if delivery is not None:
+                row.append(delivery.moment + 1)
         return number
 
     def value(self, key: int | None) -> int:
-        return NOTHING if key is None else self.values.position(self.recording.tensors[key].snapshot)
+        """The row of a gradient."""
+        return NOTHING if key is None else self.values.position(self.recording.tensors[key].snapshot, gradient=True)
 
     def place(self, place: Place | None) -> int:
         return NOTHING if place is None else self.places.setdefault(place, len(self.places))
@@ -182,6 +204,13 @@ def start(order: Sequence[Moment]) -> int:
     """The step that is shown first: the end of the forward pass before the first sweep, so that → goes backwards."""
     backward = (at for at, moment in enumerate(order) if moment.sweep is not None)
     return next(backward, len(order))
+
+
+def opened(recording: Recording, loop: Sequence[str]) -> str:
+    """The scope that is open at first: of a training loop the turn in which one starts, else the whole program."""
+    at = start(recording.order)
+    scope = recording.applications[recording.order[at - 1].application].scope if at else ""
+    return next((turn for turn in loop if inside(scope, turn)), "")
 
 
 def _parameters(params: dict[str, Any] | None) -> str:

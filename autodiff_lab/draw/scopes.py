@@ -24,6 +24,12 @@ class Scopes:
         For every scope, outer ones before inner ones: the shown applications that ran in it or further inside.
     readers : dict of int to list of int
         For every tensor: the shown applications that take it.
+    reads : dict of int to list of int
+        For every variable: the tensors that were read from it, in order.
+    later_reads : frozenset of int
+        Reads of variables but for the first of each.
+    targets : frozenset of int
+        Tensors of which gradients were taken.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -42,6 +48,12 @@ class Scopes:
                 self.members.setdefault(path, []).append(application.index)
             for tensor in application.inputs:
                 self.readers[tensor].append(application.index)
+        self.reads: defaultdict[int, list[int]] = defaultdict(list)
+        for key, record in sorted(recording.tensors.items()):
+            if record.kind == "variable" and record.variable is not None:
+                self.reads[record.variable].append(key)
+        self.later_reads = frozenset(key for keys in self.reads.values() for key in keys[1:])
+        self.targets = frozenset(target for sweep in recording.sweeps for target in sweep.targets)
 
     def around(self, within: str) -> list[Application]:
         """Return the applications inside a scope, and those outside that read what was made in it; in order."""

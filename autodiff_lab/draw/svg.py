@@ -44,10 +44,13 @@ _STYLE = """
 .lab-head { fill: var(--lab-forward); }
 .lab-back .lab-edge { stroke: var(--lab-backward); stroke-dasharray: 5 3; }
 .lab-back .lab-head { fill: var(--lab-backward); }
+.lab-assigned .lab-edge { stroke: var(--lab-muted); stroke-width: 1; stroke-dasharray: 1 4; }
+.lab-assigned .lab-head { fill: var(--lab-muted); }
 .lab-to-come { opacity: 0.45; }
 .lab-box { fill: var(--lab-paper); stroke: var(--lab-muted); stroke-width: 1.25; }
 .lab-variable .lab-box { fill: var(--lab-panel); stroke: var(--lab-forward); }
 .lab-constant .lab-box { fill: var(--lab-panel); stroke: var(--lab-hairline); }
+.lab-node.lab-gradient .lab-box { fill: var(--lab-panel); stroke: var(--lab-backward); stroke-dasharray: 5 3; }
 .lab-outside .lab-box { stroke-dasharray: 2 3; }
 .lab-failed .lab-box { stroke: var(--lab-cut); stroke-width: 2; }
 .lab-halo { fill: none; stroke: var(--lab-now); stroke-width: 6; }
@@ -74,6 +77,7 @@ def svg(
     theme: str = "auto",
     show: Iterable[str] = SHOWN,
     timeline: Timeline | None = None,
+    themed: bool = True,
 ) -> str:
     """Draw a recording as a static picture.
 
@@ -92,6 +96,8 @@ def svg(
         Any of ``"values"``, ``"gradients"``, ``"shapes"`` and ``"names"``.
     timeline : Timeline, optional
         That of the recording, if the caller has it already.
+    themed : bool
+        Whether it brings its colours along; inside a page that has them it need not.
 
     Returns
     -------
@@ -117,7 +123,8 @@ def svg(
         raise ValueError(f"show has {sorted(shown - PARTS)}; the parts are {', '.join(sorted(PARTS))}.")
     timeline = timeline or Timeline(recording)
     root = f"lab-picture lab-theme-{theme}"
-    style = themes.css_variables(f".lab-theme-{theme}", theme) + _STYLE.strip()
+    colours = themes.css_variables(f".lab-theme-{theme}", theme)
+    style = (colours if themed else "") + _STYLE.strip()
     title, where = cut(recording.title, TITLE_LENGTH), position(recording, moment)
     caption = CAPTION if title or where else 0.0
     told = text_width(title, 14.0, strong=True) + text_width(where, 14.0) + 3 * MARGIN
@@ -156,6 +163,11 @@ def _edges(graph: Graph, layout: Layout, timeline: Timeline, moment: int | None,
     drawn = []
     for edge, curve in zip(graph.edges, layout.curves, strict=True):
         target = nodes[edge.target]
+        if edge.kind != "value":
+            if edge.kind == "assigned" or gradients:
+                kind = "lab-assigned" if edge.kind == "assigned" else "lab-back"
+                drawn.append(_line(curve, kind, timeline.has_value(edge.tensor, moment)))
+            continue
         members = target.members if target.application is None else (target.application,)
         done = any(timeline.has_run(member, moment) for member in members)
         drawn.append(_line(curve, "lab-forth", done))

@@ -90,7 +90,7 @@ def colours(theme: str) -> Mapping[str, str]:
     return {"light": LIGHT, "dark": DARK}[theme]
 
 
-def css_variables(selector: str = ":root", theme: str = "auto") -> str:
+def css_variables(selector: str = ":root", theme: str = "auto", hosted: bool = True) -> str:
     """Custom properties for every role, fonts included, as rules for one selector.
 
     Parameters
@@ -99,6 +99,8 @@ def css_variables(selector: str = ":root", theme: str = "auto") -> str:
         Where the properties hold, for example ``".lab-explorer"``.
     theme : str
         ``"light"``, ``"dark"``, or ``"auto"``: what the notebook says, else what the system prefers.
+    hosted : bool
+        Whether there may be a notebook that says so.
 
     Returns
     -------
@@ -122,6 +124,7 @@ def css_variables(selector: str = ":root", theme: str = "auto") -> str:
     rules = [f"{selector} {{ {_properties(first)} {fonts} }}"]
     if theme == "auto":
         rules.append(f"@media (prefers-color-scheme: dark) {{ {selector} {{ {_properties(DARK)} }} }}")
+    if theme == "auto" and hosted:
         rules.append(f"{_inside(LIGHT_HOSTS, selector)} {{ {_properties(LIGHT)} }}")
         rules.append(f"{_inside(DARK_HOSTS, selector)} {{ {_properties(DARK)} }}")
     rules.append(f"@media (forced-colors: active) {{ {selector} {{ {_important(FORCED)} }} }}")

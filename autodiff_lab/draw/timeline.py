@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from autodiff_lab.draw.deliveries import Delivery, deliveries
+from autodiff_lab.draw.passes import with_passes
 from autodiff_lab.draw.scopes import Scopes
 
 if TYPE_CHECKING:
@@ -51,10 +53,11 @@ class Timeline:
     Parameters
     ----------
     recording : Recording
-        Read once; the timeline keeps no copy of its values.
+        Read once; the timeline keeps no copy of its values.  Its own `recording` has scopes for the turns of a loop.
     """
 
     def __init__(self, recording: Recording) -> None:
+        recording = with_passes(recording)
         self.recording = recording
         self.end = len(recording.order)
         self.ran: dict[int, int] = {}
@@ -75,7 +78,9 @@ class Timeline:
         return moment is None or self.ran.get(application, START) <= moment
 
     def has_value(self, tensor: int, moment: int | None = None) -> bool:
-        """Whether a tensor has its value: leaves always do."""
+        """Whether a tensor has its value: leaves always do, but for those that a backward pass is yet to make."""
+        if tensor in self.delivered:
+            return moment is None or self.delivered[tensor].moment <= moment
         made_by = self.recording.tensors[tensor].application
         return made_by is None or self.has_run(made_by, moment)
 
@@ -131,6 +136,11 @@ class Timeline:
     def scopes(self) -> Scopes:
         """Which applications are shown, and in which scopes they ran."""
         return Scopes(self.recording)
+
+    @cached_property
+    def delivered(self) -> dict[int, Delivery]:
+        """What backward passes made and no shown op did, by tensor."""
+        return deliveries(self.recording, self.visited, self.ran)
 
     @cached_property
     def arrivals(self) -> dict[int, tuple[_Arrival, ...]]:

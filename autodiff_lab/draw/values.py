@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.draw.lines import number
+from autodiff_lab.draw.lines import bulk, number
 from autodiff_lab.recording.numbers import brief, dimensions
 from autodiff_lab.recording.snapshot import Snapshot
 
@@ -22,21 +22,21 @@ class Values:
     def __init__(self) -> None:
         self._rows: dict[tuple[Any, ...], int] = {}
         self._kinds: dict[tuple[str, str], int] = {}
-        self._seen: dict[int, tuple[Snapshot, int]] = {}
+        self._seen: dict[tuple[int, bool], tuple[Snapshot, int]] = {}
 
-    def position(self, snapshot: Snapshot) -> int:
-        """Return the row of a value."""
-        known = self._seen.get(id(snapshot))
+    def position(self, snapshot: Snapshot, gradient: bool = False) -> int:
+        """Return the row of a value; many elements are told in another way if they are a gradient."""
+        known = self._seen.get((id(snapshot), gradient))
         if known is not None:
             return known[1]
         kind = (str(snapshot.dtype), dimensions(snapshot.shape))
-        short = brief(snapshot, minus="−")
+        short = f"{bulk(snapshot, gradient)} {kind[1]}" if bulk(snapshot, gradient) else brief(snapshot, minus="−")
         full = full_text(snapshot)
-        small = number(snapshot)
+        small = number(snapshot, gradient)
         place = self._kinds.setdefault(kind, len(self._kinds))
         row = (short, "" if full == short else full, "" if small == short else small, place, mark(snapshot))
         position = self._rows.setdefault(row, len(self._rows))
-        self._seen[id(snapshot)] = snapshot, position
+        self._seen[id(snapshot), gradient] = snapshot, position
         return position
 
     def tables(self) -> tuple[list[list[str]], list[list[Any]]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from autodiff_lab.draw.graph import graph, scope_paths
 from autodiff_lab.draw.layout import layouts
+from autodiff_lab.draw.layout.rows import turns
 from autodiff_lab.draw.model import Graph, Layout
 from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.draw.values import clipped
@@ -29,6 +30,10 @@ class Picture:
     graph: Graph
     layout: Layout | None
     why: str = ""
+
+    def loop(self) -> list[str]:
+        """The paths of the turns of a training loop that the picture shows, in order; most pictures show none."""
+        return [key[1:] for key in turns(self.graph)]
 
     def tensors(self) -> Iterator[int]:
         """Yield the ids of the tensors that the picture shows."""
@@ -54,6 +59,7 @@ class Picture:
             nodes.append([*names, shown, application, members, int(node.outside), *corner])
         edges = [
             [place[edge.source], place[edge.target], numbers[edge.tensor], edge.position, curve_text(curve)]
+            + ([] if edge.kind == "value" else [edge.kind])
             for edge, curve in zip(self.graph.edges, self.layout.curves, strict=True)
         ]
         size = [round(self.layout.width), round(self.layout.height)]

@@ -15,7 +15,7 @@ from tests.draw import handmade
     (np.float32(0.0), "0"),
     (np.array([0.0, np.nan]), "[0, nan]"),
     (np.array([np.inf]), "[inf]"),
-    (np.ones((64, 256)), "mean 1"),
+    (np.ones((64, 256)), "all 1"),
     (np.full((2, 3), 0.123456), "[[0.1235, 0.1235, …]]"),
 ])  # fmt: skip
 def test_a_number_is_short_and_its_shape_is_told_elsewhere(value: np.ndarray, text: str) -> None:

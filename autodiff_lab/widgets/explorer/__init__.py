@@ -39,7 +39,7 @@ class Explorer(LabWidget):
     step : int
         From 0 (nothing has run) to the number of steps; values outside are held to these bounds.
     view : str
-        Path of the scope that is open, ``""`` for the whole program.
+        Path of the scope that is open, ``""`` for the whole program.  Of a training loop, one turn is open at first.
 
     Raises
     ------
@@ -69,7 +69,8 @@ class Explorer(LabWidget):
         self.recording = recording
         payload = scene(recording)
         self.set_trait("scene", payload)
-        super().__init__(step=payload["start"] if step is None else step, **traits)
+        first = {} if step is not None else {"step": payload["start"], "view": payload["open"]}
+        super().__init__(**({"step": step} | first | traits))
 
     @traitlets.validate("step")
     def _within_the_steps(self, proposal: Any) -> int:

@@ -12,6 +12,7 @@ const PAD = 12;
 const FIRST_LINE = 22;
 const LINE = 17;
 const LONGEST = 24;
+const LONGEST_RESULT = 10;
 
 /**
  * Draw a box; `paintBox` fills in what changes.
@@ -58,7 +59,7 @@ const START = {
 
 /** @param {Box} box @param {string} name @param {number} shift */
 function outline(box, name, shift) {
-  const leaf = box.kind === "variable" || box.kind === "constant";
+  const leaf = ["variable", "constant", "gradient"].includes(box.kind);
   const corner = leaf ? Math.min(18, box.height / 2) : 6;
   return drawing("rect", { class: name, x: shift, y: -shift, width: box.width, height: box.height, rx: corner });
 }
@@ -129,11 +130,18 @@ export function paintBox(scene, state, box, picture) {
   show(
     picture,
     ready ? "done" : "to-come",
-    ready ? tensor.value.small : PENDING_MARK,
+    ready ? resultOf(box, tensor) : PENDING_MARK,
     gradient.state === "no path" ? (isCut ? "/ cut" : "/ no path") : gradientText(gradient),
     `${kind}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,
     partial ? `${gradient.arrived} of ${gradient.expected}` : "",
   );
+}
+
+/** A folded scope says the name of what it shows. @param {Box} box @param {Tensor} tensor */
+function resultOf(box, tensor) {
+  if (!box.members.length || !tensor.named) return tensor.value.small;
+  const name = tensor.name.length <= LONGEST_RESULT ? tensor.name : `${tensor.name.slice(0, LONGEST_RESULT - 1)}…`;
+  return `${name} ${tensor.value.small}`;
 }
 
 /**
@@ -167,6 +175,7 @@ export function tipOf(scene, state, box) {
   if (application) {
     const params = application.params ? `, ${application.params}` : "";
     told.push(`${application.op.name}(${namesOf(scene, application.inputs).join(", ")}${params})`);
+    if (application.of) told.push(application.of);
     if (application.error) told.push(`failed: ${application.error}`);
   }
   if (box.kind === "scope") told.push(`scope ${box.key.slice(1)}: ${counted(box.members.length, "op")}; Enter opens it`);
@@ -187,7 +196,8 @@ export function tensorWords(scene, state, tensor) {
   const slope = gradient.value ? `; gradient ${inFull(gradient.value)}` : "";
   const exit = scene.left.get(tensor.number);
   const left = exit ? `; left the tape through ${exit.how}` : "";
-  return `${tensor.name}: ${dtype}${shape ? ` ${shape}` : ""} = ${known}${slope}${left}`;
+  const number = tensor.name.startsWith("%") || tensor.named ? "" : ` (%${tensor.number})`;
+  return `${tensor.name}${number}: ${dtype}${shape ? ` ${shape}` : ""} = ${known}${slope}${left}`;
 }
 
 /** Every digit, unless they fill the panel. @param {Value} value */

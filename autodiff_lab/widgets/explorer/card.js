@@ -1,9 +1,9 @@
 // The card: one step in words and numbers.  It is short, so it is made anew at every step.
 
 import { element, formula } from "./dom.js";
-import { arrivals, counter, filled, namesOf, sumText } from "./words.js";
+import { arrivals, bracketed, counter, filled, namesOf, sumText } from "./words.js";
 
-/** @import { Scene, Step, Value, Application, Flow } from "./scene.js" */
+/** @import { Scene, Step, Value, Application, Flow, Tensor } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 
 /** Characters from which the numbers of a product stand below each other. */
@@ -39,6 +39,7 @@ function title(scene, application) {
   const where = element("span", { class: "place" }, place?.where ?? "");
   const made = [element("h3", {}, element("span", { class: "op" }, op.name), symbol && element("span", { class: "symbol" }, symbol), where)];
   const parts = [];
+  if (application.of) parts.push(element("p", { class: "detail" }, capitalised(application.of)));
   if (place?.line) parts.push(element("code", { class: "line", title: place.line }, place.line));
   if (op.sentence) {
     parts.push(element("p", { class: "sentence" }, sentence(filled(op.sentence, namesOf(scene, application.inputs)))));
@@ -58,20 +59,26 @@ function sentence(text) {
 
 /** @param {Scene} scene @param {Application} application */
 function forwardBody(scene, application) {
-  const names = namesOf(scene, application.inputs);
-  const outputs = namesOf(scene, application.outputs);
+  const names = bracketed(namesOf(scene, application.inputs));
+  const made = application.outputs.length === 1 ? scene.tensors.get(application.outputs[0]) : undefined;
   const parts = [];
   if (application.op.formula && !application.error) {
-    const lead = outputs.length === 1 ? [element("span", { class: "name" }, outputs[0]), " = "] : [];
+    const lead = made?.named ? [element("span", { class: "name" }, made.name), " = "] : [];
     parts.push(element("p", { class: "rule" }, ...lead, formula(application.op.formula, names)));
   }
   if (application.params) parts.push(element("p", { class: "detail" }, application.params));
   const list = element("dl", { class: "values" });
-  for (const number of new Set(application.inputs)) list.append(...named(scene, number, "input"));
+  const inputs = [...new Set(application.inputs)].filter((number) => !isLiteral(scene.tensors.get(number)));
+  for (const number of inputs) list.append(...named(scene, number, "input"));
   for (const number of application.outputs) list.append(...named(scene, number, "output"));
   parts.push(list);
   if (application.error) parts.push(element("p", { class: "failure" }, element("strong", {}, "failed "), application.error));
   return parts;
+}
+
+/** A number of the program text is its own name, and needs no line that says so. @param {Tensor | undefined} tensor */
+function isLiteral(tensor) {
+  return tensor !== undefined && !tensor.named && Number(tensor.name) === Number(tensor.value.full);
 }
 
 /** @param {Scene} scene @param {number} number @param {string} role */
@@ -79,9 +86,19 @@ function named(scene, number, role) {
   const tensor = scene.tensors.get(number);
   if (!tensor) return [];
   return [
-    element("dt", { class: role }, tensor.name),
+    element("dt", { class: role, title: `%${number} ${tensor.named ? tensor.name : ""}${aboutPlace(tensor)}` }, called(tensor, role)),
     element("dd", { class: role }, numeral(tensor.value, "forward", "value")),
   ];
+}
+
+/** What nobody named is called by how it was computed, and on its own card "result". @param {Tensor} tensor @param {string} role */
+function called(tensor, role) {
+  return tensor.named || role === "input" ? tensor.name : "result";
+}
+
+/** @param {Tensor} tensor */
+function aboutPlace(tensor) {
+  return tensor.place ? ` (${tensor.place.where}: ${tensor.place.line})` : "";
 }
 
 /**
@@ -119,7 +136,7 @@ function product(now, flow, name, local, names) {
   return element(
     "div", { class: long ? "product long" : "product" },
     factor("", numeral(incoming, "backward", "incoming"), "incoming"),
-    factor("×", numeral(flow.local, "local", "local"), local ? formula(local, names) : "local"),
+    factor("×", numeral(flow.local, "local", "local"), local ? formula(local, bracketed(names)) : "local"),
     factor("=", numeral(flow.outgoing, "backward", "outgoing"), "to ", element("strong", {}, name)),
   );
 }
@@ -129,7 +146,7 @@ function product(now, flow, name, local, names) {
  * @param {Step} now @param {Flow} flow @param {string} name @param {string} local @param {string[]} names
  */
 function passage(now, flow, name, local, names) {
-  const rule = element("span", { class: "number local", "data-role": "rule" }, local ? formula(local, names) : "its rule");
+  const rule = element("span", { class: "number local", "data-role": "rule" }, local ? formula(local, bracketed(names)) : "its rule");
   return element(
     "div", { class: "product long" },
     ...now.incoming.map((value) => factor("", numeral(value, "backward", "incoming"), "incoming")),

@@ -1,13 +1,14 @@
 // The edges of the graph: a solid line forwards, a dashed one backwards beside it, and their numbers at the current step.
 
 import { drawing, setAttribute, setText } from "./dom.js";
-import { along, arrowHead, pointsOf } from "./viewport.js";
+import { hasValue } from "./fold.js";
+import { arrowHead, freePlace, pointsOf } from "./viewport.js";
 
 /** @import { Scene, View, Edge, Box } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 /**
  * @typedef {{ edge: Edge, group: SVGGElement, points: [number, number][], back: SVGGElement | null, uses: string[],
- *   target: Box, labels: SVGGElement, label: SVGTextElement | null, shown: string }} EdgePicture
+ *   target: Box, boxes: Box[], labels: SVGGElement, label: SVGTextElement | null, shown: string }} EdgePicture
  */
 
 const BESIDE = 5;
@@ -23,7 +24,7 @@ const BESIDE = 5;
  */
 export function drawEdge(scene, view, edge, at, labels) {
   const points = pointsOf(edge.path);
-  const group = drawing("g", { class: "edge", "data-edge": at, "data-tensor": edge.tensor, "data-position": edge.position });
+  const group = drawing("g", { class: `edge ${edge.kind}`, "data-edge": at, "data-tensor": edge.tensor, "data-position": edge.position });
   group.append(
     drawing("path", { class: "hit", d: edge.path }),
     drawing("path", { class: "line", d: edge.path }),
@@ -32,7 +33,7 @@ export function drawEdge(scene, view, edge, at, labels) {
     group.append(drawing("path", { class: "tip", d: arrowHead(points[points.length - 2], points[points.length - 1]) }));
   }
   const target = view.boxes[edge.target];
-  return { edge, group, points, back: null, uses: usesOf(scene, target, edge), target, labels, label: null, shown: "" };
+  return { edge, group, points, back: null, uses: usesOf(scene, target, edge), target, boxes: view.boxes, labels, label: null, shown: "" };
 }
 
 /**
@@ -42,6 +43,7 @@ export function drawEdge(scene, view, edge, at, labels) {
  * @param {Edge} edge
  */
 function usesOf(scene, target, edge) {
+  if (edge.kind !== "value") return [];
   if (target.application >= 0) return [`${target.application}:${edge.position}`];
   return target.members.flatMap((member) => (scene.applications.get(member)?.inputs ?? [])
     .flatMap((input, position) => (input === edge.tensor ? [`${member}:${position}`] : [])));
@@ -55,6 +57,12 @@ function usesOf(scene, target, edge) {
  */
 export function paintEdge(scene, state, picture) {
   const { target, uses } = picture;
+  if (picture.edge.kind !== "value") {
+    const tensor = scene.tensors.get(picture.edge.tensor);
+    const there = tensor && hasValue(scene, state, tensor) && (picture.edge.kind === "adjoint" || wasRead(scene, state, target));
+    setAttribute(picture.group, "data-time", there ? "done" : "to-come");
+    return;
+  }
   const members = target.application >= 0 ? [target.application] : target.members;
   const ran = members.some((member) => (scene.applications.get(member)?.born ?? 0) <= state.step);
   const passed = uses.filter((use) => state.passed.has(use));
@@ -72,8 +80,19 @@ export function paintEdge(scene, state, picture) {
   if (picture.back) setAttribute(picture.back, "data-passed", passed.length ? "yes" : "no");
   if (value && !picture.label) drawLabel(picture);
   if (!picture.label) return;
-  setText(picture.label, value);
+  const place = value ? freePlace(picture.points, value.length, picture.boxes, picture.edge.position) : null;
+  setText(picture.label, place ? value : "");
+  if (place) {
+    setAttribute(picture.label, "x", place[0].toFixed(1));
+    setAttribute(picture.label, "y", place[1].toFixed(1));
+  }
   setAttribute(picture.label, "class", `share ${share?.mark ?? ""}`);
+}
+
+/** Whether anything in a box has run. @param {Scene} scene @param {State} state @param {Box} box */
+function wasRead(scene, state, box) {
+  return box.application < 0 && !box.members.length
+    || [box.application, ...box.members].some((member) => (scene.applications.get(member)?.born ?? Infinity) <= state.step);
 }
 
 /** @param {EdgePicture} picture */
@@ -86,9 +105,8 @@ function drawBack(picture) {
   picture.group.append(back);
 }
 
-/** Several edges between the same boxes put their numbers at different places. @param {EdgePicture} picture */
+/** @param {EdgePicture} picture */
 function drawLabel(picture) {
-  const [x, y] = along(picture.points, picture.edge.position % 2 ? 0.62 : 0.38);
-  picture.label = drawing("text", { class: "share", x, y: y + (picture.edge.position % 2 ? 19 : -6) });
+  picture.label = drawing("text", { class: "share" });
   picture.labels.append(picture.label);
 }

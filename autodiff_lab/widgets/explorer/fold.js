@@ -110,14 +110,14 @@ export function gradientOf(scene, state, tensor) {
 }
 
 /**
- * Whether a tensor has its value: leaves always do.
+ * Whether a tensor has its value: leaves always do, but for gradients that are yet to come.
  * @param {Scene} scene
  * @param {State} state
  * @param {Tensor} tensor
  */
 export function hasValue(scene, state, tensor) {
   const made = scene.applications.get(tensor.application);
-  return !made || made.born <= state.step;
+  return made ? made.born <= state.step : tensor.there <= state.step;
 }
 
 /**

@@ -259,7 +259,7 @@ export class GraphPanel {
   describeTensor(number) {
     const tensor = this.scene.tensors.get(number);
     if (!tensor || !this.state) return;
-    const users = this.edges.filter((picture) => picture.edge.tensor === number).map((picture) => picture.target.label);
+    const users = this.edges.filter(({ edge }) => edge.tensor === number && edge.kind === "value").map((picture) => picture.target.label);
     const used = `used ${counted(users.length, "time")}: ${users.slice(0, 8).join(", ")}${users.length > 8 ? ", …" : ""}`;
     setText(this.inspector, `${tensorWords(this.scene, this.state, tensor)}\n${used}`);
   }

@@ -1,6 +1,7 @@
 // The top line: title, where the program is between forward and backward, search, fit, and a menu; and the path of scopes.
 
 import { element, iconButton, setAttribute, setText } from "./dom.js";
+import { turnOf } from "./scene.js";
 import { search } from "./words.js";
 
 /** @import { Scene } from "./scene.js" */
@@ -50,13 +51,20 @@ function makePhases(scene, acts) {
 /** Many passes, as in a training loop: a list. @param {Scene} scene @param {HeaderActs} acts */
 function makePhaseList(scene, acts) {
   const list = element("select", { class: "phases", "aria-label": "Phases" });
-  scene.phases.forEach((phase, at) => list.append(element("option", { value: at }, `${at + 1}. ${phase.label}`)));
+  scene.phases.forEach((phase, at) => list.append(element("option", { value: at }, phaseName(scene, phase, at))));
   list.addEventListener("change", () => acts.go(scene.phases[Number(list.value)].first), { signal: acts.signal });
   const paint = (/** @type {State} */ state) => {
     const at = scene.phases.findIndex((phase) => state.step >= phase.first && state.step <= phase.last);
     list.value = String(Math.max(at, 0));
   };
   return { element: list, paint };
+}
+
+/** In a loop the turn is told as well. @param {Scene} scene @param {import("./scene.js").Phase} phase @param {number} at */
+function phaseName(scene, phase, at) {
+  const last = scene.applications.get(scene.steps[phase.last - 1].application)?.scope ?? "";
+  const turn = turnOf(scene, last);
+  return turn ? `${turn.path.split("/").pop()} · ${phase.sweep < 0 ? "forward" : "backward"}` : `${at + 1}. ${phase.label}`;
 }
 
 /** @param {Scene} scene @param {HeaderActs} acts */
@@ -123,21 +131,33 @@ function makeMenu(entries, signal) {
  * The path of scopes from the whole program to what is shown, and the way to the current step if it is elsewhere.
  * @param {Scene} scene
  * @param {(path: string) => void} open
+ * @param {(by: 1 | -1) => void} turnBy to the next turn of a loop, or the one before
  * @param {AbortSignal} signal
  */
-export function makePath(scene, open, signal) {
+export function makePath(scene, open, turnBy, signal) {
   const crumbs = element("span");
   const elsewhere = element("button", { type: "button", class: "elsewhere" });
-  const made = element("nav", { class: "path", "aria-label": "Scope" }, crumbs, elsewhere);
+  const before = element("button", { type: "button", "aria-label": "Previous turn", title: "Previous turn ([)" }, "‹");
+  const after = element("button", { type: "button", "aria-label": "Next turn", title: "Next turn (])" }, "›");
+  const which = element("span", { class: "which" });
+  const turns = element("span", { class: "turns", role: "group", "aria-label": "Turns of the loop" }, before, which, after);
+  const made = element("nav", { class: "path", "aria-label": "Scope" }, crumbs, turns, elsewhere);
+  before.addEventListener("click", () => turnBy(-1), { signal });
+  after.addEventListener("click", () => turnBy(1), { signal });
   made.hidden = scene.views.size < 2;
   made.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("button") : null;
-    if (button) open(button.dataset.path ?? "");
+    if (button?.dataset.path !== undefined) open(button.dataset.path ?? "");
   }, { signal });
   return {
     element: made,
     /** @param {string} path */
     open(path) {
+      const turn = turnOf(scene, path);
+      turns.hidden = !turn;
+      before.disabled = turn?.at === 0;
+      after.disabled = turn?.at === (turn?.turns.length ?? 0) - 1;
+      setText(which, turn ? `${turn.at + 1} of ${turn.turns.length}` : "");
       const parts = path ? path.split("/") : [];
       const paths = ["", ...parts.map((_, at) => parts.slice(0, at + 1).join("/"))];
       crumbs.replaceChildren(...paths.map((crumb, at) => element(

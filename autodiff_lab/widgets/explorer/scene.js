@@ -7,11 +7,11 @@
 /** @typedef {{ name: string, symbol: string, sentence: string, formula: string, locals: string[] }} Op */
 /**
  * @typedef {{ number: number, name: string, named: boolean, kind: string, value: Value, application: number,
- *   place: Place | null, tracked: boolean }} Tensor
+ *   place: Place | null, tracked: boolean, there: number }} Tensor
  */
 /**
  * @typedef {{ index: number, op: Op, inputs: number[], outputs: number[], place: Place | null, scope: string,
- *   born: number, error: string, params: string }} Application
+ *   born: number, error: string, params: string, of: string }} Application
  */
 /**
  * @typedef {{ position: number, input: number, local: Value | null, outgoing: Value, total: Value, arrived: number,
@@ -26,13 +26,14 @@
  * @typedef {{ at: number, key: string, kind: string, label: string, name: string, tensors: number[],
  *   application: number, members: number[], outside: boolean, x: number, y: number, width: number, height: number }} Box
  */
-/** @typedef {{ source: number, target: number, tensor: number, position: number, path: string }} Edge */
+/** @typedef {{ source: number, target: number, tensor: number, position: number, path: string, kind: string }} Edge */
 /** @typedef {{ path: string, why: string, boxes: Box[], edges: Edge[], width: number, height: number }} View */
 /** @typedef {{ sweep: number, first: number, last: number, label: string }} Phase */
 /**
  * @typedef {{ title: string, error: string, remarks: string[], start: number, last: number, steps: Step[], sweeps: Sweep[],
  *   tensors: Map<number, Tensor>, applications: Map<number, Application>, views: Map<string, View>, phases: Phase[],
- *   left: Map<number, { how: string, place: Place | null }>, rows: number[], homes: Map<number, Step[]> }} Scene
+ *   left: Map<number, { how: string, place: Place | null }>, rows: number[], homes: Map<number, Step[]>,
+ *   loops: string[][] }} Scene
  */
 
 const MARKS = /** @type {Mark[]} */ (["", "zero", "nan", "inf"]);
@@ -76,7 +77,7 @@ export function decode(payload) {
     title: payload.title, error: payload.error, remarks: payload.remarks, start: payload.start, last: steps.length, steps, sweeps, tensors,
     applications, left, phases: phasesOf(steps, sweeps.length), homes: homesOf(steps),
     views: new Map(Object.entries(payload.views).map(([path, view]) => [path, decodeView(path, view)])),
-    rows: rowsOf(applications, tensors),
+    rows: rowsOf(applications, tensors), loops: payload.loops ?? [],
   };
 }
 
@@ -104,10 +105,10 @@ function decodeApplications(payload, place) {
   const ops = payload.ops.map((/** @type {any[]} */ [name, symbol, sentence, formula, locals]) => (
     { name, symbol, sentence, formula, locals }));
   return new Map(Object.entries(payload.applications).map(([key, row]) => {
-    const [op, inputs, outputs, where, scope, born, error, params] = /** @type {any[]} */ (row);
+    const [op, inputs, outputs, where, scope, born, error, params, of = ""] = /** @type {any[]} */ (row);
     const application = {
       index: Number(key), op: ops[op], inputs, outputs, place: place(where), scope: payload.scopes[scope], born, error,
-      params,
+      params, of,
     };
     return [application.index, application];
   }));
@@ -121,11 +122,11 @@ function decodeApplications(payload, place) {
  */
 function decodeTensors(payload, values, place) {
   return new Map(Object.entries(payload.tensors).map(([key, row]) => {
-    const [name, kind, value, application, where, tracked] = /** @type {any[]} */ (row);
+    const [name, kind, value, application, where, tracked, said = "", there = 0] = /** @type {any[]} */ (row);
     const number = Number(key);
     const tensor = {
-      number, name: name || `%${number}`, named: Boolean(name), kind, value: values[value], application,
-      place: place(where), tracked: Boolean(tracked),
+      number, name: name || said || `%${number}`, named: Boolean(name), kind, value: values[value], application,
+      place: place(where), tracked: Boolean(tracked), there,
     };
     return [number, tensor];
   }));
@@ -142,8 +143,8 @@ function decodeView(path, view) {
     const [key, kind, label, name, tensors, application, members, outside, x, y, width, height] = row;
     return { at, key, kind, label, name, tensors, application, members, outside: Boolean(outside), x, y, width, height };
   });
-  const edges = view.edges.map((/** @type {any[]} */ [source, target, tensor, position, line]) => (
-    { source, target, tensor, position, path: line }));
+  const edges = view.edges.map((/** @type {any[]} */ [source, target, tensor, position, line, kind = "value"]) => (
+    { source, target, tensor, position, path: line, kind }));
   return { path, why: "", boxes, edges, width: view.size[0], height: view.size[1] };
 }
 
@@ -168,6 +169,29 @@ function phasesOf(steps, sweeps) {
 export function phaseLabel(sweep, sweeps) {
   if (sweep < 0) return "forward";
   return sweeps > 1 ? `backward ${sweep + 1}` : "backward";
+}
+
+/**
+ * The turn of a training loop that a scope is, or lies in.
+ * @param {Scene} scene
+ * @param {string} path
+ */
+export function turnOf(scene, path) {
+  for (const turns of scene.loops) {
+    const at = turns.findIndex((turn) => isInside(path, turn));
+    if (at >= 0) return { turns, at, path: turns[at] };
+  }
+  return null;
+}
+
+/** @param {string} path @param {string} within */
+export function isInside(path, within) {
+  return !within || path === within || path.startsWith(`${within}/`);
+}
+
+/** The steps in a scope, counted from 1. @param {Scene} scene @param {string} path */
+export function stepsIn(scene, path) {
+  return scene.steps.flatMap((step, at) => (isInside(scene.applications.get(step.application)?.scope ?? "", path) ? [at + 1] : []));
 }
 
 /**

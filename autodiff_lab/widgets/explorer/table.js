@@ -4,11 +4,15 @@ import { element, setAttribute, setText } from "./dom.js";
 import { gradientOf, hasValue } from "./fold.js";
 import { PENDING, gradientText, namesOf } from "./words.js";
 
-/** @import { Scene, Tensor } from "./scene.js" */
+/** @import { Scene, Tensor, Value } from "./scene.js" */
 /** @import { State } from "./fold.js" */
-/** @typedef {{ row: HTMLTableRowElement, tensor: Tensor, value: HTMLElement, gradient: HTMLElement, arrived: HTMLElement }} Row */
+/**
+ * @typedef {{ row: HTMLTableRowElement, tensor: Tensor, label: HTMLElement, op: HTMLElement, inputs: HTMLElement,
+ *   value: HTMLElement, gradient: HTMLElement, arrived: HTMLElement, where: HTMLElement, shown: string,
+ *   slope: Value | null }} Row
+ */
 
-const WINDOW = 200;
+const WINDOW = 80;
 
 /** The table and the window of rows that it shows. */
 export class TraceTable {
@@ -51,37 +55,50 @@ export class TraceTable {
     const inside = this.start >= 0 && lit >= this.start && lit < this.start + WINDOW;
     if (inside) return;
     this.start = Math.max(0, Math.min(lit - WINDOW / 2, rows.length - WINDOW));
-    this.rows = rows.slice(this.start, this.start + WINDOW).flatMap((number) => {
-      const tensor = this.scene.tensors.get(number);
-      return tensor ? [this.makeRow(tensor)] : [];
-    });
-    this.body.replaceChildren(...this.rows.map(({ row }) => row));
+    const shown = rows.slice(this.start, this.start + WINDOW).flatMap((number) => this.scene.tensors.get(number) ?? []);
+    while (this.rows.length < shown.length) this.rows.push(this.makeRow(shown[0]));
+    this.rows.length = shown.length;
+    shown.forEach((tensor, at) => this.fill(this.rows[at], tensor));
+    if (this.body.childElementCount !== shown.length) this.body.replaceChildren(...this.rows.map(({ row }) => row));
     const end = this.start + this.rows.length;
     setText(this.note, rows.length > WINDOW ? `Rows ${this.start + 1} to ${end} of ${rows.length}; the rest follow the current step.` : "");
   }
 
-  /** @param {Tensor} tensor @returns {Row} */
+  /** An empty row, to be used for one tensor after the other. @param {Tensor} tensor @returns {Row} */
   makeRow(tensor) {
-    const application = this.scene.applications.get(tensor.application);
-    const place = application?.place ?? tensor.place;
-    const op = application ? application.op.name : tensor.kind;
-    const cell = (/** @type {string} */ name, text = "") => element("td", { class: name }, text);
-    const value = cell("value forward");
-    const gradient = cell("gradient backward");
-    const arrived = cell("arrived");
-    const label = element("th", { scope: "row" }, tensor.named ? `%${tensor.number} ${tensor.name}` : tensor.name);
-    const where = cell("place", place ? place.where : "");
-    if (place?.line) where.append(" ", element("code", {}, place.line));
-    const inputs = application ? namesOf(this.scene, application.inputs).join(", ") : "";
-    const row = element("tr", { "data-application": application?.index ?? -1, "data-tensor": tensor.number },
-      label, cell("op", op), cell("inputs", inputs), value, gradient, arrived, where);
-    return { row, tensor, value, gradient, arrived };
+    const cell = (/** @type {string} */ name) => element("td", { class: name });
+    const label = element("th", { scope: "row" });
+    const [op, inputs, value, gradient] = ["op", "inputs", "value forward", "gradient backward"].map(cell);
+    const [arrived, where] = ["arrived", "place"].map(cell);
+    const row = element("tr", {}, label, op, inputs, value, gradient, arrived, where);
+    return { row, tensor, label, op, inputs, value, gradient, arrived, where, shown: "", slope: null };
   }
 
-  /** @param {Row} row @param {State} state */
-  paintRow({ row, tensor, value, gradient, arrived }, state) {
+  /** Give a row to a tensor. @param {Row} row @param {Tensor} tensor */
+  fill(row, tensor) {
+    const application = this.scene.applications.get(tensor.application);
+    const place = application?.place ?? tensor.place;
+    row.tensor = tensor;
+    row.shown = "";
+    setText(row.op, application ? application.op.name : tensor.kind);
+    setText(row.label, tensor.name.startsWith("%") ? tensor.name : `%${tensor.number} ${tensor.name}`);
+    row.where.replaceChildren(place ? place.where : "");
+    if (place?.line) row.where.append(" ", element("code", { title: place.line }, place.line));
+    setText(row.inputs, application ? namesOf(this.scene, application.inputs).join(", ") : "");
+    setAttribute(row.row, "data-application", String(application?.index ?? -1));
+    setAttribute(row.row, "data-tensor", String(tensor.number));
+  }
+
+  /** Show a state in a row; most rows do not change in a step, and are not touched. @param {Row} line @param {State} state */
+  paintRow(line, state) {
+    const { row, tensor, value, gradient, arrived } = line;
     const ready = hasValue(this.scene, state, tensor);
     const slope = gradientOf(this.scene, state, tensor);
+    const now = state.now !== null && state.now.application === tensor.application;
+    const shown = `${ready} ${slope.state} ${slope.arrived} ${now}`;
+    if (shown === line.shown && slope.value === line.slope) return;
+    line.shown = shown;
+    line.slope = slope.value;
     setText(value, ready ? tensor.value.short : PENDING);
     setText(gradient, slope.value?.short ?? (slope.state === "pending" ? PENDING : gradientText(slope)));
     setText(arrived, slope.expected > 1 ? `${slope.arrived} of ${slope.expected}` : "");
@@ -91,7 +108,6 @@ export class TraceTable {
     setAttribute(gradient, "title", slope.value?.full ?? "");
     setAttribute(value, "data-mark", ready ? tensor.value.mark : "");
     setAttribute(gradient, "data-mark", slope.value?.mark ?? slope.state);
-    const now = state.now !== null && state.now.application === tensor.application;
     setAttribute(row, "class", `${now ? "now " : ""}${ready ? "" : "to-come"}`);
     if (now) row.setAttribute("aria-current", "step");
     else row.removeAttribute("aria-current");

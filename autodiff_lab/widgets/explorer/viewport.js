@@ -6,7 +6,7 @@
 
 export const LEAST_SCALE = 0.04;
 export const MOST_SCALE = 4;
-const READABLE = 0.72;
+const READABLE = 0.8;
 const LARGEST_AT_FIRST = 1.5;
 const MARGIN = 20;
 
@@ -145,4 +145,29 @@ export function along(points, share) {
   const mix = (/** @type {0 | 1} */ axis) => (
     (1 - t) ** 3 * a[axis] + 3 * (1 - t) ** 2 * t * b[axis] + 3 * (1 - t) * t ** 2 * c[axis] + t ** 3 * d[axis]);
   return [mix(0), mix(1)];
+}
+
+const DIGIT = 7.4;
+const PLACES = [0.38, 0.5, 0.62, 0.26, 0.74, 0.14, 0.86];
+
+/**
+ * A place beside a curve where a number covers no box; edges between the same boxes begin at different ends.  None is
+ * better than a number across a box: the card has it too.
+ * @param {[number, number][]} points
+ * @param {number} letters
+ * @param {Area[]} boxes
+ * @param {number} turn
+ * @returns {[number, number] | null} the middle of the base line
+ */
+export function freePlace(points, letters, boxes, turn) {
+  const half = (letters * DIGIT) / 2;
+  for (const share of PLACES) {
+    const [x, y] = along(points, turn % 2 ? 1 - share : share);
+    for (const shift of turn % 2 ? [19, -6] : [-6, 19]) {
+      const free = boxes.every((box) => (
+        x + half < box.x || x - half > box.x + box.width || y + shift + 3 < box.y || y + shift - 11 > box.y + box.height));
+      if (free) return [x, y + shift];
+    }
+  }
+  return null;
 }

@@ -7,7 +7,7 @@ import { fold, stepOf } from "./fold.js";
 import { GraphPanel } from "./graph.js";
 import { makeHeader, makePath, makeRemarks } from "./header.js";
 import { listenToKeys, makeHelp } from "./keys.js";
-import { decode } from "./scene.js";
+import { decode, isInside, stepsIn, turnOf } from "./scene.js";
 import { TraceTable } from "./table.js";
 import { makeTransport } from "./transport.js";
 import { clamp } from "./viewport.js";
@@ -30,7 +30,7 @@ class ExplorerView {
     this.card = element("section", { class: "card", "aria-label": "Step" });
     this.live = element("p", { class: "live", "aria-live": "polite" });
     this.table = new TraceTable(this.scene, (application) => this.goTo(application), signal);
-    this.path = makePath(this.scene, (path) => this.open(path), signal);
+    this.path = makePath(this.scene, (path) => this.open(path), (by) => this.turn(by), signal);
     this.transport = makeTransport(this.scene, {
       step: () => this.step(), go, signal, show: (what, on) => this.root.classList.toggle(`without-${what}`, !on),
     });
@@ -110,6 +110,7 @@ class ExplorerView {
     /** @type {State | undefined} */
     this.state = fold(this.scene, this.step());
     const spoken = liveLine(this.scene, this.state);
+    this.goAlong(this.state);
     this.paintGraph(this.state);
     paintCard(this.card, this.scene, this.state);
     this.table.paint(this.state);
@@ -118,6 +119,33 @@ class ExplorerView {
     setText(this.live, spoken);
     this.root.dataset.step = String(this.state.step);
     this.root.dataset.application = String(this.state.now?.application ?? -1);
+  }
+
+  /** In a loop one turn is open, and the picture goes along to the turn of the current step. @param {State} state */
+  goAlong(state) {
+    const turn = turnOf(this.scene, this.shownView);
+    const scope = this.scopeOf(state);
+    if (!turn || !state.now || isInside(scope, turn.path)) return;
+    const other = turn.turns.find((path) => isInside(scope, path));
+    if (other === undefined) return;
+    const same = other + this.shownView.slice(turn.path.length);
+    this.open(this.scene.views.has(same) && isInside(scope, same) ? same : other);
+  }
+
+  /** @param {State} state */
+  scopeOf(state) {
+    return this.scene.applications.get(state.now?.application ?? -1)?.scope ?? "";
+  }
+
+  /** To the same step of the next turn of the loop, or of the one before. @param {1 | -1} by */
+  turn(by) {
+    if (!this.state) return;
+    const turn = turnOf(this.scene, this.shownView) ?? turnOf(this.scene, this.scopeOf(this.state));
+    const next = turn?.turns[turn.at + by];
+    if (!turn || next === undefined) return;
+    const here = stepsIn(this.scene, turn.path).indexOf(this.state.step);
+    const there = stepsIn(this.scene, next);
+    this.go(there[Math.min(Math.max(here, 0), there.length - 1)]);
   }
 
   /** @param {State} state */
@@ -236,6 +264,8 @@ class ExplorerView {
       { keys: ["ArrowUp"], shown: "↑", does: "select the node before", act: () => this.walk(-1) },
       { keys: ["c"], shown: "c", does: "select what uses it", act: () => this.follow(1) },
       { keys: ["i"], shown: "i", does: "select its input", act: () => this.follow(-1) },
+      { keys: ["]", "PageDown"], shown: "]", does: "next turn of a loop", act: () => this.turn(1) },
+      { keys: ["[", "PageUp"], shown: "[", does: "previous turn of a loop", act: () => this.turn(-1) },
       { keys: ["Enter"], shown: "Enter", does: "open a scope, go to the step of an op", act: () => this.enter(this.focus()) },
       { keys: ["Escape"], shown: "Esc", does: "close, deselect, leave a scope", act: () => this.leave() },
       { keys: ["/"], shown: "/", does: "search", act: () => this.header.finder.toggle() },

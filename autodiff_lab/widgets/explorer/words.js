@@ -31,6 +31,11 @@ export function namesOf(scene, tensors) {
   return tensors.map((number) => scene.tensors.get(number)?.name ?? `%${number}`);
 }
 
+/** Names as they stand in a formula: a sum or product is held together by parentheses. @param {string[]} names */
+export function bracketed(names) {
+  return names.map((name) => (/^[^"']* [-+*/@<>=]+ /.test(name) ? `(${name})` : name));
+}
+
 /** @param {Scene} scene @param {State} state */
 export function counter(scene, state) {
   if (state.phase === "start") return `Start · ${scene.last} ${scene.last === 1 ? "step" : "steps"}`;

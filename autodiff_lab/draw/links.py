@@ -1,0 +1,82 @@
+"""Links: edges that compute nothing.  From a node to its gradient, and from what was assigned to the next read.
+
+They tie together what the tape does not: a training step uses the gradient that a backward pass left, and the next step
+reads the variable that this one changed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autodiff_lab.draw.model import Edge, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from autodiff_lab.draw.timeline import Timeline
+    from autodiff_lab.recording.model import Application, Note
+
+
+class Links:
+    """Finds the links between the nodes of one graph.
+
+    Parameters
+    ----------
+    timeline : Timeline
+        That of the recording.
+    nodes : mapping of str to Node
+        The nodes of the graph, by key.
+    users : function
+        From a tensor to the keys of the nodes that take it.
+    """
+
+    def __init__(self, timeline: Timeline, nodes: Mapping[str, Node], users: Callable[[int], set[str]]) -> None:
+        self.timeline = timeline
+        self.recording = timeline.recording
+        self.nodes = nodes
+        self.users = users
+
+    def edges(self, home: Callable[[Application], str]) -> list[Edge]:
+        """Return the links, each pair of nodes once; `home` gives the key of an application's node."""
+        self.home = home
+        found: dict[tuple[str, str, str], Edge] = {}
+        for edge in (*self._adjoints(), *self._assignments()):
+            if edge.source != edge.target:
+                found.setdefault((edge.source, edge.target, edge.kind), edge)
+        return list(found.values())
+
+    def _adjoints(self) -> Iterator[Edge]:
+        for key, node in self.nodes.items():
+            if node.kind == "gradient":
+                of = self.timeline.delivered[node.tensors[0]].of
+                owner = None if of is None else self._seat(of)
+                if owner is not None:
+                    yield Edge(owner, key, node.tensors[0], 0, "adjoint")
+
+    def _assignments(self) -> Iterator[Edge]:
+        for note in self.recording.notes:
+            if note.kind != "assigned" or note.before == 0:
+                continue
+            read = self._next_read(note)
+            source = None if read is None or note.by not in self.recording.tensors else self._seat(note.by)
+            target = None if read is None else self._seat(read)
+            if read is not None and source is not None and target is not None:
+                yield Edge(source, target, read, 0, "assigned")
+
+    def _next_read(self, note: Note) -> int | None:
+        """The first tensor that was read from a variable after an assignment and that an op used."""
+        scopes = self.timeline.scopes
+        for read in scopes.reads.get(note.subject, ()):
+            users = scopes.readers.get(read)
+            if users and users[0] >= note.before:
+                return read
+        return None
+
+    def _seat(self, tensor: int) -> str | None:
+        """The node that a tensor is in: its own, that of the op that made it, or the folded scope around it."""
+        made_by = self.recording.tensors[tensor].application
+        if made_by is not None and made_by in self.timeline.scopes.shown:
+            keys = [self.home(self.timeline.scopes.shown[made_by])]
+        else:
+            keys = [f"t{tensor}", *sorted(key for key in self.users(tensor) if key.startswith("s"))]
+        return next((key for key in keys if key in self.nodes and not self.nodes[key].outside), None)

@@ -1,0 +1,51 @@
+"""What a value is called on a card: its name, its formula, or as much of its formula as is short."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autodiff_lab.explain.expressions import LONGEST, OPERATORS, literal, spoken
+
+if TYPE_CHECKING:
+    from autodiff_lab.recording.recording import Recording
+
+LEFT_OUT = "…"
+
+
+def told(recording: Recording, tensor: int) -> str:
+    """A value in a few words; ``%7`` if nothing shorter is left.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.Variable(3.0, name="x")
+    >>> with lab.record() as recording:
+    ...     y = lab.exp(lab.sin(lab.tanh(x * x))) - 1.0
+    >>> [told(recording, a.outputs[0]) for a in recording.applications[:4]]
+    ['x * x', 'tanh(x * x)', 'sin(tanh(…))', 'exp(sin(…))']
+    """
+    words = spoken(recording, tensor)
+    for depth in (2, 1):
+        if not words.startswith("%"):
+            break
+        shorter = _outline(recording, tensor, depth)
+        words = shorter if len(shorter) <= LONGEST else words
+    return words
+
+
+def _outline(recording: Recording, tensor: int, depth: int) -> str:
+    record = recording.tensors[tensor]
+    known = record.name or literal(recording, tensor)
+    if known:
+        return known
+    if record.application is None:
+        return f"%{recording.numbers[tensor]}"
+    if depth == 0:
+        return LEFT_OUT
+    made = recording.applications[record.application]
+    parts = [_outline(recording, key, depth - 1) for key in made.inputs]
+    sign = OPERATORS.get(made.op)
+    if sign is not None and len(parts) == 2:
+        sides = [f"({part})" if " " in part and not part.endswith(")") else part for part in parts]
+        return f"{sides[0]} {sign} {sides[1]}"
+    return f"{made.op}({', '.join(dict.fromkeys(parts))})"

@@ -1,0 +1,104 @@
+"""Training loops: the turns of a loop that nobody gave a name, as scopes of their own.
+
+A loop without ``lab.name_scope`` would be drawn as one picture of everything.  Its turns show in the tapes: one that is
+opened again and again at the same line.  From one opening to the next is a turn, and becomes the scope ``pass 1``,
+``pass 2`` and so on, so that all that folds scopes folds turns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autodiff_lab.recording.model import Application, Note
+    from autodiff_lab.recording.recording import Recording
+
+LEAST = 3
+"""Turns from which a repetition is a loop."""
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def with_passes(recording: Recording) -> Recording:
+    """Return the recording with a scope for each turn of its training loop; itself if there is none to be named.
+
+    Parameters
+    ----------
+    recording : Recording
+        A loop whose turns have scopes already is left as it is.
+    """
+    starts = _starts(recording)
+    if len(starts) < LEAST or _is_named(recording, starts):
+        return recording
+    turn = _turns(recording.applications, starts)
+    applications = tuple(
+        replace(a, scope=_joined(turn[a.index], a.scope)) if a.index in turn else a for a in recording.applications
+    )
+    used: dict[int, set[int]] = {}
+    for application in recording.applications:
+        for tensor in (*application.inputs, *application.outputs):
+            used.setdefault(tensor, set()).add(turn.get(application.index, 0))
+    tensors = {
+        key: replace(record, scope=_joined(min(used[key]), record.scope))
+        if len(used.get(key, ())) == 1 and min(used[key])
+        else record
+        for key, record in recording.tensors.items()
+    }
+    return replace(recording, applications=applications, tensors=tensors)
+
+
+def pattern(name: str) -> str:
+    """A name with its numbers left out: turns of one loop have one pattern.
+
+    Examples
+    --------
+    >>> pattern("step 12"), pattern("after 0.3 s")
+    ('step #', 'after # s')
+    """
+    return _NUMBER.sub("#", name)
+
+
+def _joined(turn: int, scope: str) -> str:
+    return f"pass {turn}/{scope}" if scope else f"pass {turn}"
+
+
+def _starts(recording: Recording) -> list[int]:
+    """The applications at which the turns begin: where the tape of the most frequent line is opened."""
+    outer: list[Note] = []
+    open_tapes: set[int] = set()
+    used = {sweep.tape for sweep in recording.sweeps}
+    for note in recording.notes:
+        if note.kind == "tape opened":
+            if not open_tapes and note.place is not None:
+                outer.append(note)
+            open_tapes.add(note.subject)
+        elif note.kind == "tape closed":
+            open_tapes.discard(note.subject)
+    lines = Counter(note.place for note in outer if note.subject in used)
+    if not lines:
+        return []
+    line = lines.most_common(1)[0][0]
+    return list(dict.fromkeys(note.before for note in outer if note.place == line and note.subject in used))
+
+
+def _is_named(recording: Recording, starts: Sequence[int]) -> bool:
+    """Whether the turns have scopes of their own already."""
+    tops = {recording.applications[at].scope.partition("/")[0] for at in starts if at < len(recording.applications)}
+    return len(tops) >= LEAST
+
+
+def _turns(applications: Sequence[Application], starts: Sequence[int]) -> dict[int, int]:
+    """The turn of each application, counted from 1; what follows the loop is in none."""
+    turn: dict[int, int] = {}
+    lines = {a.place for a in applications[starts[0] : starts[1]]}
+    for number, start in enumerate(starts, start=1):
+        end = starts[number] if number < len(starts) else len(applications)
+        for application in applications[start:end]:
+            if number == len(starts) and application.place not in lines:
+                break
+            turn[application.index] = number
+    return turn
