@@ -22,7 +22,7 @@ _used: Counter[str] = Counter()
 
 def _unique(cls: type) -> str:
     """``dense``, ``dense_1``, ...: the class in snake case, counted in the process."""
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
     count = _used[name]
     _used[name] += 1
     return f"{name}_{count}" if count else name

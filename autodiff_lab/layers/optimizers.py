@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.module import Module, ModuleGradient
 from autodiff_lab.layers.saving import load_variables, save_variables
 from autodiff_lab.layers.schedules import LearningRateSchedule
@@ -100,7 +100,14 @@ class Optimizer:
                 "apply_gradients: no gradient is left, all are None. Is the loss computed inside the tape, from these "
                 "variables? Try tape.explain(loss, variable)."
             )
-        arrays = self._clipped([np.asarray(convert(g)._array) for g, _ in pairs])
+        arrays = [np.asarray(convert(g)._array) for g, _ in pairs]
+        for array, (_, v) in zip(arrays, pairs, strict=True):
+            if array.shape != v._array.shape:
+                raise ShapeMismatch(
+                    f"apply_gradients: the gradient of {v.name} has shape {array.shape}, the variable "
+                    f"{v._array.shape}. Are gradients and variables in the same order?"
+                )
+        arrays = self._clipped(arrays)
         self.build(v for _, v in pairs)
         step = int(self.iterations._array) + 1
         for gradient, (_, v) in zip(arrays, pairs, strict=True):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.errors import ConversionError, ShapeMismatch
 
 
 def save_variables(variables: Sequence[Variable], path: str | Path) -> None:
@@ -23,9 +24,16 @@ def save_variables(variables: Sequence[Variable], path: str | Path) -> None:
 
 def load_variables(variables: Sequence[Variable], path: str | Path) -> None:
     """Read variables by position; shapes and dtypes are checked before the first is changed."""
-    with np.load(Path(path), allow_pickle=False) as file:
-        arrays = [file[key] for key in sorted(file.files)]
-        names = sorted(file.files)
+    try:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            names = sorted(file.files)
+            arrays = [file[key] for key in names]
+    except FileNotFoundError:
+        raise
+    except (ValueError, KeyError, EOFError, OSError, AttributeError, zipfile.BadZipFile) as error:
+        raise ConversionError(
+            f"load_weights: {path} is damaged, or is no file that save_weights wrote ({error}). Nothing was changed."
+        ) from None
     if len(arrays) != len(variables):
         raise ShapeMismatch(f"load_weights: the file {path} has {len(arrays)} variables, the module {len(variables)}.")
     for variable, array, name in zip(variables, arrays, names, strict=True):

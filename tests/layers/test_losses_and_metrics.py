@@ -1,0 +1,168 @@
+"""Losses and metrics against NumPy written out; shapes that differ are refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+import autodiff_lab as lab
+
+losses, metrics = lab.losses, lab.metrics
+RNG = np.random.default_rng(0)
+T, P = RNG.uniform(0.1, 0.9, (4, 3)), RNG.uniform(0.1, 0.9, (4, 3))
+YES = RNG.integers(0, 2, (4, 3)).astype(float)
+SHARES = RNG.dirichlet(np.ones(3), 4)
+LOGITS = RNG.normal(size=(4, 3))
+NUMBERS = np.array([0, 2, 1, 1])
+
+
+def yes_no(t: Any, p: Any) -> Any:
+    return -(t * np.log(p) + (1 - t) * np.log(1 - p)).mean()
+
+
+def share_loss(t: Any, p: Any) -> Any:
+    return -(t * np.log(p / p.sum(-1, keepdims=True))).sum(-1).mean()
+
+
+TABLE: dict[str, tuple[Any, Any, Any, Any]] = {
+    "squares": (losses.MeanSquaredError(), T, P, lambda t, p: ((t - p) ** 2).mean()),
+    "absolute": (losses.MeanAbsoluteError(), T, P, lambda t, p: np.abs(t - p).mean()),
+    "percentage": (losses.MeanAbsolutePercentageError(), T, P, lambda t, p: 100 * (np.abs(t - p) / t).mean()),
+    "logarithms": (losses.MeanSquaredLogarithmicError(), T, P, lambda t, p: (np.log((1 + t) / (1 + p)) ** 2).mean()),
+    "huber": (
+        losses.Huber(0.2), T, P,
+        lambda t, p: np.where(np.abs(t - p) < 0.2, (t - p) ** 2 / 2, 0.2 * (np.abs(t - p) - 0.1)).mean(),
+    ),
+    "log cosh": (losses.LogCosh(), T, 4 * P, lambda t, p: np.log(np.cosh(p - t)).mean()),
+    "hinge": (losses.Hinge(), YES, LOGITS, lambda t, p: np.maximum(1 - (2 * t - 1) * p, 0).mean()),
+    "squared hinge": (losses.SquaredHinge(), 2 * YES - 1, LOGITS, lambda t, p: (np.maximum(1 - t * p, 0) ** 2).mean()),
+    "poisson": (losses.Poisson(), T, P, lambda t, p: (p - t * np.log(p)).mean()),
+    "divergence": (losses.KLDivergence(), T, P, lambda t, p: (t * np.log(t / p)).sum(-1).mean()),
+    "cosine": (
+        losses.CosineSimilarity(), T, P,
+        lambda t, p: -((t * p).sum(-1) / np.linalg.norm(t, axis=-1) / np.linalg.norm(p, axis=-1)).mean(),
+    ),
+    "yes and no": (losses.BinaryCrossentropy(), YES, P, yes_no),
+    "yes and no, logits": (
+        losses.BinaryCrossentropy(from_logits=True), YES, LOGITS, lambda t, x: yes_no(t, scipy.special.expit(x)),
+    ),
+    "yes and no, smoothed": (
+        losses.BinaryCrossentropy(label_smoothing=0.2), YES, P, lambda t, p: yes_no(0.8 * t + 0.1, p),
+    ),
+    "shares": (losses.CategoricalCrossentropy(), SHARES, P, share_loss),
+    "shares, logits": (
+        losses.CategoricalCrossentropy(from_logits=True), SHARES, LOGITS,
+        lambda t, x: share_loss(t, scipy.special.softmax(x, -1)),
+    ),
+    "shares, smoothed": (
+        losses.CategoricalCrossentropy(label_smoothing=0.3), SHARES, P, lambda t, p: share_loss(0.7 * t + 0.1, p),
+    ),
+    "classes": (losses.SparseCategoricalCrossentropy(), NUMBERS, P, lambda t, p: share_loss(np.eye(3)[t], p)),
+    "classes, logits": (
+        losses.SparseCategoricalCrossentropy(from_logits=True), NUMBERS, LOGITS,
+        lambda t, x: share_loss(np.eye(3)[t], scipy.special.softmax(x, -1)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_loss_has_the_value_of_its_formula(name: str) -> None:
+    loss, t, p, expected = TABLE[name]
+    np.testing.assert_allclose(loss(t, p), expected(t, p), 1e-6)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_its_gradient_by_the_predictions_agrees_with_differences(name: str) -> None:
+    loss, t, p, _ = TABLE[name]
+    check = lab.testing.check_gradient(lambda x: loss(t, x), p)
+    assert check, str(check)
+
+
+def test_every_public_loss_is_in_the_table() -> None:
+    assert {type(loss).__name__ for loss, *_ in TABLE.values()} == set(losses.__all__) - {"Loss"}
+
+
+def test_examples_weigh_as_they_are_told_and_the_losses_can_be_added_up_or_left_apart() -> None:
+    each = ((T - P) ** 2).mean(-1)
+    weights = np.array([1.0, 0.0, 2.0, 0.5])
+    np.testing.assert_allclose(losses.MeanSquaredError()(T, P, weights), (each * weights).mean(), 1e-6)
+    np.testing.assert_allclose(losses.MeanSquaredError(reduction="sum")(T, P), each.sum(), 1e-6)
+    np.testing.assert_allclose(losses.MeanSquaredError(reduction="none")(T, P), each, 1e-6)
+    with pytest.raises(lab.errors.InvalidArgumentError, match="reduction 'total'"):
+        losses.MeanSquaredError(reduction="total")
+
+
+def test_a_last_axis_of_one_may_be_missing_and_other_shapes_are_refused() -> None:
+    """Four predictions in a column and four labels in a row would broadcast to sixteen differences."""
+    loss = losses.MeanSquaredError()
+    np.testing.assert_allclose(loss([1.0, 2.0], [[1.0], [4.0]]), 2.0)
+    np.testing.assert_allclose(loss([[1.0], [2.0]], [1.0, 4.0]), 2.0)
+    with pytest.raises(lab.errors.ShapeMismatch, match=r"labels have shape \(3,\) and predictions \(2,\)"):
+        loss([1.0, 2.0, 3.0], [1.0, 2.0])
+    with pytest.raises(lab.errors.ShapeMismatch, match=r"\(4, 3\) and predictions \(4,\)"):
+        loss(T, P[:, 0].copy())
+
+
+def test_the_difference_itself_broadcasts_as_arrays_do() -> None:
+    """A column less a row is a matrix; a network that does so trains on all pairs, and that is not mended here."""
+    prediction, label = lab.Variable(np.zeros((4, 1), np.float32)), lab.constant([0.0, 1.0, 1.0, 0.0])
+    with lab.GradientTape() as tape:
+        loss = lab.reduce_mean((prediction - label) ** 2)
+    assert (prediction - label).shape == (4, 4)
+    np.testing.assert_allclose(tape.gradient(loss, prediction), np.full((4, 1), -0.25), 1e-6)
+
+
+def test_cross_entropy_of_zero_logits_is_the_logarithm_of_the_number_of_classes() -> None:
+    logits = lab.Variable(np.zeros((10, 10), np.float32))
+    with lab.GradientTape() as tape:
+        loss = lab.nn.softmax_cross_entropy(logits=logits, labels=lab.range(0, 10, 1))
+    np.testing.assert_allclose(loss, np.log(10), 1e-6)
+    np.testing.assert_allclose(tape.gradient(loss, logits), (0.1 - np.eye(10)) / 10, 1e-6)
+
+
+def test_probabilities_of_zero_give_a_finite_loss_and_gradient() -> None:
+    for loss, t in ((losses.BinaryCrossentropy(), [[1.0, 0.0]]), (losses.CategoricalCrossentropy(), [[1.0, 0.0]])):
+        p = lab.Variable([[0.0, 1.0]])
+        with lab.GradientTape() as tape:
+            value = loss(t, p)
+        assert np.isfinite(float(value))
+        assert np.all(np.isfinite(tape.gradient(value, p)))
+
+
+METRICS: dict[str, tuple[Any, list[tuple[Any, Any]], float]] = {
+    "accuracy": (metrics.Accuracy, [([1, 2, 3], [1, 2, 4]), ([1], [1])], 0.75),
+    "classes": (metrics.SparseCategoricalAccuracy, [([0, 1], [[0.9, 0.1], [0.8, 0.2]]), ([[1]], [[0.0, 1.0]])], 2 / 3),
+    "shares": (metrics.CategoricalAccuracy, [([[1, 0], [0, 1]], [[0.9, 0.1], [0.8, 0.2]])], 0.5),
+    "yes and no": (metrics.BinaryAccuracy, [([1.0, 0.0, 1.0], [0.9, 0.6, 0.4])], 1 / 3),
+    "squares": (metrics.MeanSquaredError, [([0.0, 0.0], [3.0, 1.0])], 5.0),
+    "root": (metrics.RootMeanSquaredError, [([0.0], [3.0]), ([0.0], [4.0])], 12.5**0.5),
+    "absolute": (metrics.MeanAbsoluteError, [([0.0, 0.0], [-3.0, 1.0])], 2.0),
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_gathers_over_batches_and_forgets(name: str) -> None:
+    cls, batches, expected = METRICS[name]
+    metric = cls()
+    for t, p in batches:
+        metric.update_state(t, p)
+    np.testing.assert_allclose(metric.result(), expected, 1e-6)
+    metric.reset_state()
+    assert float(metric.result()) == 0.0
+
+
+def test_means_and_sums_weigh_as_they_are_told() -> None:
+    mean, total = metrics.Mean(), metrics.Sum()
+    mean.update_state([1.0, 3.0], sample_weight=[3.0, 1.0])
+    mean.update_state(2.5)
+    assert float(mean.result()) == pytest.approx((3 + 3 + 2.5) / 5)
+    total.update_state([1.0, 3.0])
+    assert float(total(2.0)) == 6.0
+
+
+def test_a_metric_refuses_other_shapes() -> None:
+    with pytest.raises(lab.errors.ShapeMismatch, match=r"labels have shape \(2,\) and predictions \(3,\)"):
+        metrics.Accuracy()([1, 2], [1, 2, 3])
+    with pytest.raises(lab.errors.ShapeMismatch, match="one axis more"):
+        metrics.SparseCategoricalAccuracy()([1, 2], [1, 2])
