@@ -66,6 +66,14 @@ def _unslice(x: np.ndarray, items: tuple[Any, ...], shape: tuple[int, ...]) -> n
     return whole
 
 
+def _one_hot(x: np.ndarray, depth: int, on: float, off: float, axis: int, dtype: str) -> np.ndarray:
+    whole = np.full((*x.shape, depth), off, dtype)
+    for at in np.ndindex(x.shape):
+        if 0 <= x[at] < depth:
+            whole[(*at, x[at])] = on
+    return np.moveaxis(whole, -1, axis)
+
+
 def _power_slope(x: np.ndarray, y: np.ndarray, order: int) -> np.ndarray:
     factor = scipy.special.poch(y - order + 1, order)
     return factor * x ** (y - order)
@@ -126,6 +134,8 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "where_true": lambda c: np.transpose(np.nonzero(c)),
     "argmax": np.argmax,
     "argmin": np.argmin,
+    "shape": lambda x, dtype: np.array(x.shape, dtype),
+    "one_hot": _one_hot,
     "power_slope": _power_slope,
     "matmul": np.matmul,
     "softmax": scipy.special.softmax,
@@ -183,7 +193,7 @@ WORDS = {"as_string", "to_number"}
 INTO_COMPLEX = {"complex", "eig", "fft", "ifft", "irfft", "rfft", "widen"}
 INTO_DISCRETE = {
     "all", "any", "argmax", "argmin", "argsort", "equal", "greater", "greater_equal", "is_finite", "is_inf", "is_nan",
-    "isotonic_blocks", "less", "less_equal", "max_positions", "not_equal", "top_positions", "where_true",
+    "isotonic_blocks", "less", "less_equal", "max_positions", "not_equal", "shape", "top_positions", "where_true",
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.shape import whole_numbers
@@ -80,8 +81,14 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor
     return _named(wrap(values.astype(first._array.dtype)), name)
 
 
+shape_of = general(
+    "shape", lambda x, dtype: np.asarray(x.shape, as_dtype(dtype).dtype), None, symbol="shape",
+    latex=r"\operatorname{{shape}}({0})", sentence="takes the lengths of the axes of {0}", registered="Shape",
+    doc="The kernel-level shape; `lab.shape` is the public function.")
+
+
 def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
-    return _named(wrap(np.asarray(convert(input)._array.shape, as_dtype(out_type).dtype)), name)
+    return _named(shape_of(convert(input), dtype=as_dtype(out_type).name), name)
 
 
 def size(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
@@ -92,18 +99,30 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     return _named(wrap(np.int32(convert(input)._array.ndim)), name)
 
 
+def _one_hot(indices: Any, depth: int, on: Any, off: Any, axis: int, dtype: str) -> Any:
+    wanted = as_dtype(dtype).dtype
+    hit = np.asarray(indices)[..., None] == np.arange(depth)
+    values = np.where(hit, np.asarray(on, wanted), np.asarray(off, wanted))
+    return values if axis == -1 else np.moveaxis(values, -1, axis)
+
+
+hot = general(
+    "one_hot", _one_hot, None, symbol="one hot", latex=r"\operatorname{{onehot}}({0})",
+    sentence="puts a one at each index of {0}", registered="OneHot",
+    doc="The kernel-level one-hot encoding; `lab.one_hot` is the public function.")
+
+
 def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = None, axis: int = -1, dtype: Any = None,
             name: str | None = None) -> Tensor:
-    indices = convert_to_tensor(indices)._array
-    if indices.dtype.kind not in "iu":
-        raise DtypeMismatch(f"one_hot: indices are whole numbers, got {public(indices.dtype).name}. Try lab.cast.")
-    wanted = as_dtype(dtype or "float32").dtype
+    x = convert_to_tensor(indices)
+    if x._array.dtype.kind not in "iu":
+        raise DtypeMismatch(f"one_hot: indices are whole numbers, got {x.dtype.name}. Try lab.cast.")
+    if not -1 <= int(axis) <= x._array.ndim:
+        raise InvalidArgumentError(f"one_hot: axis {axis} is no place for a new axis in shape {x._array.shape}")
     on, off = (1 if on_value is None else on_value), (0 if off_value is None else off_value)
-    hit = np.asarray(indices)[..., None] == np.arange(int(depth))
-    values = np.where(hit, np.asarray(on, wanted), np.asarray(off, wanted))
-    if axis != -1 and axis != values.ndim - 1:
-        values = np.moveaxis(values, -1, axis)
-    return _named(wrap(values), name)
+    on, off = (np.asarray(v).item() for v in (on, off))
+    return _named(hot(x, depth=int(depth), on=on, off=off, axis=int(axis), dtype=as_dtype(dtype or "float32").name),
+                  name)
 
 
 def _dtype_or(x: Tensor, dtype: Any) -> Any:

@@ -10,6 +10,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.creation import one_hot
 from autodiff_lab.ops.docs import doc
 
 
@@ -32,11 +33,8 @@ cross_entropy_rows = general(
     warns=False, symbol="cross entropy", latex=r"-\textstyle\sum {1} \ln \operatorname{{softmax}}({0})",
     locals_latex=(r"\operatorname{{softmax}}({0}) - {1}", r"-\ln\operatorname{{softmax}}({0})"),
     sentence="measures how far softmax of {0} is from {1}", keeps="inputs",
-    registered="SoftmaxCrossEntropyWithLogits", doc="The kernel-level cross entropy of each row; `lab.nn.softmax_cross_entropy`.")
-
-
-def _hot(labels: Any, logits: Tensor) -> Any:
-    return (np.asarray(labels)[..., None] == np.arange(logits._array.shape[-1])).astype(logits._array.dtype)
+    registered="SoftmaxCrossEntropyWithLogits",
+    doc="The kernel-level cross entropy of each row; `lab.nn.softmax_cross_entropy`.")
 
 
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
@@ -65,8 +63,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
                             f"{x._array.shape}; labels need {x._array.shape[:-1]}.")
     if t._array.size and (t._array.min() < 0 or t._array.max() >= classes):
         raise InvalidArgumentError(f"sparse_softmax_cross_entropy_with_logits: a label is not in [0, {classes})")
-    from autodiff_lab.engine.tensor import wrap
-    return cross_entropy_rows(x, wrap(_hot(t._array, x)))
+    return cross_entropy_rows(x, one_hot(t, classes, dtype=x.dtype))
 
 
 def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> Tensor:

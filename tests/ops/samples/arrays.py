@@ -172,6 +172,20 @@ def _where_true(rng: np.random.Generator) -> list[Call]:
     return [((np.asarray(rng.random(s) < 0.5),), {}) for s in ((4,), (2, 3), (0,))]
 
 
+@sampler("shape")
+def _shape(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {"dtype": dtype}) for s, dtype in (((4,), "int32"), ((2, 0, 3), "int64"), ((), "int32"))]
+
+
+@sampler("one_hot")
+def _one_hot(rng: np.random.Generator) -> list[Call]:
+    calls = [((), -1, "float32", 1, 0), ((3,), 0, "float64", 2.5, -1.0), ((2, 3), 1, "int32", 7, 3)]
+    return [
+        ((rng.integers(-1, 5, s),), {"depth": 4, "on": on, "off": off, "axis": axis, "dtype": dtype})
+        for s, axis, dtype, on, off in calls
+    ]
+
+
 @sampler("argmax", "argmin")
 def _arguments(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {"axis": axis}) for s, axis in (((4,), 0), ((2, 3), 1), ((2, 3, 2), -2))]
