@@ -6,8 +6,11 @@ module for the checks of each lesson.
 """
 
 from autodiff_lab.lessons.codes import CODES, Misconception
+from autodiff_lab.lessons.curvature import check_derivative, check_hessian, check_hvp, check_mixed, check_newton
 from autodiff_lab.lessons.gradients import check_gradients
+from autodiff_lab.lessons.pictures import Picture, derivatives, jacobian_map, matmul_map, tape_frames
 from autodiff_lab.lessons.prediction import Prediction, Unlocked, predict
+from autodiff_lab.lessons.products import check_matmul_vjp, check_modes, check_own_slope, check_sizes, check_vjp
 from autodiff_lab.lessons.puzzle import BackwardPuzzle, backward_puzzle
 from autodiff_lab.lessons.rates import check_average_rate, check_interval, check_meeting, check_rate_from_table
 from autodiff_lab.lessons.repairs import check_repair
@@ -15,7 +18,9 @@ from autodiff_lab.lessons.result import CheckResult
 from autodiff_lab.lessons.taping import check_entries, check_off_the_record
 
 __all__ = [
-    "CODES", "BackwardPuzzle", "CheckResult", "Misconception", "Prediction", "Unlocked", "backward_puzzle",
-    "check_average_rate", "check_entries", "check_gradients", "check_interval", "check_meeting",
-    "check_off_the_record", "check_rate_from_table", "check_repair", "predict",
+    "CODES", "BackwardPuzzle", "CheckResult", "Misconception", "Picture", "Prediction", "Unlocked", "backward_puzzle",
+    "check_average_rate", "check_derivative", "check_entries", "check_gradients", "check_hessian", "check_hvp",
+    "check_interval", "check_matmul_vjp", "check_meeting", "check_mixed", "check_modes", "check_newton",
+    "check_off_the_record", "check_own_slope", "check_rate_from_table", "check_repair", "check_sizes", "check_vjp",
+    "derivatives", "jacobian_map", "matmul_map", "predict", "tape_frames",
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-PRIMES = ("", "′", "″", "‴")
+PRIMES = ("", "′", "″", "‴", "⁽⁴⁾")
 
 Limits = tuple[float | None, float | None]
 

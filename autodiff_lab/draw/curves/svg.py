@@ -23,6 +23,8 @@ from autodiff_lab.recording.numbers import short
 
 LEFT, TOP, BOTTOM, GAP = 60.0, 16.0, 40.0, 28.0
 HEIGHTS = (260.0, 170.0, 140.0)
+MANY = (130.0,)
+"""Heights of the panels where there are more of them than fit at their usual heights."""
 
 _STYLE = """
 .lab-static { font: 400 12px var(--lab-ui-font); max-width: 100%; height: auto; }
@@ -114,8 +116,10 @@ def _panels(curves: Curves, order: int, width: float) -> Iterator[_Panel]:
     top = TOP
     right = max(84.0, 22.0 + 8.0 * max(map(len, curves.names)))
     across = (float(curves.x[0]), float(curves.x[-1]))
-    for row in range(min(order + 1, len(curves.rows))):
-        height = HEIGHTS[min(row, len(HEIGHTS) - 1)]
+    count = min(order + 1, len(curves.rows))
+    tall = HEIGHTS if count <= len(HEIGHTS) else MANY
+    for row in range(count):
+        height = tall[min(row, len(tall) - 1)]
         up = heights(curves.rows[row], zero=row > 0, clip=curves.clip)
         yield _Panel(row, top, width - LEFT - right, height, across, up)
         top += height + GAP

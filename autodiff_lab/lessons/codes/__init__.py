@@ -1,0 +1,16 @@
+"""The misconceptions that checks name: what each of them says and hints, a table for each lesson.
+
+``docs/lessons.md`` prints the tables for teachers, and a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from autodiff_lab.lessons.codes import backward, curvature, products, rates, states, taping
+from autodiff_lab.lessons.codes.model import Misconception
+
+__all__ = ["CODES", "Misconception"]
+
+_TABLES = (states, rates, taping, backward, products, curvature)
+
+CODES: dict[str, Misconception] = {code: entry for table in _TABLES for code, entry in table.CODES.items()}
+"""By code, in the order of the lessons."""

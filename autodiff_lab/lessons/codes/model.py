@@ -1,0 +1,27 @@
+"""What is known about one wrong idea."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Misconception:
+    """A wrong idea that can be told from the answer it produces.
+
+    Attributes
+    ----------
+    idea : str
+        The idea, as a learner would put it.
+    says : str
+        What the note says.
+    hint : str
+        What to try next.
+    lessons : tuple of int
+        The lessons that cure it; empty for states that are no misconception.
+    """
+
+    idea: str
+    says: str
+    hint: str
+    lessons: tuple[int, ...] = ()

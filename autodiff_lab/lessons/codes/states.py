@@ -1,0 +1,21 @@
+"""States of an answer that are no misconception."""
+
+from __future__ import annotations
+
+from autodiff_lab.lessons.codes.model import Misconception
+
+CODES: dict[str, Misconception] = {
+    "BLANK": Misconception(
+        "not answered yet", "There are blanks left.", "Replace every ... and run the cell again; a guess is welcome."
+    ),
+    "RAISES": Misconception(
+        "the code stops",
+        "The code stopped before it gave an answer.",
+        "Call it yourself in a new cell with small numbers, and read the last line of the message.",
+    ),
+    "OTHER": Misconception(
+        "none of the known ones",
+        "The number is not right, and it is none of the usual wrong ones.",
+        "Do it once with numbers on paper, one line at a time, and compare line by line.",
+    ),
+}

@@ -1,0 +1,313 @@
+"""Checks of lesson 13, on derivatives of derivatives: nested tapes, Hessians, products with them, Newton's step.
+
+Truths come from formulas of polynomials and matrices, not from a second run of the tape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import autodiff_lab as lab
+from autodiff_lab.lessons.attempt import Stopped, attempt, checked, is_blank, number, stop
+from autodiff_lab.lessons.result import CheckResult, passed
+
+Array = Any
+Function = Callable[[Any], Any]
+
+TRIALS = 6
+SMALL, LARGE = 12, 24
+"""Numbers of inputs for which the ops of a product with the Hessian are counted."""
+PAIRS = ("xx", "xy", "yx", "yy")
+
+
+class Polynomial:
+    """A polynomial for plain numbers and tensors alike, lowest coefficient first.
+
+    Examples
+    --------
+    >>> cube = Polynomial([0.0, 0.0, 0.0, 1.0])
+    >>> cube(2.0), cube.derivative(2)(2.0)
+    (8.0, 12.0)
+    """
+
+    def __init__(self, coefficients: Sequence[float]) -> None:
+        self.coefficients = [float(c) for c in coefficients]
+
+    def __call__(self, x: Any) -> Any:
+        """Return the value at x."""
+        value: Any = self.coefficients[-1]
+        for coefficient in reversed(self.coefficients[:-1]):
+            value = value * x + coefficient
+        return value
+
+    def derivative(self, order: int) -> Polynomial:
+        """Return the derivative, by the rule for powers."""
+        return Polynomial(np.polynomial.polynomial.polyder(np.array(self.coefficients), order).tolist() or [0.0])
+
+
+@checked
+def check_derivative(nth: Callable[[Function, Any], Any], order: int, seed: int | None = None) -> CheckResult:
+    """Check a function that computes a derivative of some order, on random polynomials.
+
+    Parameters
+    ----------
+    nth : callable
+        ``nth(f, x)`` with a function of one tensor and a scalar tensor.
+    order : int
+        Which derivative, 2 or more.
+    seed : int, optional
+        Makes the polynomials the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> def second(f, x):
+    ...     with lab.GradientTape() as outer:
+    ...         outer.watch(x)
+    ...         with lab.GradientTape() as inner:
+    ...             inner.watch(x)
+    ...             y = f(x)
+    ...         slope = inner.gradient(y, x)
+    ...     return outer.gradient(slope, x)
+    >>> lessons.check_derivative(second, order=2)
+    Passed. Right for 6 random polynomials.
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(TRIALS):
+        f = Polynomial([*rng.uniform(0.5, 2.0, 5).round(2), 1.0])
+        at = float(rng.uniform(1.2, 2.0))
+        answer = _derivative(nth, f, lab.constant(at, dtype=lab.float64))
+        found = number(answer, "the derivative")
+        if np.isclose(found, f.derivative(order)(at), rtol=1e-6):
+            continue
+        raise stop(next((code for code, wrong in _wrong(f, at, order) if np.isclose(found, wrong, rtol=1e-6)), "OTHER"))
+    return passed(f"Right for {TRIALS} random polynomials.")
+
+
+def _derivative(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a learner's function; a derivative that came out as None is no blank, the first one was taken outside."""
+    try:
+        return attempt(function, *arguments)
+    except Stopped as stopped:
+        words = stopped.result.message
+        if words.endswith("returns nothing.") or "None" in words:
+            raise stop("FIRST_OUTSIDE") from None
+        raise
+
+
+def _wrong(f: Polynomial, at: float, order: int) -> Iterator[tuple[str, float]]:
+    """What each wrong idea makes of a derivative of some order."""
+    slope = f.derivative(1)(at)
+    yield "SQUARED", slope**order
+    for lower in range(1, order):
+        yield "SAME_TARGET", f.derivative(lower)(at)
+    yield "VALUE", f(at)
+
+
+@checked
+def check_mixed(mixed: Callable[[Function, Any, Any], Any], seed: int | None = None) -> CheckResult:
+    """Check a function that computes the mixed second derivative of a function of two numbers.
+
+    Parameters
+    ----------
+    mixed : callable
+        ``mixed(f, x, y)``: how the slope by x changes with y.
+    seed : int, optional
+        Makes functions and points the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_mixed(lambda f, x, y: 0.0).code
+    'MIXED_ZERO'
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(TRIALS):
+        a, b, c = (float(v) for v in rng.uniform(1.0, 2.0, 3).round(2))
+
+        def f(x: Any, y: Any, a: float = a, b: float = b, c: float = c) -> Any:
+            return a * x * x * x * y * y + b * x * x + c * y * y * y
+
+        x, y = (float(v) for v in rng.uniform(1.1, 2.0, 2))
+        answer = _derivative(mixed, f, *(lab.constant(v, dtype=lab.float64) for v in (x, y)))
+        found = number(answer, "the mixed derivative")
+        if np.isclose(found, 6 * a * x * x * y, rtol=1e-6):
+            continue
+        by_x, by_y = 3 * a * x * x * y * y + 2 * b * x, 2 * a * x**3 * y + 3 * c * y * y
+        ideas = {0.0: "MIXED_ZERO", by_x * by_y: "SQUARED", by_x: "SAME_TARGET", by_y: "SAME_TARGET",
+                 6 * a * x * y * y + 2 * b: "SAME_VARIABLE", 2 * a * x**3 + 6 * c * y: "SAME_VARIABLE"}  # fmt: skip
+        raise stop(next((code for wrong, code in ideas.items() if np.isclose(found, wrong, rtol=1e-6)), "OTHER"))
+    return passed(f"Right for {TRIALS} random functions.")
+
+
+@checked
+def check_hessian(hessian: Callable[[float, float], Any], f: Callable[[Any, Any], Any],
+                  seed: int | None = None) -> CheckResult:  # fmt: skip
+    """Check the four second derivatives of a function of two numbers, worked out by hand, at fresh points.
+
+    Parameters
+    ----------
+    hessian : callable
+        ``hessian(x, y)`` returns ``[[xx, xy], [yx, yy]]``.
+    f : callable
+        The function, of two tensors.
+    seed : int, optional
+        Makes the points the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_hessian(lambda x, y: [[2.0, 3.0], [3.0, 0.0]], lambda x, y: x * x + 3.0 * x * y)
+    Passed. All four agree with the tape at 6 fresh points.
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(TRIALS):
+        at = rng.uniform(0.5, 2.0, 2).round(2)
+        said = _square(attempt(hessian, *map(float, at)))
+        point = lab.constant(at)
+        right = lab.hessian(lambda p: f(p[0], p[1]))(point).numpy()
+        if np.allclose(said, right, rtol=1e-6):
+            continue
+        raise stop(_wrong_hessian(said, right), *_where(said, right))
+    return passed(f"All four agree with the tape at {TRIALS} fresh points.")
+
+
+def _square(said: Any) -> Array:
+    rows = list(said) if isinstance(said, list | tuple | np.ndarray) else []
+    if len(rows) != 2 or any(not isinstance(row, list | tuple | np.ndarray) or len(row) != 2 for row in rows):
+        raise stop("RAISES", "Two rows of two numbers were expected, like [[1.0, 2.0], [2.0, 3.0]].")
+    blank = [name for name, value in zip(PAIRS, (*rows[0], *rows[1]), strict=True) if is_blank(value)]
+    if blank:
+        raise stop("BLANK", f"Still blank: {', '.join(blank)}.")
+    return np.array([[number(value, "each entry") for value in row] for row in rows])
+
+
+def _wrong_hessian(said: Array, right: Array) -> str:
+    if not np.allclose(said[0, 1], said[1, 0]):
+        return "NOT_SYMMETRIC"
+    diagonal = np.allclose(np.diag(said), np.diag(right), rtol=1e-6)
+    if diagonal and said[0, 1] == 0:
+        return "MIXED_ZERO"
+    return "FLIPPED_MIXED" if diagonal and np.allclose(said[0, 1], -right[0, 1], rtol=1e-6) else "OTHER"
+
+
+def _where(said: Array, right: Array) -> tuple[str, ...]:
+    """Name the first wrong entry, where no idea explains all of them."""
+    if _wrong_hessian(said, right) != "OTHER":
+        return ()
+    wrong = [n for n, s, r in zip(PAIRS, said.ravel(), right.ravel(), strict=True) if not np.isclose(s, r, rtol=1e-6)]
+    hint = "Take the slope by the first letter, and then its slope by the second."
+    return f"The entry {wrong[0]} is not right.", hint
+
+
+def _valley(p: Any) -> Any:
+    """Rosenbrock's function of any number of inputs: neighbours hang together, so the Hessian is no diagonal."""
+    ahead, behind = p[1:], p[:-1]
+    return lab.reduce_sum(lab.square(1.0 - behind) + 3.0 * lab.square(ahead - behind * behind))
+
+
+@checked
+def check_hvp(product: Callable[[Function, Any, Any], Any], seed: int | None = None) -> CheckResult:
+    """Check a product of a Hessian with a vector: the numbers, and that no Hessian was built on the way.
+
+    Parameters
+    ----------
+    product : callable
+        ``product(f, x, v)`` with a scalar function of a vector.
+    seed : int, optional
+        Makes points and vectors the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_hvp(lab.hvp)
+    Passed. Right for 6 random vectors, and as many ops for 24 inputs as for 12.
+    >>> lessons.check_hvp(lambda f, x, v: lab.linalg.matvec(lab.hessian(f)(x), v)).code
+    'HESSIAN_BUILT'
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(TRIALS):
+        x, v = rng.uniform(0.5, 1.5, (2, 5))
+        point = lab.constant(x)
+        answer = _derivative(product, _valley, point, lab.constant(v))
+        found = np.asarray(answer, dtype=float)
+        whole = lab.hessian(_valley)(point).numpy()
+        if found.shape == x.shape and np.allclose(found, whole @ v, rtol=1e-6):
+            continue
+        raise stop(_wrong_product(found, point, whole, v))
+    small, large = (_ops_of(product, n) for n in (SMALL, LARGE))
+    if large[1] >= LARGE * LARGE or large[0] != small[0]:
+        grew = [
+            f"for {n} inputs {ops} ops ran, and the largest value had {size} numbers"
+            for n, (ops, size) in ((SMALL, small), (LARGE, large))
+        ]
+        raise stop("HESSIAN_BUILT", f"The numbers are right; {'; '.join(grew)}.")
+    return passed(f"Right for {TRIALS} random vectors, and as many ops for {LARGE} inputs as for {SMALL}.")
+
+
+def _wrong_product(found: Array, point: Any, whole: Array, v: Array) -> str:
+    with lab.GradientTape() as tape:
+        tape.watch(point)
+        value = _valley(point)
+    slope = tape.gradient(value, point).numpy()
+    ideas = [("SUMMED", whole.sum(axis=0)), ("DIRECTION_ONLY", np.asarray(slope @ v)), ("DIRECTION_ONLY", slope * v),
+             ("DIRECTION_ONLY", slope), ("MIXED_ZERO", np.diag(whole) * v), ("HESSIAN_BUILT", whole)]  # fmt: skip
+    return next((code for code, wrong in ideas if found.shape == wrong.shape and np.allclose(found, wrong)), "OTHER")
+
+
+def _ops_of(product: Callable[[Function, Any, Any], Any], n: int) -> tuple[int, int]:
+    """How many ops ran, and how many numbers the largest value had."""
+    x, v = lab.constant(np.linspace(0.5, 1.5, n)), lab.constant(np.linspace(-1.0, 1.0, n))
+    with lab.record() as recording:
+        product(_valley, x, v)
+    sizes = (int(np.prod(tensor.snapshot.shape)) for tensor in recording.tensors.values())
+    return len(recording.applications), max(sizes, default=0)
+
+
+@checked
+def check_newton(step: Callable[[Function, Any], Any], seed: int | None = None) -> CheckResult:
+    """Check Newton's step on random quadratics: the first lands on the minimum, the second stays there.
+
+    Parameters
+    ----------
+    step : callable
+        ``step(f, x)`` with a scalar function of a vector; returns the next x.
+    seed : int, optional
+        Makes the quadratics the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_newton(lambda f, x: x).code
+    'NO_STEP'
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(TRIALS):
+        root = rng.normal(size=(3, 3))
+        curvature, lowest = root @ root.T + np.eye(3), rng.normal(size=3)
+
+        def f(x: Any, curvature: Array = curvature, lowest: Array = lowest) -> Any:
+            away = x - lab.constant(lowest)
+            return 0.5 * lab.reduce_sum(away * lab.linalg.matvec(lab.constant(curvature), away))
+
+        start = lowest + rng.uniform(0.5, 2.0, 3)
+        first = np.asarray(attempt(step, f, lab.constant(start)), dtype=float)
+        if first.shape != start.shape:
+            raise stop("RAISES", f"A vector of {start.size} numbers was expected, and this has shape {first.shape}.")
+        if np.allclose(first, lowest, atol=1e-6):
+            second = np.asarray(attempt(step, f, lab.constant(first)), dtype=float)
+            if np.allclose(second, lowest, atol=1e-6):
+                continue
+        raise stop(_wrong_step(first, start, curvature, curvature @ (start - lowest)))
+    return passed(f"On {TRIALS} random quadratics the first step lands on the minimum, and the second stays there.")
+
+
+def _wrong_step(found: Array, start: Array, curvature: Array, slope: Array) -> str:
+    newton = np.linalg.solve(curvature, slope)
+    ideas = [("NO_STEP", start), ("PLAIN_STEP", start - slope), ("UPHILL", start + newton), ("UPHILL", start + slope),
+             ("NO_STEP", newton), ("NO_STEP", -newton), ("MULTIPLIED", start - curvature @ slope),
+             ("MIXED_ZERO", start - slope / np.diag(curvature))]  # fmt: skip
+    return next((code for code, wrong in ideas if np.allclose(found, wrong)), "OTHER")

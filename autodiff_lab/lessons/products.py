@@ -1,0 +1,303 @@
+"""Checks of lesson 10, on products with Jacobians: sizes, rules for a matrix product, modes, and one row alone.
+
+Right answers are held against the explicit Jacobian, which is built here so that nobody else has to.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+import autodiff_lab as lab
+from autodiff_lab.lessons.attempt import attempt, checked, is_blank, numbers, stop
+from autodiff_lab.lessons.result import CheckResult, passed
+
+Array = Any
+Arrays = dict[str, Array]
+
+TRIALS = 6
+LARGE = (40, 30, 20)
+"""A product whose Jacobian has 960,000 numbers, so that building it shows."""
+OVERLAP = 2
+"""Sizes of a trial are above this, so that no two of them are 1 and everything looks alike."""
+
+
+def explicit(function: Callable[..., Any], inputs: Arrays) -> Arrays:
+    """Return the whole Jacobian by each input, of shape (*output, *input).
+
+    Examples
+    --------
+    >>> explicit(lambda x: x * x, {"x": np.array([1.0, 2.0])})["x"].tolist()
+    [[2.0, 0.0], [0.0, 4.0]]
+    """
+    sources = {name: lab.constant(value) for name, value in inputs.items()}
+    with lab.GradientTape() as tape:
+        tape.watch(list(sources.values()))
+        y = function(*sources.values())
+    return {name: found.numpy() for name, found in tape.jacobian(y, sources).items()}
+
+
+def pulled(jacobian: Array, cotangent: Array) -> Array:
+    """Return the cotangent times the Jacobian.
+
+    Examples
+    --------
+    >>> pulled(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([1.0, 10.0])).tolist()
+    [2.0, 40.0]
+    """
+    return np.tensordot(cotangent, jacobian, axes=cotangent.ndim)
+
+
+@checked
+def check_vjp(
+    back: Callable[..., Any],
+    function: Callable[..., Any],
+    shapes: Callable[..., Mapping[str, tuple[int, ...]]],
+    seed: int | None = None,
+) -> CheckResult:
+    """Check a backward rule on random inputs of random sizes, against the explicit Jacobian.
+
+    Parameters
+    ----------
+    back : callable
+        Takes the inputs and the cotangent of the output, all NumPy arrays, and returns a dict: the cotangent of each
+        input, by name.
+    function : callable
+        The function itself, of tensors.
+    shapes : callable
+        Takes sizes and returns the shape of each input, by name; tried with random sizes.
+    seed : int, optional
+        Makes sizes and numbers the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> size = lambda n: {"u": (n,), "v": (n,)}
+    >>> lessons.check_vjp(lambda u, v, g: {"u": g * v, "v": g * u}, lambda u, v: u * v, size)
+    Passed. It agrees with the explicit Jacobian for 6 random sizes.
+    >>> lessons.check_vjp(lambda u, v, g: {"u": v, "v": u}, lambda u, v: u * v, size).code
+    'SUMMED'
+    """
+    rng = np.random.default_rng(seed)
+    count = shapes.__code__.co_argcount
+    square = [3] * count  # equal sizes first: there a wrong product of matrices has a value, and can be told
+    for sizes in [square, *(_distinct(rng, count) for _ in range(TRIALS))]:
+        inputs = {name: rng.normal(size=shape) for name, shape in shapes(*sizes).items()}
+        _compare(back, function, inputs, rng)
+    return passed(f"It agrees with the explicit Jacobian for {TRIALS} random sizes.")
+
+
+def _distinct(rng: np.random.Generator, count: int) -> list[int]:
+    return [int(size) for size in rng.choice(np.arange(OVERLAP, OVERLAP + 6), count, replace=False)]
+
+
+def _compare(back: Callable[..., Any], function: Callable[..., Any], inputs: Arrays, rng: Any) -> None:
+    jacobians = explicit(function, inputs)
+    name, whole = next(iter(jacobians.items()))
+    cotangent = rng.normal(size=whole.shape[: whole.ndim - inputs[name].ndim])
+    answer = _arrays(attempt(back, *(value.copy() for value in inputs.values()), cotangent.copy()), tuple(inputs))
+    for each, jacobian in jacobians.items():
+        right = pulled(jacobian, cotangent)
+        if not _same(answer[each], right):
+            raise stop(_diagnosed(each, answer[each], jacobian, cotangent, inputs))
+
+
+def _diagnosed(name: str, answer: Array, jacobian: Array, cotangent: Array, inputs: Arrays) -> str:
+    """Return the code of the idea behind a wrong cotangent."""
+    for code, wrong in _wrong(name, jacobian, cotangent, inputs):
+        if _same(answer, wrong):
+            return code
+    right = inputs[name].shape
+    return "OUTPUT_SHAPE" if answer.shape == cotangent.shape != right else "OTHER"
+
+
+def _wrong(name: str, jacobian: Array, cotangent: Array, inputs: Arrays) -> Iterator[tuple[str, Array]]:
+    """What each wrong idea makes of a cotangent."""
+    yield "WHOLE_JACOBIAN", jacobian
+    yield "WHOLE_JACOBIAN", jacobian.reshape(cotangent.size, -1)
+    yield "SUMMED", pulled(jacobian, np.ones_like(cotangent))
+    yield "TRANSPOSE_LOST", pulled(jacobian, cotangent).T
+    first = next(iter(inputs)) == name
+    for other in (value for each, value in inputs.items() if each != name):
+        if other.ndim == cotangent.ndim == 2 and other.shape == cotangent.shape:
+            yield "TRANSPOSE_LOST", cotangent @ other if first else other @ cotangent
+            yield "FACTORS_SWAPPED", other.T @ cotangent if first else cotangent @ other.T
+            yield "TRANSPOSE_LOST", other @ cotangent if first else cotangent @ other
+        elif other.ndim == 2 and cotangent.shape == other.shape[-1:]:
+            yield "TRANSPOSE_LOST", other @ cotangent
+
+
+def _arrays(values: Any, names: tuple[str, ...]) -> Arrays:
+    if not isinstance(values, Mapping):
+        example = f'{{"{names[0]}": ...}}'
+        raise stop("RAISES", f"Arrays by name were expected, like {example}; this is a {type(values).__name__}.")
+    left = [name for name in names if is_blank(values.get(name))]
+    if left:
+        raise stop("BLANK", f"Still blank: {', '.join(left)}.")
+    return {name: np.asarray(values[name], dtype=float) for name in names}
+
+
+def _same(one: Array, other: Array) -> bool:
+    return one.shape == other.shape and bool(np.allclose(one, other, rtol=1e-6, atol=1e-9))
+
+
+@checked
+def check_matmul_vjp(back: Callable[[Array, Array, Array], Any], seed: int | None = None) -> CheckResult:
+    """Check the backward rule of ``C = A·B``: right on random sizes, and no Jacobian built on a large one.
+
+    Parameters
+    ----------
+    back : callable
+        ``back(A, B, G)`` with NumPy arrays of shapes (p, q), (q, r) and (p, r); returns ``{"A": ..., "B": ...}``.
+    seed : int, optional
+        Makes sizes and numbers the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_matmul_vjp(lambda A, B, G: {"A": G @ B.T, "B": A.T @ G})
+    Passed. It agrees with the explicit Jacobian for 6 random sizes, and never builds one.
+    >>> lessons.check_matmul_vjp(lambda A, B, G: {"A": G @ B, "B": A.T @ G}).code
+    'TRANSPOSE_LOST'
+    """
+    found = check_vjp(back, lab.matmul, lambda p, q, r: {"A": (p, q), "B": (q, r)}, seed)
+    if not found.passed:
+        return found
+    p, q, r = LARGE
+    rng = np.random.default_rng(seed)
+    inputs = rng.normal(size=(p, q)), rng.normal(size=(q, r)), rng.normal(size=(p, r))
+    if _peak(back, *inputs) > 4 * p * r * q * min(p, r):
+        raise stop(
+            "WHOLE_JACOBIAN",
+            "The numbers are right, and on a larger product a whole Jacobian was built.",
+            "It is mostly zeros. Which of its numbers does the row of one element of C hold at all?",
+        )
+    return passed(f"{found.message[:-1]}, and never builds one.")
+
+
+def _peak(back: Callable[..., Any], *inputs: Array) -> int:
+    """Bytes that a rule holds at most; NumPy reports what it takes."""
+    running = tracemalloc.is_tracing()
+    if not running:
+        tracemalloc.start()
+    try:
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        attempt(back, *inputs)
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        if not running:
+            tracemalloc.stop()
+
+
+@checked
+def check_sizes(sizes: Callable[[int, int, int], Any], seed: int | None = None) -> CheckResult:
+    """Check a function that counts numbers for ``C = A·B``: in the Jacobian of C by A, and in what one pass returns.
+
+    Parameters
+    ----------
+    sizes : callable
+        ``sizes(p, q, r)`` for shapes (p, q) and (q, r); returns ``{"jacobian": ..., "gradient": ...}``.
+    seed : int, optional
+        Makes the shapes the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_sizes(lambda p, q, r: {"jacobian": p * r * p * q, "gradient": p * q})
+    Passed. Right for 6 random shapes.
+    >>> lessons.check_sizes(lambda p, q, r: {"jacobian": p * q, "gradient": p * q}).code
+    'JACOBIAN_SIZE'
+    """
+    rng = np.random.default_rng(seed)
+    for p, q, r in (_distinct(rng, 3) for _ in range(TRIALS)):
+        said = numbers(attempt(sizes, p, q, r), ("jacobian", "gradient"))
+        output, source = p * r, p * q
+        if said["gradient"] != source:
+            wrong = {output: "OUTPUT_SHAPE", output * source: "WHOLE_JACOBIAN"}
+            raise stop(wrong.get(int(said["gradient"]), "OTHER"))
+        if said["jacobian"] != output * source:
+            known = (output, source, output + source, p * q * r, p * q + q * r)
+            raise stop("JACOBIAN_SIZE" if said["jacobian"] in known else "OTHER")
+    return passed(f"Right for {TRIALS} random shapes.")
+
+
+@checked
+def check_modes(cheaper: Callable[[int, int], Any], seed: int | None = None) -> CheckResult:
+    """Check a function that chooses the mode that needs fewer passes for a whole Jacobian.
+
+    Parameters
+    ----------
+    cheaper : callable
+        ``cheaper(inputs, outputs)`` with the numbers of elements; returns ``"forward"`` or ``"backward"``.
+    seed : int, optional
+        Makes the numbers the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_modes(lambda inputs, outputs: "forward" if inputs < outputs else "backward")
+    Passed. Right for 12 random pairs of sizes.
+    >>> lessons.check_modes(lambda inputs, outputs: "backward").code
+    'ALWAYS_BACKWARD'
+    """
+    rng = np.random.default_rng(seed)
+    pairs = [pair for _ in range(TRIALS) for pair in _both_ways(*map(int, rng.choice(np.arange(1, 1000), 2, False)))]
+    said = [attempt(cheaper, *pair) for pair in pairs]
+    odd = [word for word in said if word not in ("forward", "backward")]
+    if odd:
+        raise stop("RAISES", f'"forward" or "backward" was expected, and this is {odd[0]!r}.')
+    right = ["forward" if inputs < outputs else "backward" for inputs, outputs in pairs]
+    if said == right:
+        return passed(f"Right for {len(pairs)} random pairs of sizes.")
+    if len(set(said)) == 1:
+        raise stop("ALWAYS_BACKWARD" if said[0] == "backward" else "ALWAYS_FORWARD")
+    swapped = all(word != wanted for word, wanted in zip(said, right, strict=True))
+    raise stop("MODES_SWAPPED" if swapped else "OTHER")
+
+
+def _both_ways(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (one, other), (other, one)
+
+
+@checked
+def check_own_slope(own_slope: Callable[[Any, Any, int], Any], seed: int | None = None) -> CheckResult:
+    """Check a function that gives the gradient of one element of a vector output.
+
+    Parameters
+    ----------
+    own_slope : callable
+        ``own_slope(function, x, k)``: the gradient of element k of ``function(x)`` by the vector x.
+    seed : int, optional
+        Makes functions and points the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> def summed(function, x, k):
+    ...     with lab.GradientTape() as tape:
+    ...         tape.watch(x)
+    ...         y = function(x)
+    ...     return tape.gradient(y, x)
+    >>> lessons.check_own_slope(summed).code
+    'SUMMED'
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(TRIALS):
+        matrix = rng.normal(size=(4, 4))
+
+        def function(x: Any, matrix: Array = matrix) -> Any:
+            return lab.linalg.matvec(lab.constant(matrix), x * x)
+
+        at, k = rng.uniform(0.5, 2.0, size=4), int(rng.integers(4))
+        answer = attempt(own_slope, function, lab.constant(at), k)
+        found = np.asarray(answer, dtype=float)
+        jacobian = 2 * matrix * at
+        if _same(found, jacobian[k]):
+            continue
+        ideas = {"SUMMED": jacobian.sum(axis=0), "COLUMN": jacobian[:, k], "WHOLE_JACOBIAN": jacobian}
+        raise stop(next((code for code, wrong in ideas.items() if _same(found, wrong)), "OTHER"))
+    return passed(f"Right for {TRIALS} random functions.")

@@ -1,0 +1,106 @@
+// The Jacobian map: the drawing comes from Python, this moves its frames and says what the marked number means.
+
+import { inside, moved, partner, pressed } from "./places.js";
+
+/** @typedef {import("./places.js").Entry} Entry */
+/** @typedef {{ facts: import("./places.js").MapFacts, row: number, column: number }} Traits */
+
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+
+/** @type {import("@anywidget/types").Render<Traits>} */
+function render({ model, el }) {
+  const stop = new AbortController();
+  const facts = model.get("facts");
+  const root = document.createElement("div");
+  root.className = "autodiff-lab lab-jacobian-map";
+  // JupyterLab would otherwise take our keys for its own shortcuts.
+  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  const board = document.createElement("div");
+  board.className = "board";
+  board.tabIndex = 0;
+  board.setAttribute("role", "group");
+  board.setAttribute("aria-roledescription", "table of derivatives");
+  board.setAttribute("aria-label", `${facts.title}. The arrow keys move to another number.`);
+  board.append(...facts.panels.map(drawn));
+  const said = document.createElement("p");
+  said.className = "said";
+  said.setAttribute("aria-live", "polite");
+  const keys = document.createElement("p");
+  keys.className = "keys";
+  keys.textContent = "Arrow keys move the frames, or press a cell. Dashed: the row, one backward pass. "
+    + "Solid: the column, one forward pass.";
+  root.append(said, board, keys);
+  el.append(root);
+
+  const now = () => inside({ row: model.get("row"), column: model.get("column") }, facts.size);
+  const show = () => {
+    const entry = now();
+    said.textContent = facts.sentences[entry.row * facts.size[1] + entry.column];
+    placeFrames(board, facts, entry);
+  };
+  /** @param {Entry} entry */
+  const go = entry => {
+    model.set("row", entry.row);
+    model.set("column", entry.column);
+    model.save_changes();
+    show();
+  };
+  const options = { signal: stop.signal };
+  board.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const entry = moved(now(), event.key, facts.size);
+    if (!entry) return;
+    event.preventDefault();
+    event.stopPropagation();
+    go(entry);
+  }, options);
+  board.addEventListener("click", event => {
+    const cell = /** @type {SVGElement | null} */ (/** @type {Element} */ (event.target).closest("[data-role]"));
+    if (!cell) return;
+    const { role = "", row, column } = cell.dataset;
+    go(inside(pressed(facts, now(), role, Number(row), Number(column)), facts.size));
+  }, options);
+  model.on("change:row", show);
+  model.on("change:column", show);
+  show();
+  return () => {
+    stop.abort();
+    model.off("change:row", show);
+    model.off("change:column", show);
+  };
+}
+
+/**
+ * A panel as an element of its own, so that both may stand below each other where the page is narrow.
+ * @param {{ markup: string, width: number, height: number }} panel escaped by Python, see draw/jacobian/svg.py
+ */
+function drawn(panel) {
+  const text = `<svg xmlns="${SVG_NAMESPACE}">${panel.markup}</svg>`;
+  const svg = /** @type {Element} */ (document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true));
+  svg.setAttribute("class", "lab-jacobian");
+  svg.setAttribute("viewBox", `-3 0 ${panel.width + 6} ${panel.height}`);
+  svg.setAttribute("width", String(panel.width + 6));
+  svg.setAttribute("aria-hidden", "true"); // the sentence above says it, and a hundred cells read aloud say nothing
+  return svg;
+}
+
+/** @param {Element} board @param {import("./places.js").MapFacts} facts @param {Entry} entry */
+function placeFrames(board, facts, entry) {
+  const [table, side] = board.children;
+  const at = (/** @type {number} */ index) => String(index * facts.cell);
+  table.querySelector(".lab-on.lab-column")?.setAttribute("x", at(entry.column));
+  table.querySelector(".lab-on.lab-row")?.setAttribute("y", at(entry.row));
+  const mark = table.querySelector(".lab-on.lab-entry");
+  mark?.setAttribute("x", at(entry.column));
+  mark?.setAttribute("y", at(entry.row));
+  for (const role of ["row", "column", "entry"]) {
+    const frame = side.querySelector(`.lab-on.lab-${role}`);
+    const place = partner(facts, entry, role);
+    frame?.setAttribute("visibility", place ? "visible" : "hidden");
+    if (!place) continue;
+    frame?.setAttribute("y", at(place[0]));
+    frame?.setAttribute("x", at(place[1]));
+  }
+}
+
+export default { render };

@@ -1,0 +1,12 @@
+"""Right and wrong answers to every exercise, by lesson: what a learner might type, and the code for it."""
+
+from __future__ import annotations
+
+from tests.lessons.answers import lesson_01, lesson_06, lesson_07, lesson_10, lesson_13
+
+_LESSONS = {"01": lesson_01, "06": lesson_06, "07": lesson_07, "10": lesson_10, "13": lesson_13}
+
+SOLVED: dict[str, dict[str, str]] = {number: module.SOLVED for number, module in _LESSONS.items()}
+"""Right answers by lesson and cell."""
+WRONG: list[tuple[str, str, str, str]] = [(number, *row) for number, module in _LESSONS.items() for row in module.WRONG]
+"""Lesson, cell, what is typed, and the code."""
