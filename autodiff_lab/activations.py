@@ -6,6 +6,7 @@ from autodiff_lab.ops.math.exponential import exp as exponential
 from autodiff_lab.ops.math.trigonometric import tanh
 from autodiff_lab.ops.nn.activations import log_softmax, relu, sigmoid, softmax, softplus
 from autodiff_lab.ops.nn.rectifiers import elu, hard_sigmoid, hard_silu, leaky_relu, relu6, selu
+from autodiff_lab.ops.nn.shrinking import hard_shrink, hard_tanh, soft_shrink, sparse_plus, squareplus, tanh_shrink
 from autodiff_lab.ops.nn.smooth_activations import gelu, log_sigmoid, mish, silu
 from autodiff_lab.ops.nn.smooth_activations import silu as swish
 
@@ -14,8 +15,10 @@ __all__ = [
     "exponential",
     "gelu",
     "get",
+    "hard_shrink",
     "hard_sigmoid",
     "hard_silu",
+    "hard_tanh",
     "leaky_relu",
     "linear",
     "log_sigmoid",
@@ -26,9 +29,13 @@ __all__ = [
     "selu",
     "sigmoid",
     "silu",
+    "soft_shrink",
     "softmax",
     "softplus",
     "softsign",
+    "sparse_plus",
+    "squareplus",
     "swish",
     "tanh",
+    "tanh_shrink",
 ]

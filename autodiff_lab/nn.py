@@ -45,6 +45,7 @@ from autodiff_lab.ops.nn.pooling import (
 )
 from autodiff_lab.ops.nn.rectifiers import crelu, elu, hard_sigmoid, hard_silu, hard_swish, leaky_relu, relu6, selu
 from autodiff_lab.ops.nn.sampled import nce_loss, sampled_softmax_loss
+from autodiff_lab.ops.nn.shrinking import hard_shrink, hard_tanh, soft_shrink, sparse_plus, squareplus, tanh_shrink
 from autodiff_lab.ops.nn.smooth_activations import gelu, log_sigmoid, mish, silu, swish
 from autodiff_lab.ops.nn.spatial import bias_add, depth_to_space, dropout, space_to_depth
 
@@ -73,9 +74,11 @@ __all__ = [
     "embedding_lookup",
     "embedding_lookup_sparse",
     "gelu",
+    "hard_shrink",
     "hard_sigmoid",
     "hard_silu",
     "hard_swish",
+    "hard_tanh",
     "in_top_k",
     "isotonic_regression",
     "l2_loss",
@@ -104,16 +107,20 @@ __all__ = [
     "sigmoid",
     "sigmoid_cross_entropy_with_logits",
     "silu",
+    "soft_shrink",
     "softmax",
     "softmax_cross_entropy",
     "softmax_cross_entropy_with_logits",
     "softplus",
     "softsign",
     "space_to_depth",
+    "sparse_plus",
     "sparse_softmax_cross_entropy_with_logits",
+    "squareplus",
     "sufficient_statistics",
     "swish",
     "tanh",
+    "tanh_shrink",
     "top_k",
     "weighted_cross_entropy_with_logits",
     "weighted_moments",

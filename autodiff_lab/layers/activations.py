@@ -12,6 +12,7 @@ from autodiff_lab.ops.math.exponential import exp as exponential
 from autodiff_lab.ops.math.trigonometric import tanh
 from autodiff_lab.ops.nn.activations import log_softmax, relu, sigmoid, softmax, softplus
 from autodiff_lab.ops.nn.rectifiers import elu, hard_sigmoid, hard_silu, leaky_relu, relu6, selu
+from autodiff_lab.ops.nn.shrinking import hard_shrink, hard_tanh, soft_shrink, sparse_plus, squareplus, tanh_shrink
 from autodiff_lab.ops.nn.smooth_activations import gelu, log_sigmoid, mish, silu
 
 
@@ -31,6 +32,8 @@ _BY_NAME: dict[str, Callable[..., Any]] = {
     "linear": linear, "relu": relu, "sigmoid": sigmoid, "tanh": tanh, "softmax": softmax, "softplus": softplus,
     "log_softmax": log_softmax, "exponential": exponential, "relu6": relu6, "leaky_relu": leaky_relu, "elu": elu,
     "selu": selu, "gelu": gelu, "silu": silu, "swish": silu, "mish": mish, "softsign": softsign,
+    "hard_tanh": hard_tanh, "hard_shrink": hard_shrink, "soft_shrink": soft_shrink, "tanh_shrink": tanh_shrink,
+    "squareplus": squareplus, "sparse_plus": sparse_plus,
     "hard_sigmoid": hard_sigmoid, "hard_silu": hard_silu, "hard_swish": hard_silu, "log_sigmoid": log_sigmoid,
 }  # fmt: skip
 

@@ -13,11 +13,12 @@ from autodiff_lab.ops.nn import (
     pooling,
     rectifiers,
     sampled,
+    shrinking,
     smooth_activations,
     spatial,
 )
 
 __all__ = [
     "activations", "any_convolution", "convolution", "cross_entropies", "depthwise", "embedding", "isotonic", "losses",
-    "normalization", "pooling", "rectifiers", "sampled", "smooth_activations", "spatial",
+    "normalization", "pooling", "rectifiers", "sampled", "shrinking", "smooth_activations", "spatial",
 ]
