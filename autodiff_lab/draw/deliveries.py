@@ -1,12 +1,12 @@
 """What backward passes made and the program used later: gradients, and parts of them, as leaves of a picture.
 
-A picture shows no ops of a backward pass, unless an outer tape recorded them.  What such ops made comes into the
-picture from nowhere; a `Delivery` says whose adjoint it is and when it was there, so that nobody takes it for a constant.
+A picture shows no ops of a backward pass, unless an outer tape recorded them.  What such ops made comes into it from
+nowhere; a `Delivery` says whose adjoint it is and when it was there, so that nobody takes it for a constant.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from autodiff_lab.explain.expressions import spoken
@@ -60,10 +60,12 @@ def deliveries(
         if key in recording.tensors and _is_leaf(recording, key, delivery, ran)
     }
     for application in recording.applications:
-        at = ran.get(application.index)
-        for key in application.inputs if at is not None else ():
+        if application.index not in ran:
+            continue
+        at = ran[application.index]
+        for key in application.inputs:
             if key in made and made[key].moment > at:
-                made[key] = _earlier(made[key], at)
+                made[key] = replace(made[key], moment=at)
     return made
 
 
@@ -102,10 +104,6 @@ def _is_leaf(recording: Recording, key: int, delivery: Delivery, ran: Mapping[in
     if record.application is None:  # a constant of the user's may serve as a seed
         return record.kind != "variable" and (not record.name or delivery.kind == "gradient")
     return recording.applications[record.application].cause is not None and record.application not in ran
-
-
-def _earlier(delivery: Delivery, moment: int) -> Delivery:
-    return Delivery(delivery.kind, moment, delivery.sweep, delivery.of, delivery.by)
 
 
 def words(recording: Recording, delivery: Delivery) -> str:

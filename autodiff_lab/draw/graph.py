@@ -211,6 +211,8 @@ class _Builder:
         kind = "op" if application.cause is None else "backward op"
         kind = "failed" if application.error is not None else kind
         name = self.recording.tensors[application.outputs[0]].name if application.outputs else None
+        changed = self.scopes.changes.get(application.outputs[0]) if application.outputs else None
+        name = f"changes {changed}" if changed and not name else name
         self.nodes[key] = Node(
             key, kind, label, name or "", application.outputs, application.index, application.scope, (), outside=outside
         )

@@ -8,7 +8,7 @@ here to measure with) and lean to the wide side.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -142,22 +142,23 @@ def bulk(snapshot: Snapshot, gradient: bool = False) -> str:
     >>> bulk(large), bulk(large, gradient=True)
     ('−2 … 1', 'max |g| 2')
     """
-    kept = snapshot.summary
     if snapshot.size <= SHOWN or not snapshot.dtype.startswith("float") or not snapshot.finite:
         return ""
-    if kept is not None:
-        low, high = kept.minimum, kept.maximum
-        if low is None or high is None:
-            return ""
-    else:
-        array = np.asarray(snapshot.array, np.float64)
-        low, high = float(array.min()), float(array.max())
-    if low == high:
-        return f"all {short(low, minus=MINUS)}"
+    if snapshot.summary is None:
+        return _bulk_of(np.asarray(snapshot.array, np.float64), gradient)
+    low, high = snapshot.summary.minimum, snapshot.summary.maximum
+    if low is None or high is None or low == high:
+        return "" if low is None else f"all {short(low, minus=MINUS)}"
     if gradient:
-        return f"max |g| {short(max(-low, high))}" if kept is not None else f"‖g‖ {short(float(np.linalg.norm(array)))}"
-    if kept is not None:
-        return f"{short(low, minus=MINUS)} {PENDING} {short(high, minus=MINUS)}"
+        return f"max |g| {short(max(-low, high))}"
+    return f"{short(low, minus=MINUS)} {PENDING} {short(high, minus=MINUS)}"
+
+
+def _bulk_of(array: Any, gradient: bool) -> str:
+    if array.min() == array.max():
+        return f"all {short(float(array.min()), minus=MINUS)}"
+    if gradient:
+        return f"‖g‖ {short(float(np.linalg.norm(array)))}"
     mean, spread = float(array.mean()), float(array.std())
     # What rounding leaves of a mean of 0 is no number to show.
     mean = 0.0 if abs(mean) < 1e-6 * spread else mean

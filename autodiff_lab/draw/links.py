@@ -58,9 +58,10 @@ class Links:
             if note.kind != "assigned" or note.before == 0:
                 continue
             read = self._next_read(note)
-            source = None if read is None or note.by not in self.recording.tensors else self._seat(note.by)
-            target = None if read is None else self._seat(read)
-            if read is not None and source is not None and target is not None:
+            if read is None or note.by is None or note.by not in self.recording.tensors:
+                continue
+            source, target = self._seat(note.by), self._seat(read)
+            if source is not None and target is not None:
                 yield Edge(source, target, read, 0, "assigned")
 
     def _next_read(self, note: Note) -> int | None:

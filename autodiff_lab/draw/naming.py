@@ -25,7 +25,7 @@ def told(recording: Recording, tensor: int) -> str:
     ['x * x', 'tanh(x * x)', 'sin(tanh(…))', 'exp(sin(…))']
     """
     words = spoken(recording, tensor)
-    for depth in (2, 1):
+    for depth in (2, 1) if recording.tensors[tensor].application is not None else ():
         if not words.startswith("%"):
             break
         shorter = _outline(recording, tensor, depth)
@@ -38,9 +38,7 @@ def _outline(recording: Recording, tensor: int, depth: int) -> str:
     known = record.name or literal(recording, tensor)
     if known:
         return known
-    if record.application is None:
-        return f"%{recording.numbers[tensor]}"
-    if depth == 0:
+    if record.application is None or depth == 0:
         return LEFT_OUT
     made = recording.applications[record.application]
     parts = [_outline(recording, key, depth - 1) for key in made.inputs]

@@ -28,6 +28,8 @@ class Scopes:
         For every variable: the tensors that were read from it, in order.
     later_reads : frozenset of int
         Reads of variables but for the first of each.
+    changes : dict of int to str
+        For every tensor that was assigned, or added to a variable: the name of the variable.
     targets : frozenset of int
         Tensors of which gradients were taken.
     """
@@ -53,6 +55,11 @@ class Scopes:
             if record.kind == "variable" and record.variable is not None:
                 self.reads[record.variable].append(key)
         self.later_reads = frozenset(key for keys in self.reads.values() for key in keys[1:])
+        self.changes: dict[int, str] = {}
+        for note in recording.notes:
+            if note.kind == "assigned" and note.by is not None:
+                read = recording.tensors[self.reads[note.subject][0]].name if note.subject in self.reads else None
+                self.changes[note.by] = read or note.detail
         self.targets = frozenset(target for sweep in recording.sweeps for target in sweep.targets)
 
     def around(self, within: str) -> list[Application]:

