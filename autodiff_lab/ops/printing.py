@@ -16,9 +16,9 @@ def _shown(value: Any, summarize: int) -> str:
     array = getattr(value, "_array", None)
     if array is None:
         return str(value)
+    if array.ndim == 0 or array.dtype == object:
+        return str(array)
     array = np.asarray(array)
-    if array.dtype == object:
-        return str(array[()])
     edge = array.size if summarize < 0 else summarize
     return np.array2string(array, threshold=2 * edge, edgeitems=max(1, edge), separator=" ")
 

@@ -65,7 +65,7 @@ class Generator:
         Raises
         ------
         InvalidArgumentError
-            If the state is not six whole numbers.
+            If it is no state of a generator.
 
         Examples
         --------
@@ -81,18 +81,28 @@ class Generator:
 
     @property
     def state(self) -> Tensor:
-        """Where the generator stands: four words of a counter and two of a key, uint64."""
-        inner: Any = self._bits.state["state"]
-        return wrap(np.concatenate([inner["counter"], inner["key"]]))
+        """Where the generator stands: 13 words, uint64.
+
+        A counter (4) and a key (2), what was drawn and not given out yet (4), and how much of it is left (3).
+        """
+        state: Any = self._bits.state
+        last = [state["buffer_pos"], state["has_uint32"], state["uinteger"]]
+        parts = [state["state"]["counter"], state["state"]["key"], state["buffer"], np.array(last, np.uint64)]
+        return wrap(np.concatenate(parts))
 
     def reset(self, state: Any) -> None:
         """Go on from a state that another generator had."""
         array = np.asarray(state.state._array if isinstance(state, Generator) else getattr(state, "_array", state))
-        if array.shape != (6,) or array.dtype.kind not in "iu":
-            raise InvalidArgumentError(f"Generator: a state is 6 whole numbers, got shape {array.shape}. Try "
+        if array.shape != (13,) or array.dtype.kind not in "iu":
+            raise InvalidArgumentError(f"Generator: a state is 13 whole numbers, got shape {array.shape}. Try "
                                        "generator.state of another.")
-        counter, key = np.split(array.astype(np.uint64), [4])
-        self._begin(np.random.Philox(key=key, counter=counter))
+        counter, key, buffer, last = np.split(array.astype(np.uint64), [4, 6, 10])
+        if int(last[0]) > 4:
+            raise InvalidArgumentError("Generator: this is no state of a generator. Try generator.state of another.")
+        bits = np.random.Philox(0)
+        bits.state = {"bit_generator": "Philox", "state": {"counter": counter, "key": key}, "buffer": buffer,
+                      "buffer_pos": int(last[0]), "has_uint32": int(last[1]), "uinteger": int(last[2])}
+        self._begin(bits)
 
     def reset_from_seed(self, seed: Any) -> None:
         """Start anew from a seed."""

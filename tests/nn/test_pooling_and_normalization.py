@@ -67,7 +67,7 @@ def test_moments_are_those_of_numpy_and_so_are_their_second_derivatives() -> Non
 def test_statistics_gathered_in_two_parts_give_the_moments_of_the_whole() -> None:
     x = RNG.normal(3.0, 2.0, (10, 3))
     parts = [nn.sufficient_statistics(part, [0], shift=3.0) for part in (x[:4].copy(), x[4:].copy())]
-    count, total, squares = (parts[0][i] + parts[1][i] for i in range(3))
+    count, total, squares = (lab.add(parts[0][i], parts[1][i]) for i in range(3))
     mean, variance = nn.normalize_moments(count, total, squares, parts[0][3])
     np.testing.assert_allclose(mean, x.mean(0), 1e-12)
     np.testing.assert_allclose(variance, x.var(0), 1e-10)
