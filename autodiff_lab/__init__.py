@@ -9,30 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab import (
-    activations,
     autodiff,
     bitwise,
-    data,
     debugging,
     errors,
     events,
     image,
-    initializers,
-    keras,
-    layers,
     linalg,
-    losses,
     math,
-    metrics,
     nest,
     nn,
     ops,
-    optimizers,
-    queue,
-    ragged,
     random,
     signal,
-    sparse,
     strings,
 )
 from autodiff_lab.engine.convert import constant, convert_to_tensor, is_tensor
@@ -66,15 +55,6 @@ from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import name_scope
-from autodiff_lab.layers.initializers import (
-    constant_initializer,
-    ones_initializer,
-    random_normal_initializer,
-    random_uniform_initializer,
-    zeros_initializer,
-)
-from autodiff_lab.layers.module import Module
-from autodiff_lab.layers.sequential import Sequential, sequenced
 from autodiff_lab.ops.array.casting import cast, identity, stop_gradient
 from autodiff_lab.ops.array.creation import (
     eye,
@@ -192,11 +172,6 @@ from autodiff_lab.ops.nn.activations import sigmoid
 from autodiff_lab.ops.printing import print
 from autodiff_lab.ops.tensor_array import TensorArray
 from autodiff_lab.recording import Recording, load_recording, record
-from autodiff_lab.structures.indexed_slices import IndexedSlices
-from autodiff_lab.structures.ragged import RaggedTensor
-from autodiff_lab.structures.sparse import SparseTensor
-from autodiff_lab.structures.symbolic import Graph, placeholder
-from autodiff_lab.structures.tensor_spec import TensorSpec
 from autodiff_lab.transforms.custom import RegisterGradient, custom_gradient, grad_pass_through
 from autodiff_lab.transforms.differentiable import derivative, differentiable, differentiable_function
 from autodiff_lab.transforms.forward import jvp, vjp
@@ -212,24 +187,75 @@ from autodiff_lab.transforms.recompute import recompute_grad, with_recomputation
 from autodiff_lab.transforms.surgery import with_derivative
 
 if TYPE_CHECKING:
-    from autodiff_lab import style, testing
+    from autodiff_lab import (
+        activations,
+        data,
+        initializers,
+        keras,
+        layers,
+        losses,
+        metrics,
+        optimizers,
+        queue,
+        ragged,
+        sparse,
+        style,
+        testing,
+    )
     from autodiff_lab.exploring import explore, plot_derivative
+    from autodiff_lab.layers.initializers import (
+        constant_initializer,
+        ones_initializer,
+        random_normal_initializer,
+        random_uniform_initializer,
+        zeros_initializer,
+    )
+    from autodiff_lab.layers.module import Module
+    from autodiff_lab.layers.sequential import Sequential, sequenced
+    from autodiff_lab.structures.indexed_slices import IndexedSlices
+    from autodiff_lab.structures.ragged import RaggedTensor
+    from autodiff_lab.structures.sparse import SparseTensor
+    from autodiff_lab.structures.symbolic import Graph, placeholder
+    from autodiff_lab.structures.tensor_spec import TensorSpec
 
 __version__ = "0.1.0"
 newaxis = None
 space_to_batch_nd = space_to_batch
 
-_LAZY = {"explore": "autodiff_lab.exploring", "plot_derivative": "autodiff_lab.exploring"}
+# What a first program rarely needs loads when it is first asked for: modules by name, other names by their module.
+_MODULES = frozenset({
+    "activations", "data", "initializers", "keras", "layers", "losses", "metrics", "optimizers", "queue",
+    "ragged", "sparse", "style", "testing",
+})
+_LAZY = {
+    "explore": "autodiff_lab.exploring",
+    "plot_derivative": "autodiff_lab.exploring",
+    "constant_initializer": "autodiff_lab.layers.initializers",
+    "ones_initializer": "autodiff_lab.layers.initializers",
+    "random_normal_initializer": "autodiff_lab.layers.initializers",
+    "random_uniform_initializer": "autodiff_lab.layers.initializers",
+    "zeros_initializer": "autodiff_lab.layers.initializers",
+    "Module": "autodiff_lab.layers.module",
+    "Sequential": "autodiff_lab.layers.sequential",
+    "sequenced": "autodiff_lab.layers.sequential",
+    "IndexedSlices": "autodiff_lab.structures.indexed_slices",
+    "RaggedTensor": "autodiff_lab.structures.ragged",
+    "SparseTensor": "autodiff_lab.structures.sparse",
+    "Graph": "autodiff_lab.structures.symbolic",
+    "placeholder": "autodiff_lab.structures.symbolic",
+    "TensorSpec": "autodiff_lab.structures.tensor_spec",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load what needs matplotlib or widgets when it is first asked for."""
+    """Load what needs matplotlib or widgets, and what few programs use, when it is first asked for."""
     from importlib import import_module
 
-    if name in ("style", "testing"):
+    if name in _MODULES:
         return import_module(f"autodiff_lab.{name}")
     if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
+        found = globals()[name] = getattr(import_module(_LAZY[name]), name)
+        return found
     raise AttributeError(f"module 'autodiff_lab' has no attribute {name!r}")
 
 

@@ -32,7 +32,7 @@ print(json.dumps({"numpy": numpy_alone, "whole": whole, "packages": packages}))
 # An import system that knows the standard library, numpy, optree and us, and calls everything else missing.
 ONLY_THE_CORE = """
 import sys
-allowed = set(sys.stdlib_module_names) | {"numpy", "optree", "typing_extensions", "autodiff_lab"}
+allowed = set(sys.stdlib_module_names) | {"numpy", "ml_dtypes", "optree", "typing_extensions", "autodiff_lab"}
 class Missing:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] not in allowed and not name.startswith("_"):
@@ -60,7 +60,7 @@ def test_importing_the_package_imports_nothing_heavy_and_prints_nothing(figure: 
     assert {"numpy", "autodiff_lab"} <= loaded
 
 
-def test_the_package_can_be_imported_with_numpy_and_optree_alone() -> None:
+def test_the_package_can_be_imported_with_numpy_ml_dtypes_and_optree_alone() -> None:
     run = fresh_process(ONLY_THE_CORE)
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == "imported"
