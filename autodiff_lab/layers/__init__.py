@@ -3,11 +3,12 @@
 from autodiff_lab.layers.activation_layers import ELU, LeakyReLU, PReLU, ReLU, Softmax
 from autodiff_lab.layers.convolution import Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
 from autodiff_lab.layers.core import Activation, ActivationDiscarding, Dense, Flatten, Lambda, Reshape
+from autodiff_lab.layers.dropout import Dropout
 from autodiff_lab.layers.embedding import Embedding
 from autodiff_lab.layers.group_normalization import GroupNormalization, RMSNormalization, UnitNormalization
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.merging import Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract
-from autodiff_lab.layers.normalization import BatchNormalization, Dropout, LayerNormalization
+from autodiff_lab.layers.normalization import BatchNormalization, LayerNormalization
 from autodiff_lab.layers.pooling import (
     AveragePooling1D,
     AveragePooling2D,

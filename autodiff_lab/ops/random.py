@@ -13,6 +13,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops import random_drawing as draw
+from autodiff_lab.ops import random_families as families
 from autodiff_lab.ops.array.gathering import gather
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.random_state import generator_for, set_seed
@@ -37,16 +38,16 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float
 
 def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", seed: int | None = None,
           name: str | None = None) -> Tensor:
-    return draw.draw_gamma(generator_for(seed), shape, alpha, beta, dtype, "gamma")
+    return families.draw_gamma(generator_for(seed), shape, alpha, beta, dtype, "gamma")
 
 
 def poisson(shape: Any, lam: Any, dtype: Any = "float32", seed: int | None = None, name: str | None = None) -> Tensor:
-    return draw.draw_poisson(generator_for(seed), shape, lam, dtype, "poisson")
+    return families.draw_poisson(generator_for(seed), shape, lam, dtype, "poisson")
 
 
 def categorical(logits: Any, num_samples: int, dtype: Any = "int64", seed: int | None = None,
                 name: str | None = None) -> Tensor:
-    return draw.draw_categorical(generator_for(seed), logits, num_samples, dtype, "categorical")
+    return families.draw_categorical(generator_for(seed), logits, num_samples, dtype, "categorical")
 
 
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:

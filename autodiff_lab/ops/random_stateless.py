@@ -10,6 +10,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops import random_drawing as draw
+from autodiff_lab.ops import random_families as families
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather
 from autodiff_lab.ops.docs import doc
@@ -48,17 +49,17 @@ def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None
 
 def stateless_gamma(shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = "float32",
                     name: str | None = None) -> Tensor:
-    return draw.draw_gamma(stateless(seed, "stateless_gamma"), shape, alpha, beta, dtype, "stateless_gamma")
+    return families.draw_gamma(stateless(seed, "stateless_gamma"), shape, alpha, beta, dtype, "stateless_gamma")
 
 
 def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
-    return draw.draw_poisson(stateless(seed, "stateless_poisson"), shape, lam, dtype, "stateless_poisson")
+    return families.draw_poisson(stateless(seed, "stateless_poisson"), shape, lam, dtype, "stateless_poisson")
 
 
 def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any = "int64",
                           name: str | None = None) -> Tensor:
     source = stateless(seed, "stateless_categorical")
-    return draw.draw_categorical(source, logits, num_samples, dtype, "stateless_categorical")
+    return families.draw_categorical(source, logits, num_samples, dtype, "stateless_categorical")
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str | None = None) -> Tensor:

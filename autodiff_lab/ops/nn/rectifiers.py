@@ -55,8 +55,8 @@ def _selu(x: Any) -> Any:
 selu = unary(
     "selu", _selu,
     lambda ops, g, out, x: g * (SELU_SCALE + SELU_SCALE * (SELU_ALPHA - 1) * ops.positive(-out) - ops.relu(-out)),
-    symbol="selu", latex=r"\operatorname{{selu}}({0})", locals_latex=(r"\lambda \left([{0} \ge 0] + [{0} < 0] \alpha "
-                                                                      r"e^{{{0}}}\right)",),
+    symbol="selu", latex=r"\operatorname{{selu}}({0})",
+    locals_latex=(r"\lambda \left([{0} \ge 0] + [{0} < 0] \alpha e^{{{0}}}\right)",),
     sentence="scales {0} where it is positive, else a multiple of e^{0} - 1",
     domain=(Domain(away_from=(0.0,)),), keeps="output", registered="Selu",
     doc=of_one("1.0507·x where x is positive, else 1.7581·(e^x - 1).", "1.0507 where x ≥ 0, else 1.7581·e^x", """
