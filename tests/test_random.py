@@ -155,6 +155,7 @@ REFUSALS: dict[str, tuple[Any, str]] = {
     "normal whole numbers": (lambda: random.normal((2,), dtype="int32"), "normal: dtype must be floating"),
     "a mean of another shape": (lambda: random.normal((2,), [1.0, 2.0, 3.0]), r"normal.*\(3,\)"),
     "a deviation that broadcasts beyond": (lambda: random.normal((2,), 0.0, lab.ones((3, 2))), r"normal.*\(3, 2\)"),
+    "a mean that is text": (lambda: random.normal((2,), "a"), "normal: parameters are numbers"),
     "a shape below 0": (lambda: random.normal((-1,)), "no negative lengths"),
     "one number as seed": (lambda: random.stateless_normal((2,), 1), "stateless_normal: the seed is two"),
     "a seed with a point": (lambda: random.set_seed(1.5), "set_seed"),

@@ -35,6 +35,9 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
     """``noise * scale + shift``, by ops where these are tensors, rounded once where they are numbers."""
     shape = np.shape(noise)
     if not _is_tensor(shift) and not _is_tensor(scale):
+        for parameter in (shift, scale):
+            if np.asarray(parameter).dtype.kind not in "fiub":
+                raise InvalidArgumentError(f"{name}: parameters are numbers or tensors, got {parameter!r}.")
         try:
             moved = np.asarray(noise) * np.asarray(scale, np.float64) + np.asarray(shift, np.float64)
         except ValueError:

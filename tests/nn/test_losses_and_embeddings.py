@@ -147,6 +147,12 @@ REFUSALS: dict[str, tuple[Any, str]] = {
     "classes as shares": (
         lambda: nn.sparse_softmax_cross_entropy_with_logits(labels=[0.5], logits=[[1.0]]), "class numbers",
     ),
+    "logits of whole numbers": (
+        lambda: nn.sparse_softmax_cross_entropy_with_logits(labels=[0], logits=[[1, 2]]), "logits are floating",
+    ),
+    "logits without classes": (
+        lambda: nn.softmax_cross_entropy_with_logits(labels=1.0, logits=1.0), "last axis of classes",
+    ),
     "a row that is not there": (lambda: nn.embedding_lookup(TABLE, [5]), "index 5"),
     "ids with a point": (lambda: nn.embedding_lookup(TABLE, [1.0]), "embedding_lookup: ids are whole numbers"),
     "a table in parts": (

@@ -150,6 +150,11 @@ REFUSALS: dict[str, tuple[Any, str]] = {
     "dropout of all": (lambda: nn.dropout(lab.ones(3), 1.0), r"dropout.*\[0, 1\)"),
     "dropout of whole numbers": (lambda: nn.dropout([1, 2], 0.5), "dropout: a floating tensor"),
     "noise of another shape": (lambda: nn.dropout(lab.ones((3, 2)), 0.5, noise_shape=(2, 2)), "noise_shape"),
+    "noise of another rank": (lambda: nn.dropout(lab.ones(3), 0.5, noise_shape=(None, None)), "noise_shape"),
+    "positions with a point": (
+        lambda: nn.max_pool_with_argmax(lab.ones((1, 2, 2, 1)), 2, 2, output_dtype="float32"),
+        "output_dtype",
+    ),
     "blocks that do not fit": (lambda: nn.space_to_depth(lab.ones((1, 3, 4, 1)), 2), "space_to_depth.*multiples"),
     "channels that do not fit": (lambda: nn.depth_to_space(lab.ones((1, 2, 2, 3)), 2), "depth_to_space.*multiple"),
     "blocks of 0": (lambda: nn.depth_to_space(lab.ones((1, 2, 2, 4)), 0), "block_size"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.creation import one_hot
@@ -37,8 +38,17 @@ cross_entropy_rows = general(
     doc="The kernel-level cross entropy of each row; `lab.nn.softmax_cross_entropy`.")
 
 
+def _logits(value: Any, name: str) -> Tensor:
+    x = convert(value)
+    if x._array.dtype not in DIFFERENTIABLE:
+        raise DtypeMismatch(f"{name}: logits are floating, got {x.dtype.name}. Try lab.cast(logits, lab.float32).")
+    if not x._array.ndim:
+        raise ShapeMismatch(f"{name}: logits (*b, k) are needed, with a last axis of classes, got a single number.")
+    return x
+
+
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
-    x = convert(logits)
+    x = _logits(logits, "softmax_cross_entropy_with_logits")
     t = convert(labels, x)
     if axis not in (-1, x._array.ndim - 1):
         raise InvalidArgumentError("softmax_cross_entropy_with_logits: classes must be the last axis. Try transpose.")
@@ -52,7 +62,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
-    x = convert(logits)
+    x = _logits(logits, "sparse_softmax_cross_entropy_with_logits")
     t = convert(labels)
     classes = x._array.shape[-1] if x._array.ndim else 0
     if t._array.dtype.kind not in "iu":

@@ -119,14 +119,16 @@ def pool(input: Any, window_shape: Any, pooling_type: str, strides: Any = None, 
 def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: Any = "VALID", data_format: str | None = "NHWC",
                          output_dtype: Any = "int64", include_batch_in_index: bool = False,
                          name: str | None = None) -> tuple[Tensor, Tensor]:
-    x = convert(input)
+    x, wanted = convert(input), as_dtype(output_dtype)
+    if not wanted.is_integer:
+        raise InvalidArgumentError(f"max_pool_with_argmax: output_dtype is an integer dtype, got {wanted.name}.")
     largest = _pool(max_pool_windows, "max_pool_with_argmax", 2, x, ksize, strides, padding, data_format)
     window, steps = sizes(ksize, 2, "ksize"), sizes(strides, 2, "strides")
     around = paddings(padding, x._array.shape[1:-1], window, steps, (1, 1))
     at = kernel.max_positions(x._array, window, steps, around).reshape(largest._array.shape)
     if not include_batch_in_index:
         at = at % max(1, int(np.prod(x._array.shape[1:])))
-    return largest, wrap(at.astype(as_dtype(output_dtype).dtype))
+    return largest, wrap(at.astype(wanted.dtype))
 
 
 pool.__doc__ = doc(

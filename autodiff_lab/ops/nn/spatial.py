@@ -41,8 +41,9 @@ def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = Non
     if not share:
         return x
     have = x._array.shape
-    wanted = have if noise_shape is None else tuple(
-        n if m is None else whole_numbers(m, "dropout")[0] for n, m in zip(have, noise_shape, strict=False))
+    lengths = list(have if noise_shape is None else noise_shape)
+    wanted = tuple(n if m is None else whole_numbers(m, "dropout")[0]
+                   for n, m in zip((*have, *(0,) * len(lengths)), lengths, strict=False))
     try:
         fits = np.broadcast_shapes(wanted, have) == have and len(wanted) == len(have)
     except ValueError:
