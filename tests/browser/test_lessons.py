@@ -55,6 +55,8 @@ def test_a_lesson_runs_and_looks_as_it_should(
     assert view.page.locator(PREDICTION).count() >= 1
     assert view.page.get_by_text(LOCKED).count() >= 1
     assert not view.page.get_by_text("Error displaying widget").count()
+    assert not view.page.locator("[data-mime-type='application/vnd.jupyter.error']").all_inner_texts()
+    assert not view.page.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_inner_texts()
     for number in range(0, cells.count(), 8):
         for dark in (False, True):
             cells.nth(number).evaluate("cell => cell.scrollIntoView()")
@@ -114,5 +116,55 @@ def test_lesson_1_opens_both_pictures_after_a_number_and_a_choice(
         for dark in (False, True):
             for place in ("question", "tangent-question"):
                 name = f"lesson-01-{place}-{width}-{'dark' if dark else 'light'}"
+                cell(view, place).evaluate("cell => cell.scrollIntoView()")
+                screenshot(view, name, dark=dark, width=width, height=1200)
+
+
+def test_lesson_10_opens_a_map_that_is_walked_with_the_keys_and_pressed(
+    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
+) -> None:
+    view = play(open_notebook, next(path for path in LESSONS if path.stem.startswith("10")))
+    type_prediction(view, "question", "72", "6")
+    opened = cell(view, "observe-it").locator(".lab-jacobian-map")
+    opened.wait_for()
+    assert "6 too little" in cell(view, "observe-it").locator("table").first.inner_text()
+    said = opened.locator(".said")
+    assert "C[0,0] grows by 1 for each unit of A[0,0]" in said.inner_text()
+    opened.locator(".board").focus()
+    for key in ("ArrowDown", "ArrowRight"):
+        view.page.keyboard.press(key)
+    assert "row 2 of 6, column 2 of 12" in said.inner_text()
+    assert "Bᵀ[1,1]" in said.inner_text()
+    factor = opened.locator("svg").nth(1).locator(".lab-on.lab-entry")
+    assert factor.get_attribute("visibility") == "visible"
+    view.page.keyboard.press("End")
+    assert "C[0,1] does not use A[2,3]" in said.inner_text()
+    assert factor.get_attribute("visibility") == "hidden"
+    opened.locator("rect[data-role=column][data-row='1'][data-column='2']").click()
+    assert "of 12: C[0,1] does not use A[1,2]" in said.inner_text()
+    for width in (1300, 640):
+        for dark in (False, True):
+            name = f"lesson-10-open-{width}-{'dark' if dark else 'light'}"
+            screenshot(view, name, dark=dark, width=width, height=1200, of=opened)
+
+
+def test_lesson_13_opens_the_nested_tapes_and_the_fourth_derivative(
+    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
+) -> None:
+    view = play(open_notebook, next(path for path in LESSONS if path.stem.startswith("13")))
+    for question, answer, choice in (("question", "observe-it", 0), ("fourth-question", "fourth-answer", 0)):
+        cell(view, question).locator("input[type=radio]").nth(choice).check()
+        cell(view, question).get_by_role("button", name="Commit").click()
+        cell(view, answer).locator("table").first.wait_for()
+    explorer = cell(view, "observe-it").locator(".explorer")
+    explorer.wait_for()
+    assert "not as predicted" in cell(view, "observe-it").locator("table").first.inner_text()
+    assert "not as predicted" not in cell(view, "fourth-answer").locator("table").first.inner_text()
+    assert cell(view, "fourth-answer").locator("svg.lab-static .lab-name").count() == 6  # f, four derivatives, x
+    assert cell(view, "frames-nested").locator("img, svg.lab-frames").count() == 1
+    for width in (1300, 640):
+        for dark in (False, True):
+            for place in ("question", "frames", "fourth-question"):
+                name = f"lesson-13-{place}-{width}-{'dark' if dark else 'light'}"
                 cell(view, place).evaluate("cell => cell.scrollIntoView()")
                 screenshot(view, name, dark=dark, width=width, height=1200)

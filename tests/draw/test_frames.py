@@ -17,10 +17,8 @@ def recorded(inside: bool) -> lab.Recording:
         with lab.GradientTape() as outer:
             with lab.GradientTape() as inner:
                 y = x * x * x
-            if inside:
-                dy = inner.gradient(y, x)
-        if not inside:
-            dy = inner.gradient(y, x)
+            dy = inner.gradient(y, x) if inside else None
+        dy = dy if inside else inner.gradient(y, x)
         outer.gradient(dy, x)
     return recording
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
 import pytest
 
+import autodiff_lab as lab
 from autodiff_lab.lessons import CODES
 from autodiff_lab.lessons.repairs import PROGRAMS, broken, cause_of
 from tests.lessons.answers import SOLVED, WRONG
@@ -138,3 +140,39 @@ def test_two_runs_of_a_lesson_show_the_same_words(lesson: str) -> None:
         return {key: repr(value) for key, value in results(play(lesson)).items()}
 
     assert all(words() == words() for _ in range(4))  # the checks draw fresh numbers every time
+
+
+def test_the_map_and_the_recordings_of_lesson_10_are_right() -> None:
+    names = play("10")[""]
+    table, left, right, cotangent = (names[key] for key in ("facts", "A", "B", "G"))
+    by_hand = np.einsum("ir,kc->ikrc", np.eye(3), right.T)  # C[i, k] uses row i of A alone, weighted by column k of B
+    assert np.array_equal(table.array, by_hand)
+    assert (table.matrix.size, table.zeros, table.product.result.size) == (72, 48, 12)
+    sweep = names["recording"].sweeps[-1]
+    (gradient,) = (names["recording"].tensors[key].snapshot.array for key in sweep.results)
+    assert np.array_equal(gradient, cotangent @ right.T)
+    assert np.array_equal(np.stack(names["columns"], axis=1), by_hand.reshape(6, 12))
+    assert names["slope"].numpy().tolist() == [3.0, 2.0, 1.0]
+    assert max(np.prod(tensor.snapshot.shape) for tensor in names["recording"].tensors.values()) == left.size
+
+
+def test_the_recordings_of_lesson_13_are_right() -> None:
+    names = play("13")[""]
+    without, nested = names["without"], names["nested"]
+    assert without.sweeps[1].results == (None,)
+    assert without.explain("dy", "x").cause == "inner_gradient_outside"
+    first, second = nested.sweeps
+    assert [float(nested.tensors[sweep.results[0]].snapshot.array) for sweep in (first, second)] == [12.0, 12.0]
+    went_through = {nested.applications[step.application].cause for step in second.steps}
+    assert went_through - {None}, "the second pass goes through ops that the first one ran"
+    sizes = {int(np.prod(tensor.snapshot.shape)) for tensor in names["product_only"].tensors.values()}
+    assert max(sizes) == 1000
+
+
+@pytest.mark.parametrize(("x", "y"), [(1.0, 1.0), (-0.5, 2.0), (0.3, 0.1)])
+def test_the_valley_of_lesson_13_is_curved_as_its_formula_says(x: float, y: float) -> None:
+    valley = play("13", stop_after="rule-in-code")[""]["valley"]
+    wanted = [[2 - 400 * (y - x * x) + 800 * x * x, -400 * x], [-400 * x, 200.0]]
+    point = lab.constant([x, y], dtype=lab.float64)
+    assert np.allclose(lab.hessian(valley)(point).numpy(), wanted)
+    assert np.allclose(lab.hvp(valley, point, lab.constant([1.0, 0.0], dtype=lab.float64)).numpy(), np.array(wanted)[0])

@@ -210,9 +210,8 @@ def _at(panel: _Panel, curves: Curves, index: int) -> list[str]:
     left = panel.x(x) > panel.width - 120
     rising = (slope if panel.row == 0 else 1.0) > 0
     drop = 24 if rising != left else -14
-    parts.append(
-        _text("lab-number", panel.x(x) + (-14 if left else 14), panel.y(value) + drop, text, "end" if left else "start")
-    )
+    y = min(max(panel.y(value) + drop, 14.0), panel.height - 5)  # a low panel has no room above or below its curve
+    parts.append(_text("lab-number", panel.x(x) + (-14 if left else 14), y, text, "end" if left else "start"))
     return parts
 
 

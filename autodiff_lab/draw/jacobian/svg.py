@@ -115,7 +115,7 @@ def svg(table: JacobianTable, row: int = 0, column: int = 0, theme: str = "auto"
 
 def _title(table: JacobianTable) -> str:
     height, width = table.matrix.shape
-    return f"The Jacobian: {height} × {width} = {height * width} numbers"
+    return f"The Jacobian: {height} × {width} = {height * width} {'number' if height * width == 1 else 'numbers'}"
 
 
 def _table(table: JacobianTable, row: int, column: int) -> Panel:
