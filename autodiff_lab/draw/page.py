@@ -32,7 +32,7 @@ body, .autodiff-lab { background: var(--lab-paper); }
 .explorer { display: flex; flex-direction: column; max-width: 1600px; min-height: calc(100vh - 32px); margin: 0 auto; }
 .explorer .panels { flex: 1 0 auto; }
 .explorer .stage { display: flex; flex-direction: column; }
-.explorer .graph { flex: 1 0 auto; }
+.explorer .graph { flex: 1 0 420px; height: auto; }
 .explorer .card { height: 0; min-height: 100%; max-height: none; }
 @media (max-width: 700px) {
 body { padding: 8px; }

@@ -36,6 +36,8 @@ export class GraphPanel {
     /** @type {Look} */
     this.look = { x: 0, y: 0, scale: 1 };
     this.moved = false;
+    /** @type {{ width: number, height: number } | null} of the panel, when it is known */
+    this.room = null;
     this.world = drawing("g", { class: "world" });
     this.halo = drawing("rect", { class: "halo", rx: 9 });
     this.canvas = drawing("svg", { class: "canvas", "aria-hidden": "true" }, this.world);
@@ -104,13 +106,13 @@ export class GraphPanel {
   }
 
   size() {
-    return { width: this.element.clientWidth || 800, height: this.element.clientHeight || 400 };
+    return this.room ?? { width: this.element.clientWidth || 800, height: this.element.clientHeight || 420 };
   }
 
   /** The first look, and again when the panel gets another size before anybody moved. */
   lookAround() {
     const { view, state } = this;
-    if (!view || !state || !this.element.clientWidth) return;
+    if (!view || !state || !(this.room?.width ?? this.element.clientWidth)) return;
     const home = this.currentBox(state) ?? view.boxes[0] ?? null;
     this.move(opening(view, this.size(), home));
     if (this.look.scale === 1) this.moved = true;
@@ -194,9 +196,18 @@ export class GraphPanel {
     panel.addEventListener("wheel", (event) => this.wheel(event), { signal, passive: false });
     this.canvas.addEventListener("pointerover", (event) => this.hover(event), { signal });
     this.canvas.addEventListener("pointerleave", () => this.hoverNothing(), { signal });
-    const watcher = new ResizeObserver(() => (this.moved ? this.move({ ...this.look }) : this.lookAround()));
+    const watcher = new ResizeObserver(() => this.resize());
     watcher.observe(panel);
     signal.addEventListener("abort", () => watcher.disconnect());
+  }
+
+  /** The drawing has a size in pixels: a flexible one would be laid out anew, twice, whenever the card changes. */
+  resize() {
+    this.room = { width: this.element.clientWidth, height: this.element.clientHeight };
+    this.canvas.style.width = `${this.room.width}px`;
+    this.canvas.style.height = `${this.room.height}px`;
+    if (this.moved) this.move({ ...this.look });
+    else this.lookAround();
   }
 
   /** @param {PointerEvent} event */
