@@ -16,7 +16,7 @@ from autodiff_lab.recording.model import Application, Sweep
 from autodiff_lab.recording.numbers import brief
 from autodiff_lab.recording.recording import Recording
 
-LINE, PAD, INDENT, LETTER = 24.0, 12.0, 16.0, 7.4
+LINE, PAD, INDENT, LETTER = 24.0, 12.0, 16.0, 7.2
 
 STYLE = """
 .lab-frames { font: 400 14px var(--lab-ui-font); max-width: 100%; height: auto; }
@@ -198,11 +198,10 @@ class _Teller:
         said = f"gradient of {targets} by {sources} from {self.names.get(sweep.tape, 'a tape')} = {results}"
         written = len(self.written.intersection(self._ran(sweep)))
         if written:
-            return f"{said}; {written} {'op' if written == 1 else 'ops'} of it written down by {self._writers()}"
+            writers = " and ".join(self.names[tape] for tape in self.open)
+            writes = "writes" if len(self.open) == 1 else "write"
+            return f"{said}; {writers} {writes} down {written} {'op' if written == 1 else 'ops'}"
         return f"{said}; no tape writes it down" if sweep.targets else said
-
-    def _writers(self) -> str:
-        return " and ".join(self.names[tape] for tape in self.open)
 
     def _op(self, application: Application) -> str:
         info = self.recording.ops.get(application.op)

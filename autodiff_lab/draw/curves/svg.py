@@ -43,7 +43,8 @@ _STYLE = """
 .lab-tie { stroke: var(--lab-muted); stroke-dasharray: 2 3; }
 .lab-mark { fill: var(--lab-paper); stroke: var(--lab-ink); stroke-width: 2; }
 .lab-point { fill: var(--lab-ink); stroke: var(--lab-now); stroke-width: 3; }
-.lab-static .lab-number { font: 600 14px var(--lab-code-font); }
+.lab-static .lab-number { font: 600 14px var(--lab-code-font); paint-order: stroke; stroke: var(--lab-paper);
+  stroke-width: 4px; stroke-linejoin: round; }
 """
 
 
@@ -210,7 +211,9 @@ def _at(panel: _Panel, curves: Curves, index: int) -> list[str]:
     left = panel.x(x) > panel.width - 120
     rising = (slope if panel.row == 0 else 1.0) > 0
     drop = 24 if rising != left else -14
-    y = min(max(panel.y(value) + drop, 14.0), panel.height - 5)  # a low panel has no room above or below its curve
+    y = panel.y(value) + drop
+    if not 12 < y < panel.height - 4:  # a low panel may have no room on that side
+        y = panel.y(value) + (24 if drop < 0 else -14)
     parts.append(_text("lab-number", panel.x(x) + (-14 if left else 14), y, text, "end" if left else "start"))
     return parts
 
