@@ -256,7 +256,9 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         found = globals()[name] = getattr(import_module(_LAZY[name]), name)
         return found
-    raise AttributeError(f"module 'autodiff_lab' has no attribute {name!r}")
+    if name.startswith("_"):
+        raise AttributeError(f"module 'autodiff_lab' has no attribute {name!r}")
+    raise import_module("autodiff_lab.engine.attributes").no_name(import_module("autodiff_lab"), name)
 
 
 def __dir__() -> list[str]:

@@ -29,11 +29,38 @@ try.  The page ``docs/errors.md`` has a failing and a mended program for each of
 An op between target and source that has no derivative rule raises a plain `LookupError`, as TensorFlow code expects.
 """
 
+import linecache
+import sys
+from pathlib import Path
 from typing import Any
+
+_OURS = str(Path(__file__).parent)
+
+
+def _users_line() -> str:
+    """Where the innermost frame outside this package stands; empty where that is no file, as in a console."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    if frame is None or frame.f_code.co_filename.startswith("<"):
+        return ""
+    name, number = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(name, number, frame.f_globals).strip()
+    return f"  at {name}, line {number}" + (f": {text}" if text else "")
 
 
 class LabError(Exception):
-    """Base of every exception that this package raises on purpose."""
+    """Base of every exception that this package raises on purpose.
+
+    Below the message a traceback shows the user's line as a note, since the last frames are the package's own.
+    """
+
+    def __init__(self, *words: object) -> None:
+        super().__init__(*words)
+        if "\n  at " not in str(words[0] if words else ""):
+            line = _users_line()
+            if line:
+                self.add_note(line)
 
 
 OpError = LabError

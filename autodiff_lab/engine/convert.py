@@ -7,6 +7,7 @@ Entering as a NumPy value or a list is told to the sinks, because a value that o
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,7 @@ def _from_python(value: Any, dtype: np.dtype[Any] | None) -> Any:
     if array.dtype.kind in "USO" and isinstance(next(array.flat, None), (str, bytes)):
         return string_array(value, dtype)
     if array.dtype.kind not in "fiubc":
-        raise ConversionError(
-            f"Cannot convert {value!r} to Tensor: it holds {_kind_of(value, array)}, not numbers. "
-            "Try numbers, lists of numbers, NumPy arrays or tensors."
-        )
+        raise ConversionError(f"Cannot convert {reprlib.repr(value)} to Tensor: {_fault(value, array)}")
     if array.size == 0 and array.dtype == np.float64 and dtype is None:
         return array.astype(np.float32)
     if dtype is None:
@@ -81,9 +79,16 @@ def _cure(dtype: np.dtype[Any]) -> str:
     return f"lab.cast(value, {public(dtype).name!r}), or another dtype"
 
 
-def _kind_of(value: Any, array: np.ndarray[Any, Any]) -> str:
+def _fault(value: Any, array: np.ndarray[Any, Any]) -> str:
+    """What is wrong with a value that NumPy made no numbers of."""
     item = array.ravel()[0] if array.size else value
-    return f"a {type(item).__name__}"
+    name = type(item).__name__
+    if array.size and all(type(item) is int for item in array.flat):
+        return "it does not fit into 64 bits. Try a float, such as 1e30."
+    return (
+        f"it holds {'an' if name[0] in 'aeiou' else 'a'} {name}, not numbers. "
+        "Try numbers, lists of numbers, NumPy arrays or tensors."
+    )
 
 
 def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
@@ -222,6 +227,11 @@ def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
             return wrap(dtype.type(value))
         except (RuntimeWarning, FloatingPointError):
             return wrap(dtype.type(np.inf if value > 0 else -np.inf))
+        except OverflowError:
+            raise ConversionError(
+                f"{op.name}: a whole number of {len(str(abs(value)))} digits does not fit into {partner.dtype.name}."
+                " Try float('inf'), or a smaller number."
+            ) from None
     return convert(value, partner)
 
 

@@ -64,7 +64,19 @@ def _reason(op: Any, arrays: list[Any], error: Exception) -> str:
         return "strings are no numbers. Try lab.strings.to_number(x) first."
     if op.elementwise and len(shapes) == 2 and not _shapes_fit(op, arrays):
         return _broadcast_reason(*shapes)
+    if op.name == "concat":
+        return f"shapes {_listed(shapes)} may differ along the axis to join and nowhere else. Try another axis."
+    if op.name == "stack":
+        return f"shapes {_listed(shapes)} must all be the same. Try lab.concat, or lab.broadcast_to."
+    if op.name in ("where", "clip"):
+        return f"shapes {_listed(shapes)} do not broadcast. Try lab.reshape, or lab.expand_dims."
+    if op.name in ("max", "min", "argmax", "argmin") and 0 in shapes[0]:
+        return "nothing is left to choose from along an axis of length 0. Try a test of lab.size(x) before."
     return str(error)
+
+
+def _listed(shapes: list[tuple[int, ...]]) -> str:
+    return " and ".join([", ".join(map(str, shapes[:-1]))[:200], str(shapes[-1])]) if len(shapes) > 1 else str(shapes)
 
 
 def _matmul_reason(a: tuple[int, ...], b: tuple[int, ...]) -> str:

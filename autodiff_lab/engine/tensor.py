@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autodiff_lab.engine.attributes import Elsewhere
 from autodiff_lab.engine.dtypes import DType, public
+from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.strings import string_scalar
+from autodiff_lab.errors import ConversionError
 from autodiff_lab.events import Identified, TensorLeft, fresh_id, sinks_now
 
 ndarray = np.ndarray
@@ -120,6 +123,10 @@ class Tensor(Identified, Operators):
         """The id by which events name this tensor."""
         return self._id
 
+    def ref(self) -> Reference:
+        """What stands for this tensor in a dict or a set: `deref` gives it back."""
+        return Reference(self)
+
     def get_shape(self) -> TensorShape:
         """Length of each axis, as a method."""
         return self.shape
@@ -142,14 +149,22 @@ class Tensor(Identified, Operators):
             raise ValueError("A tensor never shares its memory. Try np.asarray(x) without copy=False.")
         return np.array(self._leave("__array__"), dtype)
 
+    def _one(self, how: str) -> Any:
+        """The only element, for conversions to a Python number."""
+        array = self._leave(how)
+        if array.ndim:
+            cure = "x[0]" if array.size == 1 else f"x.numpy(), lab.reduce_sum(x) or {how} of one element"
+            raise ConversionError(f"{how}: a tensor of shape {array.shape} is not one number. Try {cure}.")
+        return array
+
     def __float__(self) -> float:
-        return float(self._leave("float"))
+        return float(self._one("float"))
 
     def __int__(self) -> int:
-        return int(self._leave("int"))
+        return int(self._one("int"))
 
     def __complex__(self) -> complex:
-        return complex(self._leave("complex"))
+        return complex(self._one("complex"))
 
     def __index__(self) -> int:
         return operator.index(self._leave("index"))
@@ -204,3 +219,6 @@ def wrap(array: Any) -> Tensor:
     tensor._array = string_scalar(array) if array.__class__ is bytes else array
     tensor._id = fresh_id()
     return tensor
+
+
+Elsewhere.install(Tensor)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autodiff_lab.engine.attributes import Elsewhere
 from autodiff_lab.engine.dtypes import DType, as_dtype, public
+from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Operators, Tensor, wrap
 from autodiff_lab.errors import ConversionError, ShapeMismatch
@@ -111,6 +113,10 @@ class Variable(Identified, Operators):
     def id(self) -> int:
         """The id by which events name this variable."""
         return self._id
+
+    def ref(self) -> Reference:
+        """What stands for this variable in a dict or a set: `deref` gives it back."""
+        return Reference(self)
 
     def get_shape(self) -> TensorShape:
         """Length of each axis, as a method."""
@@ -260,3 +266,6 @@ class Variable(Identified, Operators):
 
     def __format__(self, spec: str) -> str:
         return format(self._array, spec) if spec and self._array.ndim == 0 else format(repr(self), spec)
+
+
+Elsewhere.install(Variable)

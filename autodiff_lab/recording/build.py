@@ -33,7 +33,7 @@ from autodiff_lab.events import (
 from autodiff_lab.recording.model import Application, Flow, Moment, Note, OpInfo, Step, Sweep, TensorRecord
 from autodiff_lab.recording.names import Namer, given_name
 from autodiff_lab.recording.recording import Recording
-from autodiff_lab.recording.snapshot import Snapshot, Summary
+from autodiff_lab.recording.snapshot import Snapshot, Summary, snapshot_of
 from autodiff_lab.recording.sources import labels_of, lines_at
 from autodiff_lab.recording.statements import Statements
 
@@ -252,13 +252,7 @@ class _Builder:
 
     def local(self, late: Late | None) -> Snapshot | None:
         """The local derivative, worked out now; a rule that cannot do it alone leaves it out."""
-        if late is None:
-            return None
-        try:
-            with np.errstate(all="ignore"):
-                return self.policy(late.value(), False)
-        except Exception:  # noqa: BLE001 - a rule of the user's may raise anything
-            return None
+        return None if late is None else snapshot_of(late, self.policy)
 
     def order(self, sweeps: tuple[Sweep, ...]) -> tuple[Moment, ...]:
         """What a stepper stops at: forward ops, steps, and ops of a backward pass that another one visited."""

@@ -16,10 +16,10 @@ from functools import partial
 from types import FrameType, TracebackType
 from typing import Any
 
-from autodiff_lab.events import SINKS, Listener, OpApplied, TensorMet, VariableAssigned, sinks_now
+from autodiff_lab.events import SINKS, GradientFlowed, Listener, OpApplied, TensorMet, VariableAssigned, sinks_now
 from autodiff_lab.recording.names import names_in
 from autodiff_lab.recording.recording import Recording
-from autodiff_lab.recording.snapshot import WHOLE, Snapshot, keep
+from autodiff_lab.recording.snapshot import WHOLE, Snapshot, keep, settled
 
 Policy = Callable[[Any, bool], Snapshot]
 """What is kept of an array: called with it and with whether it is a leaf."""
@@ -78,6 +78,8 @@ class Recorder:
             self.left -= event.value.nbytes
             if self.left < 0:
                 event = event._replace(value=self.policy(event.value, True))
+        elif kind is GradientFlowed and self.left < 0 and event.local is not None:
+            event = event._replace(local=settled(event.local, self.policy))  # else it would hold the op's inputs
         self.events.append(event)
 
     def recording(self) -> Recording:

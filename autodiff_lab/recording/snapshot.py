@@ -7,10 +7,13 @@ may have a dtype that NumPy does not know; it then keeps that name and the numbe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from autodiff_lab.events import Late
 
 WHOLE = 64
 """Elements up to which the default policy keeps a value whole."""
@@ -155,3 +158,22 @@ def keep(array: Any, leaf: bool, whole: int = WHOLE) -> Snapshot:
     (False, True)
     """
     return snapshot(array, max(whole, LEAF_WHOLE) if leaf else whole)
+
+
+def snapshot_of(late: Late, policy: Callable[[Any, bool], Snapshot]) -> Snapshot | None:
+    """The snapshot of a value that is worked out now; None where that fails, as a user's rule may raise anything."""
+    try:
+        with np.errstate(all="ignore"):
+            value = late.value()
+            return value if value is None or isinstance(value, Snapshot) else policy(value, False)
+    except Exception:  # noqa: BLE001 - the value is left out
+        return None
+
+
+def settled(late: Late, policy: Callable[[Any, bool], Snapshot]) -> Late:
+    """The same value worked out already: a snapshot holds no large array, and what it is made from may be freed."""
+    return Late(_itself, (snapshot_of(late, policy),))
+
+
+def _itself(value: Any) -> Any:
+    return value

@@ -24,7 +24,7 @@ with lab.GradientTape(persistent=True) as tape:
               lab.asin(x), lab.math.rsqrt(x), lab.cast(x, lab.float16), lab.constant(1e300), x * 1e300,
               lab.linalg.matvec([[1.0] * 5], x), lab.nn.softmax_cross_entropy(logits=[x], labels=[0])]
     scalar = lab.constant(0.0)
-    values += [1.0 / scalar, lab.math.log(scalar - 1.0), lab.constant(3e38) * 10.0, lab.constant(1) // 0]
+    values += [1.0 / scalar, lab.math.log(scalar - 1.0), lab.constant(3e38) * 10.0, lab.constant(1.0) // 0.0]
 v.assign_add(3e38)
 gradients = [tape.gradient(value, x) for value in values]
 print(float(values[0][0]), float(values[1][1]), float(values[2][2]), v.numpy(), float(values[-3]), float(values[17]))

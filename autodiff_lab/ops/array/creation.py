@@ -54,6 +54,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
 
 
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> Tensor:
+    as_shape([num_rows, num_rows if num_columns is None else num_columns])  # refuses lengths below 0
     return _named(wrap(np.eye(int(num_rows), None if num_columns is None else int(num_columns),
                               dtype=as_dtype(dtype).dtype)), name)
 
@@ -119,6 +120,8 @@ def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = Non
         raise DtypeMismatch(f"one_hot: indices are whole numbers, got {x.dtype.name}. Try lab.cast.")
     if not -1 <= int(axis) <= x._array.ndim:
         raise InvalidArgumentError(f"one_hot: axis {axis} is no place for a new axis in shape {x._array.shape}")
+    if int(depth) < 0:
+        raise InvalidArgumentError(f"one_hot: depth, the number of classes, is 0 or more, got {depth}.")
     on, off = (1 if on_value is None else on_value), (0 if off_value is None else off_value)
     on, off = (np.asarray(v).item() for v in (on, off))
     return _named(hot(x, depth=int(depth), on=on, off=off, axis=int(axis), dtype=as_dtype(dtype or "float32").name),

@@ -6,11 +6,13 @@ A list in brackets is not NumPy's fancy indexing: each of its entries indexes th
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
@@ -71,8 +73,17 @@ def _integer(value: Any) -> int:
     return value.__index__()
 
 
+def _told(value: Any) -> str:
+    """What stands in the brackets, in short: a tensor by its dtype and shape."""
+    return kind_of(value._array) if isinstance(value, (Tensor, Variable)) else reprlib.repr(value)
+
+
 def _bound(value: Any) -> int | None:
-    return None if value is None else _integer(value)
+    try:
+        return None if value is None else _integer(value)
+    except (TypeError, AttributeError):
+        raise InvalidArgumentError(
+            f"brackets: {_told(value)} is no bound of a slice. Whole numbers and None are; try int(...).") from None
 
 
 def as_items(index: Any, shape: tuple[int, ...]) -> Items:
@@ -112,16 +123,22 @@ def _item(part: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
         position = _integer(part)
     except (TypeError, AttributeError):
         raise InvalidArgumentError(
-            f"brackets: {part!r} is no index. Whole numbers, slices, ... and None are; try lab.gather for an array "
-            "of positions, lab.boolean_mask for a mask.") from None
+            f"brackets: {_told(part)} is no index. Whole numbers, slices, ... and None are; try lab.gather for an "
+            "array of positions, lab.boolean_mask for a mask.") from None
     if not -shape[axis] <= position < shape[axis]:
         raise InvalidArgumentError(
             f"slice index {position} of dimension {axis} out of bounds: the tensor has shape {shape}.")
     return ("i", position)
 
 
+def _is_mask(index: Any) -> bool:
+    """Whether the brackets hold one array of bools, which keeps the elements where it is true."""
+    array = index._array if isinstance(index, (Tensor, Variable)) else index
+    return isinstance(array, np.ndarray) and array.dtype.kind == "b"
+
+
 def getitem(x: Any, index: Any) -> Tensor:
-    """Part of a tensor: whole numbers, slices with steps, ``...`` and ``None`` as in NumPy.
+    """Part of a tensor: whole numbers, slices with steps, ``...`` and ``None`` as in NumPy, or a mask.
 
     Shapes: x (*s) -> what is left of s.  Dtypes: any.  Derivative: 1 for the elements taken, 0 for the others.
 
@@ -137,6 +154,10 @@ def getitem(x: Any, index: Any) -> Tensor:
     Tensor([2 4], shape=(2,), dtype=int32)
     """
     tensor = x if x.__class__ is Tensor else x.read()
+    if _is_mask(index):
+        from autodiff_lab.ops.array.selection import boolean_mask
+
+        return boolean_mask(tensor, index)
     return slice_items(tensor, items=as_items(index, tensor._array.shape))
 
 
@@ -154,7 +175,10 @@ def _getitem_of_variable(variable: Variable, index: Any) -> Tensor:
     part = getitem(variable, index)
     view = VariableSlice()
     view._array, view._id = part._array, part._id
-    view._index = _python_index(as_items(index, variable._array.shape))
+    if _is_mask(index):
+        view._index = index._array if isinstance(index, (Tensor, Variable)) else np.array(index)
+    else:
+        view._index = _python_index(as_items(index, variable._array.shape))
     view._variable = variable
     return view
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.engine.apply import binary, general, unary
+from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops.docs import of_one, of_two
 from autodiff_lab.ops.math.complex_numbers import is_complex, stretched, turned
 
@@ -221,15 +224,26 @@ minimum = binary(
 >>> print(lab.minimum([1.0, 5.0], 3.0))
 Tensor([1. 3.], shape=(2,), dtype=float32)"""))
 
+def whole_quotient(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that refuses whole numbers divided by 0, which have no infinity; NumPy would give 0."""
+    def kernel(x: Any, y: Any) -> Any:
+        if y.dtype.kind in "iu" and not np.all(y):
+            raise InvalidArgumentError(f"{name}({kind_of(x)}, {kind_of(y)}): division of whole numbers by zero. Try "
+                                       "lab.where(y == 0, 1, y) as the divisor, or lab.cast to floats.")
+        return function(x, y)
+    return kernel
+
+
 floordiv = binary(
-    "floordiv", operator.floordiv, None, None, symbol="//", latex=r"\left\lfloor {0} / {1} \right\rfloor",
+    "floordiv", whole_quotient("floordiv", operator.floordiv), None, None, symbol="//",
+    latex=r"\left\lfloor {0} / {1} \right\rfloor",
     sentence="divides {0} by {1} and rounds down", registered="FloorDiv", operator="floordiv",
     doc=of_two("Quotient rounded down, elementwise.", "none: a step function", """
 >>> print(lab.math.floordiv(7, 2))
 Tensor(3, shape=(), dtype=int32)"""))
 
 floormod = binary(
-    "floormod", operator.mod,
+    "floormod", whole_quotient("floormod", operator.mod),
     lambda ops, g, out, x, y: g,
     lambda ops, g, out, x, y: -(g * ops.floor_quotient(x, y)),
     symbol="mod", latex=r"{0} \bmod {1}", locals_latex=("1", r"-\left\lfloor {0} / {1} \right\rfloor"),

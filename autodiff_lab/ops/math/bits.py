@@ -10,8 +10,10 @@ import numpy as np
 from autodiff_lab.engine.apply import binary, general
 from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.ops.docs import doc, of_two
+from autodiff_lab.ops.math.comparison import logical_and, logical_not, logical_or, logical_xor
 
 _NONE = "none: gradients stop at whole numbers"
 
@@ -118,3 +120,27 @@ for _function, _words, _shapes, _dtypes, _example in (
 ):
     _function.__doc__ = doc(_words, shapes=_shapes, dtypes=_dtypes, derivative=_NONE, domain="all values",
                             example=_example, raises=("dtypes", "convert"))
+
+
+def _whole_numbers(*values: Any) -> bool:
+    return any(isinstance(v, (Tensor, Variable)) and v.dtype.is_integer for v in values)
+
+
+def _either(logical: Callable[..., Any], bits: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """An operator and its reflection: on bools the logical operation, on whole numbers that on their bits."""
+    def forward(x: Any, y: Any) -> Any:
+        return (bits if _whole_numbers(x, y) else logical)(x, y)
+    return forward, lambda x, y: forward(y, x)
+
+
+def _install_operators() -> None:
+    pairs = {"and": (logical_and, bitwise_and), "or": (logical_or, bitwise_or), "xor": (logical_xor, bitwise_xor)}
+    for cls in (Tensor, Variable):
+        for name, pair in pairs.items():
+            forward, backward = _either(*pair)
+            setattr(cls, f"__{name}__", forward)
+            setattr(cls, f"__r{name}__", backward)
+        setattr(cls, "__invert__", lambda x: (invert if _whole_numbers(x) else logical_not)(x))  # noqa: B010
+
+
+_install_operators()

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import binary, unary
+from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch
 from autodiff_lab.ops.docs import of_one, of_two
 
 _NONE = "none: a step function, gradients stop here"
@@ -42,9 +44,20 @@ greater_equal = _compare("greater_equal", operator.ge, "≥", r"\ge", "is at lea
 Tensor([False  True], shape=(2,), dtype=bool)""", operator="ge")
 
 
+def _of_bools(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that says what it takes: NumPy would take every number but 0 for true."""
+    def kernel(*arrays: Any) -> Any:
+        if any(array.dtype.kind != "b" for array in arrays):
+            kinds = ", ".join(map(kind_of, arrays))
+            raise DtypeMismatch(f"{name}({kinds}): takes bools. Try a comparison, such as x > 0; lab.bitwise has the "
+                                "operations on the bits of whole numbers.")
+        return function(*arrays)
+    return kernel
+
+
 def _logic(name: str, kernel: Callable[..., Any], symbol: str, registered: str, example: str,
            **more: Any) -> Callable[..., Tensor]:
-    return binary(name, kernel, None, None, symbol=symbol, latex=f"{{0}} {symbol} {{1}}",
+    return binary(name, _of_bools(name, kernel), None, None, symbol=symbol, latex=f"{{0}} {symbol} {{1}}",
                   sentence=f"{{0}} {symbol} {{1}}", registered=registered,
                   doc=of_two(f"Logical {name.split('_')[1]}, elementwise.", _NONE, example, dtypes="bool"), **more)
 
@@ -67,7 +80,8 @@ def _step(name: str, kernel: Callable[..., Any], symbol: str, latex: str, senten
                  **more)
 
 
-logical_not = _step("logical_not", np.logical_not, "¬", r"\lnot {0}", "negates {0}", "LogicalNot",
+logical_not = _step("logical_not", _of_bools("logical_not", np.logical_not), "¬", r"\lnot {0}",
+                    "negates {0}", "LogicalNot",
                     "Logical not, elementwise.", """
 >>> print(lab.logical_not([True, False]))
 Tensor([False  True], shape=(2,), dtype=bool)""", operator="invert")

@@ -16,7 +16,7 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismat
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import doc, of_one, of_two
-from autodiff_lab.ops.math.arithmetic import add_n, divide, floormod, multiply
+from autodiff_lab.ops.math.arithmetic import add_n, divide, floormod, multiply, whole_quotient
 
 _FLOATS = "floating, both the same"
 
@@ -82,14 +82,15 @@ def _truncated(x: Any, y: Any) -> Any:
 
 
 truncatediv = binary(
-    "truncatediv", _truncated, None, None, symbol="÷", latex=r"\operatorname{{trunc}}({0} / {1})",
+    "truncatediv", whole_quotient("truncatediv", _truncated), None, None, symbol="÷",
+    latex=r"\operatorname{{trunc}}({0} / {1})",
     sentence="divides {0} by {1} and drops what is after the point", registered="TruncateDiv",
     doc=of_two("Quotient rounded towards zero, elementwise.", "none: a step function", """
 >>> print(lab.truncatediv(-7, 2))
 Tensor(-3, shape=(), dtype=int32)"""))
 
 truncatemod = binary(
-    "truncatemod", np.fmod,
+    "truncatemod", whole_quotient("truncatemod", np.fmod),
     lambda ops, g, out, x, y: g,
     lambda ops, g, out, x, y: -(g * ops.truncated_quotient(x, y)),
     symbol="rem", latex=r"{0} \operatorname{{rem}} {1}", locals_latex=("1", r"-\operatorname{{trunc}}({0} / {1})"),

@@ -1,0 +1,94 @@
+"""What tensors and the package say when asked for a name that they have not: where to find the same thing here.
+
+Habits of NumPy and of other frameworks are listed; tensors have no methods such as ``mean`` on purpose, see `tensor`.
+Each is a descriptor that raises AttributeError, so that `hasattr` is False; a ``__getattr__`` would make every
+attribute of every tensor slower.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+_TAPE = "with lab.GradientTape() as tape: ..., then tape.gradient(y, x)"
+_HABITS = {
+    "assign": "a lab.Variable, as a tensor never changes", "assign_add": "a lab.Variable",
+    "assign_sub": "a lab.Variable",
+    "T": "lab.transpose(x)", "abs": "lab.abs(x)", "all": "lab.reduce_all(x)", "any": "lab.reduce_any(x)",
+    "argmax": "lab.argmax(x, axis)", "argmin": "lab.argmin(x, axis)", "astype": "lab.cast(x, dtype)",
+    "backward": _TAPE, "clip": "lab.clip_by_value(x, low, high)", "clone": "lab.identity(x)",
+    "copy": "lab.identity(x)", "detach": "lab.stop_gradient(x)", "dot": "lab.matmul(x, y), or x @ y",
+    "double": "lab.cast(x, lab.float64)", "eval": "x.numpy()", "exp": "lab.exp(x)",
+    "flatten": "lab.reshape(x, (-1,))", "float": "lab.cast(x, lab.float32)", "grad": _TAPE, "item": "float(x)",
+    "log": "lab.math.log(x)", "long": "lab.cast(x, lab.int64)", "matmul": "lab.matmul(x, y), or x @ y",
+    "max": "lab.reduce_max(x)", "mean": "lab.reduce_mean(x)", "min": "lab.reduce_min(x)",
+    "permute": "lab.transpose(x, perm)", "pow": "x ** y", "prod": "lab.reduce_prod(x)",
+    "ravel": "lab.reshape(x, (-1,))", "relu": "lab.nn.relu(x)", "requires_grad": "tape.watch(x), or a lab.Variable",
+    "reshape": "lab.reshape(x, shape)", "sigmoid": "lab.sigmoid(x)", "size": "lab.size(x)", "sqrt": "lab.sqrt(x)",
+    "squeeze": "lab.squeeze(x)", "std": "lab.math.reduce_std(x)", "sum": "lab.reduce_sum(x)", "t": "lab.transpose(x)",
+    "tanh": "lab.tanh(x)", "tolist": "x.numpy().tolist()", "transpose": "lab.transpose(x, perm)",
+    "unsqueeze": "lab.expand_dims(x, axis)", "var": "lab.math.reduce_variance(x)", "view": "lab.reshape(x, shape)",
+    "zero_grad": "nothing: gradients are returned and never stored",
+}  # fmt: skip
+
+_NAMES = {
+    "Session": "nothing: operations run at once, x.numpy() gives the value", "arange": "lab.range",
+    "array": "lab.constant", "asarray": "lab.constant", "compat": "the names without it: they are those of version 2",
+    "config": "nothing: there is nothing to configure", "device": "the block without it: NumPy computes on the CPU",
+    "dot": "lab.matmul, or x @ y", "executing_eagerly": "True: operations always run at once",
+    "function": "the function without the decorator: operations run at once", "get_variable": "lab.Variable",
+    "global_variables_initializer": "nothing: a variable has its value from the start",
+    "gradients": f"{_TAPE}; or lab.gradient(f)(x)", "mean": "lab.reduce_mean", "prod": "lab.reduce_prod",
+    "sum": "lab.reduce_sum", "tensor": "lab.constant", "to_float": "lab.cast(x, lab.float32)",
+}  # fmt: skip
+
+
+def no_name(package: ModuleType, name: str) -> AttributeError:
+    """The error for a name that the package has not: where else it stands, or what does the same.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(no_name(lab, "log"))
+    module 'autodiff_lab' has no attribute 'log'. Try lab.math.log.
+    """
+    homes = [
+        f"lab.{home}.{name}"
+        for home, module in sorted(vars(package).items())
+        if isinstance(module, ModuleType) and name in getattr(module, "__all__", ())
+    ]
+    cure = _NAMES.get(name) or " or ".join(homes)
+    text = f"module {package.__name__!r} has no attribute {name!r}" + (f". Try {cure}." if cure else "")
+    return AttributeError(text, name=name, obj=package)
+
+
+class Elsewhere:
+    """An attribute that is not there, and says where the same thing is.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> hasattr(lab.constant(1.0), "mean")
+    False
+    """
+
+    __slots__ = ("name", "place")
+
+    def __init__(self, name: str, place: str) -> None:
+        self.name, self.place = name, place
+
+    def __get__(self, owner: Any, kind: type) -> Any:
+        text = f"{kind.__name__!r} object has no attribute {self.name!r}. Try {self.place}."
+        raise AttributeError(text, name=self.name, obj=kind if owner is None else owner)
+
+    @staticmethod
+    def install(kind: type) -> None:
+        """Put all of them into a class, and keep them out of what editors offer."""
+        for name, place in _HABITS.items():
+            if not hasattr(kind, name):
+                setattr(kind, name, Elsewhere(name, place))
+
+        def offered(self: object) -> list[str]:
+            return [name for name in object.__dir__(self) if not isinstance(vars(kind).get(name), Elsewhere)]
+
+        setattr(kind, "__dir__", offered)  # noqa: B010

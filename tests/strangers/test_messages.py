@@ -1,0 +1,85 @@
+"""What is said to somebody who made a mistake: the op, what it got, the line, something to try."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import autodiff_lab as lab
+
+X = lab.ones((2, 3))
+
+SAID: list[tuple[str, Callable[[], object], type[Exception], list[str]]] = [
+    ("slice by floats", lambda: X[0.5:1], lab.errors.InvalidArgumentError, ["brackets: 0.5", "int(...)"]),
+    ("index by a tensor", lambda: X[lab.constant([0, 1])], lab.errors.InvalidArgumentError, ["i32[2]", "lab.gather"]),
+    ("number too long", lambda: X * 10**400, lab.errors.ConversionError, ["multiply", "401 digits", "float32", "Try"]),
+    ("beyond 64 bits", lambda: lab.constant(2**70), lab.errors.ConversionError, ["64 bits", "1e30"]),
+    ("an object", lambda: lab.constant(object()), lab.errors.ConversionError, ["an object", "Try"]),
+    ("float of many", lambda: float(X), lab.errors.ConversionError, ["float", "(2, 3)", "Try"]),
+    ("int of one in a list", lambda: int(lab.constant([1])), lab.errors.ConversionError, ["int", "(1,)", "x[0]"]),
+    ("range of many", lambda: float(lab.Variable([1.0, 2.0])), TypeError, ["float", "(2,)"]),
+    ("eye", lambda: lab.eye(-1), lab.errors.InvalidArgumentError, ["negative", "-1"]),
+    ("one hot", lambda: lab.one_hot([0], -3), lab.errors.InvalidArgumentError, ["one_hot: depth", "-3"]),
+    ("concat", lambda: lab.concat([X, lab.ones((3, 2))], 0), ValueError, ["(2, 3) and (3, 2)", "Try"]),
+    ("stack", lambda: lab.stack([X, X, lab.ones(2)]), ValueError, ["(2, 3), (2, 3) and (2,)", "Try"]),
+    ("where", lambda: lab.where(X > 2.0, lab.ones(4), X), ValueError, ["where(bool[2,3], f32[4]", "Try"]),
+    ("clip", lambda: lab.clip_by_value(X, lab.ones(7), 2.0), ValueError, ["(7,)", "do not broadcast", "Try"]),
+    ("greatest of none", lambda: lab.reduce_max(lab.zeros((0, 3)), axis=0), ValueError, ["f32[0,3]", "Try"]),
+]
+
+
+@pytest.mark.parametrize(("mistake", "kind", "words"), [case[1:] for case in SAID], ids=[case[0] for case in SAID])
+def test_the_text_says_what_it_got_and_what_to_try(
+    mistake: Callable[[], object], kind: type[Exception], words: list[str]
+) -> None:
+    with pytest.raises(kind) as caught:
+        mistake()
+    text, position = str(caught.value), 0
+    for word in words:
+        position = text.find(word, position)
+        assert position >= 0, f"{word!r} is missing, or too early, in: {text}"
+
+
+def test_every_refusal_ends_with_the_users_line() -> None:
+    with pytest.raises(lab.errors.LabError) as caught:
+        lab.reduce_sum(X, axis=5)  # this line
+    assert any(Path(__file__).name in note and "# this line" in note for note in caught.value.__notes__)
+
+
+def test_a_line_that_the_text_names_is_not_named_twice() -> None:
+    with pytest.raises(lab.errors.ShapeMismatch, match=Path(__file__).name) as caught:
+        X + lab.ones(2)  # pyright: ignore[reportUnusedExpression]
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_the_note_stands_last_in_a_traceback(tmp_path: Path) -> None:
+    script = tmp_path / "mistake.py"
+    script.write_text("import autodiff_lab as lab\nx = lab.constant([[1, 2], [3]])\n")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1].endswith("mistake.py, line 2: x = lab.constant([[1, 2], [3]])")
+
+
+@pytest.mark.parametrize("kind", [lab.constant, lab.Variable])
+def test_habits_from_elsewhere_are_answered_and_are_no_attributes(kind: Callable[..., lab.Tensor]) -> None:
+    x = kind([1.0])
+    for name, cure in [("backward", "tape.gradient"), ("mean", "lab.reduce_mean"), ("T", "lab.transpose")]:
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'. Try .*{cure}"):
+            getattr(x, name)
+        assert not hasattr(x, name)
+        assert name not in dir(x)
+    assert "numpy" in dir(x)
+
+
+def test_a_name_that_stands_elsewhere_or_is_not_needed_says_so() -> None:
+    for name, cure in [("log", "lab.math.log"), ("inv", "lab.linalg.inv"), ("Session", "at once"), ("sum", "reduce_")]:
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'. Try .*{cure}"):
+            getattr(lab, name)
+
+
+def test_a_misspelt_name_is_guessed_by_python(tmp_path: Path) -> None:
+    script = tmp_path / "typo.py"
+    script.write_text("import autodiff_lab as lab\nlab.reduce_summ([1.0])\n")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert "Did you mean: 'reduce_sum'?" in done.stderr
