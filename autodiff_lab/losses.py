@@ -10,6 +10,22 @@ from autodiff_lab.layers.distances import (
     Poisson,
     SquaredHinge,
 )
+from autodiff_lab.layers.loss_functions import (
+    binary_crossentropy,
+    categorical_crossentropy,
+    cosine_similarity,
+    hinge,
+    huber,
+    kl_divergence,
+    log_cosh,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    mean_squared_logarithmic_error,
+    poisson,
+    sparse_categorical_crossentropy,
+    squared_hinge,
+)
 from autodiff_lab.layers.losses import (
     BinaryCrossentropy,
     CategoricalCrossentropy,
@@ -20,6 +36,11 @@ from autodiff_lab.layers.losses import (
     SparseCategoricalCrossentropy,
 )
 
+MSE = mse = mean_squared_error
+MAE = mae = mean_absolute_error
+MAPE = mape = mean_absolute_percentage_error
+MSLE = msle = mean_squared_logarithmic_error
+
 __all__ = [
     "BinaryCrossentropy",
     "CategoricalCrossentropy",
@@ -29,6 +50,10 @@ __all__ = [
     "KLDivergence",
     "LogCosh",
     "Loss",
+    "MAE",
+    "MAPE",
+    "MSE",
+    "MSLE",
     "MeanAbsoluteError",
     "MeanAbsolutePercentageError",
     "MeanSquaredError",
@@ -36,4 +61,22 @@ __all__ = [
     "Poisson",
     "SparseCategoricalCrossentropy",
     "SquaredHinge",
+    "binary_crossentropy",
+    "categorical_crossentropy",
+    "cosine_similarity",
+    "hinge",
+    "huber",
+    "kl_divergence",
+    "log_cosh",
+    "mae",
+    "mape",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_squared_error",
+    "mean_squared_logarithmic_error",
+    "mse",
+    "msle",
+    "poisson",
+    "sparse_categorical_crossentropy",
+    "squared_hinge",
 ]

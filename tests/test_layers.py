@@ -50,7 +50,9 @@ LAYERS.update(dict.fromkeys(NAMESPACES, _layers("engine", "ops", "layers", "stru
 LAYERS["keras"] = _layers("layers", "activations", "initializers", "losses", "metrics", "optimizers")
 LAYERS["style"] = frozenset({"errors"})
 # The doors: learners, op authors, testers, the shell, the notebooks. They import what they present.
-LAYERS.update(dict.fromkeys(("__init__", "__main__", "extend", "testing", "cli", "magic", "lessons", "exploring"), EVERYTHING))
+LAYERS.update(
+    dict.fromkeys(("__init__", "__main__", "extend", "testing", "cli", "magic", "lessons", "exploring"), EVERYTHING)
+)
 
 # Methods that work to their right, and what their bodies may import. Nothing else may.
 RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.dtypes import DType, as_dtype, public
+from autodiff_lab.engine.dtypes import TABLE, DType, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.strings import string_array
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -116,29 +116,7 @@ def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
     return _from_python(value, dtype)[()]
 
 
-_KNOWN = frozenset(
-    d.dtype
-    for d in map(
-        as_dtype,
-        (
-            "float16",
-            "float32",
-            "float64",
-            "int8",
-            "int16",
-            "int32",
-            "int64",
-            "uint8",
-            "uint16",
-            "uint32",
-            "uint64",
-            "complex64",
-            "complex128",
-            "bool",
-            "bfloat16",
-        ),
-    )
-)
+_KNOWN = frozenset(known.dtype for known in TABLE.values() if known.dtype.kind != "O")
 
 
 def convert(value: Any, like: Tensor | None = None) -> Tensor:

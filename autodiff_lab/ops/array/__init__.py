@@ -1,6 +1,7 @@
 """Arrays: making, shaping, joining, indexing, selecting, repeating, casting."""
 
 from autodiff_lab.ops.array import (
+    assigning,
     casting,
     creation,
     gathering,
@@ -15,6 +16,6 @@ from autodiff_lab.ops.array import (
 )
 
 __all__ = [
-    "casting", "creation", "gathering", "grids", "indexing", "joining", "repeating", "scattering", "selection",
-    "shaping", "slicing",
+    "assigning", "casting", "creation", "gathering", "grids", "indexing", "joining", "repeating", "scattering",
+    "selection", "shaping", "slicing",
 ]
