@@ -144,15 +144,19 @@ export class GraphPanel {
     if (this.view) this.overview.frame(look, this.size(), this.view);
   }
 
-  /** Mark a box as selected and light up its value and all that use it; -1 for none. @param {number} at */
-  select(at) {
+  /**
+   * Mark a box as selected and light up its value and all that use it; -1 for none.
+   * @param {number} at
+   * @param {boolean} [pointed] what is under the pointer stays there, so that a second click finds it
+   */
+  select(at, pointed = false) {
     this.boxes[this.selected]?.group.classList.remove("selected");
     this.selected = at;
     this.boxes[at]?.group.classList.add("selected");
     const box = this.view?.boxes[at];
     this.light(box?.tensors ?? []);
     if (!box) return;
-    this.move(revealed(this.look, box, this.size()), true);
+    if (!pointed) this.move(revealed(this.look, box, this.size()), true);
     this.inspect(at);
   }
 

@@ -162,7 +162,7 @@ class ExplorerView {
   /** A click on a box: select it and go to its step; on empty ground: select nothing. @param {number} at */
   choose(at) {
     this.graph.element.focus({ preventScroll: true });
-    this.graph.select(at);
+    this.graph.select(at, true);
     const box = this.graph.view?.boxes[at];
     if (box && box.application >= 0) this.goTo(box.application);
   }
