@@ -36,9 +36,10 @@ def _fits(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
     return order.index(have) <= order.index(want) or (have in "iu" and want in "iu")
 
 
-def _contains_tensor(value: Any) -> bool:
+def contains_tensor(value: Any) -> bool:
+    """Whether a list, at any depth, holds a tensor or variable."""
     if isinstance(value, (list, tuple)):
-        return any(_contains_tensor(item) for item in value)
+        return any(contains_tensor(item) for item in value)
     return isinstance(value, (Tensor, Variable))
 
 
@@ -127,7 +128,7 @@ def convert(value: Any, like: Tensor | None = None) -> Tensor:
         return value.read()
     if value is None:
         raise ConversionError("None is not a value for a tensor. A gradient may be None where no path leads.")
-    if isinstance(value, (list, tuple)) and _contains_tensor(value):
+    if isinstance(value, (list, tuple)) and contains_tensor(value):
         return _pack(value)
     if hasattr(value, "__tensor__") or hasattr(value, "__composite__"):
         return _from_structure(value)
@@ -170,7 +171,7 @@ def _with_value(value: Any) -> Tensor:
 
 def _pack(value: Any) -> Tensor:
     """A nested list that holds tensors becomes one tensor, differentiably; lone numbers adopt its dtype."""
-    items = [_pack(v) if isinstance(v, (list, tuple)) and _contains_tensor(v) else v for v in value]
+    items = [_pack(v) if isinstance(v, (list, tuple)) and contains_tensor(v) else v for v in value]
     first = next(v for v in items if isinstance(v, (Tensor, Variable)))
     first = convert(first)
     tensors = [convert(v, first) for v in items]
@@ -289,7 +290,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     Tensor([1 2 3], shape=(3,), dtype=int32)
     """
     wanted = None if dtype is None else as_dtype(dtype).dtype
-    if isinstance(value, (Tensor, Variable)) or (isinstance(value, (list, tuple)) and _contains_tensor(value)):
+    if isinstance(value, (Tensor, Variable)) or (isinstance(value, (list, tuple)) and contains_tensor(value)):
         tensor = convert(value)
         if wanted is not None and tensor._array.dtype != wanted:
             raise DtypeMismatch(

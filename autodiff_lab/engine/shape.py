@@ -78,6 +78,17 @@ class TensorShape(tuple[int | None, ...]):
         """The lengths as a list."""
         return list(self)
 
+    def __add__(self, other: Iterable[int | None]) -> TensorShape:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The axes of both, one after another; lists may be added too."""
+        return TensorShape((*self, *other))
+
+    def __radd__(self, other: Iterable[int | None]) -> TensorShape:
+        return TensorShape((*other, *self))
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return TensorShape(found) if isinstance(index, slice) else found
+
     def num_elements(self) -> int | None:
         """The product of the lengths, None if one is not known."""
         size = 1

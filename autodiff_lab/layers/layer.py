@@ -39,6 +39,8 @@ class Layer(Module):
         Whether weights are trained.
     dtype : DType
         Of the weights.
+    input_shape, input_dim : tuple of int, int, optional
+        Shape of one example, as the first layer of a `Sequential` may be told it, so that weights are there at once.
 
     Examples
     --------
@@ -52,11 +54,13 @@ class Layer(Module):
     Tensor([1. 2.], shape=(2,), dtype=float32)
     """
 
-    def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = "float32") -> None:
+    def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = "float32", *,
+                 input_shape: Any = None, input_dim: int | None = None) -> None:  # fmt: skip
         super().__init__(name or _unique(type(self)))
         self.built = False
         self.trainable = trainable
         self.weight_dtype = dtype
+        self.example_shape = (input_dim,) if input_shape is None and input_dim is not None else input_shape
 
     def build(self, input_shape: Any) -> None:
         """Make the weights; called once, before the first `call`."""
@@ -87,6 +91,11 @@ class Layer(Module):
         self.ensure_built(inputs)
         with name_scope(self.name):
             return self.call(inputs, *args, **kwargs)
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """Every trainable variable, as a list."""
+        return list(self.trainable_variables)
 
     @property
     def weights(self) -> list[Variable]:

@@ -62,6 +62,11 @@ class Module:
         return tuple(v for v in self.variables if v.trainable)
 
     @property
+    def non_trainable_variables(self) -> tuple[Variable, ...]:
+        """Every variable that is not trained, such as a running mean, each once."""
+        return tuple(v for v in self.variables if not v.trainable)
+
+    @property
     def submodules(self) -> tuple[Module, ...]:
         """Every module inside, at any depth, each once."""
         return tuple(dict.fromkeys(_modules(self, set())))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.ops.array.creation import zeros
 
 
 class Sequential(Layer):
@@ -23,10 +24,18 @@ class Sequential(Layer):
     def __init__(self, layers: Iterable[Any] = (), name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
         self.layers = list(layers)
+        self._build_if_told()
 
     def add(self, layer: Any) -> None:
         """Put a layer at the end."""
         self.layers.append(layer)
+        self._build_if_told()
+
+    def _build_if_told(self) -> None:
+        """Make all weights now if the first layer was told the shape of an example."""
+        shape = getattr(self.layers[0], "example_shape", None) if self.layers else None
+        if shape is not None:
+            self.ensure_built(zeros((1, *shape)))
 
     def ensure_built(self, *inputs: Any) -> None:
         """Build by running once, if a layer is not built yet and there is an input."""

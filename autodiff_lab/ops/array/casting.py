@@ -54,8 +54,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
 
 
 def _has_tensor(value: Any) -> bool:
-    from autodiff_lab.engine.convert import _contains_tensor  # pyright: ignore[reportPrivateUsage]
-    return _contains_tensor(value)
+    from autodiff_lab.engine.convert import contains_tensor
+    return contains_tensor(value)
 
 
 cast.__doc__ = doc(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, handed
+from autodiff_lab.engine.convert import contains_tensor, convert, handed
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
@@ -91,7 +91,8 @@ def _tensors(values: Any, what: str) -> list[Tensor]:
     values = list(values)
     if not values:
         raise InvalidArgumentError(f"{what}: the list is empty; there is nothing to join")
-    first = next((convert(v) for v in values if hasattr(v, "_array")), None)
+    values = [convert(v) if hasattr(v, "_array") or contains_tensor(v) else v for v in values]
+    first = next((v for v in values if isinstance(v, Tensor)), None)  # whose dtype lists of numbers adopt
     tensors = [convert(v, first) for v in values]
     if len({t._array.dtype for t in tensors}) > 1:
         names = ", ".join(t.dtype.name for t in tensors)

@@ -1,0 +1,76 @@
+"""Losses as functions: one number for each example, by the measures of the classes in `losses` and `distances`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.layers import distances, losses
+
+_DOC = """{summary} of each example, as `lab.losses.{kind}` measures it before it takes the mean.
+
+    Parameters
+    ----------
+    y_true, y_pred : Tensor
+        {shapes}, both floating, or labels in whole numbers.
+    options
+        Those of `lab.losses.{kind}`, such as {options}.
+
+    Returns
+    -------
+    Tensor
+        Shape (*b).
+
+    Raises
+    ------
+    ShapeMismatch
+        If labels and predictions do not fit.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.losses.{name}({example}).shape)
+    (2,)
+    """
+_SAME, _PAIRS = "Shape (*b, n)", "[[0.0, 1.0], [1.0, 0.0]], [[0.2, 0.8], [0.5, 0.5]]"
+
+
+def _function(name: str, kind: type[losses.Loss], summary: str, options: str = "`name`", shapes: str = _SAME,
+              example: str = _PAIRS) -> Callable[..., Tensor]:  # fmt: skip
+    def loss(y_true: Any, y_pred: Any, **options: Any) -> Tensor:
+        return kind(reduction=None, **options)(y_true, y_pred)
+
+    loss.__name__ = loss.__qualname__ = name
+    loss.__doc__ = _DOC.format(
+        name=name, kind=kind.__name__, summary=summary, options=options, shapes=shapes, example=example
+    )
+    return loss
+
+
+_LOGITS = "`from_logits=True`"
+mean_squared_error = _function("mean_squared_error", losses.MeanSquaredError, "Mean of the squared differences")
+mean_absolute_error = _function("mean_absolute_error", losses.MeanAbsoluteError, "Mean of the absolute differences")
+mean_absolute_percentage_error = _function(
+    "mean_absolute_percentage_error", distances.MeanAbsolutePercentageError, "Mean of the relative differences"
+)
+mean_squared_logarithmic_error = _function(
+    "mean_squared_logarithmic_error", distances.MeanSquaredLogarithmicError, "Mean squared difference of logarithms"
+)
+huber = _function("huber", losses.Huber, "Squares of small differences, absolute values of large ones", "`delta`")
+log_cosh = _function("log_cosh", distances.LogCosh, "Mean logarithm of the hyperbolic cosine of the differences")
+hinge = _function("hinge", distances.Hinge, "Mean of max(1 - y_true y_pred, 0)")
+squared_hinge = _function("squared_hinge", distances.SquaredHinge, "Mean of the square of max(1 - y_true y_pred, 0)")
+poisson = _function("poisson", distances.Poisson, "Mean of y_pred - y_true log(y_pred)")
+kl_divergence = _function("kl_divergence", distances.KLDivergence, "Kullback-Leibler divergence")
+cosine_similarity = _function(
+    "cosine_similarity", distances.CosineSimilarity, "Minus the cosine of the angle between the vectors", "`axis`"
+)
+binary_crossentropy = _function("binary_crossentropy", losses.BinaryCrossentropy, "Mean binary cross entropy", _LOGITS)
+categorical_crossentropy = _function(
+    "categorical_crossentropy", losses.CategoricalCrossentropy, "Cross entropy of shares", _LOGITS
+)
+sparse_categorical_crossentropy = _function(
+    "sparse_categorical_crossentropy", losses.SparseCategoricalCrossentropy, "Cross entropy of class numbers",
+    _LOGITS, "Labels (*b), predictions (*b, n)", "[1, 0], [[0.2, 0.8], [0.5, 0.5]]",
+)  # fmt: skip

@@ -1,0 +1,61 @@
+"""Assignments to parts of variables by position: `v.scatter_nd_update` and its family.
+
+They are methods of `Variable`, installed here because the engine knows no op; each is an assignment of what the
+function of tensors with the same name gives.  Like every assignment they pass no gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops.array.gathering import tensor_scatter_nd_update
+from autodiff_lab.ops.array.scattering import (
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+)
+from autodiff_lab.ops.array.shaping import expand_dims
+
+_CHANGES = {
+    "update": (tensor_scatter_nd_update, "replaced"),
+    "add": (tensor_scatter_nd_add, "added to"),
+    "sub": (tensor_scatter_nd_sub, "subtracted from"),
+    "max": (tensor_scatter_nd_max, "raised to the update where it is greater"),
+    "min": (tensor_scatter_nd_min, "lowered to the update where it is less"),
+}
+
+
+def _by_coordinates(change: Callable[..., Any], words: str) -> Callable[..., Variable]:
+    def method(self: Variable, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        return self.assign(change(self.read(), indices, convert(updates, self.read())))
+
+    method.__doc__ = f"Elements at coordinates, one row each, are {words}; gives the variable."
+    return method
+
+
+def _by_rows(name: str, change: Callable[..., Any], words: str) -> Callable[..., Variable]:
+    def method(self: Variable, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+        if not hasattr(sparse_delta, "indices") or not hasattr(sparse_delta, "values"):
+            raise InvalidArgumentError(
+                f"{method.__name__}: takes lab.IndexedSlices(values, indices), got {type(sparse_delta).__name__}. Try "
+                f"scatter_nd_{method.__name__.rpartition('_')[2]}(indices, updates)."
+            )
+        return self.assign(change(self.read(), expand_dims(sparse_delta.indices, -1), sparse_delta.values))
+
+    method.__name__ = name
+    method.__doc__ = f"Rows named by `IndexedSlices` are {words}; gives the variable."
+    return method
+
+
+def _install() -> None:
+    for kind, (change, words) in _CHANGES.items():
+        setattr(Variable, f"scatter_nd_{kind}", _by_coordinates(change, words))
+        setattr(Variable, f"scatter_{kind}", _by_rows(f"scatter_{kind}", change, words))
+
+
+_install()
