@@ -75,6 +75,8 @@ def _problem(script: Path, outputs: Sequence[Path | None]) -> str:
     for output in outputs:
         if output is not None and not output.parent.is_dir():
             return f"there is no folder {output.parent} to write {output.name} to."
+        if output is not None and output.exists() and output.samefile(script):
+            return f"{output} is the script itself; name another file to write to."
         if output is not None and output.is_dir():
             return f"{output} is a folder; name a file in it."
     return ""
@@ -130,7 +132,8 @@ def _print_traceback(error: BaseException) -> None:
 def _write(recording: Recording, options: argparse.Namespace) -> None:
     summary = repr(recording).partition(": ")[2].rstrip(">")
     if not recording.applications:
-        print("Nothing was recorded: the script ran no op of autodiff_lab.", file=sys.stderr)
+        print("Nothing was recorded: the script ran no op of autodiff_lab, or ran them in threads, "
+              "which are not heard. Try lab.record() in the function that a thread runs.", file=sys.stderr)
     if options.text or not (options.html or options.json or options.svg):
         print(recording.to_text(), flush=True)
     if options.html is not None:

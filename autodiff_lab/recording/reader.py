@@ -247,7 +247,7 @@ class _Reader:
 
     def order(self, field: Field, sweeps: tuple[Sweep, ...]) -> tuple[Moment, ...]:
         """What happened when; a file that does not say has its backward passes after everything else."""
-        if field.value is not None:
+        if field.value not in (None, []):  # a writer leaves empty lists out
             return tuple([self.moment(item, sweeps) for item in field.items()])
         forward = [Moment("forward", a.index) for a in self.applications if a.cause is None]
         backward = [Moment("backward", step.application, s.index, step.index) for s in sweeps for step in s.steps]

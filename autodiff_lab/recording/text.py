@@ -172,7 +172,7 @@ class _Printer:
 
     def named(self, tensor: int) -> str:
         name = self.recording.tensors[tensor].name
-        return f"{self.number(tensor)} ({_one_line(name)})" if name and self.values else self.number(tensor)
+        return f"{self.number(tensor)} ({_short_name(name)})" if name and self.values else self.number(tensor)
 
     def kind(self, tensor: int) -> str:
         return kind_of(self.recording.tensors[tensor].snapshot)
@@ -182,7 +182,7 @@ class _Printer:
             return ""
         record = self.recording.tensors[tensor]
         shown = brief(record.snapshot)
-        return f"{_one_line(record.name)} = {shown}" if record.name and name else shown
+        return f"{_short_name(record.name)} = {shown}" if record.name and name else shown
 
     def comment(self, shown: str, place: Place | None) -> str:
         if not self.lines or place is None:
@@ -203,6 +203,12 @@ def _is_told(note: Note) -> bool:
 def _one_line(words: str) -> str:
     """A user's text on one line, without control characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in words).split())
+
+
+def _short_name(name: str) -> str:
+    """A name on one line, its middle left out where it is longer than a line bears."""
+    words = _one_line(name)
+    return words if len(words) <= 60 else f"{words[:40]}…{words[-15:]}"
 
 
 def _shown(value: Any) -> str:

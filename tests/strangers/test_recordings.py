@@ -1,6 +1,7 @@
 """Recordings under rough handling: large arrays, deep recursion, odd names, interrupts, generators, threads."""
 
 import gc
+import json
 import threading
 import tracemalloc
 from collections.abc import Iterator
@@ -140,3 +141,19 @@ def test_a_long_chain_is_swept_and_freed_without_recursion() -> None:
             y = y * 1.0
     assert float(tape.gradient(y, x)) == 1.0
     del tape, y
+
+
+def test_a_long_name_is_shortened_in_print_and_whole_in_the_recording() -> None:
+    with lab.record() as recording:
+        squared("x" * 10_000)
+    assert max(map(len, recording.to_text(lines=False).splitlines())) < 200
+    assert any(record.name == "x" * 10_000 for record in recording.tensors.values())
+
+
+def test_a_file_with_an_empty_order_means_the_order_of_the_program(tmp_path: Path) -> None:
+    with lab.record() as recording:
+        squared()
+    recording.save(tmp_path / "run.json")
+    written = json.loads((tmp_path / "run.json").read_text())
+    (tmp_path / "run.json").write_text(json.dumps(written | {"order": []}))
+    assert lab.load_recording(tmp_path / "run.json").order == recording.order
