@@ -13,11 +13,35 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tape import GradientTape
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.module import Module, ModuleGradient
 from autodiff_lab.layers.saving import load_variables, save_variables
 from autodiff_lab.layers.schedules import LearningRateSchedule
+
+
+def _pair(item: Any) -> tuple[Any, Variable]:
+    """One of the pairs that `apply_gradients` takes; the usual slips are a missing zip and the wrong order."""
+    if isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], Variable):
+        return item[0], item[1]
+    told = [type(part).__name__ for part in item] if isinstance(item, (tuple, list)) else type(item).__name__
+    raise InvalidArgumentError(
+        f"apply_gradients: pairs of a gradient and a variable are needed, got {told}. Try "
+        "optimizer.apply_gradients(zip(gradients, variables))."
+    )
+
+
+def _rate(value: Any) -> Any:
+    """A learning rate: a number or a schedule."""
+    if not isinstance(value, LearningRateSchedule):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            raise InvalidArgumentError(
+                f"learning_rate: a number or a schedule is needed, got {value!r}. Try 0.01."
+            ) from None
+    return value
 
 
 class Optimizer:
@@ -51,7 +75,7 @@ class Optimizer:
     def __init__(self, learning_rate: Any = 0.001, *, clipnorm: float | None = None,
                  global_clipnorm: float | None = None, clipvalue: float | None = None, name: str | None = None,
                  ) -> None:  # fmt: skip
-        self._rate: Any = learning_rate
+        self._rate: Any = _rate(learning_rate)
         self.clipnorm, self.global_clipnorm, self.clipvalue = clipnorm, global_clipnorm, clipvalue
         self.name = name or type(self).__name__
         self.iterations = Variable(0, dtype="int64", trainable=False, name=f"{self.name}/iterations")
@@ -66,7 +90,7 @@ class Optimizer:
 
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:
-        self._rate = value
+        self._rate = _rate(value)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -92,9 +116,11 @@ class Optimizer:
         Raises
         ------
         InvalidArgumentError
-            If no variable has a gradient.
+            If no variable has a gradient, or if these are not pairs of a gradient and a variable.
         """
-        pairs = [(g, v) for g, v in grads_and_vars if g is not None]
+        if isinstance(grads_and_vars, (Variable, Tensor)):
+            grads_and_vars = [_pair(grads_and_vars)]
+        pairs = [(g, v) for g, v in map(_pair, grads_and_vars) if g is not None]
         if not pairs:
             raise InvalidArgumentError(
                 "apply_gradients: no gradient is left, all are None. Is the loss computed inside the tape, from these "

@@ -9,7 +9,7 @@ import pytest
 
 import autodiff_lab as lab
 
-X = lab.ones((2, 3))
+X, V, SGD = lab.ones((2, 3)), lab.Variable([1.0, 2.0]), lab.optimizers.SGD(0.1)
 
 SAID: list[tuple[str, Callable[[], object], type[Exception], list[str]]] = [
     ("slice by floats", lambda: X[0.5:1], lab.errors.InvalidArgumentError, ["brackets: 0.5", "int(...)"]),
@@ -26,6 +26,21 @@ SAID: list[tuple[str, Callable[[], object], type[Exception], list[str]]] = [
     ("stack", lambda: lab.stack([X, X, lab.ones(2)]), ValueError, ["(2, 3), (2, 3) and (2,)", "Try"]),
     ("where", lambda: lab.where(X > 2.0, lab.ones(4), X), ValueError, ["where(bool[2,3], f32[4]", "Try"]),
     ("clip", lambda: lab.clip_by_value(X, lab.ones(7), 2.0), ValueError, ["(7,)", "do not broadcast", "Try"]),
+    (
+        "no zip",
+        lambda: SGD.apply_gradients([V]),
+        lab.errors.InvalidArgumentError,
+        ["apply_gradients", "Variable", "zip("],
+    ),
+    ("no pairs", lambda: SGD.apply_gradients(V), lab.errors.InvalidArgumentError, ["apply_gradients", "Try"]),
+    (
+        "swapped",
+        lambda: SGD.apply_gradients([(V, X)]),
+        lab.errors.InvalidArgumentError,
+        ["'Variable', 'Tensor'", "zip("],
+    ),
+    ("rate", lambda: lab.optimizers.SGD("fast"), lab.errors.InvalidArgumentError, ["learning_rate", "'fast'", "Try"]),
+    ("units", lambda: lab.layers.Dense("a"), lab.errors.InvalidArgumentError, ["Dense: units", "'a'"]),
     ("greatest of none", lambda: lab.reduce_max(lab.zeros((0, 3)), axis=0), ValueError, ["f32[0,3]", "Try"]),
 ]
 
