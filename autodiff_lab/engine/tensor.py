@@ -200,6 +200,9 @@ class Tensor(Identified, Operators):
     def __deepcopy__(self, memo: Any) -> Tensor:
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._array, self.name)  # with an id of its own: ids count within one process
+
     def __repr__(self) -> str:
         array = self._array
         value = repr(array) if array.__class__ is ndarray else str(array)
@@ -210,7 +213,22 @@ class Tensor(Identified, Operators):
         return f"Tensor({array!s}, shape={array.shape}, dtype={self.dtype.name})"
 
     def __format__(self, spec: str) -> str:
-        return format(self._array, spec) if spec and self._array.ndim == 0 else format(str(self._array), spec)
+        if spec and self._array.ndim == 0:
+            return format(self._array, spec)
+        try:
+            return format(str(self._array), spec)
+        except ValueError:
+            raise ConversionError(
+                f"format: {spec!r} is for one number, and the tensor has shape {self._array.shape}. Try "
+                "np.array2string(x.numpy(), precision=2)."
+            ) from None
+
+
+def _unpickled(array: Any, name: str | None) -> Tensor:
+    tensor = wrap(array)
+    if name is not None:
+        tensor._name = name
+    return tensor
 
 
 def wrap(array: Any) -> Tensor:

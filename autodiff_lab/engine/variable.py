@@ -259,6 +259,10 @@ class Variable(Identified, Operators):
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError("'Variable' object does not support item assignment. Try v[index].assign(value).")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        name = self.name.removesuffix(":0")  # a copy is another variable, with an id of its own
+        return _unpickled, (type(self), self._array, self.trainable, name, self._shape)
+
     def __repr__(self) -> str:
         array = self._array
         value = repr(array) if array.__class__ is np.ndarray else str(array)
@@ -266,6 +270,10 @@ class Variable(Identified, Operators):
 
     def __format__(self, spec: str) -> str:
         return format(self._array, spec) if spec and self._array.ndim == 0 else format(repr(self), spec)
+
+
+def _unpickled(kind: type[Variable], array: Any, trainable: bool, name: str, shape: Any) -> Variable:
+    return kind(wrap(array), trainable=trainable, name=name, shape=shape)
 
 
 Elsewhere.install(Variable)

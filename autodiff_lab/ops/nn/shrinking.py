@@ -23,7 +23,7 @@ def _hard_tanh(x: Any) -> Any:
 
 
 def _hard_shrink(x: Any) -> Any:
-    return np.where(np.abs(x) > 0.5, x, _floating(x) * 0)[()]
+    return np.where(np.abs(x) <= 0.5, _floating(x) * 0, x)[()]  # in this order nan stays nan
 
 
 def _soft_shrink(x: Any) -> Any:
@@ -87,7 +87,7 @@ Tensor(1.0, shape=(), dtype=float32)""", notes="Barron 2021."))
 
 def _sparse_plus(x: Any) -> Any:
     bent = (x + 1) * (x + 1) / 4
-    return np.where(x >= 1, x, np.where(x > -1, bent, x.dtype.type(0)))[()]
+    return np.where(x <= -1, x.dtype.type(0), np.where(x < 1, bent, x))[()]  # in this order nan stays nan
 
 
 sparse_plus = unary(
