@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.model import Application, Note
     from autodiff_lab.recording.recording import Recording
 
+DEEPEST = 24
+"""Levels of scopes that have a picture each; what lies deeper, as in a runaway recursion, is drawn in the deepest."""
 LEAST = 3
 """Turns from which a repetition is a loop."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -31,6 +33,7 @@ def with_passes(recording: Recording) -> Recording:
     recording : Recording
         A loop whose turns have scopes already is left as it is.
     """
+    recording = _shallow(recording)
     starts = _starts(recording)
     if len(starts) < LEAST or _is_named(recording, starts):
         return recording
@@ -49,6 +52,21 @@ def with_passes(recording: Recording) -> Recording:
         for key, record in recording.tensors.items()
     }
     return replace(recording, applications=applications, tensors=tensors)
+
+
+def _shallow(recording: Recording) -> Recording:
+    """Cut scope paths at the deepest level: every level costs a picture that holds all that lies inside it."""
+    if all(a.scope.count("/") < DEEPEST for a in recording.applications):
+        return recording
+
+    def cut(scope: str) -> str:
+        return "/".join(scope.split("/")[:DEEPEST])
+
+    return replace(
+        recording,
+        applications=tuple(replace(a, scope=cut(a.scope)) for a in recording.applications),
+        tensors={key: replace(record, scope=cut(record.scope)) for key, record in recording.tensors.items()},
+    )
 
 
 def pattern(name: str) -> str:
