@@ -5,6 +5,7 @@ Updates are plain NumPy on the variables' arrays: training is not differentiated
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.module import Module, ModuleGradient
 from autodiff_lab.layers.saving import load_variables, save_variables
 from autodiff_lab.layers.schedules import LearningRateSchedule
@@ -42,6 +44,9 @@ def _rate(value: Any) -> Any:
                 f"learning_rate: a number or a schedule is needed, got {value!r}. Try 0.01."
             ) from None
     return value
+
+
+_logger = logging.getLogger("autodiff_lab")
 
 
 class Optimizer:
@@ -111,23 +116,37 @@ class Optimizer:
         raise NotImplementedError
 
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Variable]]) -> Variable:
-        """Change each variable along its gradient; a gradient of None leaves it as it is.
+        """Change each variable along its gradient; a gradient of None leaves it as it is, and a warning is logged.
 
         Raises
         ------
+        DtypeMismatch
+            If a variable holds whole numbers: a step would be cut off.
         InvalidArgumentError
             If no variable has a gradient, or if these are not pairs of a gradient and a variable.
         """
         if isinstance(grads_and_vars, (Variable, Tensor)):
             grads_and_vars = [_pair(grads_and_vars)]
-        pairs = [(g, v) for g, v in map(_pair, grads_and_vars) if g is not None]
+        given = [_pair(item) for item in grads_and_vars]
+        pairs = [(g, v) for g, v in given if g is not None]
         if not pairs:
             raise InvalidArgumentError(
                 "apply_gradients: no gradient is left, all are None. Is the loss computed inside the tape, from these "
                 "variables? Try tape.explain(loss, variable)."
             )
+        if len(pairs) < len(given):
+            names = ", ".join(v.name for g, v in given if g is None)
+            _logger.warning(
+                "apply_gradients: the gradient of %s is None, so it stays as it is. Try tape.explain(loss, variable).",
+                names,
+            )
         arrays = [np.asarray(convert(g)._array) for g, _ in pairs]
         for array, (_, v) in zip(arrays, pairs, strict=True):
+            if v._array.dtype not in DIFFERENTIABLE:
+                raise DtypeMismatch(
+                    f"apply_gradients: {v.name} is {v.dtype.name}, and a step along a gradient would be cut off. "
+                    "Try lab.Variable(..., dtype=lab.float32)."
+                )
             if array.shape != v._array.shape:
                 raise ShapeMismatch(
                     f"apply_gradients: the gradient of {v.name} has shape {array.shape}, the variable "
