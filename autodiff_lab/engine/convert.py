@@ -141,6 +141,8 @@ def convert(value: Any, like: Tensor | None = None) -> Tensor:
     if value.__class__ is not int and value.__class__ is not float:  # a literal explains nothing, an array may
         for sink in sinks_now():
             sink.note(TensorMet, tensor, "converted")
+            if sink.traces:
+                sink.note_entry(value, tensor)
     return tensor
 
 
@@ -313,6 +315,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         tensor._name = name
     for sink in sinks_now():
         sink.note(TensorMet, tensor, "constant" if isinstance(value, (int, float)) else "converted")
+        if sink.traces:
+            sink.note_entry(value, tensor)
     return tensor
 
 

@@ -63,6 +63,7 @@ class GradientTape:
 
     listens = False
     hears_all = False
+    traces = False
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._id = fresh_id()
@@ -393,7 +394,7 @@ def _forget(entry: Any) -> None:
 class _ReadsOnly:
     """A tape that does not record: variables that are read stay listed, ops are not heard."""
 
-    listens = hears_all = lean = False
+    listens = hears_all = lean = traces = False
     tracked = _NOBODY
 
     def __init__(self, tape: GradientTape) -> None:
