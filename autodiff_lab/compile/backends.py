@@ -12,7 +12,8 @@ from autodiff_lab.compile.kernels import kernel_of
 from autodiff_lab.compile.names import names_of
 from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.compile.regions import Region, find_regions
-from autodiff_lab.compile.source import Code, Step, generate
+from autodiff_lab.compile.scalars import scalar_kernel
+from autodiff_lab.compile.source import Code, Kernel, Step, generate
 
 
 def code_of(program: Program, backend: str) -> Code:
@@ -27,21 +28,22 @@ def fused(program: Program, names: dict[int, str]) -> list[Step]:
     """The steps of a program in which runs of elementwise lines are loops."""
     regions, outside, stage = find_regions(program)
     order = {id(line): n for n, line in enumerate(program.lines)}
-    timed: list[tuple[int, int, Region | Line]] = [(stage[line.outs[0]], order[id(line)], line) for line in outside]
-    for region in regions:
-        if len(region.all) < 2:
+    timed: list[tuple[int, int, Step]] = [(stage[line.outs[0]], order[id(line)], line) for line in outside]
+    for number, region in enumerate(regions, start=1):
+        kernel = _kernel(region, program, names, number)
+        if kernel is None:
             timed += [(region.stage, order[id(line)], line) for line in region.all]
         else:
-            timed.append((region.stage, min(order[id(line)] for line in region.all), region))
-    timed.sort(key=lambda item: item[:2])
-    steps: list[Step] = []
-    for number, (_, _, part) in enumerate(timed):
-        if isinstance(part, Region):
-            needed = _used_elsewhere(program, part)
-            steps.append(kernel_of(part, program, needed, names, f"loop_{number}"))
-        else:
-            steps.append(part)
-    return steps
+            timed.append((region.stage, min(order[id(line)] for line in region.all), kernel))
+    return [step for _, _, step in sorted(timed, key=lambda item: item[:2])]
+
+
+def _kernel(region: Region, program: Program, names: dict[int, str], number: int) -> Kernel | None:
+    if not region.shape:
+        return scalar_kernel(region, program, _used_elsewhere(program, region), names, f"scalars_{number}")
+    if region.size < 2:
+        return None
+    return kernel_of(region, program, _used_elsewhere(program, region), names, f"loop_{number}")
 
 
 def _used_elsewhere(program: Program, region: Region) -> set[int]:

@@ -17,8 +17,8 @@ from autodiff_lab.compile.passes import one_value
 from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.compile.regions import Region, layout, summed
 
-BLOCK = 4096
-"""Elements of a block: long enough for vectors, short enough for exact sums."""
+BLOCK = 1024
+"""Elements of a block: long enough for vectors, short enough for exact sums and for the first cache."""
 
 
 class Parts(NamedTuple):
@@ -69,6 +69,8 @@ class Writer:
         self.region, self.program, self.parts, self.names = region, program, parts, names
         self.angles = any(line.op.name in ANGLES for line in region.lines) and region.dtype == np.float32
         self.outs = {i: f"out_{names[i]}" for i in parts.stored}
+        self.segments = segments_of(region)
+        self.crossing = crossing_values(self.segments)
 
     def text(self, title: str) -> list[str]:
         """The function."""
@@ -80,6 +82,7 @@ class Writer:
         arguments += [f"out_{names[line.outs[0]]}" for line in [*parts.row_sums, *parts.column_sums]]
         head = [f"def {title}({', '.join(['rows', 'columns', *arguments])}):"]
         body = ["far = int32(0)", *(f"total_{name} = 0.0" for name in sums)]
+        body += [f"{names[i]}_s = empty(columns, {self._kind(i)})" for i in self.crossing]
         body += ["for r in range(rows):", "    low = r * columns"]
         size = "columns"
         if not split:
@@ -90,7 +93,8 @@ class Writer:
         body += [f"    {out}_r = {out}[low : low + {size}]" for out in self.outs.values()]
         body += [f"    {names[i]}_i = {names[i]}[r]" for i in parts.column]
         body += [f"    part_{name} = zero" for name in self._running()]
-        body += [f"    for i in range({size}):", *(f"        {line}" for line in self._inside())]
+        for inside in self._passes():
+            body += [f"    for i in range({size}):", *(f"        {line}" for line in inside)]
         body += [f"    total_{name} += part_{name}" for name in sums]
         body += [f"    out_{names[line.outs[0]]}[r] = part_{names[line.outs[0]]}" for line in parts.column_sums]
         body.append(f"return {', '.join(['far', *(self._total(line) for line in parts.totals)])}")
@@ -108,29 +112,72 @@ class Writer:
             return f"{name} / number({math.prod(self.region.shape)})"
         return name
 
-    def _inside(self) -> list[str]:
+    def _kind(self, value: int) -> str:
+        return "bool_" if self.program.values[value].dtype.kind == "b" else "number"
+
+    def _passes(self) -> list[list[str]]:
+        """The inner loops, with at most one costly function each: more than that keeps the processor from overlapping
+        the work on neighbours.  What a later pass needs is kept in the first cache meanwhile."""
         parts, names = self.parts, self.names
-        text = [f"{names[i]}_i = {names[i]}_r[i]" for i in parts.whole]
-        text += [f"{names[i]}_i = {names[i]}[i]" for i in parts.row]
-        now = {i: f"{names[i]}_i" for i in [*parts.whole, *parts.row, *parts.column]}
-        now |= {i: names[i] for i in [*parts.single, *parts.constants]}
-        backward = False
-        for line in self.region.lines:
-            if (line.cause is not None) != backward:
-                backward = not backward
-                text.append(f"# {'backward' if backward else 'forward'}")
-            out = line.outs[0]
-            given = [now[i] for i in line.ins]
-            now[out] = f"{names[out]}_i"
-            text.append(f"{now[out]} = {EXPRESSIONS[line.op.name].format(*given)}")
-            if self.angles and line.op.name in ANGLES:
-                text.append(f"far |= int32(is_far({given[0]}))")
-        text += [f"{self.outs[i]}_r[i] = {now[i]}" for i in parts.stored]
-        for line in [*parts.totals, *parts.column_sums]:
-            name = f"part_{names[line.outs[0]]}"
-            text.append(f"{name} = add_up({name}, {now[line.ins[0]]})")
-        text += [f"out_{names[line.outs[0]]}[i] += {now[line.ins[0]]}" for line in parts.row_sums]
+        sums = {line.ins[0]: [] for line in self.region.sums}
+        for line in self.region.sums:
+            sums[line.ins[0]].append(line)
+        kept = {i: f"{names[i]}_s[i]" for i in self.crossing}
+        outer = {i: f"{names[i]}_i" for i in parts.column} | {i: names[i] for i in [*parts.single, *parts.constants]}
+        arrays = {i: f"{names[i]}_r[i]" for i in parts.whole} | {i: f"{names[i]}[i]" for i in parts.row}
+        made: list[list[str]] = []
+        for segment in self.segments:
+            text: list[str] = []
+            now = dict(outer)
+            for line in segment:
+                text += self._statement(line, now, arrays | kept)
+                out = line.outs[0]
+                if out in self.outs:
+                    text.append(f"{self.outs[out]}_r[i] = {now[out]}")
+                if out in kept:
+                    text.append(f"{kept[out]} = {now[out]}")
+                text += [self._sum_step(line, now[out]) for line in sums.get(out, [])]
+            made.append(text)
+        return made
+
+    def _statement(self, line: Line, now: dict[int, str], arrays: dict[int, str]) -> list[str]:
+        text: list[str] = []
+        for i in line.ins:
+            if i not in now:
+                now[i] = f"{self.names[i]}_i"
+                text.append(f"{now[i]} = {arrays[i]}")
+        given = [now[i] for i in line.ins]
+        out = now[line.outs[0]] = f"{self.names[line.outs[0]]}_i"
+        text.append(f"{out} = {EXPRESSIONS[line.op.name].format(*given)}")
+        if self.angles and line.op.name in ANGLES:
+            text.append(f"far |= int32(is_far({given[0]}))")
         return text
+
+    def _sum_step(self, line: Line, value: str) -> str:
+        name = self.names[line.outs[0]]
+        if line in self.parts.row_sums:
+            return f"out_{name}[i] += {value}"
+        return f"part_{name} = add_up(part_{name}, {value})"
+
+
+def segments_of(region: Region) -> list[list[Line]]:
+    """The lines in runs with one costly function each."""
+    made: list[list[Line]] = [[]]
+    costly = False
+    for line in region.lines:
+        function = any(f"{f}(" in EXPRESSIONS[line.op.name] for f in FUNCTIONS)
+        if function and costly:
+            made.append([])
+        costly = costly or function
+        made[-1].append(line)
+    return made
+
+
+def crossing_values(segments: list[list[Line]]) -> list[int]:
+    """Values that a later run needs."""
+    home = {line.outs[0]: n for n, segment in enumerate(segments) for line in segment}
+    used = [(i, n) for n, segment in enumerate(segments) for line in segment for i in line.ins]
+    return list(dict.fromkeys(i for i, n in used if home.get(i, n) < n))
 
 
 def number_names(region: Region) -> dict[int, str]:
@@ -147,7 +194,7 @@ def module_text(region: Region, program: Program, parts: Parts) -> str:
     head = [
         "from math import sqrt",
         "from numba import njit",
-        f"from numpy import {kind} as number, int32",
+        f"from numpy import {kind} as number, bool_, empty, int32",
         f"from autodiff_lab.compile.vector_maths import {family}, add_up, choose, is_far, larger, smaller",
         "zero, one = number(0), number(1)",
         *(f'{name} = {family}["{name}"]' for name in used),

@@ -7,6 +7,7 @@ element and never stored unless something outside needs it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +39,12 @@ class Region:
     split: int | None = None
     lines: list[Line] = field(default_factory=list)
     sums: list[Line] = field(default_factory=list)
+    reads: set[int] = field(default_factory=set)
+
+    @property
+    def size(self) -> int:
+        """Number of lines."""
+        return len(self.lines) + len(self.sums)
 
     @property
     def all(self) -> list[Line]:
@@ -88,7 +95,7 @@ def fusible(line: Line, program: Program) -> bool:
     out = program.values[line.outs[0]]
     kinds = {program.values[i].dtype for i in line.ins} | {out.dtype}
     floats = kinds - {np.dtype(bool)}
-    return bool(out.shape) and 0 not in out.shape and len(floats) == 1 and floats <= set(_DTYPES)
+    return 0 not in out.shape and len(floats) == 1 and floats <= set(_DTYPES)
 
 
 def find_regions(program: Program) -> tuple[list[Region], list[Line], dict[int, int]]:
@@ -106,6 +113,7 @@ class _Finder:
         self.roots = {*program.inputs, *program.constants}
         self.stage: dict[int, int] = dict.fromkeys(self.roots, 0)
         self.regions: list[Region] = []
+        self.open: defaultdict[Any, list[Region]] = defaultdict(list)
         self.outside: list[Line] = []
 
     def found(self) -> tuple[list[Region], list[Line], dict[int, int]]:
@@ -134,11 +142,16 @@ class _Finder:
         dtype = next(
             d for d in (out.dtype, *(self.program.values[i].dtype for i in line.ins)) if d != np.dtype(bool)
         )
+        scalar = not out.shape
         near = [self.home[i] for i in line.ins if i in self.inner]
         mates = [r for r in near if r.shape == out.shape and r.dtype == dtype]
-        mates += [r for r in self.regions if r not in mates and r.shape == out.shape and r.dtype == dtype and self._share(r, line)]
+        mates += [
+            r
+            for r in self.open[out.shape, dtype]
+            if r not in mates and (scalar or self._share(r, line))
+        ]
         for region in sorted(mates, key=lambda r: -r.stage):
-            if len(region.all) < MOST_LINES and self._ready(line, region) <= region.stage:
+            if (scalar or region.size < MOST_LINES) and self._ready(line, region) <= region.stage:
                 split = self._fits(line, region)
                 if split is not False:
                     region.split = split
@@ -151,15 +164,17 @@ class _Finder:
             return
         region.split = split
         self.regions.append(region)
+        self.open[out.shape, dtype].append(region)
         self._join(line, region, inner=True)
 
     def _share(self, region: Region, line: Line) -> bool:
         """Whether a line reads an array that the region reads anyway."""
         ins = {i for i in line.ins if len(self.program.values[i].shape) and i not in self.inner}
-        return any(i in ins for other in region.lines for i in other.ins)
+        return not ins.isdisjoint(region.reads)
 
     def _join(self, line: Line, region: Region, inner: bool) -> None:
         (region.lines if inner else region.sums).append(line)
+        region.reads.update(line.ins)
         self.home[line.outs[0]] = region
         self.stage[line.outs[0]] = region.stage
         if inner:
@@ -181,7 +196,7 @@ class _Finder:
     def _sum(self, line: Line) -> bool:
         how = summed(line, self.program)
         region = self.home.get(line.ins[0]) if line.ins[0] in self.inner else None
-        if how is None or region is None or len(region.all) >= MOST_LINES:
+        if how is None or region is None or region.size >= MOST_LINES:
             return False
         if self.program.values[line.outs[0]].dtype != region.dtype:
             return False

@@ -65,7 +65,7 @@ _MAGIC_BITS = i32(0x4B400000)
 _SHIFT, _BIAS = i32(23), i32(127)
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _exp(x):
     """2^n · e^r with x = n·ln 2 + r; the power of two in halves, so that subnormal results round once."""
     clamped = choose(x < f32(-104), f32(-104), choose(x > f32(89), f32(89), x))
@@ -87,7 +87,7 @@ _L = [
 _L0, _L1, _L2, _L3, _L4, _L5, _L6, _L7, _L8 = _L
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _log(x):
     """e·ln 2 + ln m with x = 2^e · m and m about 1; subnormal numbers are scaled up first."""
     small = x < f32(1.17549435e-38)
@@ -105,7 +105,7 @@ def _log(x):
     return choose(x < _ZERO, _NAN, choose(x != x, x, value))
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _log1p(x):
     """ln u with u = 1 + x as rounded, and the rest of x to first order."""
     u = _ONE + x
@@ -118,7 +118,7 @@ _T = [f32(c) for c in (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1
 _T0, _T1, _T2, _T3, _T4 = _T
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _tanh(x):
     """An odd polynomial up to 0.625, 1 - 2 / (e^2|x| + 1) beyond, which is 1 from 10 on."""
     size = abs(x)
@@ -130,7 +130,7 @@ def _tanh(x):
     return choose((x == x) & (x != _ZERO), value, x)
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _expm1(x):
     """A Taylor polynomial in double near 0, e^x - 1 elsewhere."""
     d = np.float64(x)
@@ -138,16 +138,16 @@ def _expm1(x):
     return choose(abs(x) < _HALF, choose(x == _ZERO, x, f32(near)), _exp(x) - _ONE)
 
 
-_PIO2_HIGH, _PIO2_LOW, _TWO_OVER_PI = 1.57079632673412561417e00, 6.07710050650619224932e-11, 0.63661977236758134308
-_MAGIC64 = 6755399441055744.0
+_PIO2_HIGH, _PIO2_LOW, _TWO_OVER_PI = 1.57079632673412561417e00, 6.07710050650619224932e-11, f32(0.63661977236758134308)
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _quarter_turn(x, turn):
     """The sine of x plus `turn` quarter turns, for |x| up to FAR: x is reduced in double, the rest is float32."""
-    n = np.float64(x) * _TWO_OVER_PI + _MAGIC64 - _MAGIC64
+    shifted = x * _TWO_OVER_PI + _MAGIC
+    quarter = bits_of(shifted) + turn
+    n = np.float64(shifted - _MAGIC)
     r = f32(np.float64(x) - n * _PIO2_HIGH - n * _PIO2_LOW)
-    quarter = bits_of(f32(n - 4 * math.floor(n * 0.25)) + _MAGIC) - _MAGIC_BITS + turn
     z = r * r
     s = ((f32(-1.9515295891e-4) * z + f32(8.3321608736e-3)) * z - f32(1.6666654611e-1)) * z * r + r
     c = ((f32(2.443315711809948e-5) * z - f32(1.388731625493765e-3)) * z + f32(4.166664568298827e-2)) * z * z
@@ -156,51 +156,51 @@ def _quarter_turn(x, turn):
     return choose((quarter & i32(2)) == i32(2), -value, value)
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _sin(x):
     return choose(x == _ZERO, x, _quarter_turn(x, i32(0)))
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _cos(x):
     return _quarter_turn(x, i32(1))
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _sigmoid(x):
     small = _exp(-abs(x))
     return choose(x >= _ZERO, _ONE, small) / (_ONE + small) + choose(x != x, x, _ZERO)
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _softplus(x):
     return choose(x > _ZERO, x, _ZERO) + _log1p(_exp(-abs(x))) + choose(x != x, x, _ZERO)
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _sigmoid64(x):
     small = math.exp(-abs(x))
     return (1.0 if x >= 0.0 else small) / (1.0 + small)
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def _softplus64(x):
     return (x if x > 0.0 else (0.0 if x <= 0.0 else x)) + math.log1p(math.exp(-abs(x)))
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def larger(x, y):
     """The larger of two; nan if either is."""
     return choose((x >= y) | (x != x), x, y)
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def smaller(x, y):
     """The smaller of two; nan if either is."""
     return choose((x <= y) | (x != x), x, y)
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True, fastmath={"contract"})
 def is_far(x):
     """Whether an angle is too large for the reduction here; infinities and nan are not, they give nan."""
     return (abs(x) > FAR) & (abs(x) < _INF)
