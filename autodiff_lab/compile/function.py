@@ -134,6 +134,7 @@ class Function:
             made = compiled(trace, result, around, call.objects, self._backend)
             if isinstance(made, Compiled):
                 self._entries[call.key] = self._latest = made
+                self._refusals = []
                 return result
             refusals = made
         self.fallbacks += 1

@@ -28,6 +28,7 @@ def assigned_name(place: Place | None) -> str | None:
 def names_of(program: Program) -> dict[int, str]:
     """A unique identifier for each value that comes in or that a line makes."""
     taken: set[str] = set()
+    counts: dict[str, int] = {}
     names: dict[int, str] = {}
 
     def give(value: int, wish: str) -> None:
@@ -36,9 +37,10 @@ def names_of(program: Program) -> dict[int, str]:
         base = re.sub(r"\W+", "_", wish).strip("_") or "v"
         if base[0].isdigit() or keyword.iskeyword(base) or base in RESERVED:
             base = f"v_{base}"
-        name, count = base, 1
+        count = counts[base] = counts.get(base, 0) + 1
+        name = base if count == 1 else f"{base}_{count}"
         while name in taken:
-            count += 1
+            count = counts[base] = counts[base] + 1
             name = f"{base}_{count}"
         taken.add(name)
         names[value] = name
@@ -61,8 +63,8 @@ def _last_of_each_statement(lines: tuple[Line, ...]) -> dict[int, str]:
     """The name of the statement for the last value that a run of lines from one place makes."""
     found: dict[int, str] = {}
     forward = [line for line in lines if line.cause is None]
-    for line, after in zip(forward, [*forward[1:], None], strict=True):
-        if after is None or after.place != line.place:
+    for n, line in enumerate(forward):
+        if n + 1 == len(forward) or forward[n + 1].place != line.place:
             name = assigned_name(line.place)
             if name is not None:
                 found[line.outs[-1]] = name

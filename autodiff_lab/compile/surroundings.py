@@ -8,6 +8,7 @@ a side effect, and is not compiled.
 
 from __future__ import annotations
 
+import random
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -70,6 +71,8 @@ class Surroundings:
             self._container(name, value, lambda: tuple(value))
         elif isinstance(value, dict):
             self._container(name, value, lambda: (*value, *value.values()))
+        elif isinstance(value, np.random.Generator):
+            self._generator(name, value)
         elif not isinstance(value, types.ModuleType):
             self._object(name, value)
 
@@ -82,6 +85,12 @@ class Surroundings:
             return
         for item in items:
             self._visit(name, item)
+
+    def _generator(self, name: str, value: np.random.Generator) -> None:
+        def look() -> tuple[Any, ...]:
+            return (sys.intern(str(value.bit_generator.state)),)
+
+        self._parts.append((name, look, look()))
 
     def _object(self, name: str, value: Any) -> None:
         held = getattr(value, "__dict__", None)
@@ -157,20 +166,32 @@ def _names(code: types.CodeType) -> set[str]:
     return found
 
 
+def _random_states() -> tuple[Any, ...]:
+    """What the generators behind `random` and `numpy.random` will draw next."""
+    _, words, position, *_ = np.random.get_state()  # noqa: NPY002 - users call it, so it is watched
+    return random.getstate(), bytes(words), position
+
+
 class Effects:
     """Notes, while a function is traced, the calls of the user's code that do something beside computing."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[str, tuple[str, int]]] = []
-        self._before: Any = None
+        self.found: list[tuple[str, tuple[str, int] | None]] = []
+        self._alone = False
+        self._drawn: Any = None
 
     def __enter__(self) -> Effects:
-        self._before = sys.getprofile()
-        sys.setprofile(self._hear)
+        self._drawn = _random_states()
+        self._alone = sys.getprofile() is None  # a profiler that measures this run is not disturbed
+        if self._alone:
+            sys.setprofile(self._hear)
         return self
 
     def __exit__(self, *error: object) -> None:
-        sys.setprofile(self._before)
+        if self._alone:
+            sys.setprofile(None)
+        if not self.found and self._drawn != _random_states():
+            self.found.append(("random numbers are drawn", None))
 
     def _hear(self, frame: types.FrameType, event: str, called: Any) -> None:
         if event == "c_call" and not self.found:
