@@ -6,6 +6,7 @@ Numba is missing, runs with NumPy, through the very kernels of the eager ops.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 
 from autodiff_lab.compile.kernels import kernel_of
@@ -21,16 +22,18 @@ def code_of(program: Program, backend: str) -> Code:
     names = names_of(program)
     if backend == "numpy" or find_spec("numba") is None:
         return generate(program, list(program.lines), names)
-    return generate(program, fused(program, names), names)
+    skipped: list[str] = []
+    code = generate(program, fused(program, names, skipped), names)
+    return replace(code, skipped=tuple(skipped))
 
 
-def fused(program: Program, names: dict[int, str]) -> list[Step]:
+def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[Step]:
     """The steps of a program in which runs of elementwise lines are loops."""
     regions, outside, stage = find_regions(program)
     order = {id(line): n for n, line in enumerate(program.lines)}
     timed: list[tuple[int, int, Step]] = [(stage[line.outs[0]], order[id(line)], line) for line in outside]
     for number, region in enumerate(regions, start=1):
-        kernel = _kernel(region, program, names, number)
+        kernel = _kernel(region, program, names, number, skipped)
         if kernel is None:
             timed += [(region.stage, order[id(line)], line) for line in region.all]
         else:
@@ -38,7 +41,18 @@ def fused(program: Program, names: dict[int, str]) -> list[Step]:
     return [step for _, _, step in sorted(timed, key=lambda item: item[:2])]
 
 
-def _kernel(region: Region, program: Program, names: dict[int, str], number: int) -> Kernel | None:
+def _kernel(
+    region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str]
+) -> Kernel | None:
+    """The kernel of a region; one that Numba refuses stays with NumPy, and `skipped` says so."""
+    try:
+        return _compiled_kernel(region, program, names, number)
+    except Exception as error:  # noqa: BLE001 - whatever a compiler says, NumPy does the work
+        skipped.append(f"{len(region.all)} ops over {region.shape}: {type(error).__name__}: {error}")
+        return None
+
+
+def _compiled_kernel(region: Region, program: Program, names: dict[int, str], number: int) -> Kernel | None:
     if not region.shape:
         return scalar_kernel(region, program, _used_elsewhere(program, region), names, f"scalars_{number}")
     if region.size < 2:

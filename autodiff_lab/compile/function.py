@@ -161,6 +161,11 @@ class Function:
         """The generated Python of the latest signature compiled."""
         return self._compiled().code.source
 
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Runs of elementwise ops that could not be fused and run one by one, and why; empty as a rule."""
+        return self._compiled().code.skipped
+
     def _compiled(self) -> Compiled:
         if self._latest is None:
             raise InvalidArgumentError(f"{self._name}: no program. {self.why()}")

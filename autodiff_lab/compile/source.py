@@ -6,7 +6,7 @@ for reading as much as for running: names from the user's program, the backward 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,8 @@ class Code:
 
     source: str
     run: Any
-    kernels: tuple[Kernel, ...] = field(default=())
+    kernels: tuple[Kernel, ...] = ()
+    skipped: tuple[str, ...] = ()  # runs of lines that a back end refused, and why
 
 
 def check(value: Any, shape: tuple[int, ...]) -> None:
