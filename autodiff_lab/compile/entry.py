@@ -43,18 +43,25 @@ class Compiled:
     objects: list[Any]
     open_shapes: list[tuple[Variable, tuple[int, ...]]]
 
+    def __post_init__(self) -> None:
+        self.run = self.code.run
+
     def call(self, arrays: list[Any]) -> tuple[bool, Any]:
         """Run the program; False where it cannot serve these values, and nothing was changed then."""
         for variable, shape in self.open_shapes:
             if variable._array.shape != shape:
                 return False, None
+        if self.reads:
+            arrays = [*arrays, *[v._array for v in self.reads]]
         try:
             with np.errstate(all="ignore"):
-                values = self.code.run(*arrays, *[v._array for v in self.reads])
+                values = self.run(*arrays)
         except ShapeChanged:
             return False, None
         except Exception:  # noqa: BLE001 - the eager run that follows raises the error in our words
             return False, None
+        if not self.assigned:
+            return True, self.rebuild([wrap(a) for a in values])
         count = len(values) - len(self.assigned)
         for variable, array in zip(self.assigned, values[count:], strict=True):
             if array.__class__ is np.ndarray and array.base is not None:

@@ -35,8 +35,26 @@ def _foreign(module: str | None) -> bool:
     return root in _OURS or root in sys.stdlib_module_names
 
 
+class _Name:
+    """How to look at a global name."""
+
+    def __init__(self, scope: dict[str, Any], name: str) -> None:
+        self.scope, self.name = scope, name
+
+    def __call__(self) -> tuple[Any, ...]:
+        return (self.scope.get(self.name),)
+
+
 class Surroundings:
-    """What `function` sees, as it is now; `objects` are arguments that are kept as they are."""
+    """What `function` sees, as it is now; `objects` are arguments that are kept as they are.
+
+    Attributes
+    ----------
+    unchanged : callable
+        Whether every part holds the very values that it held.
+    complete : bool
+        Whether all of it could be looked at.
+    """
 
     def __init__(self, function: Callable[..., Any], objects: list[Any]) -> None:
         self._parts: list[tuple[str, Any, Any]] = []  # a name, how to look, what was there
@@ -45,10 +63,21 @@ class Surroundings:
         self._visit("the function", function)
         for item in objects:
             self._visit("an argument", item)
+        self.unchanged = self._written()
 
-    def unchanged(self) -> bool:
-        """Whether every part holds the very values that it held."""
-        return all([_identical(look(), held) for _, look, held in self._parts])
+    def _written(self) -> Callable[[], bool]:
+        """The check as one expression: it runs before every call of a compiled function."""
+        scope: dict[str, Any] = {"same": _identical}
+        tests: list[str] = []
+        for n, (_, look, held) in enumerate(self._parts):
+            scope[f"look{n}"], scope[f"held{n}"] = look, held
+            if isinstance(look, _Name):
+                scope[f"scope{n}"], scope[f"held{n}"] = look.scope, held[0] if held else scope
+                tests.append(f"scope{n}.get({look.name!r}) is held{n}")
+            else:
+                tests.append(f"same(look{n}(), held{n})")
+        text = f"lambda: {' and '.join(tests) or 'True'}"
+        return eval(text, scope)  # noqa: S307 - we wrote every word of it
 
     def changes(self) -> Iterator[str]:
         """What changed, in words."""
@@ -116,7 +145,7 @@ class Surroundings:
         for name in sorted(_names(function.__code__)):
             if name in scope:
                 value = scope[name]
-                self._parts.append((name, lambda name=name: (scope.get(name),), (value,)))
+                self._parts.append((name, _Name(scope, name), (value,)))
                 self._visit(name, value)
                 if isinstance(value, types.ModuleType) and not _foreign(value.__name__):
                     self._module(value, function.__code__)
@@ -130,7 +159,7 @@ class Surroundings:
         for name in sorted(_names(code)):
             if name in fields:
                 value = fields[name]
-                self._parts.append((f"{module.__name__}.{name}", lambda name=name: (fields.get(name),), (value,)))
+                self._parts.append((f"{module.__name__}.{name}", _Name(fields, name), (value,)))
                 self._visit(f"{module.__name__}.{name}", value)
 
     def _cell(self, name: str, cell: Any) -> None:
