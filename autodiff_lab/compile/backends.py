@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 from autodiff_lab.compile.kernels import kernel_of
 from autodiff_lab.compile.names import names_of
-from autodiff_lab.compile.program import Line, Program
+from autodiff_lab.compile.program import Program
 from autodiff_lab.compile.regions import Region, find_regions
 from autodiff_lab.compile.scalars import scalar_kernel
 from autodiff_lab.compile.source import Code, Kernel, Step, generate
@@ -41,9 +41,7 @@ def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[S
     return [step for _, _, step in sorted(timed, key=lambda item: item[:2])]
 
 
-def _kernel(
-    region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str]
-) -> Kernel | None:
+def _kernel(region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str]) -> Kernel | None:
     """The kernel of a region; one that Numba refuses stays with NumPy, and `skipped` says so."""
     try:
         return _compiled_kernel(region, program, names, number)

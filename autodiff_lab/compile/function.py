@@ -55,7 +55,7 @@ class Function:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - see the class
         if sinks_now():
             return self._eagerly(args, kwargs)
         arrays: list[Any] = []
@@ -102,7 +102,7 @@ class Function:
 
     def _eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run op by op; NumPy arguments become tensors here too, so that results do not hang on who listens."""
-        if not kwargs and all([x.__class__ is Tensor or x.__class__ is Variable for x in args]):
+        if not kwargs and all(x.__class__ is Tensor or x.__class__ is Variable for x in args):
             return self.python_function(*args)
         return self._plainly(take_apart(self.python_function, args, kwargs))
 
@@ -129,7 +129,9 @@ class Function:
         if attempt > _MOST_TRACES and not refusals:
             refusals.append(Refusal("what it sees beside its arguments changes from call to call", None))
         if len(self._entries) >= _MOST_SIGNATURES:
-            refusals.append(Refusal("it is called with too many kinds of arguments. Make changing numbers tensors", None))
+            refusals.append(
+                Refusal("it is called with too many kinds of arguments. Make changing numbers tensors", None)
+            )
         if not refusals:
             made = compiled(trace, result, around, call.objects, self._backend)
             if isinstance(made, Compiled):

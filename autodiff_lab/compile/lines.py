@@ -6,6 +6,7 @@ to it in the generated module.  Either way the code runs the very kernel that th
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -53,11 +54,10 @@ def _literal(value: Any, bound: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> bool:
+    """Whether the repr of a value is Python that gives it back."""
     if value.__class__ in (tuple, list):
         return all(map(_plain, value))
-    return value.__class__ in _PLAIN and value == value and abs(value) != float("inf") if isinstance(value, float) else (
-        value.__class__ in _PLAIN
-    )
+    return value.__class__ in _PLAIN and (value.__class__ is not float or math.isfinite(value))
 
 
 def comment(line: Line, program: Program, names: dict[int, str]) -> str:

@@ -116,8 +116,11 @@ class Writer:
         return "bool_" if self.program.values[value].dtype.kind == "b" else "number"
 
     def _passes(self) -> list[list[str]]:
-        """The inner loops, with at most one costly function each: more than that keeps the processor from overlapping
-        the work on neighbours.  What a later pass needs is kept in the first cache meanwhile."""
+        """Write the inner loops, with at most one costly function each.
+
+        More than that keeps the processor from overlapping the work on neighbours.  What a later loop needs is kept
+        in the first cache meanwhile.
+        """
         parts, names = self.parts, self.names
         sums = {line.ins[0]: [] for line in self.region.sums}
         for line in self.region.sums:

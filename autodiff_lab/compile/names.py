@@ -14,7 +14,9 @@ from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.events import Place
 
 _ASSIGNS = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:=(?!=)|[-+*/@]=)")
-RESERVED = frozenset({"np", "float32", "float64", "range", "where", "sum", "i", "r", "j", "n", "rows", "columns", "flat", "number"})
+RESERVED = frozenset(
+    {"np", "float32", "float64", "range", "where", "sum", "i", "r", "j", "n", "rows", "columns", "flat", "number"}
+)
 
 
 def assigned_name(place: Place | None) -> str | None:

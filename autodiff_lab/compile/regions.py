@@ -58,7 +58,7 @@ class Region:
 
 
 def layout(shape: tuple[int, ...], whole: tuple[int, ...]) -> str | tuple[str, int] | None:
-    """How an operand lies in the loop: 'whole', 'single', ('row', axis), ('column', axis), or None if in no such way."""
+    """How an operand lies in the loop: 'whole', 'single', ('row', axis), ('column', axis), or None for otherwise."""
     if shape == whole:
         return "whole"
     if all(n == 1 for n in shape):
@@ -139,17 +139,11 @@ class _Finder:
 
     def _elementwise(self, line: Line) -> None:
         out = self.program.values[line.outs[0]]
-        dtype = next(
-            d for d in (out.dtype, *(self.program.values[i].dtype for i in line.ins)) if d != np.dtype(bool)
-        )
+        dtype = next(d for d in (out.dtype, *(self.program.values[i].dtype for i in line.ins)) if d != np.dtype(bool))
         scalar = not out.shape
         near = [self.home[i] for i in line.ins if i in self.inner]
         mates = [r for r in near if r.shape == out.shape and r.dtype == dtype]
-        mates += [
-            r
-            for r in self.open[out.shape, dtype]
-            if r not in mates and (scalar or self._share(r, line))
-        ]
+        mates += [r for r in self.open[out.shape, dtype] if r not in mates and (scalar or self._share(r, line))]
         for region in sorted(mates, key=lambda r: -r.stage):
             if (scalar or region.size < MOST_LINES) and self._ready(line, region) <= region.stage:
                 split = self._fits(line, region)

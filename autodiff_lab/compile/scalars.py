@@ -31,7 +31,9 @@ INTERPRETED = [
 """The interpreter's ops, by opcode."""
 
 
-def scalar_kernel(region: Region, program: Program, needed: set[int], names: dict[int, str], title: str) -> Kernel | None:
+def scalar_kernel(
+    region: Region, program: Program, needed: set[int], names: dict[int, str], title: str
+) -> Kernel | None:
     """Compile a region of single numbers, None where NumPy does as well."""
     if len(region.lines) < FEWEST:
         return None
@@ -96,12 +98,12 @@ def _straight(region: Region, constants: dict[int, Any], ins: list[int], outs: l
     kind = region.dtype.name
     names = number_names(region)
     used = sorted({f for line in region.lines for f in FUNCTIONS if f"{f}(" in EXPRESSIONS[line.op.name]})
+    types = f"Tuple(({kind}, {', '.join([kind] * len(outs))}))({', '.join([kind] * len(ins))})"
     text = [
         *_prelude(kind),
         *(f'{f} = DOUBLE["{f}"]' for f in used),
         *(f"{names[i]} = {constant_text(value)}" for i, value in constants.items()),
-        f'@njit("Tuple(({kind}, {", ".join([kind] * len(outs))}))({", ".join([kind] * len(ins))})", cache=CACHE, '
-        'nogil=True, error_model="numpy")',
+        f'@njit("{types}", cache=CACHE, nogil=True, error_model="numpy")',
         f"def step({', '.join(names[i] for i in ins)}):",
         *(f"    {statement}" for statement, _ in _body(region, names)),
         f"    return zero, {', '.join(names[i] for i in outs)}",

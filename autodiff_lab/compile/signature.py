@@ -33,11 +33,9 @@ class Call(NamedTuple):
 def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
     """Find the tensors among the arguments, and the key of the call."""
     with optree.dict_insertion_ordered(True, namespace="autodiff_lab"):
+        whole: Any = (args, kwargs)
         paths, leaves, spec = optree.tree_flatten_with_path(
-            (args, kwargs),
-            is_leaf=lambda x: isinstance(x, (Tensor, Variable)),
-            none_is_leaf=True,
-            namespace="autodiff_lab",
+            whole, is_leaf=lambda x: isinstance(x, (Tensor, Variable)), none_is_leaf=True, namespace="autodiff_lab"
         )
     tensors: list[Tensor] = []
     objects: list[Any] = []
@@ -73,7 +71,7 @@ def _argument_names(function: Callable[..., Any], paths: list[Any]) -> list[str]
     except (TypeError, ValueError):
         parameters = []
     found: list[str] = []
-    for kind, first, *rest in ((p + ("",))[:2] + tuple(p[2:]) if len(p) > 1 else (*p, "") for p in paths):
+    for kind, first, *rest in paths:
         name = str(first)
         if kind == 0 and isinstance(first, int) and parameters:
             at = min(first, len(parameters) - 1)

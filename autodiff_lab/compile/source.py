@@ -16,7 +16,7 @@ from autodiff_lab.compile.names import names_of
 from autodiff_lab.compile.program import Line, Program, shown
 
 
-class ShapeChanged(Exception):  # noqa: N818 - it never reaches a user
+class ShapeChanged(Exception):
     """A result has another shape than when it was traced: the function must run eagerly."""
 
 
@@ -119,5 +119,5 @@ def _shown(text: list[str], kernels: tuple[Kernel, ...]) -> str:
 def _load(text: str, bound: dict[str, Any]) -> Any:
     """Run the source among the kernels that it calls; its module name is ours, whose warnings NumPy keeps to itself."""
     scope = {**bound, "__name__": "autodiff_lab.compile.generated"}
-    exec(compile(text, "<autodiff_lab program>", "exec"), scope)  # noqa: S102 - we wrote every word of it
+    exec(compile(text, "<autodiff_lab program>", "exec"), scope)
     return scope["program"]

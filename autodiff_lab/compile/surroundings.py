@@ -8,11 +8,12 @@ a side effect, and is not compiled.
 
 from __future__ import annotations
 
+import operator
 import random
 import sys
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -77,7 +78,7 @@ class Surroundings:
             else:
                 tests.append(f"same(look{n}(), held{n})")
         text = f"lambda: {' and '.join(tests) or 'True'}"
-        return eval(text, scope)  # noqa: S307 - we wrote every word of it
+        return eval(text, scope)
 
     def changes(self) -> Iterator[str]:
         """What changed, in words."""
@@ -129,9 +130,11 @@ class Surroundings:
                                 tuple(fields.values())))  # fmt: skip
             for key, item in list(fields.items()):
                 self._visit(f"{name}.{key}", item)
-        call = getattr(type(value), "__call__", None)
-        if isinstance(call, types.FunctionType):
-            self._visit(name, call)
+        for cls in type(value).__mro__:
+            if not _foreign(cls.__module__):
+                for method in list(vars(cls).values()):
+                    if isinstance(method, types.FunctionType):
+                        self._visit(name, method)
 
     def _function(self, function: types.FunctionType) -> None:
         wrapped = getattr(function, "__wrapped__", None)
@@ -183,7 +186,7 @@ def _foreign_object(value: Any) -> bool:
 
 
 def _identical(now: tuple[Any, ...], then: tuple[Any, ...]) -> bool:
-    return len(now) == len(then) and all([a is b for a, b in zip(now, then, strict=True)])
+    return len(now) == len(then) and all(map(operator.is_, now, then))
 
 
 def _names(code: types.CodeType) -> set[str]:
@@ -197,8 +200,8 @@ def _names(code: types.CodeType) -> set[str]:
 
 def _random_states() -> tuple[Any, ...]:
     """What the generators behind `random` and `numpy.random` will draw next."""
-    _, words, position, *_ = np.random.get_state()  # noqa: NPY002 - users call it, so it is watched
-    return random.getstate(), bytes(words), position
+    state: Any = np.random.get_state(legacy=False)  # noqa: NPY002 - users call it, so it is watched
+    return random.getstate(), state["state"]["key"].tobytes(), state["state"]["pos"]
 
 
 class Effects:
@@ -209,7 +212,7 @@ class Effects:
         self._alone = False
         self._drawn: Any = None
 
-    def __enter__(self) -> Effects:
+    def __enter__(self) -> Self:
         self._drawn = _random_states()
         self._alone = sys.getprofile() is None  # a profiler that measures this run is not disturbed
         if self._alone:

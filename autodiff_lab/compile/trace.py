@@ -141,7 +141,10 @@ class Trace:
     def note_peek(self, tensor: Tensor, how: str) -> None:
         """A value was read; that matters if it hangs on what comes in."""
         if not self.refusals and self._resolved(tensor) in self._depends:
-            words = {"bool": "a branch or bool() asks for the value of a tensor", "index": "a tensor is used as an index"}
+            words = {
+                "bool": "a branch or bool() asks for the value of a tensor",
+                "index": "a tensor is used as an index",
+            }
             what = words.get(how, f"the value of a tensor leaves the ops by {how}")
             self.refuse(f"{what}. {_CURE.get(how, '')}".rstrip())
 

@@ -3,13 +3,14 @@
 Needs Numba; only generated modules import it.  A call into the C library for each element costs some 20 ns, a
 polynomial of ours about 0.3.  Arithmetic in a fused loop keeps the order and the rounding of NumPy, so that its bits
 are NumPy's; only `add_up`, the step of a sum, may be reordered.  The functions work in float32 where their argument is
-float32 and agree with the true value within the ulp printed in ``docs/compiling.md``; infinities, nan, zeros, negative and
-subnormal arguments give what IEEE 754 says.  For float64 they are those of the C library.
+float32 and agree with the true value within the ulp printed in ``docs/compiling.md``; infinities, nan, zeros, negative
+and subnormal arguments give what IEEE 754 says.
+For float64 they are those of the C library.
 
-Coefficients are the minimax ones in general use: after Cephes.
+The coefficients are those of Cephes, minimax polynomials in general use.
 """
-# pyright: reportUnusedFunction=false, reportReturnType=false, reportUnknownLambdaType=false
-# ruff: noqa: ANN001, ANN202, D103
+# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
+# ruff: noqa: ANN001, ANN201, ANN202, PLR0124 - nan alone differs from itself
 
 from __future__ import annotations
 
@@ -107,7 +108,7 @@ def _log(x):
 
 @register_jitable(forceinline=True, fastmath={"contract"})
 def _log1p(x):
-    """ln u with u = 1 + x as rounded, and the rest of x to first order."""
+    """Ln u with u = 1 + x as rounded, and the rest of x to first order."""
     u = _ONE + x
     rest = (x - (u - _ONE)) / u
     value = _log(u) + choose((u == _ZERO) | (u == _INF), _ZERO, rest)
@@ -134,7 +135,9 @@ def _tanh(x):
 def _expm1(x):
     """A Taylor polynomial in double near 0, e^x - 1 elsewhere."""
     d = np.float64(x)
-    near = d * (1 + d * (1 / 2 + d * (1 / 6 + d * (1 / 24 + d * (1 / 120 + d * (1 / 720 + d * (1 / 5040 + d / 40320)))))))
+    near = d * (
+        1 + d * (1 / 2 + d * (1 / 6 + d * (1 / 24 + d * (1 / 120 + d * (1 / 720 + d * (1 / 5040 + d / 40320))))))
+    )
     return choose(abs(x) < _HALF, choose(x == _ZERO, x, f32(near)), _exp(x) - _ONE)
 
 
@@ -185,7 +188,7 @@ def _sigmoid64(x):
 
 @register_jitable(forceinline=True, fastmath={"contract"})
 def _softplus64(x):
-    return (x if x > 0.0 else (0.0 if x <= 0.0 else x)) + math.log1p(math.exp(-abs(x)))
+    return (x if x > 0.0 else (max(0.0, x))) + math.log1p(math.exp(-abs(x)))
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})

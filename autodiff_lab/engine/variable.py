@@ -138,8 +138,8 @@ class Variable(Identified, Operators):
             return wrap(self._array)
         # The outermost sink has seen every read that the others have. A trace begins before the tapes it hears, and
         # what was read before a tape is not that tape's read.
-        first = sinks[1] if sinks[0].traces and len(sinks) > 1 else sinks[0]
-        tensor = first.reads.get(self)
+        outermost = 1 if sinks[0].traces and len(sinks) > 1 else 0
+        tensor = sinks[outermost].reads.get(self)
         if tensor is None or tensor._array is not self._array:
             tensor = wrap(self._array)
         elif len(sinks) == 1:

@@ -114,7 +114,7 @@ class Optimizer:
                     s: Variable(zeros, trainable=False, name=f"{self.name}/{v.name[:-2]}/{s}") for s in self.slots
                 }
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         """What to add to a variable; `state` is written to.  All are arrays, or tensors while a function is traced."""
         raise NotImplementedError
 
@@ -254,7 +254,7 @@ class SGD(Optimizer):
         self.momentum, self.nesterov = momentum, nesterov
         self.slots = ("momentum",) if momentum else ()
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         if not self.momentum:
             return -self.learning_rate * gradient
         state["momentum"] = self.momentum * state["momentum"] - self.learning_rate * gradient
@@ -282,7 +282,7 @@ class Adam(Optimizer):
         super().__init__(learning_rate, **more)
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["m"] = self.beta_1 * state["m"] + (1 - self.beta_1) * gradient
         state["v"] = self.beta_2 * state["v"] + (1 - self.beta_2) * gradient * gradient
         rate = self.learning_rate * _root(1 - self.beta_2**step) / (1 - self.beta_1**step)
@@ -305,7 +305,7 @@ class AdamW(Adam):
         super().__init__(learning_rate, **more)
         self.weight_decay = weight_decay
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         return super().change(gradient, value, state, step) - self.learning_rate * self.weight_decay * value
 
 
@@ -328,7 +328,7 @@ class RMSprop(Optimizer):
         super().__init__(learning_rate, **more)
         self.rho, self.momentum, self.epsilon = rho, momentum, epsilon
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["square"] = self.rho * state["square"] + (1 - self.rho) * gradient * gradient
         moved = self.learning_rate * gradient / _root(state["square"] + self.epsilon)
         state["momentum"] = self.momentum * state["momentum"] + moved
@@ -362,6 +362,6 @@ class Adagrad(Optimizer):
             slot = self._state[v]["sum"]
             slot.assign(np.full(v._array.shape, self.initial, v._array.dtype)[()])
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["sum"] = state["sum"] + gradient * gradient
         return -self.learning_rate * gradient / _root(state["sum"] + self.epsilon)

@@ -28,9 +28,8 @@ def test_eight_threads_call_one_function() -> None:
     wrong: list[int] = []
 
     def work(n: int) -> None:
-        for _ in range(20):
-            if not np.allclose(f(inputs[n])[1].numpy(), expected[n], rtol=1e-4, atol=1e-5):
-                wrong.append(n)
+        results = [f(inputs[n])[1].numpy() for _ in range(20)]
+        wrong.extend(n for r in results if not np.allclose(r, expected[n], rtol=1e-4, atol=1e-5))
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
     for thread in threads:

@@ -24,7 +24,7 @@ def names(function: Any, *args: Any) -> list[str]:
         (lambda x: x / 1.0, []),
         (lambda x: x - 0.0, []),
         (lambda x: x + -0.0, []),
-        (lambda x: -(-x), []),
+        (lambda x: lab.negative(-x), []),
         (lambda x: lab.reshape(lab.identity(x), (7,)), []),
         (lambda x: x + 0.0, ["add"]),  # -0.0 + 0.0 is 0.0
         (lambda x: x - -0.0, ["subtract"]),

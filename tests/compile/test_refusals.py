@@ -1,4 +1,4 @@
-"""What cannot be replayed runs eagerly, gives what it gave, and says why; what it sees is looked at before each call."""
+"""What cannot be replayed runs eagerly and says why; what a function sees is looked at before each call."""
 
 import io
 import random
@@ -15,7 +15,7 @@ x2 = lab.constant([1.0, -2.0])
 SETTINGS = {"rate": 0.5}
 SCALE = 2.0
 GREETED: list[int] = []
-TOTAL = 0
+total_of_calls = 0
 
 
 def branch(x: Any) -> Any:
@@ -65,9 +65,9 @@ def appends(x: Any) -> Any:
 
 
 def counts(x: Any) -> Any:
-    global TOTAL  # noqa: PLW0603
-    TOTAL += 1
-    return x * TOTAL
+    global total_of_calls  # noqa: PLW0603
+    total_of_calls += 1
+    return x * total_of_calls
 
 
 def drops_out(x: Any) -> Any:
@@ -101,7 +101,8 @@ def steps_by_value(x: Any) -> Any:
 CASES: list[tuple[Callable[[Any], Any], str]] = [
     (branch, "branch"), (leaves_by_float, "float"), (leaves_by_numpy, "__array__"), (indexes, "index"),
     (array_enters, "NumPy array"), (draws, "random"), (draws_with_numpy, "random"), (draws_with_python, "random"),
-    (looks_at_the_clock, "time"), (prints, "print"), (appends, "GREETED"), (counts, "TOTAL"), (drops_out, "random"),
+    (looks_at_the_clock, "time"), (prints, "print"), (appends, "GREETED"), (counts, "total_of_calls"),
+    (drops_out, "random"),
     (returns_an_object, "StringIO"), (makes_a_variable, "Variable"), (assigns_a_part, "part of the variable"),
     (fills, "fill"), (steps_by_value, "range"),
 ]  # fmt: skip

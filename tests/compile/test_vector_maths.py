@@ -9,10 +9,12 @@ import pytest
 numba = pytest.importorskip("numba", reason="vector maths needs Numba")
 
 MOST_ULP = {
-    "exp": 1.1, "expm1": 1.8, "log": 0.9, "log1p": 1.6, "sin": 1.6, "cos": 1.6, "tanh": 1.4, "sigmoid": 2.3, "softplus": 1.9,
+    "exp": 1.1, "expm1": 1.8, "log": 0.9, "log1p": 1.6, "sin": 1.6, "cos": 1.6, "tanh": 1.4, "sigmoid": 2.3,
+    "softplus": 1.9,
 }  # fmt: skip
 SPECIAL = np.array(
-    [0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1e-38, -1e-38, 3.4e38, -3.4e38, 88.722, 88.73, -87.4, -103.9, -104.1],
+    [0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1e-38, -1e-38, 3.4e38, -3.4e38, 88.722, 88.73, -87.4,
+     -103.9, -104.1],
     np.float32,
 )  # fmt: skip
 STRIDE = 5003  # a prime, so that every exponent and many fractions are met
