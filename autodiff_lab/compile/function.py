@@ -20,6 +20,7 @@ from autodiff_lab.compile.program import Program
 from autodiff_lab.compile.signature import Call, copy_of, take_apart
 from autodiff_lab.compile.surroundings import Effects, Surroundings
 from autodiff_lab.compile.trace import Refusal, Trace
+from autodiff_lab.compile.watching import Watch
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, NotCallable
@@ -112,7 +113,7 @@ class Function:
         args, kwargs = call.rebuild(copies)
         around = Surroundings(self.python_function, call.objects)
         trace = Trace(copies, call.names)
-        with active(trace), Effects() as effects:
+        with active(trace), Watch(), Effects() as effects:
             result = self.python_function(*args, **kwargs)
         refusals = list(trace.refusals)
         attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + 1

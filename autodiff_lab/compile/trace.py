@@ -148,6 +148,14 @@ class Trace:
             what = words.get(how, f"the value of a tensor leaves the ops by {how}")
             self.refuse(f"{what}. {_CURE.get(how, '')}".rstrip())
 
+    def note_look(self, holder: Any, who: str) -> None:
+        """Our own code, outside of ops, looked at the values of a tensor or a variable; `who` is its function."""
+        if holder.__class__ is Variable:
+            if holder._id < self._start or holder in self.assigned:
+                self.refuse(f"{who} reads the value of the variable {holder.name} outside of the ops")
+        elif self._resolved(holder) in self._depends:
+            self.refuse(f"{who} looks at the values of a tensor")
+
     def note_read(self, variable: Variable, tensor: Tensor) -> None:
         """A variable was read: its value comes in, or is what the function assigned before."""
         self.reads[variable] = tensor

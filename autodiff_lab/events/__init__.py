@@ -18,7 +18,6 @@ from autodiff_lab.events.listener import (
     observing,
     place_now,
     sinks_now,
-    tell_computed,
     tell_listeners,
     tell_made,
     tell_peek,
@@ -48,6 +47,6 @@ __all__ = [
     "CAUSE", "EVERYTHING", "Event", "GradientFlowed", "Identified", "Late", "Listener", "Observer", "OpApplied",
     "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "SweepEnded", "SweepStarted", "TapeClosed",
     "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorWatched", "VariableAssigned", "active", "fresh_id",
-    "name_scope", "observing", "place_now", "sinks_now", "tell_computed", "tell_listeners", "tell_made", "tell_peek",
+    "name_scope", "observing", "place_now", "sinks_now", "tell_listeners", "tell_made", "tell_peek",
     "trace_now",
 ]

@@ -205,14 +205,6 @@ def tell_made(tensor: Any) -> Any:
     return tensor
 
 
-def tell_computed(tensor: Any, name: str, kernel: Callable[..., Any], ins: tuple[Any, ...], **params: Any) -> Any:
-    """Tell a trace how a tensor was computed outside of the ops: ``kernel(*arrays of ins, **params)``."""
-    trace = trace_now()
-    if trace is not None:
-        trace.note_computed(tensor, name, kernel, ins, params)
-    return tensor
-
-
 def tell_peek(tensor: Any, how: str) -> None:
     """Tell a trace that our own code reads a tensor's value outside of the ops."""
     trace = trace_now()

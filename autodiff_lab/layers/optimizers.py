@@ -134,11 +134,11 @@ class Optimizer:
                 "apply_gradients: no gradient is left, all are None. Is the loss computed inside the tape, from these "
                 "variables? Try tape.explain(loss, variable)."
             )
-        arrays = [np.asarray(convert(g)._array) for g, _ in pairs]
-        for array, (_, v) in zip(arrays, pairs, strict=True):
-            if array.shape != v._array.shape:
+        tensors = [convert(g) for g, _ in pairs]
+        for tensor, (_, v) in zip(tensors, pairs, strict=True):
+            if tensor._array.shape != v._array.shape:
                 raise ShapeMismatch(
-                    f"apply_gradients: the gradient of {v.name} has shape {array.shape}, the variable "
+                    f"apply_gradients: the gradient of {v.name} has shape {tensor._array.shape}, the variable "
                     f"{v._array.shape}. Are gradients and variables in the same order?"
                 )
         trace = trace_now()
@@ -146,7 +146,7 @@ class Optimizer:
             if self.clipnorm is None and self.global_clipnorm is None:
                 return self._apply_traced(trace, pairs)
             trace.refuse("gradients are clipped by their norm")
-        arrays = self._clipped(arrays)
+        arrays = self._clipped([np.asarray(tensor._array) for tensor in tensors])
         self.build(v for _, v in pairs)
         step = int(self.iterations._array) + 1
         for gradient, (_, v) in zip(arrays, pairs, strict=True):
