@@ -63,7 +63,8 @@ def _plain(value: Any) -> bool:
 def comment(line: Line, program: Program, names: dict[int, str]) -> str:
     """What an op does, in the words of the stepper, or which derivative it belongs to."""
     if line.cause is not None:
-        return f"of the derivative of {names.get(line.cause, 'a value')}"
+        made = program.made_by.get(line.cause)
+        return f"rule of {made.op.name}, for {names[line.cause]}" if made else "of a derivative"
     if not line.op.sentence:
         return line.op.name
     shown = [names[i] if i in names and names[i].isidentifier() else "a constant" for i in line.ins]

@@ -49,11 +49,10 @@ def names_of(program: Program) -> dict[int, str]:
 
     for i in program.inputs:
         give(i, program.values[i].name or "x")
-    wishes = _last_of_each_statement(program.lines)
     for line in program.lines:
         for out in line.outs:
             if line.cause is None:
-                give(out, wishes.get(out) or "v")
+                give(out, program.values[out].name or "v")
             else:
                 give(out, f"g_{names.get(line.cause, '')}")
     for position, i in enumerate(program.constants):
@@ -61,7 +60,7 @@ def names_of(program: Program) -> dict[int, str]:
     return names
 
 
-def _last_of_each_statement(lines: tuple[Line, ...]) -> dict[int, str]:
+def statement_names(lines: list[Line]) -> dict[int, str]:
     """The name of the statement for the last value that a run of lines from one place makes."""
     found: dict[int, str] = {}
     forward = [line for line in lines if line.cause is None]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,6 +103,11 @@ class Program:
     def inputs(self) -> tuple[int, ...]:
         """Everything that comes in when the program runs."""
         return self.arguments + self.reads
+
+    @cached_property
+    def made_by(self) -> dict[int, Line]:
+        """The line that makes each value."""
+        return {i: line for line in self.lines for i in line.outs}
 
     @property
     def outputs(self) -> tuple[int, ...]:

@@ -86,7 +86,7 @@ def generate(program: Program, steps: list[Step], names: dict[int, str] | None =
 def _about(program: Program) -> str:
     count = sum(line.cause is None for line in program.lines)
     back = len(program.lines) - count
-    return f"{count} ops forward" + (f", {back} backward." if back else ".")
+    return f"{count} op{'' if count == 1 else 's'} forward" + (f", {back} backward." if back else ".")
 
 
 def _constant(program: Program, i: int, names: dict[int, str], bound: dict[str, Any]) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodiff_lab.compile.names import statement_names
 from autodiff_lab.compile.program import Line, Program, Value
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.engine.tensor import Tensor
@@ -231,6 +232,8 @@ class Trace:
     def program(self, results: list[Tensor]) -> Program:
         """The program whose results these tensors are; look at `refusals` afterwards."""
         found = tuple([self._resolved(t) for t in results])
+        for value, name in statement_names(self.lines).items():  # before passes drop the lines that end a statement
+            self.values[value] = self.values[value]._replace(name=name)
         outs = (*found, *self.assigned.values())
         used = {i for line in self.lines for i in line.ins} | set(outs)
         constants = {i: self._arrays[i] for i in sorted(used) if i not in self._depends}

@@ -9,6 +9,7 @@ of a trace the slot that holds the array gives way to a property, which asks who
 from __future__ import annotations
 
 import dis
+import itertools
 import os
 import sys
 import threading
@@ -25,8 +26,8 @@ _STATIC = frozenset({"shape", "dtype", "ndim", "size", "nbytes", "itemsize"})
 _ROOT = Path(__file__).parent.parent
 _TRUSTED = tuple(
     str(_ROOT / name)
-    for name in ("engine", "events", "compile", "transforms/surgery.py", "transforms/custom.py", "transforms/recompute.py",
-                 "transforms/functional.py", "transforms/jacobians.py")
+    for name in ("engine", "events", "compile", "transforms/surgery.py", "transforms/custom.py",
+                 "transforms/recompute.py", "transforms/functional.py", "transforms/jacobians.py")
 )  # fmt: skip
 """The engine itself, and transforms that only wrap an array again: the trace knows the value by its array."""
 _SLOTS: dict[type, Any] = {cls: cls.__dict__["_array"] for cls in (Tensor, Variable)}
@@ -78,7 +79,7 @@ def _harmless(code: types.CodeType, at: int) -> bool:
 
 def _takes_shape(code: types.CodeType, at: int) -> bool:
     instructions = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "EXTENDED_ARG", "NOP")]
-    for here, after in zip(instructions, instructions[1:], strict=False):
+    for here, after in itertools.pairwise(instructions):
         if here.offset == at:
             if here.argval == "_array":
                 return after.opname in ("LOAD_ATTR", "LOAD_METHOD") and after.argval in _STATIC

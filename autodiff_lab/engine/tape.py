@@ -61,9 +61,7 @@ class GradientTape:
     Tensor(6.0, shape=(), dtype=float32)
     """
 
-    listens = False
-    hears_all = False
-    traces = False
+    listens = hears_all = traces = False
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._id = fresh_id()
