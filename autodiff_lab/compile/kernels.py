@@ -55,8 +55,7 @@ def _with_comments(text: list[str], region: Region, program: Program, names: dic
 
 def _wrapper(region: Region, program: Program, parts: Parts, ins: list[int], outs: list[int], loop: Any) -> Any:
     sizes = split_sizes(region)
-    count = math.prod(region.shape)
-    rows, columns = sizes or (-(-count // BLOCK), BLOCK)
+    rows, columns = sizes or (-(-math.prod(region.shape) // BLOCK), BLOCK)
     name = {i: f"v{n}" for n, i in enumerate(dict.fromkeys([*ins, *outs]))}
     bound: dict[str, Any] = {"loop": loop, "flat": flat, "empty": np.empty, "zeros": np.zeros}
     bound["number"] = region.dtype.type
@@ -66,14 +65,14 @@ def _wrapper(region: Region, program: Program, parts: Parts, ins: list[int], out
     arrays += [name[i] if program.values[i].shape == () else f"{name[i]}.reshape(())[()]" for i in parts.single]
     for i in parts.stored:
         kind = "bool" if program.values[i].dtype.kind == "b" else region.dtype.name
-        body.append(f'{name[i]} = empty({count}, "{kind}")')
-        arrays.append(name[i])
-    for line in parts.row_sums:
-        body.append(f"{name[line.outs[0]]} = zeros({columns}, number)")
-        arrays.append(name[line.outs[0]])
-    for line in parts.column_sums:
-        body.append(f"{name[line.outs[0]]} = empty({rows}, number)")
-        arrays.append(name[line.outs[0]])
+        body.append(f'{name[i]} = empty({region.shape}, "{kind}")')
+    body += [f"{name[i]} = zeros({program.values[i].shape}, number)" for i in (line.outs[0] for line in parts.row_sums)]
+    body += [
+        f"{name[i]} = empty({program.values[i].shape}, number)" for i in (line.outs[0] for line in parts.column_sums)
+    ]
+    made = [*parts.stored, *(line.outs[0] for line in [*parts.row_sums, *parts.column_sums])]
+    # Outputs own their memory, so that a variable can keep them; the loop sees them in one row.
+    arrays += [name[i] if len(program.values[i].shape) == 1 else f"{name[i]}.reshape(-1)" for i in made]
     totals = [name[line.outs[0]] for line in parts.totals]
     call = f"loop({', '.join([str(rows), str(columns), *arrays])})"
     body.append(f"{', '.join(['far', *totals])} = {call}")
@@ -85,7 +84,7 @@ def _wrapper(region: Region, program: Program, parts: Parts, ins: list[int], out
         if one:
             results.append(f"number({name[i]})" if shape == () else f"zeros({shape}, number) + number({name[i]})")
         else:
-            results.append(name[i] if len(shape) == 1 else f"{name[i]}.reshape({shape})")
+            results.append(name[i])
     body.append(f"return ({', '.join(results)},)")
     text = "\n".join([f"def kernel({', '.join(name[i] for i in ins)}):", *(f"    {line}" for line in body)])
     exec(compile(text, "<autodiff_lab kernel>", "exec"), bound)

@@ -8,6 +8,7 @@ a side effect, and is not compiled.
 
 from __future__ import annotations
 
+import gc
 import operator
 import random
 import sys
@@ -228,8 +229,18 @@ class Effects:
     def _hear(self, frame: types.FrameType, event: str, called: Any) -> None:
         if event == "c_call" and not self.found:
             reason = _effect(called)
-            if reason is not None and not _foreign(frame.f_globals.get("__name__")):
+            if reason is not None and not _foreign(frame.f_globals.get("__name__")) and not _collecting(frame):
                 self.found.append((reason, (frame.f_code.co_filename, frame.f_lineno)))
+
+
+def _collecting(frame: types.FrameType | None) -> bool:
+    """Whether a frame runs because Python collects garbage, which may happen in the middle of anything."""
+    callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+    while frame is not None:
+        if frame.f_code in callbacks:
+            return True
+        frame = frame.f_back
+    return False
 
 
 _EFFECTS = frozenset({"print", "input", "open", "breakpoint"})
