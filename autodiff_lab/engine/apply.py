@@ -267,8 +267,13 @@ def apply_op(op: Op, ins: tuple[Tensor, ...], params: dict[str, Any]) -> Any:
 
 def aside(name: str, kernel: Callable[..., Any], ins: tuple[Tensor, ...], **params: Any) -> Tensor:
     """Run a kernel that is no op: no tape and no listener hears of it, a trace does, and will run it again."""
-    tensor = wrap(kernel(*(t._array for t in ins), **params))
     trace = trace_now()
+    try:
+        tensor = wrap(kernel(*(t._array for t in ins), **params))
+    except Exception:
+        if trace is not None:
+            trace.refuse(f"{name} fails, and what happens then hangs on values")
+        raise
     if trace is not None:
         trace.note_computed(tensor, name, kernel, ins, params)
     return tensor

@@ -219,3 +219,17 @@ def test_constants_and_loops_over_them_are_no_exit() -> None:
     f(x2)
     assert np.array_equal(f(x2).numpy(), [4.0, 1.0])
     assert f.fallbacks == 0
+
+
+def test_an_error_that_the_function_catches_is_not_baked_in() -> None:
+    def f(x: Any, i: Any) -> Any:
+        try:
+            return lab.gather(x, i)
+        except lab.errors.InvalidArgumentError:
+            return x * 0.0
+
+    good, bad = lab.constant([1]), lab.constant([7])
+    for order in ((bad, good, bad), (good, bad, good)):
+        compiled = lab.function(f)
+        for i in order:
+            assert np.array_equal(compiled(x2, i).numpy(), f(x2, i).numpy())
