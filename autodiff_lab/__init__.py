@@ -202,6 +202,7 @@ if TYPE_CHECKING:
         style,
         testing,
     )
+    from autodiff_lab.compile import function
     from autodiff_lab.exploring import explore, plot_derivative
     from autodiff_lab.layers.initializers import (
         constant_initializer,
@@ -229,6 +230,7 @@ _MODULES = frozenset({
 })
 _LAZY = {
     "explore": "autodiff_lab.exploring",
+    "function": "autodiff_lab.compile",
     "plot_derivative": "autodiff_lab.exploring",
     "constant_initializer": "autodiff_lab.layers.initializers",
     "ones_initializer": "autodiff_lab.layers.initializers",
@@ -290,7 +292,7 @@ __all__ = [
     "divide", "double", "dynamic_partition", "dynamic_stitch", "eig", "eigvals", "einsum", "ensure_shape", "equal",
     "errors", "events",
     "exp", "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr",
-    "gather", "gather_nd", "grad_pass_through", "gradient", "greater", "greater_equal", "half", "hessian",
+    "function", "gather", "gather_nd", "grad_pass_through", "gradient", "greater", "greater_equal", "half", "hessian",
     "histogram_fixed_width",
     "histogram_fixed_width_bins", "hvp", "identity", "image", "initializers", "int16", "int32", "int64", "int8",
     "is_tensor", "jvp", "keras", "layers", "less", "less_equal", "linalg", "linspace", "load_ipython_extension",

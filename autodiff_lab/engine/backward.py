@@ -19,7 +19,7 @@ from autodiff_lab.engine.sweep import Engine, sweep, teller
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
-from autodiff_lab.events import CAUSE, SweepEnded, SweepStarted, fresh_id, place_now, sinks_now
+from autodiff_lab.events import CAUSE, SweepEnded, SweepStarted, fresh_id, place_now, sinks_now, tell_made
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.tape import GradientTape
@@ -102,7 +102,7 @@ class Sweep:
         if self._raw:
             value = _ones(target._array) if seed is None else seed._array
         else:
-            value = wrap(_ones(target._array)) if seed is None else seed
+            value = tell_made(wrap(_ones(target._array))) if seed is None else seed
         if target._array.dtype.kind == "c":
             value = _conjugate(value)
         old = self.adjoints.get(target._id)
@@ -204,7 +204,7 @@ def _ones(array: Any) -> Any:
 
 def zeros_of(source: Any) -> Tensor:
     """Make the gradient of a source that no path reaches, where zeros are asked for."""
-    return wrap(np.zeros(source._array.shape, source._array.dtype)[()])
+    return tell_made(wrap(np.zeros(source._array.shape, source._array.dtype)[()]))
 
 
 def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:

@@ -139,9 +139,16 @@ def convert(value: Any, like: Tensor | None = None) -> Tensor:
             dtype = None
     tensor = wrap(as_array(value, dtype))
     if value.__class__ is not int and value.__class__ is not float:  # a literal explains nothing, an array may
-        for sink in sinks_now():
-            sink.note(TensorMet, tensor, "converted")
+        _tell_entry(value, tensor, "converted")
     return tensor
+
+
+def _tell_entry(value: Any, tensor: Tensor, how: str) -> None:
+    """Tell that a Python or NumPy value became a tensor; a trace asks which value it was."""
+    for sink in sinks_now():
+        sink.note(TensorMet, tensor, how)
+        if sink.traces:
+            sink.note_entry(value, tensor)
 
 
 def _from_structure(value: Any) -> Tensor:
@@ -311,8 +318,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     tensor = wrap(as_array(value, wanted))
     if name is not None:
         tensor._name = name
-    for sink in sinks_now():
-        sink.note(TensorMet, tensor, "constant" if isinstance(value, (int, float)) else "converted")
+    _tell_entry(value, tensor, "constant" if isinstance(value, (int, float)) else "converted")
     return tensor
 
 

@@ -42,6 +42,8 @@ def failed(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: 
     for sink in sinks_now():
         if sink.listens:
             sink.fail(op, ins, params, mended)
+        elif sink.traces:
+            sink.refuse(f"{op.name} fails, and what happens then hangs on values")
     return mended
 
 

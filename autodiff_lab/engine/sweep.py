@@ -18,7 +18,7 @@ import numpy as np
 from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.events import CAUSE, GradientFlowed, Late
+from autodiff_lab.events import CAUSE, GradientFlowed, Late, tell_made
 
 ndarray = np.ndarray
 
@@ -164,7 +164,7 @@ def _completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> l
 
     def zeros(t: Tensor) -> Any:
         array = np.zeros(stacked + t._array.shape, t._array.dtype)[()]
-        return array if raw else wrap(array)
+        return array if raw else tell_made(wrap(array))
 
     return [zeros(t) if h is None else h for h, t in zip(g, out, strict=True)]
 

@@ -61,8 +61,7 @@ class GradientTape:
     Tensor(6.0, shape=(), dtype=float32)
     """
 
-    listens = False
-    hears_all = False
+    listens = hears_all = traces = False
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._id = fresh_id()
@@ -393,7 +392,7 @@ def _forget(entry: Any) -> None:
 class _ReadsOnly:
     """A tape that does not record: variables that are read stay listed, ops are not heard."""
 
-    listens = hears_all = lean = False
+    listens = hears_all = lean = traces = False
     tracked = _NOBODY
 
     def __init__(self, tape: GradientTape) -> None:

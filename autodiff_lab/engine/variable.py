@@ -17,7 +17,16 @@ from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Operators, Tensor, wrap
 from autodiff_lab.errors import ConversionError, ShapeMismatch
-from autodiff_lab.events import Identified, VariableAssigned, fresh_id, place_now, sinks_now, tell_listeners
+from autodiff_lab.events import (
+    SINKS,
+    Identified,
+    VariableAssigned,
+    fresh_id,
+    place_now,
+    sinks_now,
+    tell_listeners,
+    trace_now,
+)
 
 _MISSING = object()
 
@@ -127,7 +136,10 @@ class Variable(Identified, Operators):
         sinks = sinks_now()
         if not sinks:
             return wrap(self._array)
-        tensor = sinks[0].reads.get(self)  # the outermost sink has seen every read that the others have
+        # The outermost sink has seen every read that the others have. A trace begins before the tapes it hears, and
+        # what was read before a tape is not that tape's read.
+        outermost = 1 if sinks[0].traces and len(sinks) > 1 else 0
+        tensor = sinks[outermost].reads.get(self)
         if tensor is None or tensor._array is not self._array:
             tensor = wrap(self._array)
         elif len(sinks) == 1:
@@ -186,7 +198,7 @@ class Variable(Identified, Operators):
         """
         tensor = self._converted(value)
         self._check_shape(tensor._array.shape)
-        self._replace(tensor._array, tensor._id)
+        self._replace(tensor._array, tensor)
         return self
 
     def assign_add(
@@ -195,8 +207,7 @@ class Variable(Identified, Operators):
         """Add to the value; gradients do not pass from `delta` to later reads."""
         tensor = self._converted(delta)
         self._broadcast_check(tensor)
-        with np.errstate(all="ignore"):
-            self._replace(np.add(self._array, tensor._array), tensor._id)
+        self._accumulate("add", np.add, tensor)
         return self
 
     def assign_sub(
@@ -205,8 +216,7 @@ class Variable(Identified, Operators):
         """Subtract from the value; gradients do not pass from `delta` to later reads."""
         tensor = self._converted(delta)
         self._broadcast_check(tensor)
-        with np.errstate(all="ignore"):
-            self._replace(np.subtract(self._array, tensor._array), tensor._id)
+        self._accumulate("subtract", np.subtract, tensor)
         return self
 
     def _converted(self, value: Any) -> Tensor:
@@ -235,12 +245,33 @@ class Variable(Identified, Operators):
         if tensor._array.shape != self._array.shape:
             self._check_shape(tensor._array.shape)
 
-    def _replace(self, array: Any, source: int) -> None:
+    def _accumulate(self, op: str, kernel: Any, tensor: Tensor) -> None:
+        """Replace the value by its sum or difference with `tensor`; a trace hears of it as an op, a tape does not."""
+        trace = trace_now()
+        if trace is None:
+            with np.errstate(all="ignore"):
+                self._replace(kernel(self._array, tensor._array), tensor)
+            return
+        from autodiff_lab.engine.namespace import RECORDING
+
+        sinks = sinks_now()
+        SINKS.set((trace,))
+        try:
+            total = getattr(RECORDING, op)(self.read(), tensor)
+        finally:
+            SINKS.set(sinks)
+        self._replace(total._array, tensor, total)
+
+    def _replace(self, array: Any, source: Tensor, value: Tensor | None = None) -> None:
+        """Take a new value; `source` is the tensor that the user gave, `value` the one that holds it, if another."""
         if array.__class__ is np.ndarray and array.base is not None:
             array = array.copy()
         self._array = array
         if sinks_now():
-            tell_listeners(VariableAssigned(self._id, self.name, array, source, place_now()))
+            tell_listeners(VariableAssigned(self._id, self.name, array, source._id, place_now()))
+            trace = trace_now()
+            if trace is not None:
+                trace.note_assign(self, source if value is None else value)
 
     def assign_slice(self, index: Any, value: Any) -> Variable:
         """Replace the elements that `index` selects; ``v[index].assign(value)`` is the same."""
@@ -253,7 +284,10 @@ class Variable(Identified, Operators):
                 f"Cannot assign a value of shape {tensor._array.shape} to a part of variable {self.name} of shape "
                 f"{changed[index].shape}. Try lab.reshape or lab.broadcast_to."
             ) from None
-        self._replace(changed[()], tensor._id)
+        trace = trace_now()
+        if trace is not None:
+            trace.refuse(f"a part of the variable {self.name} is assigned")
+        self._replace(changed[()], tensor)
         return self
 
     def __setitem__(self, index: Any, value: Any) -> None:

@@ -19,6 +19,9 @@ from autodiff_lab.events.listener import (
     place_now,
     sinks_now,
     tell_listeners,
+    tell_made,
+    tell_peek,
+    trace_now,
 )
 from autodiff_lab.events.values import (
     Event,
@@ -44,5 +47,6 @@ __all__ = [
     "CAUSE", "EVERYTHING", "Event", "GradientFlowed", "Identified", "Late", "Listener", "Observer", "OpApplied",
     "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "SweepEnded", "SweepStarted", "TapeClosed",
     "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorWatched", "VariableAssigned", "active", "fresh_id",
-    "name_scope", "observing", "place_now", "sinks_now", "tell_listeners",
+    "name_scope", "observing", "place_now", "sinks_now", "tell_listeners", "tell_made", "tell_peek",
+    "trace_now",
 ]

@@ -48,6 +48,7 @@ class Sink(Protocol):
     listens: bool
     hears_all: bool
     lean: bool
+    traces: bool
 
     def append(self, entry: tuple[Any, ...], /) -> None:
         """Hear of an op that was applied."""
@@ -92,6 +93,7 @@ class Listener:
     listens = True
     hears_all = True
     lean = False
+    traces = False
 
     def __init__(self, observer: Callable[[Any], object]) -> None:
         self.observer = observer
@@ -185,6 +187,29 @@ class Listener:
 def _watched(tensor: Any) -> bool:
     """Whether a tape of this thread or task tracks a tensor."""
     return any(not sink.hears_all and tensor._id in sink.tracked for sink in sinks_now())
+
+
+def trace_now() -> Any:
+    """The trace that hears this thread or task, None if there is none; traces do not nest."""
+    for sink in sinks_now():
+        if sink.traces:
+            return sink
+    return None
+
+
+def tell_made(tensor: Any) -> Any:
+    """Tell a trace that a tensor no op made depends on shapes and dtypes alone, so that it is a constant."""
+    trace = trace_now()
+    if trace is not None:
+        trace.note_made(tensor)
+    return tensor
+
+
+def tell_peek(tensor: Any, how: str) -> None:
+    """Tell a trace that our own code reads a tensor's value outside of the ops."""
+    trace = trace_now()
+    if trace is not None:
+        trace.note_peek(tensor, how)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Optimizers: rules that change variables along their gradients.
 
-Updates are plain NumPy on the variables' arrays: training is not differentiated through.
+Updates are plain NumPy on the variables' arrays: training is not differentiated through.  Under a trace the same rules
+run on tensors, so that a compiled training step holds its updates; no tape hears them there either.
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import SINKS, sinks_now, trace_now
 from autodiff_lab.layers.module import Module, ModuleGradient
 from autodiff_lab.layers.saving import load_variables, save_variables
 from autodiff_lab.layers.schedules import LearningRateSchedule
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.math.arithmetic import sqrt
+from autodiff_lab.ops.math.elementary import clip_by_value
 
 
 def _pair(item: Any) -> tuple[Any, Variable]:
@@ -89,9 +94,12 @@ class Optimizer:
     @property
     def learning_rate(self) -> float:
         """The rate at the present step."""
-        return float(
-            self._rate(int(self.iterations._array)) if isinstance(self._rate, LearningRateSchedule) else self._rate
-        )
+        if not isinstance(self._rate, LearningRateSchedule):
+            return float(self._rate)
+        trace = trace_now()
+        if trace is not None:
+            trace.refuse("the learning rate follows a schedule")
+        return float(self._rate(int(self.iterations._array)))
 
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:
@@ -111,8 +119,8 @@ class Optimizer:
                     s: Variable(zeros, trainable=False, name=f"{self.name}/{v.name[:-2]}/{s}") for s in self.slots
                 }
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
-        """What to add to a variable: arrays in, array out; `state` is written to."""
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
+        """What to add to a variable; `state` is written to.  All are arrays, or tensors while a function is traced."""
         raise NotImplementedError
 
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Variable]]) -> Variable:
@@ -140,19 +148,24 @@ class Optimizer:
                 "apply_gradients: the gradient of %s is None, so it stays as it is. Try tape.explain(loss, variable).",
                 names,
             )
-        arrays = [np.asarray(convert(g)._array) for g, _ in pairs]
-        for array, (_, v) in zip(arrays, pairs, strict=True):
+        tensors = [convert(g) for g, _ in pairs]
+        for tensor, (_, v) in zip(tensors, pairs, strict=True):
             if v._array.dtype not in DIFFERENTIABLE:
                 raise DtypeMismatch(
                     f"apply_gradients: {v.name} is {v.dtype.name}, and a step along a gradient would be cut off. "
                     "Try lab.Variable(..., dtype=lab.float32)."
                 )
-            if array.shape != v._array.shape:
+            if tensor._array.shape != v._array.shape:
                 raise ShapeMismatch(
-                    f"apply_gradients: the gradient of {v.name} has shape {array.shape}, the variable "
+                    f"apply_gradients: the gradient of {v.name} has shape {tensor._array.shape}, the variable "
                     f"{v._array.shape}. Are gradients and variables in the same order?"
                 )
-        arrays = self._clipped(arrays)
+        trace = trace_now()
+        if trace is not None:
+            if self.clipnorm is None and self.global_clipnorm is None:
+                return self._apply_traced(trace, pairs)
+            trace.refuse("gradients are clipped by their norm")
+        arrays = self._clipped([np.asarray(tensor._array) for tensor in tensors])
         self.build(v for _, v in pairs)
         step = int(self.iterations._array) + 1
         for gradient, (_, v) in zip(arrays, pairs, strict=True):
@@ -163,6 +176,28 @@ class Optimizer:
             for name, slot in slots.items():
                 slot.assign(np.asarray(state[name]).astype(v._array.dtype)[()])
         self.iterations.assign_add(1)
+        return self.iterations
+
+    def _apply_traced(self, trace: Any, pairs: list[tuple[Any, Variable]]) -> Variable:
+        """Change the variables by ops that the trace alone hears."""
+        self.build(v for _, v in pairs)
+        sinks = sinks_now()
+        SINKS.set((trace,))
+        try:
+            step = cast(self.iterations.read() + 1, "float64")
+            for g, v in pairs:
+                gradient = convert(g)
+                if self.clipvalue is not None:
+                    gradient = clip_by_value(gradient, -self.clipvalue, self.clipvalue)
+                slots = self._state[v]
+                state: dict[str, Any] = {name: slot.read() for name, slot in slots.items()}
+                moved = self.change(gradient, v.read(), state, step)
+                v.assign(v.read() + moved)
+                for name, slot in slots.items():
+                    slot.assign(state[name])
+            self.iterations.assign_add(1)
+        finally:
+            SINKS.set(sinks)
         return self.iterations
 
     def update(self, module: Module, along: ModuleGradient) -> None:
@@ -208,6 +243,15 @@ class Optimizer:
         return gradients
 
 
+def _root(x: Any) -> Any:
+    return sqrt(x) if isinstance(x, Tensor) else np.sqrt(x)
+
+
+def _number(x: Any, like: Any) -> Any:
+    """A single number in the dtype of a gradient, so that it does not widen what it is multiplied with."""
+    return cast(x, like.dtype) if isinstance(x, Tensor) else like.dtype.type(x)
+
+
 def _shortened(g: Any, limit: float, norm: float) -> Any:
     return g * g.dtype.type(limit / norm) if norm > limit else g
 
@@ -229,7 +273,7 @@ class SGD(Optimizer):
         self.momentum, self.nesterov = momentum, nesterov
         self.slots = ("momentum",) if momentum else ()
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         if not self.momentum:
             return -self.learning_rate * gradient
         state["momentum"] = self.momentum * state["momentum"] - self.learning_rate * gradient
@@ -257,11 +301,11 @@ class Adam(Optimizer):
         super().__init__(learning_rate, **more)
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["m"] = self.beta_1 * state["m"] + (1 - self.beta_1) * gradient
         state["v"] = self.beta_2 * state["v"] + (1 - self.beta_2) * gradient * gradient
-        rate = self.learning_rate * np.sqrt(1 - self.beta_2**step) / (1 - self.beta_1**step)
-        return -rate * state["m"] / (np.sqrt(state["v"]) + self.epsilon)
+        rate = self.learning_rate * _root(1 - self.beta_2**step) / (1 - self.beta_1**step)
+        return -_number(rate, gradient) * state["m"] / (_root(state["v"]) + self.epsilon)
 
 
 class AdamW(Adam):
@@ -280,7 +324,7 @@ class AdamW(Adam):
         super().__init__(learning_rate, **more)
         self.weight_decay = weight_decay
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         return super().change(gradient, value, state, step) - self.learning_rate * self.weight_decay * value
 
 
@@ -303,9 +347,9 @@ class RMSprop(Optimizer):
         super().__init__(learning_rate, **more)
         self.rho, self.momentum, self.epsilon = rho, momentum, epsilon
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["square"] = self.rho * state["square"] + (1 - self.rho) * gradient * gradient
-        moved = self.learning_rate * gradient / np.sqrt(state["square"] + self.epsilon)
+        moved = self.learning_rate * gradient / _root(state["square"] + self.epsilon)
         state["momentum"] = self.momentum * state["momentum"] + moved
         return -state["momentum"]
 
@@ -337,6 +381,6 @@ class Adagrad(Optimizer):
             slot = self._state[v]["sum"]
             slot.assign(np.full(v._array.shape, self.initial, v._array.dtype)[()])
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: int) -> Any:
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["sum"] = state["sum"] + gradient * gradient
-        return -self.learning_rate * gradient / np.sqrt(state["sum"] + self.epsilon)
+        return -self.learning_rate * gradient / _root(state["sum"] + self.epsilon)

@@ -12,6 +12,7 @@ import numpy as np
 
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.events import trace_now
 
 Source = np.random.Generator
 
@@ -66,6 +67,9 @@ def checked_seed(seed: Any, name: str) -> int:
 
 def generator_for(seed: int | None) -> Source:
     """The source of an op's numbers: the global one, or that of the seed given to the op."""
+    trace = trace_now()
+    if trace is not None:
+        trace.refuse("random numbers are drawn")
     if seed is None:
         return _STATE.source
     number = checked_seed(seed, "seed")

@@ -13,13 +13,16 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.events import tell_peek
 
 Whole = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def whole_vector(value: Any, what: str) -> Whole:
     """A vector of whole numbers from what a user gave."""
-    array = np.asarray(convert(value)._array)
+    tensor = convert(value)
+    tell_peek(tensor, what)
+    array = np.asarray(tensor._array)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         raise InvalidArgumentError(f"{what}: a vector of whole numbers is needed, got {value!r}")
     return array.astype(np.int64)

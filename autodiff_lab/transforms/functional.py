@@ -18,6 +18,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.events import tell_made
 from autodiff_lab.ops.array.casting import stop_gradient
 from autodiff_lab.ops.array.creation import zeros_like
 
@@ -142,7 +143,7 @@ def pullback(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any
 
 def _ones(value: Any) -> Any:
     leaves, rebuild = nest.flatten(value)
-    return rebuild([wrap(_unit(convert(leaf)._array)) for leaf in leaves])
+    return rebuild([tell_made(wrap(_unit(convert(leaf)._array))) for leaf in leaves])
 
 
 def _unit(array: Any) -> Any:

@@ -18,7 +18,7 @@ from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import ShapeMismatch
-from autodiff_lab.events import sinks_now
+from autodiff_lab.events import sinks_now, tell_made
 
 BLOCK_BYTES = 1 << 17
 """Size of a stacked adjoint beyond which it pays to sweep again.
@@ -108,14 +108,16 @@ def _joined(parts: Any) -> Tensor:
 
 def _block(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -> list[Tensor | None]:
     """Sweep a stack of cotangents."""
-    run = tape._begin([target], sources, [wrap(np.array(seeds))], lead=1)  # pyright: ignore[reportPrivateUsage]
+    stack = tell_made(wrap(np.array(seeds)))
+    run = tape._begin([target], sources, [stack], lead=1)  # pyright: ignore[reportPrivateUsage]
     run.finish()
     return run.results()
 
 
 def _row(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -> list[Tensor | None]:
     """Sweep a single cotangent whose rules see no leading axis, and give the results one."""
-    run = tape._begin([target], sources, [wrap(np.array(seeds[0])[()])])  # pyright: ignore[reportPrivateUsage]
+    unit = tell_made(wrap(np.array(seeds[0])[()]))
+    run = tape._begin([target], sources, [unit])  # pyright: ignore[reportPrivateUsage]
     run.finish()
     return [None if g is None else RECORDING.reshape(g, shape=(1, *g._array.shape)) for g in run.results()]
 
@@ -128,4 +130,4 @@ def _shaped(g: Tensor | None, shape: tuple[int, ...], source: Any, unconnected: 
 def _unconnected(shape: tuple[int, ...], source: Any, unconnected: Any) -> Tensor | None:
     if UnconnectedGradients(unconnected) is UnconnectedGradients.NONE:
         return None
-    return wrap(np.zeros(shape, source._array.dtype)[()])
+    return tell_made(wrap(np.zeros(shape, source._array.dtype)[()]))

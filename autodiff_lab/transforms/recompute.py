@@ -20,7 +20,7 @@ from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 class _Reads:
     """A sink that only notes which variables are read."""
 
-    listens = hears_all = lean = False
+    listens = hears_all = lean = traces = False
     tracked: Any = frozenset()
 
     def __init__(self) -> None:

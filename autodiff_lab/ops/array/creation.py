@@ -12,6 +12,7 @@ from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.events import tell_made, tell_peek
 from autodiff_lab.ops.docs import doc
 
 _NONE = "none: the result depends on no values"
@@ -40,6 +41,7 @@ def ones(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     value = convert(value)
+    tell_peek(value, "fill")
     return _named(wrap(np.full(as_shape(dims), value._array, value._array.dtype)[()]), name)
 
 
@@ -62,7 +64,10 @@ def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", n
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:
     if limit is None:
         start, limit = 0, start
-    values = [convert(v)._array for v in (start, limit, delta)]
+    tensors = [convert(v) for v in (start, limit, delta)]
+    for tensor in tensors:
+        tell_peek(tensor, "range")
+    values = [tensor._array for tensor in tensors]
     if values[2] == 0:
         raise InvalidArgumentError("range: delta is 0, so the limit is never reached")
     floats = [v.dtype for v in values if v.dtype.kind == "f"]  # a whole number beside a float adopts its dtype
@@ -78,6 +83,8 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor
         raise InvalidArgumentError(f"linspace: start must be a float, got {public(first._array.dtype).name}")
     if int(num) < 1:
         raise InvalidArgumentError(f"linspace: num must be at least 1, got {int(num)}")
+    tell_peek(first, "linspace")
+    tell_peek(last, "linspace")
     values = np.linspace(np.asarray(first._array, np.float64), np.asarray(last._array, np.float64), int(num))
     return _named(wrap(values.astype(first._array.dtype)), name)
 
@@ -135,7 +142,7 @@ def _dtype_or(x: Tensor, dtype: Any) -> Any:
 def _named(tensor: Tensor, name: str | None) -> Tensor:
     if name is not None:
         tensor._name = name
-    return tensor
+    return tell_made(tensor)
 
 
 for _function, _words, _shapes, _example in (

@@ -14,6 +14,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import tell_made
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.products import matmul
@@ -110,7 +111,8 @@ def _without_repeats(subscripts: list[str], tensors: list[Tensor]) -> tuple[list
                 used += new
                 names[i] = names[i][:axis] + new + names[i][axis + 1:]
                 names.append(letter + new)
-                operands.append(wrap(np.eye(tensors[i]._array.shape[axis], dtype=tensors[i]._array.dtype)))
+                identity = np.eye(tensors[i]._array.shape[axis], dtype=tensors[i]._array.dtype)
+                operands.append(tell_made(wrap(identity)))
             else:
                 seen += letter
     return names, operands

@@ -13,6 +13,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.events import tell_peek
 from autodiff_lab.ops.array.shaping import expand_dims, matrix_transpose
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import matrix, square
@@ -202,6 +203,7 @@ def pinv(a: Any, rcond: float | None = None, name: str | None = None) -> Tensor:
 def matrix_rank(a: Any, tol: Any = None, name: str | None = None) -> Tensor:
     from autodiff_lab.engine.tensor import wrap
     x = real(matrix(a, "matrix_rank"), "matrix_rank")
+    tell_peek(x, "matrix_rank")
     return wrap(np.asarray(np.linalg.matrix_rank(x._array, tol=tol)).astype(np.int32)[()])
 
 

@@ -10,6 +10,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import tell_made
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.reductions import reduce_sum
@@ -95,7 +96,7 @@ def set_diag(input: Any, diagonal: Any, name: str | None = None) -> Tensor:
     if v._array.shape != (*x._array.shape[:-2], min(rows, columns)):
         raise ShapeMismatch(f"set_diag: the diagonal of {x._array.shape} has shape "
                             f"{(*x._array.shape[:-2], min(rows, columns))}, got {v._array.shape}.")
-    return where(wrap(np.eye(rows, columns, dtype=bool)), diag_embed(v, k=0, rows=rows, columns=columns), x)
+    return where(tell_made(wrap(np.eye(rows, columns, dtype=bool))), diag_embed(v, k=0, rows=rows, columns=columns), x)
 
 
 def band_part(input: Any, num_lower: int, num_upper: int, name: str | None = None) -> Tensor:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.apply import aside, general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import trace_now
 from autodiff_lab.ops.array.creation import one_hot
 from autodiff_lab.ops.docs import doc
 
@@ -47,6 +48,13 @@ def _logits(value: Any, name: str) -> Tensor:
     return x
 
 
+def _classes(labels: Any, classes: int) -> Any:
+    """The labels, if each is a class number."""
+    if labels.size and (labels.min() < 0 or labels.max() >= classes):
+        raise InvalidArgumentError(f"sparse_softmax_cross_entropy_with_logits: a label is not in [0, {classes})")
+    return labels
+
+
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
     x = _logits(logits, "softmax_cross_entropy_with_logits")
     t = convert(labels, x)
@@ -71,8 +79,10 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     if t._array.shape != x._array.shape[:-1]:
         raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels have shape {t._array.shape}, logits "
                             f"{x._array.shape}; labels need {x._array.shape[:-1]}.")
-    if t._array.size and (t._array.min() < 0 or t._array.max() >= classes):
-        raise InvalidArgumentError(f"sparse_softmax_cross_entropy_with_logits: a label is not in [0, {classes})")
+    if trace_now() is None:
+        _classes(t._array, classes)
+    else:  # the check belongs to what a compiled function does
+        t = aside("class_numbers", _classes, (t,), classes=classes)
     return cross_entropy_rows(x, one_hot(t, classes, dtype=x.dtype))
 
 

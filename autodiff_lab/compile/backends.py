@@ -1,0 +1,63 @@
+"""Back ends: which part of a program runs as what.
+
+With Numba at hand (an extra), runs of elementwise lines become fused loops.  Everything else, and everything where
+Numba is missing, runs with NumPy, through the very kernels of the eager ops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+
+from autodiff_lab.compile.kernels import kernel_of
+from autodiff_lab.compile.names import names_of
+from autodiff_lab.compile.program import Program
+from autodiff_lab.compile.regions import Region, find_regions
+from autodiff_lab.compile.scalars import scalar_kernel
+from autodiff_lab.compile.source import Code, Kernel, Step, generate
+
+
+def code_of(program: Program, backend: str) -> Code:
+    """The code of a program; ``"numpy"`` runs the kernels of the eager ops, line by line."""
+    names = names_of(program)
+    if backend == "numpy" or find_spec("numba") is None:
+        return generate(program, list(program.lines), names)
+    skipped: list[str] = []
+    code = generate(program, fused(program, names, skipped), names)
+    return replace(code, skipped=tuple(skipped))
+
+
+def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[Step]:
+    """The steps of a program in which runs of elementwise lines are loops."""
+    regions, outside, stage = find_regions(program)
+    order = {id(line): n for n, line in enumerate(program.lines)}
+    timed: list[tuple[int, int, Step]] = [(stage[line.outs[0]], order[id(line)], line) for line in outside]
+    for number, region in enumerate(regions, start=1):
+        kernel = _kernel(region, program, names, number, skipped)
+        if kernel is None:
+            timed += [(region.stage, order[id(line)], line) for line in region.all]
+        else:
+            timed.append((region.stage, min(order[id(line)] for line in region.all), kernel))
+    return [step for _, _, step in sorted(timed, key=lambda item: item[:2])]
+
+
+def _kernel(region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str]) -> Kernel | None:
+    """The kernel of a region; one that Numba refuses stays with NumPy, and `skipped` says so."""
+    try:
+        return _compiled_kernel(region, program, names, number)
+    except Exception as error:  # noqa: BLE001 - whatever a compiler says, NumPy does the work
+        skipped.append(f"{len(region.all)} ops over {region.shape}: {type(error).__name__}: {error}")
+        return None
+
+
+def _compiled_kernel(region: Region, program: Program, names: dict[int, str], number: int) -> Kernel | None:
+    if not region.shape:
+        return scalar_kernel(region, program, _used_elsewhere(program, region), names, f"scalars_{number}")
+    if region.size < 2:
+        return None
+    return kernel_of(region, program, _used_elsewhere(program, region), names, f"loop_{number}")
+
+
+def _used_elsewhere(program: Program, region: Region) -> set[int]:
+    mine = {id(line) for line in region.all}
+    return set(program.outputs) | {i for line in program.lines if id(line) not in mine for i in line.ins}

@@ -1,0 +1,115 @@
+"""Entries of the cache of a compiled function: a program that is ready to run, or the reasons why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.compile.backends import code_of
+from autodiff_lab.compile.passes import simplify
+from autodiff_lab.compile.program import Program
+from autodiff_lab.compile.source import Code, ShapeChanged
+from autodiff_lab.compile.surroundings import Surroundings
+from autodiff_lab.compile.trace import Refusal, Trace
+from autodiff_lab.engine import nest
+from autodiff_lab.engine.dtypes import DType
+from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.variable import Variable
+
+_STATIC = (bool, int, float, complex, str, bytes, type(None), Variable, DType, TensorShape)
+
+
+class Refused(NamedTuple):
+    """A signature that runs eagerly."""
+
+    reasons: list[Refusal]
+    objects: list[Any]
+
+
+@dataclass
+class Compiled:
+    """A signature that runs a program."""
+
+    program: Program
+    code: Code
+    surroundings: Surroundings
+    reads: list[Variable]
+    assigned: list[Variable]
+    rebuild: Callable[[list[Tensor]], Any]
+    objects: list[Any]
+    open_shapes: list[tuple[Variable, tuple[int, ...]]]
+
+    def __post_init__(self) -> None:
+        self.run = self.code.run
+
+    def call(self, arrays: list[Any]) -> tuple[bool, Any]:
+        """Run the program; False where it cannot serve these values, and nothing was changed then."""
+        for variable, shape in self.open_shapes:
+            if variable._array.shape != shape:
+                return False, None
+        if self.reads:
+            arrays = [*arrays, *[v._array for v in self.reads]]
+        try:
+            with np.errstate(all="ignore"):
+                values = self.run(*arrays)
+        except ShapeChanged:
+            return False, None
+        except Exception:  # noqa: BLE001 - the eager run that follows raises the error in our words
+            return False, None
+        if not self.assigned:
+            return True, self.rebuild([wrap(a) for a in values])
+        count = len(values) - len(self.assigned)
+        for variable, array in zip(self.assigned, values[count:], strict=True):
+            if array.__class__ is np.ndarray and array.base is not None:
+                array = array.copy()
+            variable._array = array
+        return True, self.rebuild([wrap(a) for a in values[:count]])
+
+
+def compiled(
+    trace: Trace, result: Any, around: Surroundings, objects: list[Any], backend: str
+) -> Compiled | list[Refusal]:
+    """Make an entry of what a trace heard, or say why it cannot be."""
+    leaves, rebuild = nest.flatten(result)
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor) and leaf.__class__ not in _STATIC:
+            return [Refusal(f"it returns a {type(leaf).__name__}", None)]
+    places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    program = trace.program([leaves[i] for i in places])
+    if trace.refusals:
+        return list(trace.refusals)
+    program = simplify(program)
+    reads = list(trace.hidden)
+
+    def give(tensors: list[Tensor]) -> Any:
+        now = list(leaves)
+        for place, tensor in zip(places, tensors, strict=True):
+            now[place] = tensor
+        return rebuild(now)
+
+    def give_all(tensors: list[Tensor]) -> Any:
+        return rebuild(tensors)
+
+    def give_one(tensors: list[Tensor]) -> Any:
+        return tensors[0]
+
+    if isinstance(result, Tensor):
+        make = give_one
+    else:
+        make = give_all if len(places) == len(leaves) else give
+        if make is give:
+            leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+    return Compiled(
+        program,
+        code_of(program, backend),
+        around,
+        reads,
+        list(trace.assigned),
+        make,
+        objects,
+        [(v, v._array.shape) for v in reads if v._shape is not None],
+    )

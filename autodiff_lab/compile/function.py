@@ -1,0 +1,257 @@
+"""`lab.function`: a Python function whose calls run as one compiled program.
+
+The first call of a signature runs the function eagerly under a `Trace` and compiles what was heard; later calls run
+the program, if the surroundings are unchanged.  Where compiling cannot help the function runs eagerly, and `why` says
+so.  Inside a tape, a recording or another compiled function a call runs op by op, so that it is differentiated, drawn
+or compiled with the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import types
+from collections.abc import Callable
+from typing import Any, overload
+
+from autodiff_lab.compile.entry import Compiled, Refused, compiled
+from autodiff_lab.compile.program import Program
+from autodiff_lab.compile.signature import Call, copy_of, take_apart
+from autodiff_lab.compile.surroundings import Effects, Surroundings
+from autodiff_lab.compile.trace import Refusal, Trace
+from autodiff_lab.compile.watching import Watch
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError, NotCallable
+from autodiff_lab.events import active, sinks_now
+
+BACKENDS = ("auto", "numpy")
+_MOST_TRACES = 5
+"""How often one signature may be traced again because the surroundings changed."""
+_MOST_SIGNATURES = 64
+
+
+class Function:
+    """A compiled function; made by `function`.
+
+    Attributes
+    ----------
+    fallbacks : int
+        How many calls ran eagerly although nothing recorded, because they could not be compiled.
+    """
+
+    def __init__(self, function: Callable[..., Any], backend: str = "auto") -> None:
+        functools.update_wrapper(self, function)
+        self.python_function = function
+        self.fallbacks = 0
+        self._backend = backend
+        self._fast: dict[Any, Compiled] = {}
+        self._entries: dict[Any, Compiled | Refused] = {}
+        self._attempts: dict[Any, int] = {}
+        self._latest: Compiled | None = None
+        self._refusals: list[Refusal] = []
+        self._lock = threading.RLock()
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - see the class
+        if sinks_now():
+            return self._eagerly(args, kwargs)
+        arrays: list[Any] = []
+        key: list[Any] = []
+        for x in args:
+            if x.__class__ is not Tensor:
+                break
+            array = x._array
+            arrays.append(array)
+            key.append(array.shape)
+            key.append(array.dtype.char)
+        else:
+            if not kwargs:
+                entry = self._fast.get(tuple(key))
+                if entry is not None and entry.surroundings.unchanged():
+                    done, result = entry.call(arrays)
+                    if done:
+                        return result
+        return self._slowly(take_apart(self.python_function, args, kwargs), tuple(key), bool(kwargs))
+
+    def _slowly(self, call: Call, key: tuple[Any, ...], keywords: bool) -> Any:
+        entry = self._entries.get(call.key)
+        if isinstance(entry, Compiled) and entry.surroundings.unchanged():
+            done, result = entry.call([t._array for t in call.tensors])
+            if done:
+                return result
+            self.fallbacks += 1
+            return self._plainly(call)
+        if isinstance(entry, Refused):
+            self.fallbacks += 1
+            return self._plainly(call)
+        with self._lock:
+            result = self._trace(call)
+        made = self._entries.get(call.key)
+        if isinstance(made, Compiled) and not keywords and len(key) == 2 * len(call.tensors) and not call.objects:
+            args, _ = call.rebuild(call.tensors)
+            if all(x.__class__ is Tensor for x in args):
+                self._fast[key] = made
+        return result
+
+    def _plainly(self, call: Call) -> Any:
+        args, kwargs = call.rebuild(call.tensors)
+        return self.python_function(*args, **kwargs)
+
+    def _eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run op by op; NumPy arguments become tensors here too, so that results do not hang on who listens."""
+        if not kwargs and all(x.__class__ is Tensor or x.__class__ is Variable for x in args):
+            return self.python_function(*args)
+        return self._plainly(take_apart(self.python_function, args, kwargs))
+
+    def _trace(self, call: Call) -> Any:
+        """Run the function under a trace; compile it, or note why not."""
+        copies = [copy_of(t) for t in call.tensors]
+        args, kwargs = call.rebuild(copies)
+        around = Surroundings(self.python_function, call.objects)
+        trace = Trace(copies, call.names)
+        with active(trace), Watch(), Effects() as effects:
+            result = self.python_function(*args, **kwargs)
+        refusals = list(trace.refusals)
+        attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + 1
+        building = trace.builds
+        if effects.found:
+            reason, place = effects.found[0]
+            refusals.append(Refusal(f"{reason}, which a program would not do again", place))
+        changed = list(around.changes())
+        if changed:
+            building = building or not refusals
+            refusals.append(Refusal(f"it changes {changed[0]} while it runs, which a program would not do again", None))
+        if not around.complete:
+            refusals.append(Refusal("it sees more objects than can be guarded", None))
+        if attempt > _MOST_TRACES and not refusals:
+            refusals.append(Refusal("what it sees beside its arguments changes from call to call", None))
+        if len(self._entries) >= _MOST_SIGNATURES:
+            refusals.append(
+                Refusal("it is called with too many kinds of arguments. Make changing numbers tensors", None)
+            )
+        if not refusals:
+            made = compiled(trace, result, around, call.objects, self._backend)
+            if isinstance(made, Compiled):
+                self._entries[call.key] = self._latest = made
+                self._refusals = []
+                return result
+            refusals = made
+        self.fallbacks += 1
+        self._refusals = refusals
+        if not (building and attempt == 1):  # what is built in the first call may be there in the second
+            self._entries[call.key] = Refused(refusals, call.objects)
+        return result
+
+    # --- what a reader may ask -------------------------------------------------------------------------------------
+
+    @property
+    def program(self) -> Program:
+        """The program of the latest signature compiled.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If none is compiled; the message says why.
+        """
+        return self._compiled().program
+
+    @property
+    def source(self) -> str:
+        """The generated Python of the latest signature compiled."""
+        return self._compiled().code.source
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Runs of elementwise ops that could not be fused and run one by one, and why; empty as a rule."""
+        return self._compiled().code.skipped
+
+    def _compiled(self) -> Compiled:
+        if self._latest is None:
+            raise InvalidArgumentError(f"{self._name}: no program. {self.why()}")
+        return self._latest
+
+    def why(self) -> str:
+        """Say why calls ran eagerly, or that none did.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> @lab.function
+        ... def f(x):
+        ...     return x * 2.0 if x > 0 else x
+        >>> _ = f(lab.constant(1.0))
+        >>> print(f.why().split(".")[0])
+        f runs eagerly: a branch or bool() asks for the value of a tensor
+        """
+        if self._refusals:
+            return f"{self._name} runs eagerly: {'; '.join(dict.fromkeys(map(str, self._refusals[:3])))}"
+        return f"{self._name} is compiled." if self._latest else f"{self._name} has not been called yet."
+
+    @property
+    def _name(self) -> str:
+        return getattr(self, "__name__", "the function")
+
+    def __repr__(self) -> str:
+        return f"<Function {self._name}: {len(self._entries)} signatures, {self.fallbacks} fallbacks>"
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return self
+
+
+@overload
+def function(python_function: Callable[..., Any], *, backend: str = "auto") -> Function: ...
+@overload
+def function(python_function: None = None, *, backend: str = "auto") -> Callable[[Callable[..., Any]], Function]: ...
+def function(python_function: Callable[..., Any] | None = None, *, backend: str = "auto") -> Any:
+    """Compile a function of tensors: traced once for each shape and dtype, then run as one program.
+
+    Tapes inside are traced too, so a training step with its gradients and updates becomes one program.  Variables are
+    read and assigned as in the eager function.  What cannot be compiled runs eagerly, and `why` says so.
+
+    Parameters
+    ----------
+    python_function : callable
+        Takes tensors, structures of them, variables, and plain Python values, by which it is specialised.  NumPy arrays
+        become tensors.
+    backend : str
+        ``"auto"`` or ``"numpy"``; the latter gives the bits of the eager function.
+
+    Returns
+    -------
+    Function
+        Call it like the function; `program` and `source` show what runs.
+
+    Raises
+    ------
+    NotCallable
+        If it is given something else.
+    InvalidArgumentError
+        If the back end is unknown.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> @lab.function
+    ... def slope(x):
+    ...     with lab.GradientTape() as tape:
+    ...         tape.watch(x)
+    ...         y = lab.reduce_sum(x * x)
+    ...     return tape.gradient(y, x)
+    >>> print(slope(lab.constant([1.0, 2.0])))
+    Tensor([2. 4.], shape=(2,), dtype=float32)
+    >>> slope.fallbacks
+    0
+    """
+    if backend not in BACKENDS:
+        raise InvalidArgumentError(f"function: unknown backend {backend!r}. Try one of {BACKENDS}.")
+    if python_function is None:
+        return functools.partial(function, backend=backend)
+    if not callable(python_function):
+        raise NotCallable(f"function: {python_function!r} cannot be called. Put @lab.function above a def.")
+    if inspect.isgeneratorfunction(python_function) or inspect.iscoroutinefunction(python_function):
+        raise NotCallable("function: generators and coroutines have no single result. Compile what they call.")
+    return Function(python_function, backend)

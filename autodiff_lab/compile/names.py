@@ -1,0 +1,72 @@
+"""Names for the values of a Program, taken from the user's program: parameters, variables, and what statements assign.
+
+A value is called what the statement that made it assigns, if its last op does; adjoints are called after the value
+whose derivative they carry on; what remains is numbered.  Every name is a Python identifier and unique.
+"""
+
+from __future__ import annotations
+
+import keyword
+import linecache
+import re
+
+from autodiff_lab.compile.program import Line, Program
+from autodiff_lab.events import Place
+
+_ASSIGNS = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:=(?!=)|[-+*/@]=)")
+RESERVED = frozenset(
+    {"np", "float32", "float64", "range", "where", "sum", "i", "r", "j", "n", "rows", "columns", "flat", "number"}
+)
+
+
+def assigned_name(place: Place | None) -> str | None:
+    """The name that the statement at a place assigns, if it is a plain one."""
+    if place is None:
+        return None
+    found = _ASSIGNS.match(linecache.getline(*place))
+    return found[1] if found else None
+
+
+def names_of(program: Program) -> dict[int, str]:
+    """A unique identifier for each value that comes in or that a line makes."""
+    taken: set[str] = set()
+    counts: dict[str, int] = {}
+    names: dict[int, str] = {}
+
+    def give(value: int, wish: str) -> None:
+        if value in names:
+            return
+        base = re.sub(r"\W+", "_", wish).strip("_") or "v"
+        if base[0].isdigit() or keyword.iskeyword(base) or base in RESERVED:
+            base = f"v_{base}"
+        count = counts[base] = counts.get(base, 0) + 1
+        name = base if count == 1 else f"{base}_{count}"
+        while name in taken:
+            count = counts[base] = counts[base] + 1
+            name = f"{base}_{count}"
+        taken.add(name)
+        names[value] = name
+
+    for i in program.inputs:
+        give(i, program.values[i].name or "x")
+    for line in program.lines:
+        for out in line.outs:
+            if line.cause is None:
+                give(out, program.values[out].name or "v")
+            else:
+                give(out, f"g_{names.get(line.cause, '')}")
+    for position, i in enumerate(program.constants):
+        give(i, f"c{position}")
+    return names
+
+
+def statement_names(lines: list[Line]) -> dict[int, str]:
+    """The name of the statement for the last value that a run of lines from one place makes."""
+    found: dict[int, str] = {}
+    forward = [line for line in lines if line.cause is None]
+    for n, line in enumerate(forward):
+        if n + 1 == len(forward) or forward[n + 1].place != line.place:
+            name = assigned_name(line.place)
+            if name is not None:
+                found[line.outs[-1]] = name
+    return found

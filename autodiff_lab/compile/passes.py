@@ -1,0 +1,159 @@
+"""Passes: rewritings of a Program that leave every bit of its results as it was.
+
+Constants are folded by the trace, which knows which values hang on nothing that comes in.  Here follow what is exact
+in floating point (a product with 1, a double minus, ...), common subexpressions, and lines that nothing uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.compile.program import Line, Program
+
+COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal", "logical_and", "logical_or"})
+_LARGEST_SEARCHED = 10_000_000
+
+
+def simplify(program: Program) -> Program:
+    """All passes, in an order in which each helps the next."""
+    uniform = {i: value for i, array in program.constants.items() if (value := one_value(array)) is not None}
+    same: dict[int, int] = {}
+    seen: dict[Any, tuple[int, ...]] = {}
+    made: dict[int, Line] = {}
+    constants = _merged(program, same)
+    lines: list[Line] = []
+    for line in program.lines:
+        line = line._replace(ins=tuple([same.get(i, i) for i in line.ins]))
+        twin = _unneeded(line, program, uniform, made)
+        if twin is not None:
+            same[line.outs[0]] = same.get(twin, twin)
+            continue
+        key = _key(line, program)
+        first = seen.setdefault(key, line.outs)
+        if first is not line.outs:
+            same.update(zip(line.outs, first, strict=True))
+            continue
+        lines.append(line)
+        made.update(dict.fromkeys(line.outs, line))
+    return without_dead(program.with_lines(lines, same, constants))
+
+
+def one_value(array: Any) -> Any:
+    """The value of a constant all of whose elements have the same bits, None if they differ."""
+    if array.shape == ():
+        return array
+    if array.size == 0 or array.size > _LARGEST_SEARCHED or array.dtype.kind not in "fiub":
+        return None
+    first = array.flat[0]
+    if all(s == 0 or n == 1 for s, n in zip(array.strides, array.shape, strict=True)):
+        return first
+    return first if first != 0 and bool((array == first).all()) else None  # 0 and -0 are equal and not the same
+
+
+def _merged(program: Program, same: dict[int, int]) -> dict[int, Any]:
+    """Constants of the same bits are one."""
+    seen: dict[Any, int] = {}
+    kept: dict[int, Any] = {}
+    for i, array in program.constants.items():
+        small = array.size <= 1000
+        key = (array.shape, str(array.dtype), np.asarray(array).tobytes()) if small else (i,)
+        first = seen.setdefault(key, i)
+        if first is i:
+            kept[i] = array
+        else:
+            same[i] = first
+    return kept
+
+
+def _key(line: Line, program: Program) -> Any:
+    ins = tuple(sorted(line.ins)) if line.op.name in COMMUTATIVE else line.ins
+    params = tuple((k, _hashable(v)) for k, v in sorted(line.params.items()))
+    return id(line.op.kernel), line.op.name, ins, params
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.shape, value.tobytes()
+    if isinstance(value, (list, tuple)):
+        return value.__class__, tuple(map(_hashable, value))
+    return value.__class__, repr(value)
+
+
+def _same_kind(program: Program, i: int, out: int) -> bool:
+    a, b = program.values[i], program.values[out]
+    return a.shape == b.shape and a.dtype == b.dtype
+
+
+def _unneeded(line: Line, program: Program, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    """The value that a line merely repeats, None if it does something."""
+    rule = _EXACT.get(line.op.name)
+    if rule is None or len(line.outs) != 1:
+        return None
+    twin = rule(line, uniform, made)
+    return twin if twin is not None and _same_kind(program, twin, line.outs[0]) else None
+
+
+def _number(uniform: dict[int, Any], i: int, number: float, negative_zero: bool = False) -> bool:
+    value = uniform.get(i)
+    if value is None or value != number:
+        return False
+    return number != 0 or value.dtype.kind in "iu" or bool(np.signbit(value)) == negative_zero
+
+
+def _times(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    x, y = line.ins
+    return x if _number(uniform, y, 1) else y if _number(uniform, x, 1) else None
+
+
+def _over(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    return line.ins[0] if _number(uniform, line.ins[1], 1) else None
+
+
+def _plus(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    """``x + -0.0`` is x whatever x is; ``x + 0.0`` would make -0.0 positive."""
+    x, y = line.ins
+    if _number(uniform, y, 0, negative_zero=True):
+        return x
+    return y if _number(uniform, x, 0, negative_zero=True) else None
+
+
+def _minus(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    return line.ins[0] if _number(uniform, line.ins[1], 0) else None
+
+
+def _negated_twice(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    inner = made.get(line.ins[0])
+    return inner.ins[0] if inner is not None and inner.op.name == "negative" else None
+
+
+def _itself(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    return line.ins[0]
+
+
+_EXACT: dict[str, Callable[[Line, dict[int, Any], dict[int, Line]], int | None]] = {
+    "multiply": _times,
+    "divide": _over,
+    "add": _plus,
+    "subtract": _minus,
+    "negative": _negated_twice,
+    "identity": _itself,
+    "stop_gradient": _itself,
+    "reshape": _itself,
+    "broadcast_to": _itself,
+    "cast": _itself,
+}
+
+
+def without_dead(program: Program) -> Program:
+    """The program without lines and constants that no output hangs on."""
+    live = set(program.outputs)
+    kept: list[Line] = []
+    for line in reversed(program.lines):
+        if not live.isdisjoint(line.outs):
+            live.update(line.ins)
+            kept.append(line)
+    constants = {i: a for i, a in program.constants.items() if i in live}
+    return program.with_lines(reversed(kept), {}, constants)

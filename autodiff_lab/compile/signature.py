@@ -1,0 +1,89 @@
+"""Signatures: what makes two calls of a function alike, so that one program serves both.
+
+Tensors count by shape and dtype; Python numbers, strings and None by value; variables and all other objects by
+identity.  NumPy arrays become tensors.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import optree
+
+from autodiff_lab.engine.convert import convert_to_tensor
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+
+_BY_VALUE = (int, float, complex, str, bytes, bool, type(None))
+
+
+class Call(NamedTuple):
+    """The arguments of one call, taken apart."""
+
+    key: Any
+    tensors: list[Tensor]
+    objects: list[Any]  # kept by identity; the cache holds them, so that ids are not used again
+    rebuild: Callable[[list[Tensor]], tuple[tuple[Any, ...], dict[str, Any]]]
+    names: list[str]
+
+
+def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    """Find the tensors among the arguments, and the key of the call."""
+    with optree.dict_insertion_ordered(True, namespace="autodiff_lab"):
+        whole: Any = (args, kwargs)
+        paths, leaves, spec = optree.tree_flatten_with_path(
+            whole, is_leaf=lambda x: isinstance(x, (Tensor, Variable)), none_is_leaf=True, namespace="autodiff_lab"
+        )
+    tensors: list[Tensor] = []
+    objects: list[Any] = []
+    places: list[int] = []
+    keys: list[Any] = []
+    for position, leaf in enumerate(leaves):
+        if isinstance(leaf, (np.ndarray, np.generic)):
+            leaf = leaves[position] = convert_to_tensor(leaf)
+        if isinstance(leaf, Tensor):
+            places.append(position)
+            tensors.append(leaf)
+            keys.append((leaf._array.shape, leaf._array.dtype.char))
+        elif leaf.__class__ in _BY_VALUE:
+            keys.append((leaf.__class__, repr(leaf)))
+        else:
+            objects.append(leaf)
+            keys.append(id(leaf))
+
+    def rebuild(now: list[Tensor]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        mine = list(leaves)
+        for position, tensor in zip(places, now, strict=True):
+            mine[position] = tensor
+        made: Any = optree.tree_unflatten(spec, mine)
+        return made
+
+    names = _argument_names(function, [paths[p] for p in places])
+    return Call((spec, tuple(keys)), tensors, objects, rebuild, names)
+
+
+def _argument_names(function: Callable[..., Any], paths: list[Any]) -> list[str]:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    found: list[str] = []
+    for kind, first, *rest in paths:
+        name = str(first)
+        if kind == 0 and isinstance(first, int) and parameters:
+            at = min(first, len(parameters) - 1)
+            name = parameters[at].name
+            if parameters[at].kind is inspect.Parameter.VAR_POSITIONAL:
+                name = f"{name}_{first - at}"
+        found.append("_".join([name, *(str(part) for part in rest)]))
+    return found
+
+
+def copy_of(tensor: Tensor) -> Tensor:
+    """The same value in an array of its own, so that a trace cannot take it for another's."""
+    from autodiff_lab.engine.tensor import wrap
+
+    return wrap(np.array(tensor._array)[()])

@@ -1,0 +1,103 @@
+"""Where generated modules live: in memory, and in a folder of the user's cache, so that the next process is quick.
+
+A module is found by the hash of its text and of what it is made with.  Where no folder can be written everything works
+as before, compiled anew in each process; one warning says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import sys
+import threading
+import types
+import warnings
+from pathlib import Path
+from typing import Any
+
+_modules: dict[str, types.ModuleType] = {}
+_lock = threading.RLock()
+_state: dict[str, bool] = {"warned": False}
+
+
+def folder() -> Path | None:
+    """The folder for generated modules, None where none can be written.
+
+    It is ``AUTODIFF_LAB_CACHE`` if that is set, else ``autodiff_lab`` in the user's cache folder.
+    """
+    given = os.environ.get("AUTODIFF_LAB_CACHE")
+    root = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        path = Path(given) if given else (Path(root) if root else Path.home() / ".cache") / "autodiff_lab"
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return _nowhere()
+    return path if os.access(path, os.W_OK | os.X_OK) else _nowhere()
+
+
+def _nowhere() -> None:
+    if not _state["warned"]:
+        _state["warned"] = True
+        warnings.warn(
+            "No cache folder can be written, so compiled functions are compiled anew in each process. Set "
+            "AUTODIFF_LAB_CACHE to a folder of yours.",
+            RuntimeWarning,
+            stacklevel=6,
+        )
+
+
+def _made_with() -> str:
+    here = Path(__file__).parent / "vector_maths.py"
+    return "\n".join([here.read_text(encoding="utf-8"), *(importlib.metadata.version(p) for p in ("numba", "numpy"))])
+
+
+def load(text: str) -> types.ModuleType:
+    """The module of a generated text; ``CACHE`` in it says whether Numba may keep machine code beside it."""
+    name = "autodiff_lab_kernel_" + hashlib.sha256((_made_with() + text).encode()).hexdigest()[:24]
+    with _lock:
+        found = _modules.get(name)
+        if found is not None:
+            return found
+        path = folder()
+        module = None
+        if path is not None:
+            try:
+                module = _run(text, name, _written(path / f"{name}.py", text), cache=True)
+            except OSError:  # the folder went away, or the disk is full
+                _nowhere()
+        if module is None:
+            module = _run(text, name, f"<{name}>", cache=False)
+        _modules[name] = module
+        return module
+
+
+def _written(path: Path, text: str) -> str:
+    """The path of a file with this text; written in one move, as another process may do the same."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        draft = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.draft")
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    return str(path)
+
+
+def _run(text: str, name: str, path: str, cache: bool) -> types.ModuleType:
+    module = types.ModuleType(name)
+    fields: dict[str, Any] = vars(module)
+    fields.update(__file__=path, CACHE=cache)
+    sys.modules[name] = module  # Numba looks a function's module up while it compiles and when it loads
+    try:
+        exec(compile(text, path, "exec"), fields)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _after_fork() -> None:
+    global _lock  # noqa: PLW0603 - a lock that another thread held is held for ever in the child
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

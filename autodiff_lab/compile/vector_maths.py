@@ -1,0 +1,221 @@
+"""Vector maths: elementary functions without branches, which LLVM turns into vector instructions inside fused loops.
+
+Needs Numba; only generated modules import it.  A call into the C library for each element costs some 20 ns, a
+polynomial of ours about 0.3.  Arithmetic in a fused loop keeps the order and the rounding of NumPy, so that its bits
+are NumPy's; only `add_up`, the step of a sum, may be reordered.  The functions work in float32 where their argument is
+float32 and agree with the true value within the ulp printed in ``docs/compiling.md``; infinities, nan, zeros, negative
+and subnormal arguments give what IEEE 754 says.
+For float64 they are those of the C library.
+
+The coefficients are those of Cephes, minimax polynomials in general use.
+"""
+# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
+# ruff: noqa: ANN001, ANN201, ANN202, PLR0124 - nan alone differs from itself
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, register_jitable
+
+f32, i32 = np.float32, np.int32
+FAR = f32(1e6)
+"""Angles beyond this are reduced with care by NumPy: a loop that meets one reports it, and NumPy does its work."""
+
+
+@intrinsic
+def bits_of(typing_context: Any, x: Any) -> Any:
+    """Read the bits of a float32 as an integer."""
+    return types.int32(types.float32), lambda c, b, s, args: b.bitcast(args[0], ir.IntType(32))
+
+
+@intrinsic
+def from_bits(typing_context: Any, x: Any) -> Any:
+    """Make a float32 of the low 32 bits of an integer."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        low = args[0] if args[0].type.width == 32 else builder.trunc(args[0], ir.IntType(32))
+        return builder.bitcast(low, ir.FloatType())
+
+    return types.float32(x), generate
+
+
+@intrinsic
+def choose(typing_context: Any, condition: Any, x: Any, y: Any) -> Any:
+    """Take x where the condition holds, else y, without a branch."""
+    return x(types.boolean, x, x), lambda c, b, s, args: b.select(args[0], args[1], args[2])
+
+
+@intrinsic
+def add_up(typing_context: Any, total: Any, x: Any) -> Any:
+    """Add to a sum in whatever order is fastest."""
+    return total(total, total), lambda c, b, s, args: b.fadd(args[0], args[1], flags=("reassoc",))
+
+
+_LOG2E, _MAGIC = f32(1.44269504), f32(12582912.0)
+_LN2_HIGH, _LN2_LOW = f32(0.693359375), f32(-2.12194440e-4)
+_E = [f32(c) for c in (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1)]
+_E0, _E1, _E2, _E3, _E4 = _E
+_HALF, _ONE, _TWO, _ZERO = f32(0.5), f32(1), f32(2), f32(0)
+_INF, _NAN = f32(np.inf), f32(np.nan)
+_MAGIC_BITS = i32(0x4B400000)
+_SHIFT, _BIAS = i32(23), i32(127)
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _exp(x):
+    """2^n · e^r with x = n·ln 2 + r; the power of two in halves, so that subnormal results round once."""
+    clamped = choose(x < f32(-104), f32(-104), choose(x > f32(89), f32(89), x))
+    shifted = clamped * _LOG2E + _MAGIC
+    n = bits_of(shifted) - _MAGIC_BITS
+    whole = shifted - _MAGIC
+    r = clamped - whole * _LN2_HIGH - whole * _LN2_LOW
+    p = ((((_E0 * r + _E1) * r + _E2) * r + _E3) * r + _E4) * r + _HALF
+    p = p * (r * r) + r + _ONE
+    half = n >> i32(1)
+    return p * from_bits(i32((half + _BIAS) << _SHIFT)) * from_bits(i32((n - half + _BIAS) << _SHIFT))
+
+
+_L = [
+    f32(c)
+    for c in (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
+              2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
+]  # fmt: skip
+_L0, _L1, _L2, _L3, _L4, _L5, _L6, _L7, _L8 = _L
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _log(x):
+    """e·ln 2 + ln m with x = 2^e · m and m about 1; subnormal numbers are scaled up first."""
+    small = x < f32(1.17549435e-38)
+    bits = bits_of(choose(small, x * f32(8388608), x))
+    e = f32(i32((bits >> _SHIFT) - i32(126))) - choose(small, f32(23), _ZERO)
+    m = from_bits(i32((bits & i32(0x007FFFFF)) | i32(0x3F000000)))
+    low = m < f32(0.70710678)
+    e = choose(low, e - _ONE, e)
+    m = choose(low, m + m, m) - _ONE
+    z = m * m
+    p = (((((((_L0 * m + _L1) * m + _L2) * m + _L3) * m + _L4) * m + _L5) * m + _L6) * m + _L7) * m + _L8
+    p = p * m * z + e * _LN2_LOW - _HALF * z
+    value = m + p + e * _LN2_HIGH
+    value = choose(x == _INF, _INF, choose(x == _ZERO, -_INF, value))
+    return choose(x < _ZERO, _NAN, choose(x != x, x, value))
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _log1p(x):
+    """Ln u with u = 1 + x as rounded, and the rest of x to first order."""
+    u = _ONE + x
+    rest = (x - (u - _ONE)) / u
+    value = _log(u) + choose((u == _ZERO) | (u == _INF), _ZERO, rest)
+    return choose(u == _ONE, x, value)
+
+
+_T = [f32(c) for c in (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)]
+_T0, _T1, _T2, _T3, _T4 = _T
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _tanh(x):
+    """An odd polynomial up to 0.625, 1 - 2 / (e^2|x| + 1) beyond, which is 1 from 10 on."""
+    size = abs(x)
+    c = choose(size > f32(10), f32(10), size)
+    z = c * c
+    near = ((((_T0 * z + _T1) * z + _T2) * z + _T3) * z + _T4) * z * c + c
+    value = choose(size < f32(0.625), near, _ONE - _TWO / (_exp(c + c) + _ONE))
+    value = choose(x < _ZERO, -value, value)
+    return choose((x == x) & (x != _ZERO), value, x)
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _expm1(x):
+    """A Taylor polynomial in double near 0, e^x - 1 elsewhere."""
+    d = np.float64(x)
+    near = d * (
+        1 + d * (1 / 2 + d * (1 / 6 + d * (1 / 24 + d * (1 / 120 + d * (1 / 720 + d * (1 / 5040 + d / 40320))))))
+    )
+    return choose(abs(x) < _HALF, choose(x == _ZERO, x, f32(near)), _exp(x) - _ONE)
+
+
+_PIO2_HIGH, _PIO2_LOW, _TWO_OVER_PI = 1.57079632673412561417e00, 6.07710050650619224932e-11, f32(0.63661977236758134308)
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _quarter_turn(x, turn):
+    """The sine of x plus `turn` quarter turns, for |x| up to FAR: x is reduced in double, the rest is float32."""
+    shifted = x * _TWO_OVER_PI + _MAGIC
+    quarter = bits_of(shifted) + turn
+    n = np.float64(shifted - _MAGIC)
+    r = f32(np.float64(x) - n * _PIO2_HIGH - n * _PIO2_LOW)
+    z = r * r
+    s = ((f32(-1.9515295891e-4) * z + f32(8.3321608736e-3)) * z - f32(1.6666654611e-1)) * z * r + r
+    c = ((f32(2.443315711809948e-5) * z - f32(1.388731625493765e-3)) * z + f32(4.166664568298827e-2)) * z * z
+    c = c - _HALF * z + _ONE
+    value = choose((quarter & i32(1)) == i32(1), c, s)
+    return choose((quarter & i32(2)) == i32(2), -value, value)
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _sin(x):
+    return choose(x == _ZERO, x, _quarter_turn(x, i32(0)))
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _cos(x):
+    return _quarter_turn(x, i32(1))
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _sigmoid(x):
+    small = _exp(-abs(x))
+    return choose(x >= _ZERO, _ONE, small) / (_ONE + small) + choose(x != x, x, _ZERO)
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _softplus(x):
+    return choose(x > _ZERO, x, _ZERO) + _log1p(_exp(-abs(x))) + choose(x != x, x, _ZERO)
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _sigmoid64(x):
+    small = math.exp(-abs(x))
+    return (1.0 if x >= 0.0 else small) / (1.0 + small)
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _softplus64(x):
+    return (x if x > 0.0 else (max(0.0, x))) + math.log1p(math.exp(-abs(x)))
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def larger(x, y):
+    """The larger of two; nan if either is."""
+    return choose((x >= y) | (x != x), x, y)
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def smaller(x, y):
+    """The smaller of two; nan if either is."""
+    return choose((x <= y) | (x != x), x, y)
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def is_far(x):
+    """Whether an angle is too large for the reduction here; infinities and nan are not, they give nan."""
+    return (abs(x) > FAR) & (abs(x) < _INF)
+
+
+SINGLE = {
+    "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tanh": _tanh,
+    "sigmoid": _sigmoid, "softplus": _softplus,
+}  # fmt: skip
+"""The functions for float32, by the names that generated source uses."""
+DOUBLE = {
+    "exp": math.exp, "expm1": math.expm1, "log": math.log, "log1p": math.log1p, "sin": math.sin, "cos": math.cos,
+    "tanh": math.tanh, "sigmoid": _sigmoid64, "softplus": _softplus64,
+}  # fmt: skip
+"""The functions for float64."""

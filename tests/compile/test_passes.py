@@ -1,0 +1,78 @@
+"""Passes remove work and change no bit."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+
+ODD = lab.constant([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -3.5])
+
+
+def names(function: Any, *args: Any) -> list[str]:
+    """Names of the ops of the compiled program."""
+    function(*args)
+    return [line.op.name for line in function.program.lines]
+
+
+@pytest.mark.parametrize(
+    ("function", "left"),
+    [
+        (lambda x: x * 1.0, []),
+        (lambda x: 1.0 * x, []),
+        (lambda x: x / 1.0, []),
+        (lambda x: x - 0.0, []),
+        (lambda x: x + -0.0, []),
+        (lambda x: lab.negative(-x), []),
+        (lambda x: lab.reshape(lab.identity(x), (7,)), []),
+        (lambda x: x + 0.0, ["add"]),  # -0.0 + 0.0 is 0.0
+        (lambda x: x - -0.0, ["subtract"]),
+        (lambda x: x * 0.0, ["multiply"]),  # inf and nan
+        (lambda x: 0.0 - x, ["subtract"]),
+        (lambda x: x * lab.ones((7,)), []),
+        (lambda x: x * lab.ones((2, 7)), ["multiply"]),  # the shape grows
+    ],
+)
+def test_algebra_is_exact_on_signed_zeros_infinities_and_nan(function: Any, left: list[str]) -> None:
+    compiled = lab.function(function, backend="numpy")
+    assert names(compiled, ODD) == left
+    assert compiled(ODD).numpy().tobytes() == function(ODD).numpy().tobytes()
+
+
+def test_common_subexpressions_are_computed_once() -> None:
+    f = lab.function(lambda x, y: (lab.sin(x + y) * 2.0, lab.sin(y + x) * 3.0))
+    assert names(f, ODD, ODD) == ["add", "sin", "multiply", "multiply"]
+
+
+def test_what_nothing_uses_is_dropped_and_constants_are_folded() -> None:
+    def f(x: Any) -> Any:
+        lab.exp(x)
+        return x * lab.sqrt(lab.constant(4.0)) * 1.0
+
+    assert names(lab.function(f), ODD) == ["multiply"]
+
+
+def test_unit_seeds_leave_no_trace() -> None:
+    @lab.function
+    def slope(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = lab.reduce_sum(x * x)
+        return tape.gradient(y, x)
+
+    assert names(slope, ODD) == ["add"]
+
+
+def test_parameters_tell_apart_what_looks_alike() -> None:
+    f = lab.function(lambda x: (lab.reduce_sum(x, axis=0), lab.reduce_sum(x, axis=1)))
+    x = lab.ones((2, 3))
+    f(x)
+    a, b = f(x)
+    assert (a.shape, b.shape) == ((3,), (2,))
+
+
+def test_a_program_runs_line_by_line_too() -> None:
+    f = lab.function(lambda x: lab.sin(x) * x)
+    f(ODD)
+    assert np.array_equal(f.program.run(ODD.numpy())[0], (lab.sin(ODD) * ODD).numpy(), equal_nan=True)
