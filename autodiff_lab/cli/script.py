@@ -132,8 +132,11 @@ def _print_traceback(error: BaseException) -> None:
 def _write(recording: Recording, options: argparse.Namespace) -> None:
     summary = repr(recording).partition(": ")[2].rstrip(">")
     if not recording.applications:
-        print("Nothing was recorded: the script ran no op of autodiff_lab, or ran them in threads, "
-              "which are not heard. Try lab.record() in the function that a thread runs.", file=sys.stderr)
+        print(
+            "Nothing was recorded: the script ran no op of autodiff_lab, or ran them in threads, "
+            "which are not heard. Try lab.record() in the function that a thread runs.",
+            file=sys.stderr,
+        )
     if options.text or not (options.html or options.json or options.svg):
         print(recording.to_text(), flush=True)
     if options.html is not None:

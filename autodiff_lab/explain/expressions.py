@@ -12,6 +12,7 @@ from autodiff_lab.events import Place
 from autodiff_lab.recording.model import Application
 from autodiff_lab.recording.numbers import short
 from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.statements import parsed
 
 OPERATORS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "pow": "**", "matmul": "@", "greater": ">",
@@ -87,9 +88,8 @@ def argument(recording: Recording, application: Application, position: int) -> s
 
 @cache
 def _argument(line: str, op: str, position: int) -> str | None:
-    try:
-        tree = ast.parse(line)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(line)
+    if tree is None:
         return None
     found: list[ast.expr] = []
     for node in ast.walk(tree):

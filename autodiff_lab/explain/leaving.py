@@ -19,6 +19,7 @@ from autodiff_lab.events import Place
 from autodiff_lab.explain.words import STORES
 from autodiff_lab.recording.model import Note, TensorRecord
 from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.statements import parsed
 
 CERTAIN, LIKELY, POSSIBLE, DECIDED = 10.0, 40.0, 200.0, 1000.0
 """Costs: the same value or line, a value that a common line connects, a kept value, and one that decided a branch."""
@@ -134,9 +135,8 @@ def parts_of(line: str) -> Line:
     (['np', 'x2'], ['y'])
     """
     numbers = frozenset(float(n) for n in _NUMBER.findall(line))
-    try:
-        tree = ast.parse(line)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(line)
+    if tree is None:
         words = frozenset(re.findall(r"[A-Za-z_]\w*", line))
         assigned = re.match(r"([A-Za-z_]\w*)\s*[-+*/]?=[^=]", line)
         kept = assigned is not None or line.startswith("return")

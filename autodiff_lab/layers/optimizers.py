@@ -27,6 +27,8 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.arithmetic import sqrt
 from autodiff_lab.ops.math.elementary import clip_by_value
 
+_logger = logging.getLogger("autodiff_lab")
+
 
 def _pair(item: Any) -> tuple[Any, Variable]:
     """One of the pairs that `apply_gradients` takes; the usual slips are a missing zip and the wrong order."""
@@ -39,6 +41,36 @@ def _pair(item: Any) -> tuple[Any, Variable]:
     )
 
 
+def _steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
+    """The pairs that have a gradient, as tensors, checked; the others are logged."""
+    if isinstance(grads_and_vars, (Variable, Tensor)):
+        grads_and_vars = [grads_and_vars]
+    given = [_pair(item) for item in grads_and_vars]
+    pairs = [(convert(g), v) for g, v in given if g is not None]
+    if not pairs:
+        raise InvalidArgumentError(
+            "apply_gradients: no gradient is left, all are None. Is the loss computed inside the tape, from these "
+            "variables? Try tape.explain(loss, variable)."
+        )
+    if len(pairs) < len(given):
+        _logger.warning(
+            "apply_gradients: the gradient of %s is None, so it stays as it is. Try tape.explain(loss, variable).",
+            ", ".join(v.name for g, v in given if g is None),
+        )
+    for tensor, v in pairs:
+        if v._array.dtype not in DIFFERENTIABLE:
+            raise DtypeMismatch(
+                f"apply_gradients: {v.name} is {v.dtype.name}, and a step along a gradient would be cut off. "
+                "Try lab.Variable(..., dtype=lab.float32)."
+            )
+        if tensor._array.shape != v._array.shape:
+            raise ShapeMismatch(
+                f"apply_gradients: the gradient of {v.name} has shape {tensor._array.shape}, the variable "
+                f"{v._array.shape}. Are gradients and variables in the same order?"
+            )
+    return pairs
+
+
 def _rate(value: Any) -> Any:
     """A learning rate: a number or a schedule."""
     if not isinstance(value, LearningRateSchedule):
@@ -49,9 +81,6 @@ def _rate(value: Any) -> Any:
                 f"learning_rate: a number or a schedule is needed, got {value!r}. Try 0.01."
             ) from None
     return value
-
-
-_logger = logging.getLogger("autodiff_lab")
 
 
 class Optimizer:
@@ -133,33 +162,8 @@ class Optimizer:
         InvalidArgumentError
             If no variable has a gradient, or if these are not pairs of a gradient and a variable.
         """
-        if isinstance(grads_and_vars, (Variable, Tensor)):
-            grads_and_vars = [_pair(grads_and_vars)]
-        given = [_pair(item) for item in grads_and_vars]
-        pairs = [(g, v) for g, v in given if g is not None]
-        if not pairs:
-            raise InvalidArgumentError(
-                "apply_gradients: no gradient is left, all are None. Is the loss computed inside the tape, from these "
-                "variables? Try tape.explain(loss, variable)."
-            )
-        if len(pairs) < len(given):
-            names = ", ".join(v.name for g, v in given if g is None)
-            _logger.warning(
-                "apply_gradients: the gradient of %s is None, so it stays as it is. Try tape.explain(loss, variable).",
-                names,
-            )
-        tensors = [convert(g) for g, _ in pairs]
-        for tensor, (_, v) in zip(tensors, pairs, strict=True):
-            if v._array.dtype not in DIFFERENTIABLE:
-                raise DtypeMismatch(
-                    f"apply_gradients: {v.name} is {v.dtype.name}, and a step along a gradient would be cut off. "
-                    "Try lab.Variable(..., dtype=lab.float32)."
-                )
-            if tensor._array.shape != v._array.shape:
-                raise ShapeMismatch(
-                    f"apply_gradients: the gradient of {v.name} has shape {tensor._array.shape}, the variable "
-                    f"{v._array.shape}. Are gradients and variables in the same order?"
-                )
+        pairs = _steps_to_take(grads_and_vars)
+        tensors = [g for g, _ in pairs]
         trace = trace_now()
         if trace is not None:
             if self.clipnorm is None and self.global_clipnorm is None:

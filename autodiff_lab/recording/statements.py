@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import threading
 from collections.abc import Container
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,10 +94,32 @@ class Statements:
         return file
 
 
+_parsing = threading.Lock()
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The syntax tree of a source, None if it has none.
+
+    One at a time: up to Python 3.12 the parser counts its depth for the whole process, and two threads that parse at
+    once make each other fail with a `SystemError`.
+
+    Examples
+    --------
+    >>> parsed("y = x * x").body[0].targets[0].id
+    'y'
+    >>> parsed("y = = x") is None
+    True
+    """
+    with _parsing:
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
+            return None
+
+
 def _read(name: str) -> _File:
-    try:
-        tree = ast.parse("".join(linecache.getlines(name)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed("".join(linecache.getlines(name)))
+    if tree is None:
         return _File({}, frozenset())
     found: dict[int, Statement] = {}
     loops: set[str] = set()
