@@ -76,7 +76,8 @@ def comment(line: Line, program: Program, names: dict[int, str]) -> str:
 
 STATIC = frozenset({
     "sum", "mean", "max", "min", "any", "all", "matmul", "transpose", "reshape", "broadcast_to", "slice", "unslice",
-    "softmax", "log_softmax", "softmax_cross_entropy", "stack", "concat", "gather", "scatter_axis", "where", "select",
+    "softmax", "log_softmax", "softmax_cross_entropy", "stack",
+    "sparse_softmax_cross_entropy", "softmax_minus_label", "concat", "gather", "scatter_axis", "where", "select",
     "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_slope", "one_hot",
     "class_rows", "argmax", "argmin", "conv2d", "max_pool", "avg_pool",
 })  # fmt: skip

@@ -140,6 +140,8 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "matmul": np.matmul,
     "softmax": scipy.special.softmax,
     "log_softmax": scipy.special.log_softmax,
+    "sparse_softmax_cross_entropy": lambda x, n: -np.sum(np.eye(4)[n] * scipy.special.log_softmax(x, -1), -1),
+    "softmax_minus_label": lambda x, n: scipy.special.softmax(x, -1) - np.eye(4)[n],
     "softmax_cross_entropy": lambda x, t: -(t * scipy.special.log_softmax(x, -1)).sum(-1),
     **ARRAYS,
     **MATHEMATICS,

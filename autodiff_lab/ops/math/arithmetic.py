@@ -58,6 +58,18 @@ negative = unary(
 Tensor(-2.0, shape=(), dtype=float32)""", dtypes="any number", raises=("convert",)))
 
 
+def _power(x: Any, y: Any) -> Any:
+    """Products in place of small whole powers of an array: NumPy's power takes ten times as long."""
+    if x.__class__ is np.ndarray and y.__class__ is not np.ndarray and x.dtype.kind == "f":
+        if y == 2:
+            return x * x
+        if y == 3:
+            return x * x * x
+        if y == 1:
+            return x.copy()
+    return operator.pow(x, y)
+
+
 def _power_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     return g * ops.power_slope(x, y, order=1)
 
@@ -67,13 +79,14 @@ def _power_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
 
 
 pow = binary(
-    "pow", operator.pow, _power_rule_x, _power_rule_y,
+    "pow", _power, _power_rule_x, _power_rule_y,
     symbol="^", latex="{{{0}}}^{{{1}}}", locals_latex=("{1} {{{0}}}^{{{1} - 1}}", r"{{{0}}}^{{{1}}} \ln {0}"),
     sentence="raises {0} to the power {1}", expression="{0} ** {1}", domain=(Domain(low=0.0), REALS),
     registered="Pow", operator="pow",
     doc=of_two("x to the power y, elementwise.", "y·x^(y-1) for x; x^y·ln x for y, taken as 0 where x ≤ 0", """
 >>> print(lab.pow([2.0, 3.0], 2.0))
 Tensor([4. 9.], shape=(2,), dtype=float32)""", domain="x > 0, or whole y"))
+
 
 def _falling(y: Any, order: int) -> Any:
     """Give y (y - 1) ... (y - order + 1), the factor before the power after so many derivatives by x."""
@@ -98,7 +111,7 @@ def _falling_slope(y: Any, order: int) -> Any:
 
 def _power_slope(x: Any, y: Any, order: int) -> Any:
     factor = _falling(y, order)
-    value = factor * x ** (y - order)
+    value = factor * _power(x, y - order)
     flat = factor == 0  # there the power may be infinite, and the slope is still 0
     return np.where(flat, value.dtype.type(0), value)[()] if np.any(flat) else value
 

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import aside, general
+from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import trace_now
-from autodiff_lab.ops.array.creation import one_hot
 from autodiff_lab.ops.docs import doc
 
 
@@ -39,6 +37,51 @@ cross_entropy_rows = general(
     doc="The kernel-level cross entropy of each row; `lab.nn.softmax_cross_entropy`.")
 
 
+def _classes(labels: Any, classes: int) -> Any:
+    """The labels with a last axis of length 1, if each is a class number."""
+    labels = np.asarray(labels)
+    if labels.size and (labels.min() < 0 or labels.max() >= classes):
+        raise InvalidArgumentError(f"sparse_softmax_cross_entropy_with_logits: a label is not in [0, {classes})")
+    return labels[..., None].astype(np.intp, copy=False)
+
+
+def _numbered_rows(logits: Any, labels: Any) -> Any:
+    """No array of shares is made: each row is summed once, and the label's element picked out of it."""
+    at = _classes(labels, logits.shape[-1])
+    shifted = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
+    total = np.log(np.add.reduce(np.exp(shifted), axis=-1))
+    return (total - np.take_along_axis(shifted, at, axis=-1)[..., 0])[()]
+
+
+def _softmax_minus_label(logits: Any, labels: Any) -> Any:
+    at = _classes(labels, logits.shape[-1])
+    shares = np.exp(logits - np.maximum.reduce(logits, axis=-1, keepdims=True))
+    shares /= np.add.reduce(shares, axis=-1, keepdims=True)
+    np.put_along_axis(shares, at, np.take_along_axis(shares, at, axis=-1) - shares.dtype.type(1), axis=-1)
+    return shares
+
+
+def _softmax_slope(ops: Any, g: Any, out: Any, logits: Any, labels: Any) -> Any:
+    shares = ops.softmax(logits, axis=-1)
+    return (g - ops.sum(g * shares, axes=(-1,), keepdims=True)) * shares
+
+
+cross_entropy_of_numbers = general(
+    "sparse_softmax_cross_entropy", _numbered_rows,
+    lambda ops, g, out, logits, labels: _with_class(ops, g) * ops.softmax_minus_label(logits, labels), None,
+    warns=False, symbol="cross entropy", latex=r"-\ln \operatorname{{softmax}}({0})_{{{1}}}",
+    locals_latex=(r"\operatorname{{softmax}}({0}) - [{1}]", ""),
+    sentence="measures how far softmax of {0} is from the class {1}", keeps="inputs",
+    registered="SparseSoftmaxCrossEntropyWithLogits",
+    doc="The kernel-level cross entropy of each row with a class number; "
+        "`lab.nn.sparse_softmax_cross_entropy_with_logits`.")
+softmax_minus_label = general(
+    "softmax_minus_label", _softmax_minus_label, _softmax_slope, None, warns=False, symbol="softmax − label",
+    latex=r"\operatorname{{softmax}}({0}) - [{1}]", locals_latex=(r"\left(g - \textstyle\sum g\,y\right) y", ""),
+    sentence="takes softmax of {0}, less 1 at the class {1}", keeps="inputs",
+    doc="Softmax less one at the label; the rule of `sparse_softmax_cross_entropy` uses it.")
+
+
 def _logits(value: Any, name: str) -> Tensor:
     x = convert(value)
     if x._array.dtype not in DIFFERENTIABLE:
@@ -46,13 +89,6 @@ def _logits(value: Any, name: str) -> Tensor:
     if not x._array.ndim:
         raise ShapeMismatch(f"{name}: logits (*b, k) are needed, with a last axis of classes, got a single number.")
     return x
-
-
-def _classes(labels: Any, classes: int) -> Any:
-    """The labels, if each is a class number."""
-    if labels.size and (labels.min() < 0 or labels.max() >= classes):
-        raise InvalidArgumentError(f"sparse_softmax_cross_entropy_with_logits: a label is not in [0, {classes})")
-    return labels
 
 
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
@@ -72,18 +108,13 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
     x = _logits(logits, "sparse_softmax_cross_entropy_with_logits")
     t = convert(labels)
-    classes = x._array.shape[-1] if x._array.ndim else 0
     if t._array.dtype.kind not in "iu":
         raise DtypeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels are class numbers, got {t.dtype.name}. "
                             "Try softmax_cross_entropy_with_logits for shares, or lab.cast to int32.")
     if t._array.shape != x._array.shape[:-1]:
         raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels have shape {t._array.shape}, logits "
                             f"{x._array.shape}; labels need {x._array.shape[:-1]}.")
-    if trace_now() is None:
-        _classes(t._array, classes)
-    else:  # the check belongs to what a compiled function does
-        t = aside("class_numbers", _classes, (t,), classes=classes)
-    return cross_entropy_rows(x, one_hot(t, classes, dtype=x.dtype))
+    return cross_entropy_of_numbers(x, t)
 
 
 def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> Tensor:

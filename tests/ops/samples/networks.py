@@ -18,6 +18,11 @@ def _cross_entropy(rng: np.random.Generator) -> list[Call]:
     return [((*normal(rng, s), rng.dirichlet(np.ones(s[-1]), s[:-1])), {}) for s in ((3,), (2, 3), (2, 2, 4))]
 
 
+@sampler("sparse_softmax_cross_entropy", "softmax_minus_label")
+def _numbered_cross_entropy(rng: np.random.Generator) -> list[Call]:
+    return [((*normal(rng, (*s, 4)), rng.integers(0, 4, s)), {}) for s in ((), (3,), (2, 3), (0,))]
+
+
 def _window(strides: tuple[int, ...], padding: Any, dilations: tuple[int, ...]) -> dict[str, Any]:
     return {"strides": strides, "padding": padding, "dilations": dilations}
 
