@@ -50,7 +50,7 @@ def test_the_program_of_the_readme_can_be_stepped_through(
     step = read_step(root)
     assert step["step"] == backward + 1
     assert "tanh" in step["live"]
-    taken = screenshot(view, f"readme-{theme}", dark=theme == "dark", width=1100, height=640, of=root)
+    taken = screenshot(view, f"readme-{theme}", dark=theme == "dark", width=1320, height=640, of=root)
     if os.environ.get("RENEW_PICTURES"):
         IMAGES.mkdir(exist_ok=True)
         shutil.copyfile(taken, IMAGES / f"explorer-{theme}.png")
