@@ -13,8 +13,9 @@ BIN := $(VENV)/bin
 PACKAGES_STAMP := $(VENV)/.packages-installed
 JAVASCRIPT_STAMP := tests/javascript/node_modules/.installed
 # The first thing a learner sees is the lesson, not a question about news.
+# What a notebook shows is saved with it.
+LAB_DEFAULTS := autodiff_lab/cli/jupyter/labconfig/default_setting_overrides.json
 LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.json
-NO_NEWS := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
 FIRST_LESSON = $(firstword $(sort $(wildcard notebooks/01_*.ipynb)))
 LAB_ARGS ?=
 TEST_ARGS ?=
@@ -26,7 +27,7 @@ WORKERS ?= 2
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
-env: $(PACKAGES_STAMP) javascript chromium ## Make .venv with everything a developer needs.
+env: $(PACKAGES_STAMP) $(LAB_SETTINGS) javascript chromium ## Make .venv with everything a developer needs.
 
 # A bare `venv` fails where Python came without ensurepip (Debian splits it off); the fallbacks are, in order, the
 # system's package as root, virtualenv through a pip that is already there, and a sentence that says what to do.
@@ -42,8 +43,10 @@ $(BIN)/python:
 
 $(PACKAGES_STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-	@mkdir -p $(dir $(LAB_SETTINGS)) && echo '$(NO_NEWS)' >$(LAB_SETTINGS)
 	@touch $@
+
+$(LAB_SETTINGS): $(LAB_DEFAULTS) | $(PACKAGES_STAMP)
+	@mkdir -p $(@D) && cp $< $@
 
 # The type checker for the widgets' JavaScript. node comes from a wheel in .venv, so every machine runs the same one.
 javascript: $(JAVASCRIPT_STAMP)
@@ -61,7 +64,7 @@ chromium:
 	|| echo "Chromium is not installed and cannot be installed by this user; the browser tests will be skipped and say so."
 
 # Learners need neither Chromium nor TypeScript, so `lab` asks for the Python packages only.
-lab: $(PACKAGES_STAMP) ## Open JupyterLab on the first lesson (LAB_ARGS="--no-browser --port 8899").
+lab: $(PACKAGES_STAMP) $(LAB_SETTINGS) ## Open JupyterLab on the first lesson (LAB_ARGS="--no-browser --port 8899").
 	$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS) $(FIRST_LESSON)
 
 test: env ## Run every test: Python, doctests, documents, notebooks, JavaScript, browser, lint, types.

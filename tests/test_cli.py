@@ -249,7 +249,8 @@ def test_no_command_and_options_alone_mean_the_lessons(tmp_path: Path, monkeypat
     class Process:
         """JupyterLab, which is interrupted once and asks whether that is meant."""
 
-        def __init__(self, command: list[str], cwd: Path) -> None:
+        def __init__(self, command: list[str], cwd: Path, env: dict[str, str]) -> None:
+            assert Path(env["JUPYTER_CONFIG_PATH"].split(os.pathsep)[-1], "labconfig").is_dir()
             started.append((command[3:], cwd))
             self.interrupted = False
 

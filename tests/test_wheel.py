@@ -9,7 +9,7 @@ import pytest
 
 from tests.tree import PACKAGE, ROOT, project_files
 
-SHIPPED = {".py", ".js", ".css", ".typed"}
+SHIPPED = {".py", ".js", ".css", ".json", ".typed"}
 
 
 @pytest.fixture(scope="module")

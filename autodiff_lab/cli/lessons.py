@@ -2,6 +2,9 @@
 
 In a checkout these are the files in ``notebooks/``.  An installed package keeps them among its own files, where nobody
 should write, so they are copied to a folder of the user's first; a file that is there already is left alone.
+
+JupyterLab starts with the defaults in ``jupyter/labconfig``: widgets are saved with a notebook, so that whoever opens
+it the next day finds the pictures and not "model not found". What users have set themselves still wins.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 
 PACKAGE = Path(__file__).resolve().parent.parent
 FOLDER = "autodiff_lab_lessons"
+DEFAULTS = Path(__file__).resolve().parent / "jupyter"
 
 
 def add(commands: Any) -> None:
@@ -57,7 +61,7 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
         return 1
     command = jupyter_command(folder, rest)
     print(f"Lessons: {folder}", file=sys.stderr)
-    return _wait(subprocess.Popen(command, cwd=folder))
+    return _wait(subprocess.Popen(command, cwd=folder, env=environment()))
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
@@ -103,6 +107,12 @@ def writable_lessons(source: Path, folder: Path | None = None) -> Path:
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
     return target
+
+
+def environment() -> dict[str, str]:
+    """The environment that JupyterLab starts in: this one, with our defaults for its settings as the last resort."""
+    known = os.environ.get("JUPYTER_CONFIG_PATH")
+    return {**os.environ, "JUPYTER_CONFIG_PATH": os.pathsep.join([*([known] if known else []), str(DEFAULTS)])}
 
 
 def jupyter_command(folder: Path, rest: Sequence[str]) -> list[str]:

@@ -1,8 +1,9 @@
 """What the widgets share: how a widget finds its script and style, and what it leaves where no script runs.
 
 A widget is one folder: `__init__.py` (traits and their validation), `widget.js` (which may import small modules beside
-it) and `widget.css`.  `LabWidget` shows, beside the living widget, a text and a static picture: GitHub, nbconvert and a
-notebook that was reopened without its state show those.
+it) and `widget.css`.  `LabWidget` shows, beside the living widget, a text and a static picture: GitHub, nbconvert and
+other viewers without widgets show those. JupyterLab never does: a notebook that was saved without the state of its
+widgets (Settings, Save Widget State Automatically) says "model not found" there. `autodiff-lab` switches that on.
 """
 
 from __future__ import annotations

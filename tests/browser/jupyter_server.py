@@ -5,7 +5,6 @@ neither the developer's settings change a test nor a test the developer's settin
 """
 
 import json
-import os
 import secrets
 import socket
 import subprocess
@@ -16,6 +15,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from autodiff_lab.cli import lessons
 
 START_SECONDS = 90
 STOP_SECONDS = 20
@@ -64,7 +65,7 @@ def _environment(root: Path) -> dict[str, str]:
         "IPYTHONDIR": "ipython",
     }
     return {
-        **os.environ,
+        **lessons.environment(),  # as the lessons are started
         **{name: str(root / folder) for name, folder in folders.items()},
         "JUPYTER_PLATFORM_DIRS": "1",
     }
