@@ -73,10 +73,14 @@ def attempt(function: Any, *arguments: Any) -> Any:
     except Exception as error:  # noqa: BLE001 - whatever a learner's code raises belongs in the note
         if "ellipsis" in str(error).lower():
             raise stop("BLANK", f"{name} still has a blank (...).") from None
-        raise stop("RAISES", f"{name} raised {type(error).__name__}: {error}") from None
+        message = f"{name} raised {type(error).__name__}: {error}"
+        raise stop(
+            "RAISES", message, f"Call {name} in a new cell with small numbers; the message names the line."
+        ) from None
+    if value is None:  # most often printed instead; no ... is left that the usual hint could speak of
+        raise stop("BLANK", f"{name} returns nothing.", "End it with a return: what is only printed, no check can see.")
     if is_blank(value):
-        said = "returns a blank (...)" if value is ... else "returns nothing"
-        raise stop("BLANK", f"{name} {said}.")
+        raise stop("BLANK", f"{name} returns a blank (...).")
     return value
 
 

@@ -155,7 +155,7 @@ def _ends(interval: Any) -> tuple[float, float]:
     if is_blank(interval):
         raise stop("BLANK", "There is no interval yet.")
     if not isinstance(interval, Sequence) or len(interval) != 2:
-        raise stop("RAISES", "An interval is a pair of numbers, like (0.0, 2.0).")
+        raise stop("RAISES", "An interval is a pair of numbers.", "Write both ends in parentheses, like (0.0, 2.0).")
     return number(interval[0], "the left end"), number(interval[1], "the right end")
 
 

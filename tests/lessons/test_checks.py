@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.lessons import CODES, CheckResult, backward_puzzle, check_gradients
+from autodiff_lab.lessons import CODES, CheckResult, backward_puzzle, check_average_rate, check_gradients
 from autodiff_lab.lessons.attempt import attempt, checked, number, numbers
 from autodiff_lab.lessons.gradients import gradients_of
 from autodiff_lab.lessons.puzzle import SIGNS, BackwardPuzzle, Gate
@@ -244,3 +244,20 @@ def test_the_document_for_teachers_lists_every_code() -> None:
     }
     wanted = {code: (entry.idea, ", ".join(map(str, entry.lessons)) or "all") for code, entry in CODES.items()}
     assert rows == wanted
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "hint"),
+    [
+        (lambda f, a, b: None, "BLANK", "return"),
+        (lambda f, a, b: ..., "BLANK", "Replace every ..."),
+        (lambda f, a, b: 1 / 0, "RAISES", "Call <lambda> in a new cell"),
+        (lambda f, a, b: "nine", "RAISES", "of the kind that was asked for"),
+        (9.0, "RAISES", "of the kind that was asked for"),
+    ],
+)
+def test_the_hint_fits_what_is_wrong_with_an_answer_that_is_none(answer: object, code: str, hint: str) -> None:
+    """Whoever prints in place of returning has no ... to replace, and whoever hands over a word has nothing to call."""
+    result = check_average_rate(answer)
+    assert result.code == code
+    assert hint in result.next_hint

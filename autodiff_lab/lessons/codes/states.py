@@ -11,7 +11,7 @@ CODES: dict[str, Misconception] = {
     "RAISES": Misconception(
         "the code stops",
         "The code stopped before it gave an answer.",
-        "Call it yourself in a new cell with small numbers, and read the last line of the message.",
+        "Look at your answer in a new cell: is it of the kind that was asked for?",
     ),
     "OTHER": Misconception(
         "none of the known ones",
