@@ -28,6 +28,7 @@ _STAND_IN = Path(__file__).parent / "page.js"
 _ROOM = """
 html { color-scheme: light dark; }
 body { margin: 0; padding: 16px; }
+noscript pre { overflow-x: auto; }
 body, .autodiff-lab { background: var(--lab-paper); }
 .explorer { display: flex; flex-direction: column; max-width: 1600px; min-height: calc(100vh - 32px); margin: 0 auto; }
 .explorer .panels { flex: 1 0 auto; }

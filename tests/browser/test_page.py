@@ -275,6 +275,10 @@ def test_without_javascript_the_picture_and_the_trace_are_there(browser: Browser
         page.goto(save(handmade.sine(), tmp_path).as_uri())
         assert page.locator("noscript svg").is_visible()
         assert "multiply" in page.locator("pre").inner_text()
+        page.set_viewport_size({"width": 320, "height": 600})
+        inside, room = (page.locator("pre").evaluate(f"pre => pre.{side}Width") for side in ("scroll", "client"))
+        assert inside > room, "the trace is narrower than this test needs"
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
     finally:
         context.close()
 
