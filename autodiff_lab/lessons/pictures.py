@@ -16,7 +16,7 @@ from autodiff_lab.draw import frames
 from autodiff_lab.draw.curves import account as curves_account
 from autodiff_lab.draw.curves import svg as curves_svg
 from autodiff_lab.draw.jacobian import JacobianTable, Product
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.errors import ConversionError, ShapeMismatch
 from autodiff_lab.exploring.curves import curves_of
 
 if TYPE_CHECKING:
@@ -62,6 +62,11 @@ def jacobian_map(function: Callable[[Any], Any], at: Any, output: str = "y", sou
         Where; shape (*s), and the function's value has shape (*t).
     output, source : str
         What value and argument are called.
+
+    Raises
+    ------
+    ConversionError
+        If the function gives back something that is no tensor, as NumPy's functions do.
 
     Examples
     --------
@@ -121,6 +126,12 @@ def _table(function: Callable[[Any], Any], at: Any, output: str, source: str, pr
     with lab.GradientTape() as tape:
         tape.watch(x)
         y = function(x)
+    if not isinstance(y, lab.Tensor | lab.Variable):
+        kind = type(y).__name__
+        raise ConversionError(
+            f"The function's value is of type {kind}, not a tensor: it left the engine, no tape saw how it was made."
+            " Try the functions of lab, such as lab.cumsum, in place of NumPy's."
+        )
     jacobian = tape.jacobian(y, x, unconnected_gradients=lab.UnconnectedGradients.ZERO)
     return JacobianTable(jacobian.numpy(), y.numpy().shape, x.numpy().shape, output, source, product)
 

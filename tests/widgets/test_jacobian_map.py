@@ -8,9 +8,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import autodiff_lab as lab
 from autodiff_lab import lessons
 from autodiff_lab.draw.jacobian import JacobianTable, svg
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.errors import ConversionError, ShapeMismatch
 from autodiff_lab.widgets.jacobian_map import JacobianMap, facts
 
 
@@ -79,3 +80,10 @@ def test_a_function_without_a_path_has_a_table_of_zeros() -> None:
 def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ShapeMismatch, match="cotangent"):
         lessons.matmul_map(np.ones((3, 4)), np.ones((4, 2)), np.ones((2, 3)))
+
+
+def test_a_function_that_leaves_for_numpy_is_told_so() -> None:
+    """What a learner writes first, np.cumsum, is answered by a sentence and not from inside the package."""
+    with pytest.raises(ConversionError, match=r"ndarray.*left the engine.*lab\.cumsum"):
+        lessons.jacobian_map(np.cumsum, [1.0, 2.0])
+    assert lessons.jacobian_map(lab.cumsum, [1.0, 2.0]).table.matrix.tolist() == [[1.0, 0.0], [1.0, 1.0]]
