@@ -72,6 +72,7 @@ def test_a_function_that_leaves_the_tape_has_values_and_no_slope() -> None:
     np.testing.assert_allclose(curves.rows[0], np.sin(X))
     assert np.isnan(curves.rows[1]).all()
     assert "does not depend on x through the tape" in curves.notes[0]
+    assert "such as lab.sin, in place of those of math or NumPy" in curves.notes[0]
 
 
 def test_a_branch_without_a_path_is_a_gap_in_the_slope_alone() -> None:

@@ -183,7 +183,9 @@ class Sampler:
         if not unconnected:
             return []
         where = "" if unconnected == n else f" at {unconnected} of {n} points"
-        return [f"{self.name} does not depend on x through the tape{where} (its gradient is None): no slope there."]
+        note = f"{self.name} does not depend on x through the tape{where} (its gradient is None): no slope there."
+        instead = " Try the functions of lab, such as lab.sin, in place of those of math or NumPy."
+        return [note + (instead if unconnected == n else "")]
 
     def _continued(self, continued: int, n: int) -> list[str]:
         if not continued:

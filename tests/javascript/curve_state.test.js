@@ -121,6 +121,7 @@ test("sentences say value, slope and direction, and name what is missing", () =>
   assert.match(pointSentence(words, at([2, 0], true), 0.01, undefined), /about 2 and level with slope about 0/);
   assert.equal(pointSentence(words, at([NaN, NaN]), 0.01, undefined), "At x = 1.5, f is undefined.");
   assert.match(pointSentence(words, at([2, NaN]), 0.01, undefined), /has no slope/);
+  assert.match(pointSentence(words, at([Infinity, -Infinity]), 0.01, undefined), /is inf: the curve has no point there\.$/);
   /** @type {import("../../autodiff_lab/widgets/curve_explorer/samples.js").Mark} */
   const kink = { x: 1.5, kind: "kink", limits: [[2, 2], [-1, 1]] };
   assert.match(pointSentence(words, at([2, 0]), 0.01, kink), /slope −1 from the left, 1 from the right; the tape says 0/);

@@ -34,6 +34,7 @@ export function pointSentence(words, point, step, mark) {
     return `${here} there is a kink: slope ${left} from the left, ${right} from the right; the tape says ${short(slope)}.`;
   }
   if (Number.isNaN(value)) return `${here}, ${words.name} is undefined.`;
+  if (!Number.isFinite(value)) return `${here}, ${words.names[0]} is ${short(value)}: the curve has no point there.`;
   const about = point.interpolated ? "about " : "";
   if (Number.isNaN(slope)) return `${here}, ${words.names[0]} is ${about}${short(value)} and has no slope.`;
   return `${here}, ${words.names[0]} is ${about}${short(value)} and ${course(slope)} with slope ${about}${short(slope)}.`;
