@@ -30,11 +30,37 @@ An op between target and source that has no derivative rule raises a plain `Look
 """
 
 import linecache
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 _OURS = str(Path(__file__).parent)
+_EXECUTED = re.compile(r"In\[(\d+)\]")
+_IPYTHON_INPUT = re.compile(r"<ipython-input-(\d+)-")
+
+
+def cell_of(name: str) -> str | None:
+    """``cell 3`` for a file name that a notebook gave to the third cell that ran, None for others."""
+    old_style = _IPYTHON_INPUT.match(name)
+    if old_style is not None:
+        return f"cell {old_style[1]}"
+    number = execution_count(name)
+    if number is not None:
+        return f"cell {number}"
+    return "a notebook cell" if "ipykernel_" in name else None
+
+
+def execution_count(name: str) -> str | None:
+    """Ask IPython which cell a file name belongs to; any failure means that it does not know."""
+    ipython: Any = sys.modules.get("IPython")
+    try:
+        shell = ipython.get_ipython()
+        described = shell.compile.format_code_name(name)
+        match = _EXECUTED.search(described[1]) if described else None
+    except Exception:  # noqa: BLE001 - labels are a courtesy, and shells differ
+        return None
+    return match[1] if match else None
 
 
 def _users_line() -> str:
@@ -46,7 +72,7 @@ def _users_line() -> str:
         return ""
     name, number = frame.f_code.co_filename, frame.f_lineno
     text = linecache.getline(name, number, frame.f_globals).strip()
-    return f"  at {name}, line {number}" + (f": {text}" if text else "")
+    return f"  at {cell_of(name) or name}, line {number}" + (f": {text}" if text else "")
 
 
 class LabError(Exception):

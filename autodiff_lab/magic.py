@@ -17,8 +17,8 @@ import sys
 from types import FrameType
 from typing import Any
 
+from autodiff_lab.errors import execution_count
 from autodiff_lab.recording import Recording, record
-from autodiff_lab.recording.sources import execution_count
 
 USAGE = "Write %%record, %%record name, or %%record -q name; the rest of the cell is what is recorded."
 

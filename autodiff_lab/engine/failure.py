@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.dtypes import public
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, LabError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, LabError, ShapeMismatch, cell_of
 from autodiff_lab.events import Place, place_now, sinks_now
 
 _SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
@@ -26,7 +26,7 @@ def at_line(place: Place | None) -> str:
     if place is None:
         return ""
     text = linecache.getline(*place).strip()
-    return f"\n  at {place[0]}, line {place[1]}" + (f": {text}" if text else "")
+    return f"\n  at {cell_of(place[0]) or place[0]}, line {place[1]}" + (f": {text}" if text else "")
 
 
 def failed(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> LabError:
