@@ -102,6 +102,13 @@ def test_the_traceback_of_a_failing_cell_shows_no_line_of_the_magic(shell: Any) 
     assert "lab.constant([1.0, 2.0])" in captured.stdout
 
 
+FAILING = """try:
+    lab.ones((2, 3)) @ lab.ones((2, 3))
+except ValueError as error:
+    print(str(error).splitlines()[1].split(":")[0].strip())
+"""
+
+
 def test_in_a_real_kernel_cells_are_called_by_their_numbers() -> None:
     """Kernels give cells file names that mean nothing; recordings and errors say ``cell 3``, with magic and without."""
     from jupyter_client.manager import start_new_kernel
@@ -120,8 +127,7 @@ def test_in_a_real_kernel_cells_are_called_by_their_numbers() -> None:
             f"%%record -q first\n{CELL}",
             "with lab.record() as second:\n    z = lab.sin(x)",
             "for r in (first, second):\n    a = r.forward[0]\n    print(r.where(a.place), '|', r.name_of(*a.outputs))",
-            "try:\n    lab.ones((2, 3)) @ lab.ones((2, 3))\nexcept ValueError as error:\n"
-            "    print(str(error).splitlines()[1].split(':')[0].strip())",
+            FAILING,
         ):
             client.execute_interactive(cell, timeout=60, output_hook=listen)
     finally:
