@@ -72,11 +72,15 @@ def _environment(root: Path) -> dict[str, str]:
 
 
 def _silence_the_news(root: Path) -> None:
-    """Switch off the question about news, which only a settings file does."""
+    """Switch off the question about news, and the dropping of cells out of sight; only settings files do."""
     settings = root / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     answers = {"fetchNews": "false", "checkForUpdates": False}
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(answers), encoding="utf-8")
+    # Cells out of sight are in the page too: a test that counts outputs must not depend on where the page is scrolled.
+    notebook = root / "settings" / "@jupyterlab" / "notebook-extension"
+    notebook.mkdir(parents=True)
+    (notebook / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}), encoding="utf-8")
 
 
 def _command(port: int, token: str, folder: Path) -> list[str]:

@@ -16,18 +16,14 @@ LOCKED = "Closed until you commit a prediction above."
 
 
 def play(open_notebook: OpenNotebook, path: Path) -> View:
-    """Open a lesson with every cell in the page, and run it; JupyterLab drops cells that are out of sight."""
+    """Open a lesson with every cell in the page, and run it."""
     view = open_notebook(path, run=False)
-    count = view.page.evaluate(
-        """() => {
-            const { content } = window.jupyterapp.shell.currentWidget;
-            content.notebookConfig = { ...content.notebookConfig, windowingMode: 'none' };
-            return content.widgets.filter(cell => cell.model.type === 'code').length;
-        }"""
-    )
     view.page.wait_for_function(
         "() => document.querySelectorAll('.jp-Notebook .jp-Cell').length"
         " === window.jupyterapp.shell.currentWidget.content.widgets.length"
+    )
+    count = view.page.evaluate(
+        "() => window.jupyterapp.shell.currentWidget.content.widgets.filter(c => c.model.type === 'code').length"
     )
     view.page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-all-cells')")
     notebook_is_done(view.page, count, 120_000)
