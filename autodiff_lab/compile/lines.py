@@ -79,7 +79,7 @@ STATIC = frozenset({
     "softmax", "log_softmax", "softmax_cross_entropy", "stack",
     "sparse_softmax_cross_entropy", "softmax_minus_label", "concat", "gather", "scatter_axis", "where", "select",
     "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_slope", "one_hot",
-    "class_rows", "argmax", "argmin", "conv2d", "max_pool", "avg_pool",
+    "argmax", "argmin", "max_pool",
 })  # fmt: skip
 """Ops whose result has a shape that follows from those of its inputs; all elementwise ones beside these."""
 

@@ -134,11 +134,6 @@ class Trace:
         """A tensor that depends on shapes and dtypes alone."""
         self._made.add(tensor._id)
 
-    def note_computed(self, tensor: Tensor, name: str, kernel: Any, ins: tuple[Tensor, ...], params: Any) -> None:
-        """A tensor that our own code computed outside of the ops, with the kernel that does it again."""
-        if not self.refusals:
-            self._line(Op(name, kernel, None, doc=name), ins, params, (tensor,))
-
     def note_peek(self, tensor: Tensor, how: str) -> None:
         """A value was read; that matters if it hangs on what comes in."""
         if not self.refusals and self._resolved(tensor) in self._depends:

@@ -21,7 +21,7 @@ from autodiff_lab.engine.op import Op, register
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import NotOneTensor
-from autodiff_lab.events import fresh_id, sinks_now, trace_now
+from autodiff_lab.events import fresh_id, sinks_now
 
 # Values follow IEEE 754 and say nothing. NumPy attributes a warning to the module that calls it, so a filter for our
 # modules silences it and leaves the user's own NumPy code alone. Setting `np.errstate` for each op would cost more than
@@ -263,17 +263,3 @@ def apply_op(op: Op, ins: tuple[Tensor, ...], params: dict[str, Any]) -> Any:
     if sinks:
         record_application(sinks, op, out, ins, params)
     return out
-
-
-def aside(name: str, kernel: Callable[..., Any], ins: tuple[Tensor, ...], **params: Any) -> Tensor:
-    """Run a kernel that is no op: no tape and no listener hears of it, a trace does, and will run it again."""
-    trace = trace_now()
-    try:
-        tensor = wrap(kernel(*(t._array for t in ins), **params))
-    except Exception:
-        if trace is not None:
-            trace.refuse(f"{name} fails, and what happens then hangs on values")
-        raise
-    if trace is not None:
-        trace.note_computed(tensor, name, kernel, ins, params)
-    return tensor
