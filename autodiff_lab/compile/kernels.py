@@ -16,7 +16,7 @@ from autodiff_lab.compile.loops import BLOCK, Parts, Writer, constant_text, modu
 from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.compile.regions import Region
 from autodiff_lab.compile.source import Kernel
-from autodiff_lab.compile.store import load
+from autodiff_lab.kernels.store import load
 
 
 def flat(array: Any) -> Any:

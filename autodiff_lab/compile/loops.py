@@ -198,7 +198,7 @@ def module_text(region: Region, program: Program, parts: Parts) -> str:
         "from math import sqrt",
         "from numba import njit",
         f"from numpy import {kind} as number, bool_, empty, int32",
-        f"from autodiff_lab.compile.vector_maths import {family}, add_up, choose, is_far, larger, smaller",
+        f"from autodiff_lab.kernels.jit.vector_maths import {family}, add_up, choose, is_far, larger, smaller",
         "zero, one = number(0), number(1)",
         *(f'{name} = {family}["{name}"]' for name in used),
         *(f"{names[i]} = {constant_text(value)}" for i, value in parts.constants.items()),

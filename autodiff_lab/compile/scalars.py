@@ -17,7 +17,7 @@ from autodiff_lab.compile.passes import one_value
 from autodiff_lab.compile.program import Program
 from autodiff_lab.compile.regions import Region
 from autodiff_lab.compile.source import Kernel
-from autodiff_lab.compile.store import load
+from autodiff_lab.kernels.store import load
 
 FEWEST, MOST_STRAIGHT = 8, 300
 """Fewer ops are quicker with NumPy; more are interpreted."""
@@ -89,7 +89,7 @@ def _prelude(kind: str) -> list[str]:
         "from math import sqrt",
         "from numba import njit",
         f"from numpy import {kind} as number",
-        "from autodiff_lab.compile.vector_maths import DOUBLE, choose, larger, smaller",
+        "from autodiff_lab.kernels.jit.vector_maths import DOUBLE, choose, larger, smaller",
         "zero, one = number(0), number(1)",
     ]
 

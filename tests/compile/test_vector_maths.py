@@ -33,7 +33,7 @@ TRUE: dict[str, Callable[[Any], Any]] = {
 
 def computed(name: str, x: np.ndarray) -> np.ndarray:
     """Our function in a loop, as generated code calls it."""
-    from autodiff_lab.compile.vector_maths import SINGLE
+    from autodiff_lab.kernels.jit.vector_maths import SINGLE
 
     scope: dict[str, Any] = {"f": SINGLE[name]}
     exec("def loop(x, out):\n    for i in range(x.size):\n        out[i] = f(x[i])\n", scope)

@@ -48,7 +48,7 @@ def _nowhere() -> None:
 
 
 def _made_with() -> str:
-    here = Path(__file__).parent / "vector_maths.py"
+    here = Path(__file__).parent / "jit" / "vector_maths.py"
     return "\n".join([here.read_text(encoding="utf-8"), *(importlib.metadata.version(p) for p in ("numba", "numpy"))])
 
 

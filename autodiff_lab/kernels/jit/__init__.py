@@ -1,0 +1,1 @@
+"""Numba kernels: overrides of the reference, compiled when they are first wanted; importing them imports Numba."""
