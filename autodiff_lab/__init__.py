@@ -55,6 +55,7 @@ from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import name_scope
+from autodiff_lab.kernels.memory import keep_freed_memory as _keep_freed_memory
 from autodiff_lab.ops.array.casting import cast, identity, stop_gradient
 from autodiff_lab.ops.array.creation import (
     eye,
@@ -265,6 +266,9 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+_keep_freed_memory()
 
 
 def load_ipython_extension(ipython: Any) -> None:
