@@ -13,6 +13,8 @@ from hypothesis import settings
 collect_ignore_glob = ["benchmarks/*", "data/*", "javascript/*"]
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Results must not hang on what a thread in the background has compiled by now; tests of kernels choose for themselves.
+os.environ.setdefault("AUTODIFF_LAB_KERNELS", "numpy")
 
 # The machines that run the tests differ in speed, so no example has a deadline; CI draws the same examples every time.
 settings.register_profile("here", deadline=None)

@@ -6,6 +6,7 @@ as before, compiled anew in each process; one warning says so.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import os
@@ -47,14 +48,21 @@ def _nowhere() -> None:
         )
 
 
-def _made_with() -> str:
-    here = Path(__file__).parent / "jit" / "vector_maths.py"
-    return "\n".join([here.read_text(encoding="utf-8"), *(importlib.metadata.version(p) for p in ("numba", "numpy"))])
+@functools.cache
+def made_with() -> str:
+    """What compiled code hangs on beside its own text: code that is compiled into it, and versions."""
+    here = Path(__file__).parent / "jit"
+    shared = [
+        path.read_text(encoding="utf-8")
+        for path in sorted([*here.glob("vector_maths*.py"), here / "gemm.py"])
+        if path.exists()
+    ]
+    return "\n".join([*shared, *(importlib.metadata.version(name) for name in ("numba", "numpy"))])
 
 
 def load(text: str) -> types.ModuleType:
     """The module of a generated text; ``CACHE`` in it says whether Numba may keep machine code beside it."""
-    name = "autodiff_lab_kernel_" + hashlib.sha256((_made_with() + text).encode()).hexdigest()[:24]
+    name = "autodiff_lab_kernel_" + hashlib.sha256((made_with() + text).encode()).hexdigest()[:24]
     with _lock:
         found = _modules.get(name)
         if found is not None:

@@ -1,0 +1,168 @@
+"""Choosing between NumPy's kernel and Numba's: who answers when, and that nothing is ever lost by it."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autodiff_lab.kernels import background, choose, threshold
+from autodiff_lab.kernels.choose import Chosen, kernels_in_use, use_kernels
+
+FLOAT = np.dtype("float32")
+
+
+def plainly(x: Any) -> str:
+    """The reference."""
+    return "numpy"
+
+
+def quickly(x: Any) -> Any:
+    """The override, which declines arrays of rank 2."""
+    return NotImplemented if x.ndim == 2 else "numba"
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> Chosen:
+    """Return a kernel whose override needs no compiler."""
+    made = Chosen("made up", plainly, "nowhere.nothing", lambda x: x.size)
+    quickly.loops, quickly.sample, quickly.chars = (), None, {"f"}  # type: ignore[attr-defined]
+    made._faster = quickly
+    monkeypatch.setitem(choose._state, "mode", "auto")
+    return made
+
+
+@pytest.fixture
+def kept_thresholds(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Send what is measured to a folder of this test."""
+    monkeypatch.setenv("AUTODIFF_LAB_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def test_small_work_asks_for_nothing(kernel: Chosen) -> None:
+    assert kernel(np.zeros(10, FLOAT)) == "numpy"
+    background.wait()
+    assert kernel.least == {}
+
+
+def test_large_work_is_answered_by_numpy_until_the_override_is_there(kernel: Chosen) -> None:
+    large = np.zeros(choose.WORTH_ASKING, FLOAT)
+    holding = threading.Event()
+    background.ask(holding.wait)
+    assert kernel(large) == "numpy"
+    holding.set()
+    background.wait()
+    assert kernel(large) == "numba"
+
+
+def test_the_threshold_decides_and_what_is_declined_goes_to_numpy(kernel: Chosen) -> None:
+    assert kernel.prepare(FLOAT)
+    kernel.least["f"] = 100
+    assert [kernel(np.zeros(n, FLOAT)) for n in (99, 100)] == ["numpy", "numba"]
+    assert kernel(np.zeros((20, 20), FLOAT)) == "numpy"
+
+
+def test_other_dtypes_stay_with_numpy_and_say_why(kernel: Chosen) -> None:
+    with use_kernels("numba"):
+        assert kernel(np.zeros(10, np.float16)) == "numpy"
+    assert "float16" in kernel.failures["e"]
+
+
+def test_modes(kernel: Chosen) -> None:
+    small = np.zeros(1, FLOAT)
+    with use_kernels("numba"):
+        assert kernel(small) == "numba"
+        with use_kernels("numpy"):
+            assert kernel(np.zeros(10**6, FLOAT)) == "numpy"
+        assert kernel(small) == "numba"
+    with pytest.raises(ValueError, match="unknown mode 'fast'"), use_kernels("fast"):
+        pass
+
+
+def test_an_override_that_cannot_be_had_is_a_reason_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Chosen("made up", plainly, "nowhere.nothing", lambda x: x.size)
+    monkeypatch.setitem(choose.CHOSEN, "made up", made)
+    with use_kernels("numba"):
+        assert made(np.zeros(3, FLOAT)) == "numpy"
+    assert "nowhere" in kernels_in_use()["made up"]
+
+
+def test_without_numba_numpy_answers(kernel: Chosen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(choose._state, "numba", False)
+    assert not kernel.prepare(FLOAT)
+    assert kernel(np.zeros(10**6, FLOAT)) == "numpy"
+    assert kernel.failures == {"f": "Numba is not installed"}
+
+
+def spinning(rounds: Callable[[int], int]) -> Callable[[Any], None]:
+    """Make a function whose cost is known."""
+
+    def function(x: Any) -> None:
+        for _ in range(rounds(x.size)):
+            pass
+
+    return function
+
+
+def sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Make one array."""
+    return [np.zeros(work, dtype)], {}
+
+
+@pytest.mark.parametrize(
+    ("ours", "least"),
+    [(lambda n: 30_000, 16_384.0), (lambda n: 10 * n, -1.0), (lambda n: n // 100, 0.0)],
+    ids=["costly start", "slower always", "faster always"],
+)
+def test_thresholds_are_measured(ours: Callable[[int], int], least: float) -> None:
+    # Ratios of four and more: the test does not hang on how fast the machine is.
+    found = threshold.measured(spinning(lambda n: n * 4), spinning(ours), sample, FLOAT)
+    assert found == least
+
+
+def test_thresholds_are_kept_and_read_again(kept_thresholds: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(threshold, "measured", lambda *rest: calls.append("measured") or 4096.0)
+    faster = SimpleNamespace(sample=sample)
+    kernel = SimpleNamespace(name="made up", reference=plainly)
+    assert [threshold.threshold(kernel, faster, FLOAT) for _ in range(2)] == [4096.0, 4096.0]  # type: ignore[arg-type]
+    assert calls == ["measured"]
+    (kept_thresholds / "thresholds.json").write_text("{ half a file", encoding="utf-8")
+    assert threshold.threshold(kernel, faster, FLOAT) == 4096.0  # type: ignore[arg-type]
+    assert len(calls) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_asks_again(kernel: Chosen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(choose.CHOSEN, "made up", kernel)
+    holding = threading.Event()
+    background.ask(holding.wait)
+    large = np.zeros(choose.WORTH_ASKING, FLOAT)
+    assert kernel(large) == "numpy"  # asked for, not there
+    child = os.fork()
+    if child == 0:
+        first = kernel(large)
+        background.wait()
+        os._exit(0 if (first, kernel(large)) == ("numpy", "numba") else 1)
+    holding.set()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_process_ends_while_something_is_compiled() -> None:
+    program = "from autodiff_lab.kernels import background; background.ask(lambda: __import__('numba'))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_an_unknown_mode_in_the_environment_is_told() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", "import autodiff_lab.kernels.choose"],
+        env=os.environ | {"AUTODIFF_LAB_KERNELS": "fast"}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert b"AUTODIFF_LAB_KERNELS='fast' is unknown. Try one of" in told.stderr
