@@ -17,7 +17,7 @@ from typing import Any, overload
 
 from autodiff_lab.compile.entry import Compiled, Refused, compiled
 from autodiff_lab.compile.program import Program
-from autodiff_lab.compile.signature import Call, copy_of, take_apart
+from autodiff_lab.compile.signature import Call, copy_of, quick_key, take_apart
 from autodiff_lab.compile.surroundings import Effects, Surroundings
 from autodiff_lab.compile.trace import Refusal, Trace
 from autodiff_lab.compile.watching import Watch
@@ -61,27 +61,26 @@ class Function:
             return self._eagerly(args, kwargs)
         arrays: list[Any] = []
         key: list[Any] = []
-        for x in args:
-            if x.__class__ is not Tensor:
-                break
-            array = x._array
-            arrays.append(array)
-            key.append(array.shape)
-            key.append(array.dtype.char)
-        else:
-            if not kwargs:
-                entry = self._fast.get(tuple(key))
-                if entry is not None and entry.surroundings.unchanged():
-                    done, result = entry.call(arrays)
-                    if done:
-                        return result
-        return self._slowly(take_apart(self.python_function, args, kwargs), tuple(key), bool(kwargs))
+        quick = quick_key(args, arrays, key)
+        if quick and kwargs:
+            key.append(Function)  # a dict among the arguments is not the keywords
+            quick = quick_key((kwargs,), arrays, key)
+        if quick:
+            entry = self._fast.get(tuple(key))
+            if entry is not None and entry.surroundings.unchanged():
+                done, result = entry.call(arrays)
+                if done:
+                    return result
+        return self._slowly(take_apart(self.python_function, args, kwargs), tuple(key) if quick else None)
 
-    def _slowly(self, call: Call, key: tuple[Any, ...], keywords: bool) -> Any:
+    def _slowly(self, call: Call, key: tuple[Any, ...] | None) -> Any:
+        """Serve a call that is not known by its quick key yet, if it has one."""
         entry = self._entries.get(call.key)
         if isinstance(entry, Compiled) and entry.surroundings.unchanged():
             done, result = entry.call([t._array for t in call.tensors])
             if done:
+                if key is not None:
+                    self._fast[key] = entry
                 return result
             self.fallbacks += 1
             return self._plainly(call)
@@ -91,10 +90,8 @@ class Function:
         with self._lock:
             result = self._trace(call)
         made = self._entries.get(call.key)
-        if isinstance(made, Compiled) and not keywords and len(key) == 2 * len(call.tensors) and not call.objects:
-            args, _ = call.rebuild(call.tensors)
-            if all(x.__class__ is Tensor for x in args):
-                self._fast[key] = made
+        if key is not None and isinstance(made, Compiled):
+            self._fast[key] = made
         return result
 
     def _plainly(self, call: Call) -> Any:

@@ -7,7 +7,7 @@ identity.  NumPy arrays become tensors.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,41 @@ class Call(NamedTuple):
     objects: list[Any]  # kept by identity; the cache holds them, so that ids are not used again
     rebuild: Callable[[list[Tensor]], tuple[tuple[Any, ...], dict[str, Any]]]
     names: list[str]
+
+
+def quick_key(given: Iterable[Any], arrays: list[Any], key: list[Any]) -> bool:
+    """Collect the arrays of a call and what makes it alike to others; False where `take_apart` must look closer.
+
+    Before each call of a compiled function this must be quick, so it knows the plainest structures only: lists, tuples
+    and dicts of tensors, variables and Python values.  Their arrays come in the order of `take_apart`.
+    """
+    for x in given:
+        kind = x.__class__
+        if kind is Tensor:
+            array = x._array
+            arrays.append(array)
+            key.append(array.shape)
+            key.append(array.dtype.char)
+        elif kind is list or kind is tuple:
+            key.append(kind)
+            key.append(len(x))
+            if not quick_key(x, arrays, key):
+                return False
+        elif kind is Variable:
+            key.append(kind)
+            key.append(id(x))
+        elif kind is dict:
+            if not all(name.__class__ is str for name in x):
+                return False
+            key.append((dict, *x))
+            if not quick_key(x.values(), arrays, key):
+                return False
+        elif kind in _BY_VALUE:
+            key.append(kind)
+            key.append(repr(x) if kind is float or kind is complex else x)  # 0.0 and -0.0 are equal, nan is not
+        else:
+            return False
+    return True
 
 
 def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
