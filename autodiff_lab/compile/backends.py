@@ -15,6 +15,7 @@ from autodiff_lab.compile.program import Program
 from autodiff_lab.compile.regions import Region, find_regions
 from autodiff_lab.compile.scalars import scalar_kernel
 from autodiff_lab.compile.source import Code, Kernel, Step, generate
+from autodiff_lab.kernels.choose import Chosen
 
 
 def code_of(program: Program, backend: str) -> Code:
@@ -22,6 +23,9 @@ def code_of(program: Program, backend: str) -> Code:
     names = names_of(program)
     if backend == "numpy" or find_spec("numba") is None:
         return generate(program, list(program.lines), names)
+    for line in program.lines:
+        if isinstance(line.op.kernel, Chosen):  # compiled now, so that no call waits or changes its kernel half way
+            line.op.kernel.prepare(program.values[line.ins[0]].dtype)
     skipped: list[str] = []
     code = generate(program, fused(program, names, skipped), names)
     return replace(code, skipped=tuple(skipped))
