@@ -8,6 +8,7 @@ from autodiff_lab.engine.apply import binary
 from autodiff_lab.engine.convert import convert_pair
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.kernels.blas import matmul as multiply
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.docs import doc
 
@@ -61,7 +62,7 @@ def _folded(ops: Any, g: Any, matrix: Any) -> Any:
 
 
 def _product(x: Any, y: Any) -> Any:
-    out = x @ y
+    out = multiply(x, y)
     return out if out.dtype is x.dtype else out.astype(x.dtype)  # NumPy multiplies bfloat16 in float32
 
 

@@ -1,0 +1,220 @@
+"""Matrix products with the BLAS that suits the CPU; the kernel under `matmul`, and an address for Numba kernels.
+
+NumPy multiplies, and its OpenBLAS picks the kernels that suit the CPU.  Where it picked some that leave AVX-512 idle,
+large products of float32 and float64 go to a second OpenBLAS, if the wheel ``scipy-openblas32`` is installed (the extra
+``blas`` brings it).  The choice hangs on these facts and on no measurement, so a machine gives the same bits each time.
+It is made at the first large product; importing this module loads nothing.
+
+A user who sets ``OPENBLAS_CORETYPE`` has chosen OpenBLAS's kernels, and they are used.  ``AUTODIFF_LAB_BLAS`` in the
+environment goes further: ``numpy`` keeps every product with NumPy, ``second`` takes the second library in spite of
+``OPENBLAS_CORETYPE``.  `describe` tells what was chosen and why.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from autodiff_lab.kernels.libraries import Library
+
+WISHES = ("auto", "numpy", "second")
+LEAST = 1 << 20
+"""Multiplications from which on a call of the second library pays."""
+_WISH = os.environ.get("AUTODIFF_LAB_BLAS", "auto")
+if _WISH not in WISHES:
+    raise ValueError(f"AUTODIFF_LAB_BLAS={_WISH!r} is unknown. Try one of {WISHES}.")
+
+ndarray = np.ndarray
+_lock = threading.Lock()
+
+
+class Routine(NamedTuple):
+    """Where ``cblas_sgemm`` or ``cblas_dgemm`` begins in memory, and how many bytes its integers have."""
+
+    address: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The libraries of this process: the second one if it serves, NumPy's own if it is known, and why."""
+
+    second: Library | None
+    own: Library | None
+    why: str
+
+
+class _State:
+    """What is known so far: nothing, until the first large product."""
+
+    choice: Choice | None = None
+    products: dict[Any, Any] | None = None  # by dtype, the functions of the second library; empty if NumPy serves
+
+
+def matmul(x: Any, y: Any) -> Any:
+    """Return ``x @ y``, by the fastest library at hand.
+
+    Parameters
+    ----------
+    x, y : ndarray or NumPy scalar
+        Of any shapes and dtypes that ``@`` takes; transposed views are not copied.
+
+    Returns
+    -------
+    ndarray
+        What ``x @ y`` gives, with other rounding where the second library serves: it adds products in another order.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Those of ``x @ y``.
+
+    Examples
+    --------
+    >>> from autodiff_lab.kernels import blas
+    >>> import numpy as np
+    >>> x = np.ones((200, 300), np.float32)
+    >>> float(blas.matmul(x, x.T)[0, 0])
+    300.0
+    """
+    if x.size * y.size < LEAST:  # at least the number of multiplications, and quick to know
+        return x @ y
+    products = _State.products
+    if products is None:
+        products = _products()
+    if not products or x.__class__ is not ndarray or y.__class__ is not ndarray or x.dtype is not y.dtype:
+        return x @ y
+    product = products.get(x.dtype)
+    if product is None:
+        return x @ y
+    if x.ndim == 2 == y.ndim:
+        out = product(x, y)
+    elif x.ndim > 1 < y.ndim:
+        out = _stacked(product, x, y)
+    else:
+        return x @ y
+    return x @ y if out is None else out
+
+
+def _stacked(product: Any, x: Any, y: Any) -> Any:
+    """Products of stacks, one matrix after the other; a stack times one matrix is a single product of all its rows."""
+    if y.ndim == 2:
+        if not x.flags.c_contiguous:
+            return None
+        out = product(x.reshape(-1, x.shape[-1]), y)
+        return None if out is None else out.reshape(*x.shape[:-1], y.shape[-1])
+    if x.shape[-2] * x.shape[-1] * y.shape[-1] < LEAST or x.shape[-1] != y.shape[-2]:
+        return None
+    try:
+        stack = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    except ValueError:
+        return None
+    out = np.empty((*stack, x.shape[-2], y.shape[-1]), x.dtype)
+    x, y = np.broadcast_to(x, (*stack, *x.shape[-2:])), np.broadcast_to(y, (*stack, *y.shape[-2:]))
+    for place in np.ndindex(stack):
+        if product(x[place], y[place], out[place]) is None:
+            return None
+    return out
+
+
+def _products() -> dict[Any, Any]:
+    """By dtype, the products of the second library; made once."""
+    if _State.products is None:
+        from autodiff_lab.kernels.calling import products_of
+
+        choice = chosen()
+        made = products_of(choice.second, choice.own) if choice.second and choice.own else {}
+        _State.products = made
+    return _State.products
+
+
+def chosen() -> Choice:
+    """The libraries of this process; looked for once, and never before the first large product."""
+    if _State.choice is None:
+        with _lock:
+            if _State.choice is None:
+                _State.choice = _choose()
+    return _State.choice
+
+
+def _choose() -> Choice:
+    from autodiff_lab.kernels import libraries
+
+    own = libraries.of_numpy()
+    if _WISH == "numpy":
+        return Choice(None, own, "AUTODIFF_LAB_BLAS=numpy says so")
+    if own is None:
+        return Choice(None, None, "it was not built with OpenBLAS, or not as its wheels are")
+    if "OPENBLAS_CORETYPE" in os.environ and _WISH != "second":
+        return Choice(None, own, f"OPENBLAS_CORETYPE={os.environ['OPENBLAS_CORETYPE']} chooses its kernels")
+    if own.suits or not libraries.has_wide_registers():
+        return Choice(None, own, "its kernels are those for this CPU")
+    second = libraries.second()
+    if second is None:
+        return Choice(None, own, "scipy-openblas32, which has faster kernels for this CPU, is not installed")
+    if not second.suits:
+        return Choice(None, own, f"scipy-openblas32 has no faster kernels for this CPU, only {second.core}")
+    return Choice(second, own, "they use AVX-512, NumPy's do not")
+
+
+def routine(dtype: Any) -> Routine | None:
+    """Return where the matrix product of the best library begins, for Numba kernels that call it by its address.
+
+    Parameters
+    ----------
+    dtype : dtype or str
+        float32 or float64.
+
+    Returns
+    -------
+    Routine or None
+        ``(address, width)``, to be passed on to `kernels.jit.gemm.call_gemm`; the address of ``cblas_sgemm`` or
+        ``cblas_dgemm``, and the bytes of an integer there.  None for other dtypes, and where no library is known whose
+        functions can be told.  The address holds for this process and its forks.
+
+    Examples
+    --------
+    >>> from autodiff_lab.kernels import blas
+    >>> found = blas.routine("float32")
+    >>> found is None or found.width in (4, 8)
+    True
+    >>> blas.routine("int32") is None
+    True
+    """
+    name = {"f": "cblas_sgemm", "d": "cblas_dgemm"}.get(np.dtype(dtype).char)
+    choice = chosen()
+    library = choice.second or choice.own
+    if name is None or library is None:
+        return None
+    return Routine(library.address(name), library.width)
+
+
+def describe() -> str:
+    """Say which library multiplies matrices here, and why.
+
+    Examples
+    --------
+    >>> from autodiff_lab.kernels import blas
+    >>> "products" in blas.describe()
+    True
+    """
+    choice = chosen()
+    own = f"NumPy's OpenBLAS {choice.own.version} ({choice.own.core} kernels)" if choice.own else "NumPy's BLAS"
+    if choice.second is None:
+        return f"all products run on {own}: {choice.why}"
+    second = f"a second OpenBLAS, {choice.second.version} ({choice.second.core} kernels: {choice.why})"
+    return f"large products run on {second}; the others on {own}"
+
+
+def _after_fork() -> None:
+    global _lock  # noqa: PLW0603 - a lock that another thread held is held for ever in the child
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
