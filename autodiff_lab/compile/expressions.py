@@ -2,9 +2,18 @@
 
 `{0}`, `{1}` are the inputs.  The names are those of `vector_maths`.  An op that is not listed is not fused: its line
 runs with NumPy.  Arithmetic gives the bits of the eager op; the functions differ from NumPy's by the ulp measured.
+`expression` also knows ops whose text hangs on a constant or a parameter, such as powers.
 """
 
 from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.compile.program import Line, Program
 
 EXPRESSIONS: dict[str, str] = {
     "add": "{0} + {1}",
@@ -54,5 +63,94 @@ FUNCTIONS = frozenset({"exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "si
 """Names that stand for other code in float32 and in float64."""
 ANGLES = frozenset({"sin", "cos"})
 """Ops whose argument must not be too far out."""
-WHOLE_POWERS = {1: "{0}", 2: "{0} * {0}"}
-"""Constant exponents for which NumPy multiplies too, so that the bits agree."""
+
+LOOPED: dict[str, str] = {
+    "floor": "floor({0})",
+    "ceil": "ceil({0})",
+    "rint": "nearest({0})",
+    "sign": "choose({0} > zero, one, choose({0} < zero, -one, choose({0} == zero, zero, {0})))",
+    "elu": "choose({0} > zero, {0}, expm1(smaller({0}, zero)))",
+    "relu6": "smaller(larger({0}, zero), number(6))",
+    "hard_sigmoid": "smaller(larger({0} + number(3), zero), number(6)) / number(6)",
+    "hard_silu": "{0} * (smaller(larger({0} + number(3), zero), number(6)) / number(6))",
+    "hard_tanh": "smaller(larger({0}, -one), one)",
+    "log_sigmoid": "-softplus(-{0})",
+    "silu": "{0} * sigmoid({0})",
+    "mish": "{0} * tanh(softplus({0}))",
+    "tanh_shrink": "{0} - tanh({0})",
+    "squareplus": "({0} + sqrt({0} * {0} + number(4))) / number(2)",
+    "sigmoid_cross_entropy": "softplus({0}) - {0} * {1}",
+    "not_zero": "choose({0} != zero, one, zero)",
+    "divide_no_nan": "choose({1} == zero, zero, {0} / {1})",
+    "multiply_no_nan": "choose({1} == zero, zero, {0} * {1})",
+    "reciprocal_no_nan": "choose({0} == zero, zero, one / {0})",
+    "xlogy": "choose({0} == zero, zero, {0} * log({1}))",
+    "xlog1py": "choose({0} == zero, zero, {0} * log1p({1}))",
+    "xdivy": "choose({0} == zero, zero, {0} / {1})",
+    "is_nan": "{0} != {0}",
+    "is_inf": "abs({0}) == infinity",
+    "is_finite": "abs({0}) < infinity",
+    "logical_xor": "{0} != {1}",
+    "logical_not": "not {0}",
+}
+"""Ops that loops over arrays compute beside those above."""
+_CALLED = re.compile(r"\b([a-z]\w*)\(")
+
+
+def expression(line: Line, program: Program) -> str | None:
+    """The expression of a line in a loop, None where no loop can compute it."""
+    name = line.op.name
+    found = EXPRESSIONS.get(name) or LOOPED.get(name)
+    if found is not None:
+        return found
+    special = _SPECIAL.get(name)
+    return special(line, program) if special is not None else None
+
+
+def functions_in(text: str) -> frozenset[str]:
+    """The elementary functions that an expression calls."""
+    return FUNCTIONS.intersection(_CALLED.findall(text))
+
+
+def _exponent(line: Line, program: Program) -> Any:
+    """The exponent of a power if it is one number that is known, as the eager kernel would see it."""
+    value: Any = program.constants.get(line.ins[1])
+    known = isinstance(value, np.floating) and value.dtype == program.values[line.ins[0]].dtype
+    return value if known and math.isfinite(float(value)) else None
+
+
+def _product(exponent: Any) -> str | None:
+    """A small whole power as products: the eager kernel multiplies too, in this order."""
+    return {0: "one", 1: "{0}", 2: "{0} * {0}", 3: "{0} * {0} * {0}"}.get(
+        int(exponent) if exponent == int(exponent) else -1
+    )
+
+
+def _pow(line: Line, program: Program) -> str | None:
+    exponent = _exponent(line, program)
+    return None if exponent is None else _product(exponent)
+
+
+def _power_slope(line: Line, program: Program) -> str | None:
+    """Slopes of powers with a known exponent: a factor, and a power smaller by the order of the slope."""
+    exponent = _exponent(line, program)
+    if exponent is None:
+        return None
+    one = exponent.dtype.type(1)
+    factor = line.op.kernel(one, exponent, **line.params)
+    if factor == 0:
+        return "zero"
+    power = _product(exponent - line.params["order"])
+    return None if power is None else f"number({float(factor)!r}) * ({power})"
+
+
+def _round(line: Line, program: Program) -> str | None:
+    return "nearest({0})" if not line.params else None
+
+
+def _leaky_relu(line: Line, program: Program) -> str | None:
+    alpha = float(line.params["alpha"])
+    return f"choose({{0}} > zero, {{0}}, number({alpha!r}) * {{0}})" if math.isfinite(alpha) else None
+
+
+_SPECIAL = {"pow": _pow, "power_slope": _power_slope, "round": _round, "leaky_relu": _leaky_relu}

@@ -99,8 +99,9 @@ def _plain_runner(lines: list[Line], program: Program, ins: list[int], outs: lis
 
     def plainly(*arrays: Any) -> tuple[Any, ...]:
         values: dict[int, Any] = {**constants, **dict(zip(ins, arrays, strict=True))}
-        for line in ordered:
-            values[line.outs[0]] = line.op.kernel(*(values[i] for i in line.ins), **line.params)
+        with np.errstate(all="ignore"):
+            for line in ordered:
+                values[line.outs[0]] = line.op.kernel(*(values[i] for i in line.ins), **line.params)
         return tuple([values[i] for i in outs])
 
     return plainly

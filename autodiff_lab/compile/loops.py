@@ -12,13 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_lab.compile.expressions import ANGLES, EXPRESSIONS, FUNCTIONS
+from autodiff_lab.compile.expressions import ANGLES, expression, functions_in
 from autodiff_lab.compile.passes import one_value
 from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.compile.regions import Region, layout, summed
 
 BLOCK = 1024
 """Elements of a block: long enough for vectors, short enough for exact sums and for the first cache."""
+
+
+_MADE_OF = "add_up, ceil, choose, floor, is_far, larger, nearest, smaller"
 
 
 class Parts(NamedTuple):
@@ -69,7 +72,8 @@ class Writer:
         self.region, self.program, self.parts, self.names = region, program, parts, names
         self.angles = any(line.op.name in ANGLES for line in region.lines) and region.dtype == np.float32
         self.outs = {i: f"out_{names[i]}" for i in parts.stored}
-        self.segments = segments_of(region)
+        self.texts = texts_of(region, program)
+        self.segments = segments_of(region, self.texts)
         self.crossing = crossing_values(self.segments)
 
     def text(self, title: str) -> list[str]:
@@ -151,7 +155,7 @@ class Writer:
                 text.append(f"{now[i]} = {arrays[i]}")
         given = [now[i] for i in line.ins]
         out = now[line.outs[0]] = f"{self.names[line.outs[0]]}_i"
-        text.append(f"{out} = {EXPRESSIONS[line.op.name].format(*given)}")
+        text.append(f"{out} = {self.texts[line.outs[0]].format(*given)}")
         if self.angles and line.op.name in ANGLES:
             text.append(f"far |= int32(is_far({given[0]}))")
         return text
@@ -163,17 +167,46 @@ class Writer:
         return f"part_{name} = add_up(part_{name}, {value})"
 
 
-def segments_of(region: Region) -> list[list[Line]]:
-    """The lines in runs with one costly function each."""
+def texts_of(region: Region, program: Program) -> dict[int, str]:
+    """The expression of each elementwise line, by the value that it makes."""
+    return {line.outs[0]: expression(line, program) or "" for line in region.lines}
+
+
+def segments_of(region: Region, texts: dict[int, str]) -> list[list[Line]]:
+    """The lines in runs with one costly function each; a sine and a cosine of one angle share their work."""
     made: list[list[Line]] = [[]]
     costly = False
-    for line in region.lines:
-        function = any(f"{f}(" in EXPRESSIONS[line.op.name] for f in FUNCTIONS)
-        if function and costly:
+    for line in _angles_together(region.lines):
+        function = bool(functions_in(texts[line.outs[0]]))
+        paired = function and _shares_angle(line, made[-1])
+        if function and costly and not paired:
             made.append([])
         costly = costly or function
         made[-1].append(line)
     return made
+
+
+def _shares_angle(line: Line, segment: list[Line]) -> bool:
+    return line.op.name in ANGLES and any(m.op.name in ANGLES and m.ins == line.ins for m in segment)
+
+
+def _angles_together(lines: list[Line]) -> list[Line]:
+    """The lines with the second function of an angle right behind the first."""
+    last: dict[tuple[int, ...], Line] = {}
+    after: dict[int, Line] = {}
+    for line in lines:
+        if line.op.name in ANGLES:
+            first = last.setdefault(line.ins, line)
+            if first is not line:
+                after[first.outs[0]] = line
+    moved = {line.outs[0] for line in after.values()}
+    ordered: list[Line] = []
+    for line in lines:
+        if line.outs[0] not in moved:
+            ordered.append(line)
+            if line.outs[0] in after:
+                ordered.append(after[line.outs[0]])
+    return ordered
 
 
 def crossing_values(segments: list[list[Line]]) -> list[int]:
@@ -192,14 +225,14 @@ def module_text(region: Region, program: Program, parts: Parts) -> str:
     """The module that is compiled and cached."""
     kind = "float32" if region.dtype == np.float32 else "float64"
     names = number_names(region)
-    used = sorted({f for line in region.lines for f in FUNCTIONS if f"{f}(" in EXPRESSIONS[line.op.name]})
+    used = sorted({f for text in texts_of(region, program).values() for f in functions_in(text)})
     family = "SINGLE" if kind == "float32" else "DOUBLE"
     head = [
         "from math import sqrt",
         "from numba import njit",
-        f"from numpy import {kind} as number, bool_, empty, int32",
-        f"from autodiff_lab.kernels.jit.vector_maths import {family}, add_up, choose, is_far, larger, smaller",
-        "zero, one = number(0), number(1)",
+        f"from numpy import {kind} as number, bool_, empty, inf, int32",
+        f"from autodiff_lab.kernels.jit.vector_maths import {family}, {_MADE_OF}",
+        "zero, one, infinity = number(0), number(1), number(inf)",
         *(f'{name} = {family}["{name}"]' for name in used),
         *(f"{names[i]} = {constant_text(value)}" for i, value in parts.constants.items()),
         f'@njit("{signature(region, program, parts)}", cache=CACHE, nogil=True, error_model="numpy")',

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.compile.expressions import EXPRESSIONS
+from autodiff_lab.compile.expressions import EXPRESSIONS, expression
 from autodiff_lab.compile.program import Line, Program
 
 MOST_LINES = 120
@@ -90,9 +90,12 @@ def summed(line: Line, program: Program) -> str | tuple[str, int] | None:
 
 def fusible(line: Line, program: Program) -> bool:
     """Whether a loop can compute this line."""
-    if line.op.name not in EXPRESSIONS or len(line.outs) != 1:
+    if len(line.outs) != 1:
         return False
     out = program.values[line.outs[0]]
+    known = expression(line, program) is not None if out.shape else line.op.name in EXPRESSIONS
+    if not known:
+        return False
     kinds = {program.values[i].dtype for i in line.ins} | {out.dtype}
     floats = kinds - {np.dtype(bool)}
     return 0 not in out.shape and len(floats) == 1 and floats <= set(_DTYPES)

@@ -54,6 +54,7 @@ class Code:
     run: Any
     kernels: tuple[Kernel, ...] = ()
     skipped: tuple[str, ...] = ()  # runs of lines that a back end refused, and why
+    silent: bool = False  # whether no line of it runs with NumPy, which may warn
 
 
 def check(value: Any, shape: tuple[int, ...]) -> None:
@@ -80,7 +81,8 @@ def generate(program: Program, steps: list[Step], names: dict[int, str] | None =
     head = [f"def program({arguments}):", f'    """{_about(program)}"""']
     text = [*constants, "", *head, *(f"    {line}" for line in body), f"    return ({results})"]
     kernels = tuple({k.title: k for k in steps if isinstance(k, Kernel)}.values())
-    return Code(_shown(text, kernels), _load("\n".join(text), bound), kernels)
+    silent = all(isinstance(step, Kernel) for step in steps)
+    return Code(_shown(text, kernels), _load("\n".join(text), bound), kernels, silent=silent)
 
 
 def _about(program: Program) -> str:

@@ -15,45 +15,19 @@ The coefficients are those of Cephes, minimax polynomials in general use.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, register_jitable
+from numba.extending import register_jitable
+
+from autodiff_lab.kernels.jit.vector_maths_bits import add_up, bits_of, ceil, choose, floor, from_bits, fused, nearest
+
+__all__ = [
+    "DOUBLE", "FAR", "SINGLE", "add_up", "ceil", "choose", "floor", "is_far", "larger", "nearest", "smaller",
+]  # fmt: skip
 
 f32, i32 = np.float32, np.int32
-FAR = f32(1e6)
+FAR = f32(1e5)
 """Angles beyond this are reduced with care by NumPy: a loop that meets one reports it, and NumPy does its work."""
-
-
-@intrinsic
-def bits_of(typing_context: Any, x: Any) -> Any:
-    """Read the bits of a float32 as an integer."""
-    return types.int32(types.float32), lambda c, b, s, args: b.bitcast(args[0], ir.IntType(32))
-
-
-@intrinsic
-def from_bits(typing_context: Any, x: Any) -> Any:
-    """Make a float32 of the low 32 bits of an integer."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        low = args[0] if args[0].type.width == 32 else builder.trunc(args[0], ir.IntType(32))
-        return builder.bitcast(low, ir.FloatType())
-
-    return types.float32(x), generate
-
-
-@intrinsic
-def choose(typing_context: Any, condition: Any, x: Any, y: Any) -> Any:
-    """Take x where the condition holds, else y, without a branch."""
-    return x(types.boolean, x, x), lambda c, b, s, args: b.select(args[0], args[1], args[2])
-
-
-@intrinsic
-def add_up(typing_context: Any, total: Any, x: Any) -> Any:
-    """Add to a sum in whatever order is fastest."""
-    return total(total, total), lambda c, b, s, args: b.fadd(args[0], args[1], flags=("reassoc",))
 
 
 _LOG2E, _MAGIC = f32(1.44269504), f32(12582912.0)
@@ -141,22 +115,38 @@ def _expm1(x):
     return choose(abs(x) < _HALF, choose(x == _ZERO, x, f32(near)), _exp(x) - _ONE)
 
 
-_PIO2_HIGH, _PIO2_LOW, _TWO_OVER_PI = 1.57079632673412561417e00, 6.07710050650619224932e-11, f32(0.63661977236758134308)
+_TWO_OVER_PI = f32(0.63661977236758134308)
+_PIO2_HIGH, _PIO2_MIDDLE, _PIO2_LOW = f32(1.5707963705062866), f32(-4.371138828673793e-08), f32(-1.7150994166548195e-15)
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _sine_near(r):
+    """The sine up to 45 degrees."""
+    z = r * r
+    return ((f32(-1.9515295891e-4) * z + f32(8.3321608736e-3)) * z - f32(1.6666654611e-1)) * (z * r) + r
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _cosine_near(r):
+    """The cosine up to 45 degrees."""
+    z = r * r
+    c = (f32(2.443315711809948e-5) * z - f32(1.388731625493765e-3)) * z + f32(4.166664568298827e-2)
+    return c * (z * z) + (_ONE - _HALF * z)
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})
 def _quarter_turn(x, turn):
-    """The sine of x plus `turn` quarter turns, for |x| up to FAR: x is reduced in double, the rest is float32."""
-    shifted = x * _TWO_OVER_PI + _MAGIC
+    """The sine of x plus `turn` quarter turns, for |x| up to FAR.
+
+    The number of quarter turns is taken off in three parts, each product and difference rounded once: the first
+    difference is exact, the others lose half an ulp.  Sine and cosine of one angle share all of it.
+    """
+    shifted = fused(x, _TWO_OVER_PI, _MAGIC)
     quarter = bits_of(shifted) + turn
-    n = np.float64(shifted - _MAGIC)
-    r = f32(np.float64(x) - n * _PIO2_HIGH - n * _PIO2_LOW)
-    z = r * r
-    s = ((f32(-1.9515295891e-4) * z + f32(8.3321608736e-3)) * z - f32(1.6666654611e-1)) * z * r + r
-    c = ((f32(2.443315711809948e-5) * z - f32(1.388731625493765e-3)) * z + f32(4.166664568298827e-2)) * z * z
-    c = c - _HALF * z + _ONE
-    value = choose((quarter & i32(1)) == i32(1), c, s)
-    return choose((quarter & i32(2)) == i32(2), -value, value)
+    n = _MAGIC - shifted
+    r = fused(n, _PIO2_LOW, fused(n, _PIO2_MIDDLE, fused(n, _PIO2_HIGH, x)))
+    value = choose((quarter & i32(1)) == i32(1), _cosine_near(r), _sine_near(r))
+    return from_bits(i32(bits_of(value) ^ i32((quarter & i32(2)) << i32(30))))
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})
