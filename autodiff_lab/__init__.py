@@ -1,29 +1,15 @@
 """autodiff_lab: a tape that shows itself.
 
 Differentiate with `GradientTape`, see what it did with `record`, plot functions beside their derivatives with
-`explore`.  `import autodiff_lab as lab` loads NumPy and nothing heavier; widgets and figures load when first used.
+`explore`.  `import autodiff_lab as lab` loads NumPy, the engine and what Python's operators need; every other name
+loads its module when it is first asked for.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab import (
-    autodiff,
-    bitwise,
-    debugging,
-    errors,
-    events,
-    image,
-    linalg,
-    math,
-    nest,
-    nn,
-    ops,
-    random,
-    signal,
-    strings,
-)
+from autodiff_lab import errors, events, ops
 from autodiff_lab.engine.convert import constant, convert_to_tensor, is_tensor
 from autodiff_lab.engine.dtypes import (
     DType,
@@ -56,150 +42,31 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import name_scope
 from autodiff_lab.kernels.memory import keep_freed_memory as _keep_freed_memory
-from autodiff_lab.ops.array.casting import cast, identity, stop_gradient
-from autodiff_lab.ops.array.creation import (
-    eye,
-    fill,
-    linspace,
-    one_hot,
-    ones,
-    ones_like,
-    range,
-    rank,
-    shape,
-    size,
-    zeros,
-    zeros_like,
-)
-from autodiff_lab.ops.array.gathering import (
-    argmax,
-    argmin,
-    gather,
-    gather_nd,
-    scatter_nd,
-    tensor_scatter_nd_update,
-    where,
-)
-from autodiff_lab.ops.array.grids import (
-    batch_to_space,
-    broadcast_dynamic_shape,
-    broadcast_static_shape,
-    ensure_shape,
-    meshgrid,
-    sequence_mask,
-    space_to_batch,
-)
-from autodiff_lab.ops.array.joining import concat, split, stack, unstack
-from autodiff_lab.ops.array.repeating import pad, repeat, reverse, reverse_sequence, roll, tile
-from autodiff_lab.ops.array.scattering import (
-    tensor_scatter_nd_add,
-    tensor_scatter_nd_max,
-    tensor_scatter_nd_min,
-    tensor_scatter_nd_sub,
-)
-from autodiff_lab.ops.array.selection import (
-    argsort,
-    boolean_mask,
-    searchsorted,
-    sort,
-    unique,
-    unique_with_counts,
-    unravel_index,
-)
-from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, reshape, squeeze, transpose
-from autodiff_lab.ops.array.slicing import dynamic_partition, dynamic_stitch, slice, strided_slice
-from autodiff_lab.ops.assertions import Assert
-from autodiff_lab.ops.control_flow import case, cond, switch_case, while_loop
-from autodiff_lab.ops.linalg.contraction import einsum, norm, tensordot
-from autodiff_lab.ops.linalg.diagonals import tensor_diag, tensor_diag_part
-from autodiff_lab.ops.linalg.eigen import eig, eigvals
-from autodiff_lab.ops.linalg.products import matmul
-from autodiff_lab.ops.mapping import foldl, foldr, map_fn, scan, vectorized_map
-from autodiff_lab.ops.math.arithmetic import (
-    abs,
-    add_n,
-    divide,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    pow,
-    sign,
-    sqrt,
-    square,
-    subtract,
-)
-from autodiff_lab.ops.math.bits import bitcast
-from autodiff_lab.ops.math.clipping import clip_by_average_norm, clip_by_global_norm, clip_by_norm
-from autodiff_lab.ops.math.comparison import (
-    equal,
-    floor,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    not_equal,
-    round,
-)
-from autodiff_lab.ops.math.complex_numbers import complex
-from autodiff_lab.ops.math.counting import histogram_fixed_width, histogram_fixed_width_bins
-from autodiff_lab.ops.math.cumulative import cumsum
-from autodiff_lab.ops.math.elementary import (
-    atan2,
-    clip_by_value,
-    realdiv,
-    saturate_cast,
-    scalar_mul,
-    truediv,
-    truncatediv,
-    truncatemod,
-)
-from autodiff_lab.ops.math.exponential import exp
-from autodiff_lab.ops.math.reductions import (
-    reduce_all,
-    reduce_any,
-    reduce_max,
-    reduce_mean,
-    reduce_min,
-    reduce_prod,
-    reduce_sum,
-)
-from autodiff_lab.ops.math.statistics import reduce_logsumexp
-from autodiff_lab.ops.math.trigonometric import acos, acosh, asin, asinh, atan, atanh, cos, cosh, sin, sinh, tan, tanh
-from autodiff_lab.ops.nn.activations import sigmoid
-from autodiff_lab.ops.printing import print
-from autodiff_lab.ops.tensor_array import TensorArray
-from autodiff_lab.recording import Recording, load_recording, record
-from autodiff_lab.transforms.custom import RegisterGradient, custom_gradient, grad_pass_through
-from autodiff_lab.transforms.differentiable import derivative, differentiable, differentiable_function
-from autodiff_lab.transforms.forward import jvp, vjp
-from autodiff_lab.transforms.functional import (
-    gradient,
-    pullback,
-    value_with_gradient,
-    value_with_pullback,
-    without_derivative,
-)
-from autodiff_lab.transforms.hessians import hessian, hvp
-from autodiff_lab.transforms.recompute import recompute_grad, with_recomputation_in_pullbacks
-from autodiff_lab.transforms.surgery import with_derivative
 
 if TYPE_CHECKING:
     from autodiff_lab import (
         activations,
+        autodiff,
+        bitwise,
         data,
+        debugging,
+        image,
         initializers,
         keras,
         layers,
+        linalg,
         losses,
+        math,
         metrics,
+        nest,
+        nn,
         optimizers,
         queue,
         ragged,
+        random,
+        signal,
         sparse,
+        strings,
         style,
         testing,
     )
@@ -214,53 +81,243 @@ if TYPE_CHECKING:
     )
     from autodiff_lab.layers.module import Module
     from autodiff_lab.layers.sequential import Sequential, sequenced
+    from autodiff_lab.ops.array.casting import cast, identity, stop_gradient
+    from autodiff_lab.ops.array.creation import (
+        eye,
+        fill,
+        linspace,
+        one_hot,
+        ones,
+        ones_like,
+        range,
+        rank,
+        shape,
+        size,
+        zeros,
+        zeros_like,
+    )
+    from autodiff_lab.ops.array.gathering import (
+        argmax,
+        argmin,
+        gather,
+        gather_nd,
+        scatter_nd,
+        tensor_scatter_nd_update,
+        where,
+    )
+    from autodiff_lab.ops.array.grids import (
+        batch_to_space,
+        broadcast_dynamic_shape,
+        broadcast_static_shape,
+        ensure_shape,
+        meshgrid,
+        sequence_mask,
+        space_to_batch,
+    )
+    from autodiff_lab.ops.array.grids import space_to_batch as space_to_batch_nd
+    from autodiff_lab.ops.array.joining import concat, split, stack, unstack
+    from autodiff_lab.ops.array.repeating import pad, repeat, reverse, reverse_sequence, roll, tile
+    from autodiff_lab.ops.array.scattering import (
+        tensor_scatter_nd_add,
+        tensor_scatter_nd_max,
+        tensor_scatter_nd_min,
+        tensor_scatter_nd_sub,
+    )
+    from autodiff_lab.ops.array.selection import (
+        argsort,
+        boolean_mask,
+        searchsorted,
+        sort,
+        unique,
+        unique_with_counts,
+        unravel_index,
+    )
+    from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, reshape, squeeze, transpose
+    from autodiff_lab.ops.array.slicing import dynamic_partition, dynamic_stitch, slice, strided_slice
+    from autodiff_lab.ops.assertions import Assert
+    from autodiff_lab.ops.control_flow import case, cond, switch_case, while_loop
+    from autodiff_lab.ops.linalg.contraction import einsum, norm, tensordot
+    from autodiff_lab.ops.linalg.diagonals import tensor_diag, tensor_diag_part
+    from autodiff_lab.ops.linalg.eigen import eig, eigvals
+    from autodiff_lab.ops.linalg.products import matmul
+    from autodiff_lab.ops.mapping import foldl, foldr, map_fn, scan, vectorized_map
+    from autodiff_lab.ops.math.arithmetic import (
+        abs,
+        add_n,
+        divide,
+        maximum,
+        minimum,
+        multiply,
+        negative,
+        pow,
+        sign,
+        sqrt,
+        square,
+        subtract,
+    )
+    from autodiff_lab.ops.math.bits import bitcast
+    from autodiff_lab.ops.math.clipping import clip_by_average_norm, clip_by_global_norm, clip_by_norm
+    from autodiff_lab.ops.math.comparison import (
+        equal,
+        floor,
+        greater,
+        greater_equal,
+        less,
+        less_equal,
+        logical_and,
+        logical_not,
+        logical_or,
+        not_equal,
+        round,
+    )
+    from autodiff_lab.ops.math.complex_numbers import complex
+    from autodiff_lab.ops.math.counting import histogram_fixed_width, histogram_fixed_width_bins
+    from autodiff_lab.ops.math.cumulative import cumsum
+    from autodiff_lab.ops.math.elementary import (
+        atan2,
+        clip_by_value,
+        realdiv,
+        saturate_cast,
+        scalar_mul,
+        truediv,
+        truncatediv,
+        truncatemod,
+    )
+    from autodiff_lab.ops.math.exponential import exp
+    from autodiff_lab.ops.math.reductions import (
+        reduce_all,
+        reduce_any,
+        reduce_max,
+        reduce_mean,
+        reduce_min,
+        reduce_prod,
+        reduce_sum,
+    )
+    from autodiff_lab.ops.math.statistics import reduce_logsumexp
+    from autodiff_lab.ops.math.trigonometric import (
+        acos,
+        acosh,
+        asin,
+        asinh,
+        atan,
+        atanh,
+        cos,
+        cosh,
+        sin,
+        sinh,
+        tan,
+        tanh,
+    )
+    from autodiff_lab.ops.nn.activations import sigmoid
+    from autodiff_lab.ops.printing import print
+    from autodiff_lab.ops.tensor_array import TensorArray
+    from autodiff_lab.recording import Recording, load_recording, record
     from autodiff_lab.structures.indexed_slices import IndexedSlices
     from autodiff_lab.structures.ragged import RaggedTensor
     from autodiff_lab.structures.sparse import SparseTensor
     from autodiff_lab.structures.symbolic import Graph, placeholder
     from autodiff_lab.structures.tensor_spec import TensorSpec
+    from autodiff_lab.transforms.custom import RegisterGradient, custom_gradient, grad_pass_through
+    from autodiff_lab.transforms.differentiable import derivative, differentiable, differentiable_function
+    from autodiff_lab.transforms.forward import jvp, vjp
+    from autodiff_lab.transforms.functional import (
+        gradient,
+        pullback,
+        value_with_gradient,
+        value_with_pullback,
+        without_derivative,
+    )
+    from autodiff_lab.transforms.hessians import hessian, hvp
+    from autodiff_lab.transforms.recompute import recompute_grad, with_recomputation_in_pullbacks
+    from autodiff_lab.transforms.surgery import with_derivative
 
 __version__ = "0.1.0"
 newaxis = None
-space_to_batch_nd = space_to_batch
-
-# What a first program rarely needs loads when it is first asked for: modules by name, other names by their module.
+# Where names live that load late: modules by their own name, others by their module. The imports above say the same to
+# editors and type checkers.
 _MODULES = frozenset({
-    "activations", "data", "initializers", "keras", "layers", "losses", "metrics", "optimizers", "queue",
-    "ragged", "sparse", "style", "testing",
+    "activations", "autodiff", "bitwise", "data", "debugging", "image", "initializers", "keras", "layers", "linalg",
+    "losses", "math", "metrics", "nest", "nn", "optimizers", "queue", "ragged", "random", "signal", "sparse",
+    "strings", "style", "testing",
 })
-_LAZY = {
-    "explore": "autodiff_lab.exploring",
-    "function": "autodiff_lab.compile",
-    "plot_derivative": "autodiff_lab.exploring",
-    "constant_initializer": "autodiff_lab.layers.initializers",
-    "ones_initializer": "autodiff_lab.layers.initializers",
-    "random_normal_initializer": "autodiff_lab.layers.initializers",
-    "random_uniform_initializer": "autodiff_lab.layers.initializers",
-    "zeros_initializer": "autodiff_lab.layers.initializers",
-    "Module": "autodiff_lab.layers.module",
-    "Sequential": "autodiff_lab.layers.sequential",
-    "sequenced": "autodiff_lab.layers.sequential",
-    "IndexedSlices": "autodiff_lab.structures.indexed_slices",
-    "RaggedTensor": "autodiff_lab.structures.ragged",
-    "SparseTensor": "autodiff_lab.structures.sparse",
-    "Graph": "autodiff_lab.structures.symbolic",
-    "placeholder": "autodiff_lab.structures.symbolic",
-    "TensorSpec": "autodiff_lab.structures.tensor_spec",
+_HOMES = {
+    "compile": "function",
+    "exploring": "explore plot_derivative",
+    "layers.initializers": (
+        "constant_initializer ones_initializer random_normal_initializer random_uniform_initializer "
+        "zeros_initializer"
+    ),
+    "layers.module": "Module",
+    "layers.sequential": "Sequential sequenced",
+    "ops.array.casting": "cast identity stop_gradient",
+    "ops.array.creation": "eye fill linspace one_hot ones ones_like range rank shape size zeros zeros_like",
+    "ops.array.gathering": "argmax argmin gather gather_nd scatter_nd tensor_scatter_nd_update where",
+    "ops.array.grids": (
+        "batch_to_space broadcast_dynamic_shape broadcast_static_shape ensure_shape meshgrid sequence_mask "
+        "space_to_batch"
+    ),
+    "ops.array.joining": "concat split stack unstack",
+    "ops.array.repeating": "pad repeat reverse reverse_sequence roll tile",
+    "ops.array.scattering": "tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub",
+    "ops.array.selection": "argsort boolean_mask searchsorted sort unique unique_with_counts unravel_index",
+    "ops.array.shaping": "broadcast_to expand_dims reshape squeeze transpose",
+    "ops.array.slicing": "dynamic_partition dynamic_stitch slice strided_slice",
+    "ops.assertions": "Assert",
+    "ops.control_flow": "case cond switch_case while_loop",
+    "ops.linalg.contraction": "einsum norm tensordot",
+    "ops.linalg.diagonals": "tensor_diag tensor_diag_part",
+    "ops.linalg.eigen": "eig eigvals",
+    "ops.linalg.products": "matmul",
+    "ops.mapping": "foldl foldr map_fn scan vectorized_map",
+    "ops.math.arithmetic": "abs add_n divide maximum minimum multiply negative pow sign sqrt square subtract",
+    "ops.math.bits": "bitcast",
+    "ops.math.clipping": "clip_by_average_norm clip_by_global_norm clip_by_norm",
+    "ops.math.comparison": (
+        "equal floor greater greater_equal less less_equal logical_and logical_not logical_or not_equal round"
+    ),
+    "ops.math.complex_numbers": "complex",
+    "ops.math.counting": "histogram_fixed_width histogram_fixed_width_bins",
+    "ops.math.cumulative": "cumsum",
+    "ops.math.elementary": "atan2 clip_by_value realdiv saturate_cast scalar_mul truediv truncatediv truncatemod",
+    "ops.math.exponential": "exp",
+    "ops.math.reductions": "reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum",
+    "ops.math.statistics": "reduce_logsumexp",
+    "ops.math.trigonometric": "acos acosh asin asinh atan atanh cos cosh sin sinh tan tanh",
+    "ops.nn.activations": "sigmoid",
+    "ops.printing": "print",
+    "ops.tensor_array": "TensorArray",
+    "recording": "Recording load_recording record",
+    "structures.indexed_slices": "IndexedSlices",
+    "structures.ragged": "RaggedTensor",
+    "structures.sparse": "SparseTensor",
+    "structures.symbolic": "Graph placeholder",
+    "structures.tensor_spec": "TensorSpec",
+    "transforms.custom": "RegisterGradient custom_gradient grad_pass_through",
+    "transforms.differentiable": "derivative differentiable differentiable_function",
+    "transforms.forward": "jvp vjp",
+    "transforms.functional": "gradient pullback value_with_gradient value_with_pullback without_derivative",
+    "transforms.hessians": "hessian hvp",
+    "transforms.recompute": "recompute_grad with_recomputation_in_pullbacks",
+    "transforms.surgery": "with_derivative",
 }
+_LATE = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    """Load what needs matplotlib or widgets, and what few programs use, when it is first asked for."""
+    """Load what is asked for by its name."""
     from importlib import import_module
 
     if name in _MODULES:
         return import_module(f"autodiff_lab.{name}")
-    if name in _LAZY:
-        found = globals()[name] = getattr(import_module(_LAZY[name]), name)
+    if name in _LATE:
+        found = globals()[name] = getattr(import_module(f"autodiff_lab.{_LATE[name]}"), name)
         return found
+    if name == "space_to_batch_nd":
+        return __getattr__("space_to_batch")
     if name.startswith("_"):
         raise AttributeError(f"module 'autodiff_lab' has no attribute {name!r}")
+    for module in _MODULES:
+        import_module(f"autodiff_lab.{module}")  # a name that is not here may stand in one of them
     raise import_module("autodiff_lab.engine.attributes").no_name(import_module("autodiff_lab"), name)
 
 

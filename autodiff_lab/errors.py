@@ -30,19 +30,19 @@ An op between target and source that has no derivative rule raises a plain `Look
 """
 
 import linecache
+import os
 import re
 import sys
-from pathlib import Path
 from typing import Any
 
-_OURS = str(Path(__file__).parent)
-_EXECUTED = re.compile(r"In\[(\d+)\]")
-_IPYTHON_INPUT = re.compile(r"<ipython-input-(\d+)-")
+_OURS = os.path.dirname(__file__)  # noqa: PTH120 - pathlib would make our import longer
+_EXECUTED = r"In\[(\d+)\]"
+_IPYTHON_INPUT = r"<ipython-input-(\d+)-"
 
 
 def cell_of(name: str) -> str | None:
     """``cell 3`` for a file name that a notebook gave to the third cell that ran, None for others."""
-    old_style = _IPYTHON_INPUT.match(name)
+    old_style = re.match(_IPYTHON_INPUT, name)
     if old_style is not None:
         return f"cell {old_style[1]}"
     number = execution_count(name)
@@ -57,7 +57,7 @@ def execution_count(name: str) -> str | None:
     try:
         shell = ipython.get_ipython()
         described = shell.compile.format_code_name(name)
-        match = _EXECUTED.search(described[1]) if described else None
+        match = re.search(_EXECUTED, described[1]) if described else None
     except Exception:  # noqa: BLE001 - labels are a courtesy, and shells differ
         return None
     return match[1] if match else None

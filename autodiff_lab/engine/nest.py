@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import optree
-
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 
@@ -33,6 +31,8 @@ def flatten(structure: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     if structure.__class__ is dict and all(item.__class__ in _LEAF_TYPES for item in structure.values()):
         keys = list(structure)
         return list(structure.values()), lambda results: dict(zip(keys, results, strict=True))
+    import optree  # late: most programs have flat lists, and it takes a while
+
     with optree.dict_insertion_ordered(True, namespace="autodiff_lab"):
         leaves, spec = optree.tree_flatten(
             structure, is_leaf=lambda x: isinstance(x, _LEAF_TYPES), none_is_leaf=True, namespace="autodiff_lab"

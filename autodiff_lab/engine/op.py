@@ -9,8 +9,9 @@ inputs share work.  Rules take every operation that is not an operator from `ops
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from autodiff_lab.engine.namespace import find_ops
 
 UNREGISTERED = "unregistered"
 """In place of rules: the op has a derivative that nobody wrote; a sweep through it raises LookupError."""
@@ -18,8 +19,7 @@ UNREGISTERED = "unregistered"
 Rule = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(NamedTuple):
     """Where an elementwise op is defined and smooth; tests sample inside it, plots take their axis from it.
 
     `low` and `high` bound the argument (exclusive), `away_from` are points to keep a distance from: kinks and poles.
@@ -42,7 +42,6 @@ class Domain:
 REALS = Domain()
 
 
-@dataclass(slots=True, eq=False)
 class Op:
     """One operation.
 
@@ -66,23 +65,40 @@ class Op:
         to False and save half a microsecond.
     """
 
-    name: str
-    kernel: Callable[..., Any]
-    rules: tuple[Rule | None, ...] | Rule | str | None
-    arity: int | None = None
-    symbol: str = ""
-    latex: str = ""
-    locals_latex: tuple[str, ...] = ()
-    sentence: str = ""
-    expression: str = ""
-    domain: tuple[Domain, ...] = (REALS,)
-    keeps: str = "all"
-    stacked: bool = True
-    elementwise: bool = False
-    warns: bool = True
-    registered: str = ""
-    operator: str = ""
-    doc: str = ""
+    __slots__ = (
+        "arity", "doc", "domain", "elementwise", "expression", "keeps", "kernel", "latex", "locals_latex", "name",
+        "operator", "registered", "rules", "sentence", "stacked", "symbol", "warns",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        kernel: Callable[..., Any],
+        rules: tuple[Rule | None, ...] | Rule | str | None,
+        arity: int | None = None,
+        *,
+        symbol: str = "",
+        latex: str = "",
+        locals_latex: tuple[str, ...] = (),
+        sentence: str = "",
+        expression: str = "",
+        domain: tuple[Domain, ...] = (REALS,),
+        keeps: str = "all",
+        stacked: bool = True,
+        elementwise: bool = False,
+        warns: bool = True,
+        registered: str = "",
+        operator: str = "",
+        doc: str = "",
+    ) -> None:
+        self.name, self.kernel, self.rules, self.arity = name, kernel, rules, arity
+        self.symbol, self.latex, self.locals_latex = symbol, latex, locals_latex
+        self.sentence, self.expression, self.domain = sentence, expression, domain
+        self.keeps, self.stacked, self.elementwise, self.warns = keeps, stacked, elementwise, warns
+        self.registered, self.operator, self.doc = registered, operator, doc
+
+    def __repr__(self) -> str:
+        return f"<Op {self.name!r}>"
 
     @property
     def differentiable(self) -> bool:
@@ -102,12 +118,63 @@ class Op:
         )
 
 
-REGISTRY: dict[str, Op] = {}
+class Registry(dict[str, Op]):
+    """Ops by name.  Families load late, so a question that hangs on all ops loads them all.
+
+    Examples
+    --------
+    >>> "erf" in REGISTRY, "no such op" in REGISTRY
+    (True, False)
+    """
+
+    def __missing__(self, name: str) -> Op:
+        find_ops(name)
+        found = dict.get(self, name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        if not dict.__contains__(self, name):
+            find_ops(str(name))
+        return dict.__contains__(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        find_ops()
+        return dict.__iter__(self)
+
+    def __len__(self) -> int:
+        find_ops()
+        return dict.__len__(self)
+
+    def get(self, name: str, default: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The op of a name, or the default."""
+        if name in self:
+            return self[name]
+        return default
+
+    def keys(self) -> Any:
+        """Names of all ops."""
+        find_ops()
+        return dict.keys(self)
+
+    def values(self) -> Any:
+        """All ops."""
+        find_ops()
+        return dict.values(self)
+
+    def items(self) -> Any:
+        """Names and ops, all of them."""
+        find_ops()
+        return dict.items(self)
+
+
+REGISTRY = Registry()
 
 
 def register(op: Op) -> Op:
     """Put an op into the registry; names are unique."""
-    if op.name in REGISTRY:
+    if dict.__contains__(REGISTRY, op.name):
         raise KeyError(f"an op called {op.name!r} is registered already")
     REGISTRY[op.name] = op
     return op

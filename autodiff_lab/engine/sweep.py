@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from autodiff_lab.events import CAUSE, GradientFlowed, Late, tell_made
 ndarray = np.ndarray
 
 
-@dataclass
 class Engine:
     """What a sweep runs on; a lesson swaps the named operations, the accumulation or the rules of an op.
 
@@ -48,9 +46,15 @@ class Engine:
     Tensor(2.0, shape=(), dtype=float32)
     """
 
-    ops: Ops | None = None
-    accumulate: Callable[[Any, Any], Any] = operator.add
-    rules: dict[str, Any] = field(default_factory=dict)
+    __slots__ = ("accumulate", "ops", "rules")
+
+    def __init__(
+        self,
+        ops: Ops | None = None,
+        accumulate: Callable[[Any, Any], Any] = operator.add,
+        rules: dict[str, Any] | None = None,
+    ) -> None:
+        self.ops, self.accumulate, self.rules = ops, accumulate, {} if rules is None else rules
 
 
 def fit(ops: Any, g: Any, x: Any, lead: int) -> Any:

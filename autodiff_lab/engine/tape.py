@@ -6,7 +6,6 @@ tensor ids, so that a tape keeps alive only what a rule may read.
 
 from __future__ import annotations
 
-import logging
 import weakref
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
@@ -36,7 +35,6 @@ from autodiff_lab.events import (
 if TYPE_CHECKING:
     from autodiff_lab.explain import Explanation
 
-_logger = logging.getLogger("autodiff_lab")
 _NOBODY: frozenset[int] = frozenset()
 
 
@@ -161,7 +159,9 @@ class GradientTape:
     @staticmethod
     def _warn_if_integer(source: Any) -> None:
         if source._array.dtype not in DIFFERENTIABLE:
-            _logger.warning(
+            import logging  # late: hardly any program needs it
+
+            logging.getLogger("autodiff_lab").warning(
                 "The dtype of the watched tensor must be floating (e.g. float32), got %s", source.dtype.name
             )
 

@@ -15,8 +15,7 @@ import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +28,10 @@ sinks_now = SINKS.get
 fresh_id = itertools.count(1).__next__
 """Ids of tensors, variables, tapes and sweeps: unique in the process and never used twice."""
 
-_NOT_THE_USERS = tuple(str(Path(file).parent) + os.sep for file in (Path(__file__).parent, np.__file__))
+_NOT_THE_USERS = tuple(
+    os.path.dirname(file) + os.sep  # noqa: PTH120 - pathlib would make our import longer
+    for file in (os.path.dirname(__file__), np.__file__)  # noqa: PTH120
+)
 """Folders whose frames are passed over: ours, and NumPy's, whose functions call `__array__` from inside."""
 
 
@@ -38,6 +40,12 @@ class Identified:
 
     __slots__ = ()
     _id: int
+
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # a protocol in earnest would take a thirtieth of the time of our import
 
 
 class Sink(Protocol):

@@ -1,5 +1,26 @@
-"""Every operation, one block each, in small files by family; importing this package completes the registry."""
+"""Every operation, one block each, in small files by family; a family loads when one of its ops is first asked for.
 
-from autodiff_lab.ops import array, image, linalg, math, nn, random, signal, sparse, strings
+`operators` stands in for Python's operators until then.  The registry and the namespaces of ops load what they are
+asked for and have not by `catalogue`, which knows all families.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from autodiff_lab.engine.namespace import find_ops_by
+from autodiff_lab.ops.catalogue import family, load
+from autodiff_lab.ops.operators import install
+
+if TYPE_CHECKING:
+    from autodiff_lab.ops import array, image, linalg, math, nn, random, signal, sparse, strings
 
 __all__ = ["array", "image", "linalg", "math", "nn", "random", "signal", "sparse", "strings"]
+
+install()
+find_ops_by(load)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a family when it is first asked for."""
+    return family(__name__, __all__, name)

@@ -1,21 +1,33 @@
 """Arrays: making, shaping, joining, indexing, selecting, repeating, casting."""
 
-from autodiff_lab.ops.array import (
-    assigning,
-    casting,
-    creation,
-    gathering,
-    grids,
-    indexing,
-    joining,
-    repeating,
-    scattering,
-    selection,
-    shaping,
-    slicing,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autodiff_lab.ops.array import (
+        assigning,
+        casting,
+        creation,
+        gathering,
+        grids,
+        indexing,
+        joining,
+        repeating,
+        scattering,
+        selection,
+        shaping,
+        slicing,
+    )
 
 __all__ = [
     "assigning", "casting", "creation", "gathering", "grids", "indexing", "joining", "repeating", "scattering",
     "selection", "shaping", "slicing",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a family when it is first asked for."""
+    from autodiff_lab.ops.catalogue import family
+
+    return family(__name__, __all__, name)

@@ -1,5 +1,17 @@
 """Linear algebra: products, contractions, diagonals, systems, decompositions, functions of matrices."""
 
-from autodiff_lab.ops.linalg import contraction, decompositions, diagonals, eigen, functions, products, solving
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autodiff_lab.ops.linalg import contraction, decompositions, diagonals, eigen, functions, products, solving
 
 __all__ = ["contraction", "decompositions", "diagonals", "eigen", "functions", "products", "solving"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a family when it is first asked for."""
+    from autodiff_lab.ops.catalogue import family
+
+    return family(__name__, __all__, name)

@@ -64,13 +64,13 @@ def _logic(name: str, kernel: Callable[..., Any], symbol: str, registered: str, 
 
 logical_and = _logic("logical_and", np.logical_and, "∧", "LogicalAnd", """
 >>> print(lab.logical_and([True, True], [True, False]))
-Tensor([ True False], shape=(2,), dtype=bool)""", operator="and")
+Tensor([ True False], shape=(2,), dtype=bool)""")
 logical_or = _logic("logical_or", np.logical_or, "∨", "LogicalOr", """
 >>> print(lab.logical_or([True, False], [False, False]))
-Tensor([ True False], shape=(2,), dtype=bool)""", operator="or")
+Tensor([ True False], shape=(2,), dtype=bool)""")
 logical_xor = _logic("logical_xor", np.logical_xor, "⊻", "LogicalXor", """
 >>> print(lab.math.logical_xor([True, True], [True, False]))
-Tensor([False  True], shape=(2,), dtype=bool)""", operator="xor")
+Tensor([False  True], shape=(2,), dtype=bool)""")
 
 
 def _step(name: str, kernel: Callable[..., Any], symbol: str, latex: str, sentence: str, registered: str, summary: str,
@@ -84,7 +84,7 @@ logical_not = _step("logical_not", _of_bools("logical_not", np.logical_not), "¬
                     "negates {0}", "LogicalNot",
                     "Logical not, elementwise.", """
 >>> print(lab.logical_not([True, False]))
-Tensor([False  True], shape=(2,), dtype=bool)""", operator="invert")
+Tensor([False  True], shape=(2,), dtype=bool)""")
 is_nan = _step("is_nan", np.isnan, "nan?", r"{0} = \mathrm{{nan}}", "asks whether {0} is nan", "IsNan",
                "Whether x is nan, elementwise.", """
 >>> print(lab.math.is_nan([1.0, float("nan")]))

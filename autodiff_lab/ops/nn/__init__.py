@@ -1,24 +1,36 @@
 """What neural networks are made of: activations, convolutions, pooling, normalisation, embeddings, losses."""
 
-from autodiff_lab.ops.nn import (
-    activations,
-    any_convolution,
-    convolution,
-    cross_entropies,
-    depthwise,
-    embedding,
-    isotonic,
-    losses,
-    normalization,
-    pooling,
-    rectifiers,
-    sampled,
-    shrinking,
-    smooth_activations,
-    spatial,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autodiff_lab.ops.nn import (
+        activations,
+        any_convolution,
+        convolution,
+        cross_entropies,
+        depthwise,
+        embedding,
+        isotonic,
+        losses,
+        normalization,
+        pooling,
+        rectifiers,
+        sampled,
+        shrinking,
+        smooth_activations,
+        spatial,
+    )
 
 __all__ = [
     "activations", "any_convolution", "convolution", "cross_entropies", "depthwise", "embedding", "isotonic", "losses",
     "normalization", "pooling", "rectifiers", "sampled", "shrinking", "smooth_activations", "spatial",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a family when it is first asked for."""
+    from autodiff_lab.ops.catalogue import family
+
+    return family(__name__, __all__, name)

@@ -1,0 +1,44 @@
+"""Python's operators, and the methods of variables that ops implement, before their families have loaded.
+
+A family that implements an operator puts it into `Tensor` and `Variable` when it loads.  Until then a stand-in is
+there, which loads the family when it is first used and hands over to what is then in its place.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+
+_BOTH = {
+    "array.indexing": "getitem",
+    "linalg.products": "matmul rmatmul",
+    "math.arithmetic": ("abs floordiv mod mul neg pow rfloordiv rmod rmul rpow rsub rtruediv sub truediv"),
+    "math.bits": "and invert or rand ror rxor xor",
+    "math.comparison": "eq ge gt le lt ne",
+}
+_OF_VARIABLES = "add max min sub update"
+
+
+def _stand_in(name: str, home: str) -> Any:
+    def method(self: Any, *arguments: Any, **more: Any) -> Any:
+        import_module(home)
+        return getattr(self, name)(*arguments, **more)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"Loads `{home}`, which puts the real method here."
+    return method
+
+
+def install() -> None:
+    """Put the stand-ins into `Tensor` and `Variable`."""
+    for family, names in _BOTH.items():
+        for name in names.split():
+            method = _stand_in(f"__{name}__", f"autodiff_lab.ops.{family}")
+            for cls in (Tensor, Variable):
+                setattr(cls, method.__name__, method)
+    for kind in _OF_VARIABLES.split():
+        for name in (f"scatter_nd_{kind}", f"scatter_{kind}"):
+            setattr(Variable, name, _stand_in(name, "autodiff_lab.ops.array.assigning"))

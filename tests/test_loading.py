@@ -1,0 +1,174 @@
+"""The package loads in parts: each part alone, in any order, and nothing that is asked for is missing."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.tree import PACKAGE
+
+NO_MODULES_OF_PEOPLE = {"magic", "widgets", "exploring", "lessons", "cli", "style", "__main__"}
+
+# Imports every module in a child of its own of a process that has NumPy alone.
+EACH_ALONE = """
+import json, os, sys, traceback
+import numpy
+failed = {}
+for name in json.loads(sys.argv[1]):
+    child = os.fork()
+    if child == 0:
+        try:
+            __import__(name)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        failed[name] = True
+print(json.dumps(sorted(failed)))
+"""
+
+
+def fresh(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+
+
+def _names() -> list[str]:
+    paths = [path.relative_to(PACKAGE) for path in sorted(PACKAGE.rglob("*.py"))]
+    return [
+        ".".join(["autodiff_lab", *path.with_suffix("").parts]).removesuffix(".__init__")
+        for path in paths
+        if path.parts[0].removesuffix(".py") not in NO_MODULES_OF_PEOPLE and "cuda" not in path.parts
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, so that a hundred modules take seconds")
+def test_every_module_can_be_the_first_to_load() -> None:
+    run = fresh(EACH_ALONE, json.dumps(_names()))
+    assert json.loads(run.stdout) == [], run.stderr
+
+
+def test_names_that_load_late_are_those_that_editors_see() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    (guarded,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen: dict[str, str] = {}
+    modules: set[str] = set()
+    for node in guarded.body:
+        assert isinstance(node, ast.ImportFrom)
+        assert node.module is not None
+        for alias in node.names:
+            if node.module == "autodiff_lab":
+                modules.add(alias.name)
+            elif alias.asname is None:
+                seen[alias.name] = node.module.removeprefix("autodiff_lab.")
+    import autodiff_lab
+
+    assert vars(autodiff_lab)["_LATE"] == seen
+    assert vars(autodiff_lab)["_MODULES"] == modules
+
+
+OPERATORS = """
+import autodiff_lab as lab
+x = lab.{kind}({value})
+lab.less(1, 2)  # loads the logical operations, but not those on bits
+print(({expression}))
+"""
+
+
+@pytest.mark.parametrize("kind", ["constant", "Variable"])
+@pytest.mark.parametrize(
+    ("value", "expression", "expected"),
+    [
+        ("6.0", "float(x * x - 2 / x)", 36.0 - 2.0 / 6.0),
+        ("6.0", "float(abs(-x) ** 2 % 5 // 1)", 1.0),
+        ("6.0", "bool(x == 6.0) and bool(x != 5.0) and bool(x <= 7)", True),
+        ("6.0", "x == None, x != 'a'", (False, True)),
+        ("6", "int(x & 3), int(~x), int(1 | x), int(x ^ x)", (2, -7, 7, 0)),
+        ("True", "bool(x & False), bool(~x)", (False, False)),
+        ("[1.0, 2.0]", "float(x[1])", 2.0),
+        ("[[1.0, 2.0]]", "(x @ [[1.0], [1.0]]).shape[0]", 1),
+    ],
+)
+def test_operators_work_before_their_families_have_loaded(
+    kind: str, value: str, expression: str, expected: object
+) -> None:
+    run = fresh(OPERATORS.format(kind=kind, value=value, expression=expression))
+    assert run.returncode == 0, run.stderr
+    result = ast.literal_eval(run.stdout)
+    assert result == (pytest.approx(expected) if isinstance(expected, float) else expected)
+
+
+ASKED = {
+    "an op by its name": ("from autodiff_lab.engine.op import REGISTRY as r; print(r['erf'].name)", "erf"),
+    "all ops": (
+        "from autodiff_lab.engine.op import REGISTRY as r; print(len(r) > 250, 'x' in r, r.get('x'))",
+        "True False None",
+    ),
+    "an op of the raw namespace": (
+        "from autodiff_lab.engine.namespace import RAW; import numpy; print(RAW.tanh(numpy.float32(0)))",
+        "0.0",
+    ),
+    "a namespace with ops swapped": (
+        "from autodiff_lab.engine.namespace import RAW; print(RAW.swapped(sin=1).cos(0.0))",
+        "1.0",
+    ),
+    "no such op": ("from autodiff_lab.engine.namespace import RAW; print(hasattr(RAW, 'nothing'))", "False"),
+    "a family by its path": (
+        "import autodiff_lab as lab; print(lab.ops.math.gamma.__name__)",
+        "autodiff_lab.ops.math.gamma",
+    ),
+    "a method that an op gives": (
+        "import autodiff_lab as lab; print(lab.Variable([1.0, 2.0]).scatter_nd_add([[1]], [1.0]).numpy())",
+        "[1. 3.]",
+    ),
+    "a name that stands elsewhere": (
+        "import autodiff_lab as lab\ntry: lab.log\nexcept AttributeError as e: print('lab.math.log' in str(e))",
+        "True",
+    ),
+    "a star": ("from autodiff_lab import *; print(reduce_sum([1.0, 2.0]).numpy())", "3.0"),
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_what_is_asked_for_loads(what: str) -> None:
+    code, expected = ASKED[what]
+    run = fresh(code)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == expected
+
+
+def test_threads_that_ask_at_once_all_get_the_op() -> None:
+    code = (
+        "import threading, autodiff_lab as lab\nfound = []\nstart = threading.Barrier(8)\n"
+        "def ask():\n    start.wait()\n    found.append(float(lab.math.erf(0.0)) + float(lab.constant(2.0) * 3))\n"
+        "threads = [threading.Thread(target=ask) for _ in range(8)]\n"
+        "[t.start() for t in threads]; [t.join() for t in threads]; print(found == [6.0] * 8)"
+    )
+    run = fresh(code)
+    assert run.stdout.strip() == "True", run.stderr
+
+
+def test_what_few_programs_use_is_not_loaded(figure: Callable[[str, str], None]) -> None:
+    run = fresh("import sys, autodiff_lab; print('\\n'.join(sys.modules))")
+    loaded = set(run.stdout.split())
+    unwanted = {"numpy.random", "optree", "logging", "pathlib", "dataclasses", "json", "autodiff_lab.ops.nn"}
+    by_numpy = set(fresh("import sys, numpy; print('\\n'.join(sys.modules))").stdout.split())
+    assert not loaded & unwanted - by_numpy
+    figure("our modules after import", str(sum(name.startswith("autodiff_lab") for name in loaded)))
+
+
+def test_a_package_of_families_names_all_its_files() -> None:
+    for folder in ("array", "linalg", "math", "nn"):
+        package = PACKAGE / "ops" / folder
+        files = {path.stem for path in Path(package).glob("*.py")} - {"__init__"}
+        source = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
+        (listed,) = (ast.literal_eval(n.value) for n in source.body if isinstance(n, ast.Assign))
+        declared = {
+            name for name in files if "engine.apply import" in (package / f"{name}.py").read_text(encoding="utf-8")
+        }
+        assert declared <= set(listed), f"{folder}: {sorted(declared - set(listed))} would never load"
