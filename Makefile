@@ -19,10 +19,11 @@ LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.json
 FIRST_LESSON = $(firstword $(sort $(wildcard notebooks/01_*.ipynb)))
 LAB_ARGS ?=
 TEST_ARGS ?=
+BENCH_ARGS ?=
 # Two workers by default: browser and notebook tests mostly wait.
 WORKERS ?= 2
 
-.PHONY: help env chromium javascript lab test test-mutants test-peers lint types js bench docs docs-renew docs-pictures wheel clean
+.PHONY: help env chromium javascript lab test test-mutants test-peers lint types js bench bench-history docs docs-renew docs-pictures wheel clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -85,9 +86,16 @@ types: $(PACKAGES_STAMP) ## Check the types of the Python code.
 js: $(PACKAGES_STAMP) javascript ## Check the types of the JavaScript and run its tests.
 	$(BIN)/python -m pytest tests/test_javascript.py $(TEST_ARGS)
 
-bench: $(PACKAGES_STAMP) ## Run the benchmarks and print their figures.
-	@for file in tests/benchmarks/bench_*.py; do [ -e "$$file" ] || { echo "No benchmarks yet."; break; }; \
-		echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+bench: $(PACKAGES_STAMP) ## Measure against other libraries, write docs/performance.md (CASES="gather" PEERS="lab torch": print).
+	$(BIN)/python -m tests.benchmarks $(if $(CASES),--cases $(CASES)) $(if $(PEERS),--peers $(PEERS)) $(BENCH_ARGS)
+
+# Not among the tests: addopts give way, and the plugin that they keep out comes back.
+bench-history: $(PACKAGES_STAMP) ## Time small programs of ours and compare with the last run here (BENCH_ARGS="-k gather").
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q --override-ini=addopts= --import-mode=importlib \
+		--override-ini='python_files=bench_*.py' --benchmark-storage=.bench/history --benchmark-autosave \
+		--benchmark-compare --benchmark-timer=time.process_time --benchmark-warmup=on --benchmark-columns=min,median,rounds \
+		$(BENCH_ARGS) $(wildcard tests/benchmarks/bench_*.py)
+	$(if $(BENCH_ARGS),,$(BIN)/python tests/benchmarks/bench_overhead.py)
 
 docs: $(PACKAGES_STAMP) docs-renew ## Renew the generated pages; run every example in the README, docs/ and the docstrings.
 	$(BIN)/python -m pytest tests/test_documents.py tests/test_docs.py autodiff_lab $(TEST_ARGS)

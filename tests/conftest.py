@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 # Scripts, not tests: --doctest-modules would import them, and some run for minutes.
-collect_ignore_glob = ["benchmarks/*", "data/*", "javascript/*"]
+collect_ignore_glob = ["benchmarks/bench_*", "data/*", "javascript/*"]
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Results must not hang on what a thread in the background has compiled by now; tests of kernels choose for themselves.

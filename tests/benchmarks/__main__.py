@@ -1,0 +1,127 @@
+"""``python -m tests.benchmarks``, or `make bench`: measure, print, and tell docs/performance.md.
+
+Without arguments all cases and libraries are measured and the page is written.  ``--cases``, ``--peers`` and
+``--probes`` choose some, and then nothing is written unless ``--write`` is given, which puts the cases measured in the
+place of the old ones.  ``--check`` compares values and times nothing; ``--page`` writes the page and the picture anew
+from the figures there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from tests.benchmarks import machine, page, picture, probes
+from tests.benchmarks.cases import CASES, NAMES
+from tests.benchmarks.check import WrongResult, error, oracle, prepare
+from tests.benchmarks.environments import FOLDER, NotThere, interpreter
+from tests.benchmarks.figures import Figures, as_json, merged
+from tests.benchmarks.libraries import PEERS
+from tests.benchmarks.rounds import Plan, measure
+
+FIGURES = Path(__file__).parent / "figures.json"
+
+
+def arguments() -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.split("\n\n")[1])
+    parser.add_argument("--cases", nargs="*", metavar="CASE", help=f"some of: {' '.join(NAMES)}")
+    parser.add_argument("--peers", nargs="*", metavar="PEER", help=f"some of: {' '.join(PEERS)}")
+    parser.add_argument("--probes", nargs="*", metavar="PROBE", help=f"some of: {' '.join(probes.PROBES)}")
+    parser.add_argument("--rounds", type=int, default=5, help="turns of each library (5)")
+    parser.add_argument("--seconds", type=float, default=0.3, help="of each turn (0.3)")
+    parser.add_argument(
+        "--core", type=int, default=machine.last_core(), help="the processor core to keep to (the last)"
+    )
+    parser.add_argument("--write", action="store_true", help="keep the figures and write the page, also of a part")
+    parser.add_argument("--check", action="store_true", help="compare values at small sizes, in this process")
+    parser.add_argument("--page", action="store_true", help="write the page and the picture from the figures there are")
+    args = parser.parse_args()
+    args.part = any((args.cases, args.peers, args.probes))
+    args.cases = args.cases or ([] if args.probes else list(NAMES))
+    args.probes = list(probes.PROBES) if not args.part else args.probes or []
+    args.peers = args.peers or list(PEERS)
+    for given, known in ((args.cases, NAMES), (args.peers, PEERS), (args.probes, probes.PROBES)):
+        for name in given:
+            if name not in known:
+                parser.error(f"{name} is not known; there are: {' '.join(known)}")
+    return args
+
+
+def check(cases: list[str], peers: list[str]) -> int:
+    """Compare the values of this project's modes with the programs by hand."""
+    wrong = 0
+    for name in cases:
+        for peer in peers:
+            if name not in CASES or PEERS[peer].environment:
+                continue
+            library, data = PEERS[peer].library(), CASES[name].data(small=True)
+            try:
+                off = error(CASES[name], library, prepare(CASES[name], library, data), oracle(CASES[name], data))
+                print(f"{name:20} {PEERS[peer].title:14} error {off:.1e}")
+            except WrongResult as why:
+                wrong += 1
+                print(f"{name:20} {PEERS[peer].title:14} WRONG: {why}")
+    return wrong
+
+
+def homes(peers: list[str]) -> dict[str, Path]:
+    """The interpreters of the libraries that can be had; a line for each other."""
+    found: dict[str, Path] = {}
+    for name in peers:
+        try:
+            found[name] = interpreter(PEERS[name])
+        except NotThere as why:
+            print(f"{PEERS[name].title} is left out: {why}")
+    return found
+
+
+def run(args: argparse.Namespace) -> None:
+    """Measure what was asked for, print it, and write it if that is wanted."""
+    begin = time.perf_counter()
+    plan = Plan(args.rounds, args.seconds, args.core)
+    pythons = homes(args.peers) if args.cases else {}
+    figures: Figures = {"machine": machine.about(), "rows": {}, "probes": {}, "peers": {}}
+    figures["method"] = {"rounds": plan.rounds, "seconds": plan.seconds, "pinned": plan.core is not None}
+    for name in args.cases:
+        rows = figures["rows"][name] = measure(name, pythons, plan)
+        for peer, row in rows.items():
+            if "version" in row:
+                figures["peers"][peer] = row.pop("version")
+            print(page.line(name, peer, row), flush=True)
+        _keep(figures)
+    for name in args.probes:
+        figures["probes"][name] = probes.measure(name, plan)
+        print("\n".join(page.probe_lines(name, figures["probes"][name])), flush=True)
+        _keep(figures)
+    print(f"{time.perf_counter() - begin:.0f} s in all; load {machine.load()} (above 1, other work was measured too)")
+    if args.write or not args.part:
+        kept = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() and args.part else {}
+        FIGURES.write_text(as_json(merged(kept, figures)), encoding="utf-8")
+        write()
+
+
+def _keep(figures: Figures) -> None:
+    """Keep what there is by now: a run that is broken off is not lost."""
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "latest.json").write_text(as_json(figures), encoding="utf-8")
+
+
+def write() -> None:
+    """Write the page, the table of the README and the pictures."""
+    figures = json.loads(FIGURES.read_text(encoding="utf-8"))
+    for path, text in page.pages(figures).items():
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path.name}")
+    for path in picture.draw(figures):
+        print(f"wrote {path.name}")
+
+
+if __name__ == "__main__":
+    given = arguments()
+    if given.check:
+        sys.exit(check(given.cases, given.peers) > 0)
+    write() if given.page else run(given)

@@ -1,0 +1,89 @@
+"""Time and memory of one call: CPU and wall seconds, the least of many; peak memory while it runs."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+LEAST_SAMPLE = 2e-4
+"""Short calls are timed several at once, so that reading the clocks does not count."""
+QUIET_SHARE = 0.02
+"""What the process may compute while nobody asks it to, before it counts as busy in the background."""
+
+Pair = tuple[float, float]
+"""CPU seconds of all threads, and wall seconds."""
+
+
+def once(run: Callable[[], Any], times: int = 1) -> Pair:
+    """CPU and wall seconds of one call, the mean of ``times`` calls."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    for _ in range(times):
+        run()
+    return (time.process_time() - cpu) / times, (time.perf_counter() - wall) / times
+
+
+def least(run: Callable[[], Any], seconds: float) -> Pair:
+    """The least CPU and the least wall time of a call, from as many samples as fit in ``seconds``."""
+    gc.collect()
+    times = max(1, round(LEAST_SAMPLE / max(once(run)[1], 1e-7)))
+    samples = [once(run, times)]
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        samples.append(once(run, times))
+    return min(cpu for cpu, _ in samples), min(wall for _, wall in samples)
+
+
+def settle(run: Callable[[], Any], longest: float = 90.0) -> float:
+    """Call until nothing works in the background any more (compilers do); return how many seconds that took."""
+    begin = time.perf_counter()
+    quiet = 0
+    while quiet < 3 and time.perf_counter() - begin < longest:
+        run()
+        cpu, wall = once(lambda: time.sleep(0.1))
+        quiet = quiet + 1 if cpu < QUIET_SHARE * wall else 0
+    return time.perf_counter() - begin
+
+
+def memory(field: str) -> int | None:
+    """Bytes of resident memory, now (``VmRSS``) or at most (``VmHWM``); None where the system does not say."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:")), None)
+
+
+def forget_peak() -> bool:
+    """Give free memory back and let the peak start again; False where the system cannot."""
+    gc.collect()
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except (OSError, AttributeError, TypeError):
+        return False
+    return True
+
+
+def peak(prepare: Callable[[], Callable[[], Any]], calls: int = 3) -> int | None:
+    """The most memory that calls need above their inputs.
+
+    What is loaded or compiled once does not count: the first preparation brings it in and is dropped.  What a second
+    one keeps between calls does.
+    """
+    run = prepare()
+    settle(run)
+    del run
+    if not forget_peak():
+        return None
+    run = prepare()
+    before = memory("VmRSS")
+    run()
+    forget_peak()
+    for _ in range(calls):
+        run()
+    most = memory("VmHWM")
+    return None if before is None or most is None else most - before

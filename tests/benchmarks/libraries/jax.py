@@ -1,0 +1,49 @@
+"""JAX, whole steps under ``jax.jit``, waited for until they are done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.benchmarks.cases.case import Run
+from tests.benchmarks.libraries.library import Library
+
+
+class Jax(Library):
+    """``value_and_grad`` under ``jit``."""
+
+    package = family = "jax"
+
+    def __init__(self, *, compiled: bool = False) -> None:
+        super().__init__(compiled=compiled)
+        self.jax: Any = self.module
+        self.jax.config.update("jax_enable_x64", True)
+        import jax.numpy
+
+        self.numpy = jax.numpy
+
+    def gradients(self, forward: Callable[..., Any], leaves: list[Any], *constants: Any) -> Run:
+        step = self.jax.jit(self.jax.value_and_grad(forward, tuple(range(len(leaves)))))
+        given = [self.jax.tree.map(self.numpy.asarray, x) for x in (*leaves, *constants)]
+        wait = self.jax.block_until_ready
+
+        def run() -> Any:
+            value, found = wait(step(*given))
+            return (value, *found)
+
+        return run
+
+    def compute(self, function: Callable[..., Any], *arguments: Any) -> Run:
+        function, given = self.jax.jit(function), [self.numpy.asarray(x) for x in arguments]
+        wait = self.jax.block_until_ready
+        return lambda: (wait(function(*given)),)
+
+    def cross_entropy(self, logits: Any, labels: Any) -> Any:
+        """The mean cross entropy of class numbers."""
+        logs = self.jax.nn.log_softmax(logits)
+        return -self.numpy.take_along_axis(logs, labels[:, None], axis=1).mean()
+
+    def convolution(self, images: Any, filters: Any, padding: str) -> Any:
+        """A convolution of NHWC images with HWIO filters."""
+        layout = ("NHWC", "HWIO", "NHWC")
+        return self.jax.lax.conv_general_dilated(images, filters, (1, 1), padding, dimension_numbers=layout)

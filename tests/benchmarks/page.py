@@ -1,0 +1,82 @@
+"""docs/performance.md and the table of the README, made from the figures and from notes.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from tests.benchmarks import tables
+from tests.benchmarks.figures import Figures, best, measured, megabytes, seconds
+from tests.benchmarks.libraries import PEERS
+from tests.benchmarks.probes import PROBES
+from tests.tree import ROOT
+
+PAGE, README = ROOT / "docs" / "performance.md", ROOT / "README.md"
+PART = re.compile(r"(?<=<!-- performance: written by `make bench` -->\n).*(?=<!-- performance: end -->)", re.DOTALL)
+SHORT = ["lab", "lab-function", "torch", "jax"]
+
+
+def line(case: str, peer: str, row: dict[str, Any]) -> str:
+    """One figure for the terminal."""
+    head = f"{case:20} {PEERS[peer].title:14}"
+    if "missing" in row or "cpu" not in row:
+        return f"{head} left out: {row.get('missing', 'nothing measured')}"
+    first = f"  first {seconds(row['first'][1]):>8}" if "first" in row else ""
+    again = f", then {seconds(row['again'][1])}" if "again" in row else ""
+    more = f"  fallbacks={row['fallbacks']}" if "fallbacks" in row else ""
+    peak = f"  peak {megabytes(row['peak'])}" if "peak" in row else ""
+    return f"{head} {seconds(row['cpu']):>9} CPU {seconds(row['wall']):>9} wall{first}{again}{peak}{more}"
+
+
+def probe_lines(name: str, found: dict[str, dict[str, float]]) -> list[str]:
+    """The figures of a probe for the terminal."""
+    return [
+        f"{name:20} {word:32} {seconds(value):>9} {run}" for run, one in found.items() for word, value in one.items()
+    ]
+
+
+def pages(figures: Figures) -> dict[Path, str]:
+    """What the files say, by path."""
+    return {PAGE: performance(figures), README: PART.sub(lambda _: readme(figures), README.read_text(encoding="utf-8"))}
+
+
+def readme(figures: Figures) -> str:
+    """The short table: ratios of the modes that most people compare."""
+    leads = [case for case, row in figures["rows"].items() if measured(row) and PEERS[best(row)[0]].ours]
+    shown = tables.table(figures, tables.ratio_cell, [peer for peer in SHORT if peer in tables.columns(figures)])
+    return (
+        f"\nTime of a value with its gradients, as a multiple of the fastest library's, on one thread of an "
+        f"{figures['machine']['processor'].split(' (')[0]} processor. autodiff_lab leads in {len(leads)} of "
+        f"{len(figures['rows'])} cases. [Method, all libraries, memory, first calls](docs/performance.md).\n\n"
+        f"{shown}\n\n"
+    )
+
+
+def performance(figures: Figures) -> str:
+    """The page: template.md with the tables, and the text of notes.md."""
+    method, machine = figures["method"], figures["machine"]
+    probes = [tables.probe(name, figures["probes"][name]) for name in PROBES if name in figures["probes"]]
+    return Template(_text("template.md")).substitute(
+        ratios=tables.table(figures, tables.ratio_cell),
+        times=tables.table(figures, tables.time_cell),
+        first_calls=tables.first_calls(figures),
+        memory=tables.memory(figures),
+        fallbacks=tables.fallbacks(figures),
+        eager=tables.eager_misses(figures),
+        misses=tables.misses(figures),
+        probes="\n\n".join(probes),
+        notes=_text("notes.md").strip(),
+        rounds=method["rounds"],
+        seconds=method["seconds"],
+        pinned=", all on one and the same processor core" if method["pinned"] else "",
+        processor=machine["processor"],
+        system=machine["system"],
+        versions=tables.versions(figures),
+    )
+
+
+def _text(name: str) -> str:
+    """A file of this folder without its first paragraph, which says what the file is."""
+    return (Path(__file__).parent / name).read_text(encoding="utf-8").partition("\n\n")[2]

@@ -1,0 +1,140 @@
+"""The libraries take turns: what else the machine does falls on all of them alike."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.cases import CASES, IMPORT
+from tests.benchmarks.environments import FOLDER, variables
+from tests.benchmarks.libraries import PEERS, Peer
+from tests.benchmarks.process import Gone, Process
+from tests.tree import ROOT
+
+CACHING = {"lab", "lab-function", "torch-compile"}
+"""Those that keep compiled code on disk: their first call is measured with empty and with filled caches."""
+IMPORT_TIMES = """
+import time
+cpu, wall = time.process_time(), time.perf_counter()
+import {package}
+print(time.process_time() - cpu, time.perf_counter() - wall)
+"""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long and on what."""
+
+    rounds: int = 5
+    seconds: float = 0.3
+    core: int | None = None
+
+
+def measure(name: str, pythons: dict[str, Path], plan: Plan) -> dict[str, Row]:
+    """All figures of one case, by library; ``{"missing": why}`` for one that has none."""
+    peers = [PEERS[peer] for peer in pythons if _takes_part(PEERS[peer], name)]
+    if name == IMPORT:
+        return imports(peers, pythons, plan)
+    caches = FOLDER / "caches" / name
+    shutil.rmtree(caches, ignore_errors=True)
+    rows: dict[str, Row] = {}
+    workers: dict[str, Process] = {}
+    for peer in peers:
+        try:
+            rows[peer.name] = _first(peer, name, pythons[peer.name], plan, caches / peer.name, workers)
+        except Gone as why:
+            rows[peer.name] = {"missing": str(why)}
+    _take_turns(rows, workers, plan)
+    if CASES[name].memory:
+        for peer in workers:
+            rows[peer].update(_memory(peer, name, pythons[peer], plan, caches / peer))
+    return rows
+
+
+def _take_turns(rows: dict[str, Row], workers: dict[str, Process], plan: Plan) -> None:
+    """Sample every worker in each round, beginning with another one each time; those that fail are dropped."""
+    for number in range(plan.rounds):
+        names = list(workers)
+        begin = number % max(1, len(names))
+        for peer in names[begin:] + names[:begin]:
+            try:
+                _keep_least(rows[peer], workers[peer].sample(plan.seconds))
+            except Gone as why:
+                rows[peer] = {"missing": str(why)}
+                workers.pop(peer).end()
+    for worker in workers.values():
+        worker.end()
+
+
+def _takes_part(peer: Peer, case: str) -> bool:
+    if case in peer.apart:
+        return False
+    return case == IMPORT or CASES[case].offered_by(peer.kind.family)
+
+
+def _arguments(peer: str, case: str, plan: Plan, *more: str) -> list[str]:
+    core = [] if plan.core is None else ["--core", str(plan.core)]
+    return ["tests.benchmarks.worker", peer, case, *core, *more]
+
+
+def _first(peer: Peer, case: str, python: Path, plan: Plan, caches: Path, workers: dict[str, Process]) -> Row:
+    """The first call: in a process that finds empty caches, and in one that finds what the first left behind."""
+    environment = variables(caches)
+    cold = None
+    if peer.name in CACHING:
+        process = Process(python, _arguments(peer.name, case, plan, "--cold"), environment, f"{case}-{peer.name}-cold")
+        try:
+            cold = process.answer()["first"]
+        finally:
+            process.end()
+    worker = Process(python, _arguments(peer.name, case, plan), environment, f"{case}-{peer.name}")
+    try:
+        row = worker.answer()
+    except Gone:
+        worker.end()
+        raise
+    workers[peer.name] = worker
+    if cold is not None:
+        row["again"], row["first"] = row["first"], cold
+    return row
+
+
+def _memory(peer: str, case: str, python: Path, plan: Plan, caches: Path) -> Row:
+    process = Process(python, _arguments(peer, case, plan, "--memory"), variables(caches), f"{case}-{peer}-memory")
+    try:
+        return process.answer()
+    except Gone as why:
+        return {"peak": None, "why": str(why)}
+    finally:
+        process.end()
+
+
+def imports(peers: Iterable[Peer], pythons: dict[str, Path], plan: Plan) -> dict[str, Row]:
+    """The import statement, each time in a fresh process."""
+    rows: dict[str, Row] = {}
+    chosen = list(peers)
+    for _ in range(plan.rounds * 2):
+        for peer in chosen:
+            row = rows.setdefault(peer.name, {})
+            code = IMPORT_TIMES.format(package=peer.kind.package)
+            if plan.core is not None:
+                code = f"import os\nos.sched_setaffinity(0, {{{plan.core}}})\n{code}"
+            done = subprocess.run([pythons[peer.name], "-c", code], cwd=ROOT, capture_output=True, text=True,
+                                  env=variables(FOLDER / "caches" / "import"), check=False)  # fmt: skip
+            if done.returncode:
+                row["missing"] = (done.stderr.strip().splitlines() or ["the import failed"])[-1]
+            else:
+                cpu, wall = map(float, done.stdout.split()[-2:])
+                _keep_least(row, (cpu, wall))
+    return rows
+
+
+def _keep_least(row: Row, sample: tuple[float, float]) -> None:
+    cpu, wall = sample
+    row["cpu"], row["wall"] = min(cpu, row.get("cpu", cpu)), min(wall, row.get("wall", wall))

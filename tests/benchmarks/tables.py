@@ -1,0 +1,150 @@
+"""The tables of the page, each as Markdown made from the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tests.benchmarks.cases import CASES, IMPORT
+from tests.benchmarks.figures import Figures, best, measured, megabytes, ratio, seconds
+from tests.benchmarks.libraries import PEERS
+from tests.benchmarks.probes import PROBES
+
+NONE = "–"
+Row = dict[str, dict[str, Any]]
+
+
+def markdown(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A Markdown table; all columns but the first are numbers."""
+    names = list(header)
+    lines = [names, ["---", *["---:"] * (len(names) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def columns(figures: Figures) -> list[str]:
+    """The libraries that have any figure."""
+    return [peer for peer in PEERS if any(peer in measured(row) for row in figures["rows"].values())]
+
+
+def title(case: str) -> str:
+    """A case's name and size."""
+    return f"`{case}` {CASES[case].size}" if case != IMPORT else "`import` in a fresh process"
+
+
+def table(figures: Figures, cell: Callable[[Row, str], str], peers: list[str] | None = None) -> str:
+    """A row a case and a column a library."""
+    peers = peers or columns(figures)
+    body = [
+        [title(case), *(cell(row, peer) for peer in peers)] for case, row in figures["rows"].items() if measured(row)
+    ]
+    return markdown(["", *(PEERS[peer].title for peer in peers)], body)
+
+
+def ratio_cell(row: Row, peer: str) -> str:
+    """The CPU time as a multiple of the leader's, which is bold."""
+    found = measured(row)
+    if peer not in found:
+        return NONE
+    leader, least = best(row)
+    text = ratio(found[peer] / least)
+    return f"**{text}**" if peer == leader else text
+
+
+def time_cell(row: Row, peer: str) -> str:
+    """The CPU time."""
+    found = measured(row)
+    leader, _ = best(row)
+    text = seconds(found.get(peer))
+    return f"**{text}**" if peer == leader else text
+
+
+def wall_cell(row: Row, peer: str) -> str:
+    """The wall time."""
+    return seconds(measured(row, "wall").get(peer))
+
+
+def first_cell(row: Row, peer: str) -> str:
+    """Wall time of the first call, with empty caches and, where a library keeps some, with filled ones."""
+    found = row.get(peer, {})
+    if "first" not in found or "missing" in found:
+        return NONE
+    cold = seconds(found["first"][1])
+    return f"{cold}, then {seconds(found['again'][1])}" if "again" in found else cold
+
+
+def first_calls(figures: Figures) -> str:
+    """What the first call takes."""
+    peers = [peer for peer in columns(figures) if PEERS[peer].rated and peer not in {"autograd", "micrograd"}]
+    programs = {**figures, "rows": {name: row for name, row in figures["rows"].items() if name != IMPORT}}
+    return table(programs, first_cell, peers)
+
+
+def memory(figures: Figures) -> str:
+    """Peak memory above the inputs, and without the results that every library returns."""
+    rows = {case: row for case, row in figures["rows"].items() if any("peak" in one for one in row.values())}
+    peers = [peer for peer in columns(figures) if any(row.get(peer, {}).get("peak") for row in rows.values())]
+
+    def cell(row: Row, peer: str) -> str:
+        found = row.get(peer, {})
+        if found.get("peak") is None:
+            return NONE
+        return f"{megabytes(found['peak'])} ({megabytes(max(0, found['peak'] - found['results']))})"
+
+    return table({"rows": rows}, cell, peers) if rows else "Nothing measured."
+
+
+def fallbacks(figures: Figures) -> str:
+    """One line: which compiled cases ran op by op."""
+    counts = {case: row["lab-function"]["fallbacks"] for case, row in figures["rows"].items()
+              if "fallbacks" in row.get("lab-function", {})}  # fmt: skip
+    wrong = [f"`{case}` fallbacks={count}" for case, count in counts.items() if count]
+    if wrong:
+        return f"These ran op by op in part: {', '.join(wrong)}; in all others of the {len(counts)}: fallbacks=0."
+    return f"All {len(counts)} compiled cases ran compiled: fallbacks=0 in each."
+
+
+def misses(figures: Figures) -> str:
+    """Where this project is behind, said as plainly as where it leads."""
+    lines = []
+    for case, row in figures["rows"].items():
+        found = measured(row)
+        ours = {peer: value for peer, value in found.items() if PEERS[peer].ours}
+        others = {peer: value for peer, value in found.items() if not PEERS[peer].ours and PEERS[peer].rated}
+        if not ours or not others:
+            continue
+        mine, theirs = min(ours, key=ours.__getitem__), min(others, key=others.__getitem__)
+        if ours[mine] > others[theirs]:
+            lines.append(f"- `{case}`: {PEERS[mine].title} takes {ratio(ours[mine] / others[theirs])} times as long as "
+                         f"{PEERS[theirs].title}.")  # fmt: skip
+    return "\n".join(lines) or "In no case."
+
+
+def eager_misses(figures: Figures) -> str:
+    """Where the eager mode is behind that of PyTorch."""
+    pairs = {case: (row["lab"]["cpu"], row["torch"]["cpu"]) for case, row in figures["rows"].items()
+             if {"lab", "torch"} <= measured(row).keys()}  # fmt: skip
+    slower = [f"`{case}` ({ratio(ours / theirs)})" for case, (ours, theirs) in pairs.items() if ours > theirs]
+    faster = len(pairs) - len(slower)
+    behind = f", and is behind in {', '.join(slower)}" if slower else ""
+    return f"Op by op, lab takes less time than PyTorch in {faster} of {len(pairs)} cases{behind}."
+
+
+def probe(name: str, found: dict[str, dict[str, float]]) -> str:
+    """The figures of a probe."""
+    runs = list(found)
+    words = list(dict.fromkeys(word for figures in found.values() for word in figures))
+    if not words:
+        return "Nothing measured."
+    header = [PROBES[name], *(run or "CPU time" for run in runs)]
+    return markdown(header, [[word, *(seconds(found[run].get(word)) for run in runs)] for word in words])
+
+
+def versions(figures: Figures) -> str:
+    """Which versions were measured."""
+    known: dict[str, str] = {}
+    for peer in PEERS:
+        if peer in figures["peers"] and peer not in {"lab-function", "torch-compile", "numpy"}:
+            known[PEERS[peer].title.removesuffix(".jit")] = figures["peers"][peer]
+    known["NumPy"], known["Numba"] = figures["machine"]["numpy"], figures["machine"]["numba"]
+    known["Python"] = figures["machine"]["python"]
+    return ", ".join(f"{name} {version}" for name, version in known.items())
