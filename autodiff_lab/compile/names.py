@@ -27,37 +27,50 @@ def assigned_name(place: Place | None) -> str | None:
     return found[1] if found else None
 
 
-def names_of(program: Program) -> dict[int, str]:
-    """A unique identifier for each value that comes in or that a line makes."""
-    taken: set[str] = set()
-    counts: dict[str, int] = {}
-    names: dict[int, str] = {}
+class Namer:
+    """Gives values names, each a Python identifier that no other value has."""
 
-    def give(value: int, wish: str) -> None:
-        if value in names:
-            return
+    def __init__(self, names: dict[int, str]) -> None:
+        self.names = names
+        self._taken = set(names.values())
+        self._counts: dict[str, int] = {}
+
+    def give(self, value: int, wish: str) -> str:
+        """Name a value as wished, with a number behind where that is taken."""
+        found = self.names.get(value)
+        if found is not None:
+            return found
         base = re.sub(r"\W+", "_", wish).strip("_") or "v"
         if base[0].isdigit() or keyword.iskeyword(base) or base in RESERVED:
             base = f"v_{base}"
-        count = counts[base] = counts.get(base, 0) + 1
+        count = self._counts[base] = self._counts.get(base, 0) + 1
         name = base if count == 1 else f"{base}_{count}"
-        while name in taken:
-            count = counts[base] = counts[base] + 1
+        while name in self._taken:
+            count = self._counts[base] = self._counts[base] + 1
             name = f"{base}_{count}"
-        taken.add(name)
-        names[value] = name
+        self._taken.add(name)
+        self.names[value] = name
+        return name
 
-    for i in program.inputs:
-        give(i, program.values[i].name or "x")
-    for line in program.lines:
+    def give_line(self, line: Line, program: Program) -> None:
+        """Name what a line makes: as the user called it, or after the value whose derivative it belongs to."""
         for out in line.outs:
             if line.cause is None:
-                give(out, program.values[out].name or "v")
+                self.give(out, program.values[out].name or "v")
             else:
-                give(out, f"g_{names.get(line.cause, '')}")
+                self.give(out, f"g_{self.names.get(line.cause, '')}")
+
+
+def names_of(program: Program) -> dict[int, str]:
+    """A unique identifier for each value that comes in or that a line makes."""
+    namer = Namer({})
+    for i in program.inputs:
+        namer.give(i, program.values[i].name or "x")
+    for line in program.lines:
+        namer.give_line(line, program)
     for position, i in enumerate(program.constants):
-        give(i, f"c{position}")
-    return names
+        namer.give(i, f"c{position}")
+    return namer.names
 
 
 def statement_names(lines: list[Line]) -> dict[int, str]:

@@ -14,13 +14,16 @@ from autodiff_lab.compile.expressions import EXPRESSIONS, FUNCTIONS
 from autodiff_lab.compile.lines import comment
 from autodiff_lab.compile.loops import constant_text, number_names
 from autodiff_lab.compile.passes import one_value
-from autodiff_lab.compile.program import Program
+from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.compile.regions import Region
+from autodiff_lab.compile.rolled import NotRolled, Roll, Writer, rename
 from autodiff_lab.compile.source import Kernel
 from autodiff_lab.kernels.store import load
 
-FEWEST, MOST_STRAIGHT = 8, 300
-"""Fewer ops are quicker with NumPy; more are interpreted."""
+FEWEST, FEWEST_ROLLED, MOST_STRAIGHT = 8, 40, 300
+"""Fewer ops are quicker with NumPy; so many are searched for loops; more, loops counted once, are interpreted."""
+MOST_ARGUMENTS, MOST_RETURNED = 60, 16
+"""Numbers that a compiled function takes and gives one by one."""
 _DOUBLES = ("sigmoid", "softplus")  # these compute in double whatever they are given
 
 INTERPRETED = [
@@ -34,86 +37,149 @@ INTERPRETED = [
 def scalar_kernel(
     region: Region, program: Program, needed: set[int], names: dict[int, str], title: str
 ) -> Kernel | None:
-    """Compile a region of single numbers, None where NumPy does as well."""
-    if len(region.lines) < FEWEST:
+    """Compile a region of single numbers, None where NumPy does as well; `names` change where loops are found."""
+    lines = region.lines
+    if len(lines) < FEWEST:
         return None
-    constants: dict[int, Any] = {i: one_value(program.constants[i]) for i in region.ins() if i in program.constants}
-    ins = [i for i in region.ins() if i not in constants]
-    outs = [line.outs[0] for line in region.lines if line.outs[0] in needed]
-    if any(program.values[i].dtype != region.dtype for i in [*ins, *outs]):
+    outs = [line.outs[0] for line in lines if line.outs[0] in needed]
+    if any(program.values[i].dtype != region.dtype for i in outs):
         return None
-    shown = _straight_text(region, constants, ins, outs, names, title, program)
-    if len(region.lines) <= MOST_STRAIGHT:
-        function = _straight(region, constants, ins, outs)
-        note = f"{len(region.lines)} ops compiled to straight-line code"
-    elif all(line.op.name in INTERPRETED for line in region.lines):
-        function = _interpreted(region, constants, ins, outs)
-        note = f"{len(region.lines)} ops run by the interpreter, from a table of opcodes"
+    if any(i not in program.constants and program.values[i].dtype != region.dtype for i in region.ins()):
+        return None
+    found = _rolled(region, program, outs)
+    backward = all(line.cause is not None for line in lines)
+    if found is not None and found.statements <= MOST_STRAIGHT:
+        ins, function = _compiled(found, region, program)
+        note = f"{len(lines)} ops compiled to straight-line code"
+        if found.loops:
+            rename(found, program, names)
+            note = f"{len(lines)} ops compiled to {len(found.loops)} loop{'s' * (len(found.loops) > 1)}"
+    elif all(line.op.name in INTERPRETED for line in lines):
+        found = Roll(lines, outs, rolls=False)
+        ins, function = _interpreted(region, program, outs)
+        note = f"{len(lines)} ops run by the interpreter, from a table of opcodes"
     else:
         return None
-    backward = all(line.cause is not None for line in region.lines)
-    return Kernel(title, "\n".join(shown), tuple(ins), tuple(outs), function, backward, note)
+    source = "\n".join(_shown_text(found, region, program, names, title))
+    return Kernel(title, source, tuple(ins), tuple(outs), function, backward, note)
 
 
-def _expression(op: str, given: list[str]) -> str:
+def _rolled(region: Region, program: Program, outs: list[int]) -> Roll | None:
+    """The region as statements and loops, None where it needs more than a call can pass."""
+    try:
+        roll = Roll(region.lines, outs, rolls=len(region.lines) >= FEWEST_ROLLED)
+    except NotRolled:
+        roll = Roll(region.lines, outs, rolls=False)
+    ins, _ = _inputs(roll, region, program)
+    if any(program.values[i].dtype != region.dtype for values in roll.tables for i in values):
+        return None
+    return roll if len(ins) <= MOST_ARGUMENTS else None
+
+
+def _inputs(roll: Roll, region: Region, program: Program) -> tuple[list[int], dict[int, Any]]:
+    """What comes in one by one, and the constants that are read by name."""
+    made = {line.outs[0] for line in region.lines}
+    singles = [i for i in roll.singles if i not in made]
+    constants = {i: one_value(program.constants[i]) for i in singles if i in program.constants}
+    return [i for i in singles if i not in constants], constants
+
+
+def _call(op: str, given: list[str]) -> str:
     text = EXPRESSIONS[op].format(*given)
     return f"number({text})" if op in _DOUBLES else text
 
 
-def _body(region: Region, names: dict[int, str]) -> list[tuple[str, int]]:
-    return [
-        (f"{names[line.outs[0]]} = {_expression(line.op.name, [names[i] for i in line.ins])}", n)
-        for n, line in enumerate(region.lines)
-    ]
+def _expression(line: Line, given: list[str]) -> str:
+    return _call(line.op.name, given)
 
 
-def _straight_text(
-    region: Region, constants: dict[int, Any], ins: list[int], outs: list[int], names: dict[int, str], title: str,
-    program: Program,
-) -> list[str]:  # fmt: skip
+def _booleans(region: Region, program: Program) -> set[int]:
+    return {line.outs[0] for line in region.lines if program.values[line.outs[0]].dtype.kind == "b"}
+
+
+def _shown_text(roll: Roll, region: Region, program: Program, names: dict[int, str], title: str) -> list[str]:
     """What is shown: the same statements with the user's names."""
+    ins, constants = _inputs(roll, region, program)
+    writer: Writer
+
+    def say(line: Line) -> str:
+        return comment(line, program, writer.names)
+
+    writer = Writer(roll, names, _expression, _booleans(region, program), say)
     text = [f"{names[i]} = {constant_text(value)}" for i, value in constants.items()]
-    text += ["@njit", f"def {title}({', '.join(names[i] for i in ins)}):"]
-    backward: bool | None = None
-    for statement, n in _body(region, names):
-        line = region.lines[n]
-        if (line.cause is not None) != backward:
-            backward = line.cause is not None
-            text.append(f"    # {'backward' if backward else 'forward'}")
-        text.append(f"    {statement.ljust(40)}  # {comment(line, program, names)}")
-    return [*text, f"    return {', '.join(names[i] for i in outs)}"]
+    text += ["@njit", f"def {title}({', '.join([*(names[i] for i in ins), *writer.tables])}):"]
+    text += [f"    {statement}" for statement in writer.body()]
+    return [*text, f"    return {', '.join(writer.results())}"]
 
 
 def _prelude(kind: str) -> list[str]:
     return [
         "from math import sqrt",
         "from numba import njit",
+        "from numpy import bool_, empty",
         f"from numpy import {kind} as number",
         "from autodiff_lab.kernels.jit.vector_maths import DOUBLE, choose, larger, smaller",
         "zero, one = number(0), number(1)",
     ]
 
 
-def _straight(region: Region, constants: dict[int, Any], ins: list[int], outs: list[int]) -> Any:
-    kind = region.dtype.name
+def _compiled(roll: Roll, region: Region, program: Program) -> tuple[list[int], Any]:
+    """Compile statements and loops: what comes in, and the function."""
+    kind, number = region.dtype.name, region.dtype.type
+    ins, constants = _inputs(roll, region, program)
     names = number_names(region)
+    writer = Writer(roll, names, _expression, _booleans(region, program))
     used = sorted({f for line in region.lines for f in FUNCTIONS if f"{f}(" in EXPRESSIONS[line.op.name]})
-    types = f"Tuple(({kind}, {', '.join([kind] * len(outs))}))({', '.join([kind] * len(ins))})"
+    body = writer.body()
+    single = len(roll.outs) <= MOST_RETURNED
+    body += [f"return zero, {', '.join(writer.results())}"] if single else writer.listed("out")
+    arrays = [*writer.tables, *([] if single else ["out"])]
+    gives = f"Tuple(({kind}, {', '.join([kind] * len(roll.outs))}))" if single else "void"
     text = [
         *_prelude(kind),
         *(f'{f} = DOUBLE["{f}"]' for f in used),
         *(f"{names[i]} = {constant_text(value)}" for i, value in constants.items()),
-        f'@njit("{types}", cache=CACHE, nogil=True, error_model="numpy")',
-        f"def step({', '.join(names[i] for i in ins)}):",
-        *(f"    {statement}" for statement, _ in _body(region, names)),
-        f"    return zero, {', '.join(names[i] for i in outs)}",
+        f'@njit("{gives}({", ".join([*([kind] * len(ins)), *([f"{kind}[::1]"] * len(arrays))])})", cache=CACHE,',
+        '      nogil=True, error_model="numpy")',
+        f"def step({', '.join([*(names[i] for i in ins), *arrays])}):",
+        *(f"    {statement}" for statement in body),
     ]
-    step, number = load("\n".join(text) + "\n").step, region.dtype.type
+    step = load("\n".join(text) + "\n").step
+    if not roll.tables and single:
 
-    def run(*arrays: Any) -> tuple[Any, ...]:
-        return tuple([number(value) for value in step(*arrays)[1:]])
+        def run(*given: Any) -> tuple[Any, ...]:
+            return tuple([number(value) for value in step(*given)[1:]])
 
-    return run
+        return ins, run
+    return _with_arrays(roll, program, ins, region.dtype, step, single)
+
+
+def _with_arrays(
+    roll: Roll, program: Program, ins: list[int], dtype: Any, step: Any, single: bool
+) -> tuple[list[int], Any]:
+    """The function where tables go in or many results come out."""
+    count = len(ins)
+    tables = [np.array([program.constants.get(i, 0) for i in values], dtype) for values in roll.tables]
+    arguments = list(dict.fromkeys(i for values in roll.tables for i in values if i not in program.constants))
+    fills = [
+        (n, [k for k, i in enumerate(values) if i in arguments], [arguments.index(i) for i in values if i in arguments])
+        for n, values in enumerate(roll.tables)
+    ]
+    fills = [fill for fill in fills if fill[1]]
+    total, number = len(roll.outs), dtype.type
+
+    def run(*given: Any) -> tuple[Any, ...]:
+        now = list(tables)
+        for n, places, chosen in fills:
+            now[n] = now[n].copy()
+            now[n][places] = [given[count + k] for k in chosen]
+        if single:
+            return tuple([number(value) for value in step(*given[:count], *now)[1:]])
+        out = np.empty(total, dtype)
+        step(*given[:count], *now, out)
+        return tuple(out)
+
+    return [*ins, *arguments], run
 
 
 def _interpreter(kind: str) -> Any:
@@ -127,12 +193,14 @@ def _interpreter(kind: str) -> Any:
     ]
     for opcode, op in enumerate(INTERPRETED):
         text.append(f"        {'if' if opcode == 0 else 'elif'} op == {opcode}:")
-        text.append(f"            x = {_expression(op, ['a', 'b'])}")
+        text.append(f"            x = {_call(op, ['a', 'b'])}")
     text += ["        else:", "            x = zero", "        v[first + k] = x"]
     return load("\n".join(text) + "\n").interpret
 
 
-def _interpreted(region: Region, constants: dict[int, Any], ins: list[int], outs: list[int]) -> Any:
+def _interpreted(region: Region, program: Program, outs: list[int]) -> tuple[list[int], Any]:
+    constants: dict[int, Any] = {i: one_value(program.constants[i]) for i in region.ins() if i in program.constants}
+    ins = [i for i in region.ins() if i not in constants]
     slots = {i: n for n, i in enumerate([*ins, *constants, *(line.outs[0] for line in region.lines)])}
     opcodes = {op: n for n, op in enumerate(INTERPRETED)}
     code = np.array(
@@ -150,4 +218,4 @@ def _interpreted(region: Region, constants: dict[int, Any], ins: list[int], outs
         interpret(code, v, first)
         return tuple([v[p] for p in places])
 
-    return run
+    return ins, run
