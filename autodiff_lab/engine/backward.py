@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.engine import nest
+from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.sweep import Engine, sweep, teller
@@ -161,8 +162,12 @@ class Sweep:
 
     def finish(self) -> None:
         """Run to the end."""
-        for _ in self:
-            pass
+        be_patient()
+        try:
+            for _ in self:
+                pass
+        finally:
+            be_usual()
 
     def adjoint(self, source: Any) -> Tensor | None:
         """Return the adjoint of a tensor or variable so far, None if no contribution has arrived."""

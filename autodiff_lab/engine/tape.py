@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.backward import DEFAULT, Sweep, UnconnectedGradients, cotangents, zeros_of
+from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.knowledge import known
@@ -74,6 +75,7 @@ class GradientTape:
         self._watched: dict[Variable, list[int]] = {}  # ids of every read that is watched
         self._was_watched: list[weakref.ref[Variable]] = []
         self._used_at: Any = None
+        self._open = False
 
     # --- recording -------------------------------------------------------------------------------------------------
 
@@ -84,10 +86,16 @@ class GradientTape:
         if sinks:
             tell_listeners(TapeOpened(self._id, self._persistent, place_now(), self._automatic))
         SINKS.set((*sinks, self))
+        if not self._open:
+            self._open = True
+            be_patient()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._leave_sinks()
+        if self._open:
+            self._open = False
+            be_usual()
         if sinks_now():
             tell_listeners(TapeClosed(self._id))
 
