@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from autodiff_lab.engine.apply import general
@@ -9,6 +10,7 @@ from autodiff_lab.engine.convert import convert_pair
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch, UnimplementedError
+from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import convolution as kernel
 from autodiff_lab.ops.docs import doc
 
@@ -27,13 +29,24 @@ def _by_filter(ops: Any, g: Any, out: Any, x: Any, w: Any, **how: Any) -> Any:
     return ops.convolve_filter(x, g, window=tuple(w.shape[:-2]), **how)
 
 
+def _multiplications(x: Any, g: Any, window: Sizes, **how: Any) -> float:
+    """About how many a filter's gradient takes; those of the other two ops are `_products`."""
+    return x.shape[-1] * g.size * math.prod(window)
+
+
+def _products(x: Any, w: Any, shape: Sizes | None = None, **how: Any) -> float:
+    """About how many multiplications a convolution takes, or its gradient by the input."""
+    return x.size * w.size // (w.shape[-2 if shape is None else -1] or 1)
+
+
 convolve = general(
-    "convolve", kernel.convolve, _by_input, _by_filter, stacked=False, symbol="∗", latex=r"{0} \ast {1}",
+    "convolve", chosen("convolve", kernel.convolve, "convolution.convolve", _products), _by_input, _by_filter,
+    stacked=False, symbol="∗", latex=r"{0} \ast {1}",
     locals_latex=(r"\ast^T {1}", r"{0} \ast"), sentence="convolves {0} with the filter {1}", keeps="inputs",
     registered="Conv2D", doc="The kernel-level convolution; `lab.nn.conv2d` is a public function.")
 
 convolve_input = general(
-    "convolve_input", kernel.convolve_input,
+    "convolve_input", chosen("convolve_input", kernel.convolve_input, "convolution.convolve_input", _products),
     lambda ops, g, out, u, w, shape, **how: ops.convolve(g, w, **how),
     lambda ops, g, out, u, w, shape, **how: ops.convolve_filter(g, u, window=tuple(w.shape[:-2]), **how),
     stacked=False, symbol="∗ᵀ", latex=r"{0} \ast^T {1}", locals_latex=(r"\ast {1}", r"\ast {0}"),
@@ -41,7 +54,8 @@ convolve_input = general(
     doc="Transposed convolution; the rule of `convolve` uses it, `lab.nn.conv2d_transpose` is its public function.")
 
 convolve_filter = general(
-    "convolve_filter", kernel.convolve_filter,
+    "convolve_filter",
+    chosen("convolve_filter", kernel.convolve_filter, "convolution.convolve_filter", _multiplications),
     lambda ops, g, out, x, u, window, **how: ops.convolve_input(u, g, shape=tuple(x.shape), **how),
     lambda ops, g, out, x, u, window, **how: ops.convolve(x, g, **how),
     stacked=False, symbol="∗ᵂ", latex=r"{0} \ast_W {1}", locals_latex=(r"\ast^T", r"{0} \ast"),
