@@ -65,6 +65,8 @@ RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {
     ("recording", "Recording.first_nonfinite"): frozenset({"explain"}),
     ("recording", "Recording.to_text"): frozenset({"explain"}),
     ("recording", "Recording.__repr__"): frozenset({"explain"}),
+    ("compile", "Function.to_html"): frozenset({"exploring"}),
+    ("compile", "Function._repr_mimebundle_"): frozenset({"exploring"}),
     ("engine", "GradientTape.jacobian"): frozenset({"transforms"}),
     ("engine", "GradientTape.batch_jacobian"): frozenset({"transforms"}),
     ("engine", "GradientTape.explain"): frozenset({"explain", "recording"}),

@@ -13,11 +13,13 @@ import inspect
 import threading
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, overload
 
 from autodiff_lab.compile.entry import Compiled, Refused, compiled
 from autodiff_lab.compile.program import Program
 from autodiff_lab.compile.signature import Call, copy_of, quick_key, take_apart
+from autodiff_lab.compile.source import Kernel
 from autodiff_lab.compile.surroundings import Effects, Surroundings
 from autodiff_lab.compile.trace import Refusal, Trace
 from autodiff_lab.compile.watching import Watch
@@ -162,6 +164,21 @@ class Function:
         return self._compiled().code.source
 
     @property
+    def compiled(self) -> bool:
+        """Whether there is a program, for some signature."""
+        return self._latest is not None
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """What became one call in the latest signature compiled: fused loops, and programs of single numbers."""
+        return self._compiled().code.kernels
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Why the latest function that was traced is not compiled, each with its line; empty where it is."""
+        return tuple(self._refusals)
+
+    @property
     def skipped(self) -> tuple[str, ...]:
         """Runs of elementwise ops that could not be fused and run one by one, and why; empty as a rule."""
         return self._compiled().code.skipped
@@ -194,6 +211,29 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<Function {self._name}: {len(self._entries)} signatures, {self.fallbacks} fallbacks>"
+
+    def to_html(self, path: str | Path) -> None:
+        """Write one HTML file with the graph, the program and the source, which needs no network and no kernel.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to; a file that is there is replaced.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from autodiff_lab.exploring.program import to_html
+
+        Path(path).write_text(to_html(self), encoding="utf-8")
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """What a notebook shows: the graph, the program and the source side by side, or why it runs eagerly."""
+        from autodiff_lab.exploring.program import bundle
+
+        return bundle(self, include=include, exclude=exclude)
 
     def __deepcopy__(self, memo: Any) -> Function:
         return self

@@ -20,6 +20,7 @@ from autodiff_lab.compile.program import Line, Program, Value
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import cell_of
 from autodiff_lab.events import CAUSE, EVERYTHING, Place, TensorLeft, TensorMet, fresh_id, place_now
 
 
@@ -30,7 +31,11 @@ class Refusal(NamedTuple):
     place: Place | None
 
     def __str__(self) -> str:
-        return self.reason + (f" (line {self.place[1]} of {self.place[0]})" if self.place else "")
+        if self.place is None:
+            return self.reason
+        cell = cell_of(self.place[0])  # the file name of a notebook's cell means nothing to its author
+        where = f"{cell}, line {self.place[1]}" if cell else f"line {self.place[1]} of {self.place[0]}"
+        return f"{self.reason} ({where})"
 
 
 _CURE = {

@@ -1,0 +1,166 @@
+"""What is shown of a compiled function, as plain frozen values; no op, no tensor and no array is among them.
+
+An item is a value of the program: something that comes in, a constant, or the result of an op.  A row is a line of a
+text and says which items it speaks of; that is how the graph, the program and the generated source are linked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A value of the program, with the op that makes it.
+
+    `kind` is 'argument', 'variable', 'constant' or 'op'; `label` the op's symbol, or the name; `name` what the value
+    is called in the generated source, `number` in the program (``%4``), `shape` its dtype and shape.  `ins` are the
+    places of its inputs in the list of items.  `words` say what the op does, `where` and `line` which line of the
+    user's program it comes from.
+    """
+
+    kind: str
+    label: str
+    name: str
+    number: str
+    shape: str
+    ins: tuple[int, ...] = ()
+    backward: bool = False
+    words: str = ""
+    where: str = ""
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a text, and the items that it speaks of.
+
+    `part` is ``"forward"`` or ``"backward"``, or empty where a line is neither.
+    """
+
+    text: str
+    items: tuple[int, ...] = ()
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Many ops that became one call: what it is called, a few words on what it is, and its items."""
+
+    title: str
+    note: str
+    items: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a function runs eagerly, and the line of the user's program that made it so, if it is known."""
+
+    words: str
+    where: str = ""
+    line: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.where}: {self.line}" if self.line else self.where
+        return f"{self.words} ({place})" if place else self.words
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramView:
+    """A compiled function, ready to be drawn.
+
+    Attributes
+    ----------
+    title : str
+        The function with its arguments: ``step(x: f32[5,3])``.
+    items : tuple of Item
+        In the order of the program's text.
+    program, source : tuple of Row
+        The two texts.
+    loops : tuple of Loop
+        Which ops became one loop.
+    calls : int
+        Ops that run by themselves, a call of NumPy each.
+    why : str
+        A sentence if calls run eagerly, or none was made; empty otherwise.
+    reasons : tuple of Reason
+        Why they do.
+    cut : str
+        What was left out because the program is long; empty as a rule.
+
+    Examples
+    --------
+    >>> x = Item("argument", "x", "x", "%0", "f32[3]")
+    >>> y = Item("op", "sin", "y", "%1", "f32[3]", (0,))
+    >>> ProgramView("f(x: f32[3])", (x, y), (), (), calls=1).summary()
+    '1 op forward. It runs as 1 call of NumPy.'
+    """
+
+    title: str
+    items: tuple[Item, ...] = ()
+    program: tuple[Row, ...] = ()
+    source: tuple[Row, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    calls: int = 0
+    why: str = ""
+    reasons: tuple[Reason, ...] = ()
+    cut: str = ""
+
+    def loop_of(self, at: int) -> int:
+        """The place of the loop in which an item is computed, -1 if there is none."""
+        return next((n for n, loop in enumerate(self.loops) if at in loop.items), -1)
+
+    def summary(self) -> str:
+        """Say in two sentences how many ops there are, and as what they run."""
+        ops = [item for item in self.items if item.kind == "op"]
+        back = sum(item.backward for item in ops)
+        if not ops:
+            return "No op is left to run: the result was there before the call." if self.program else ""
+        forward = f"{counted(len(ops) - back, 'op')} forward" + (f", {back} backward" if back else "")
+        calls = [f"{counted(self.calls, 'call')} of NumPy"] if self.calls else []
+        if self.loops:
+            sizes = [str(len(loop.items)) for loop in self.loops]
+            listed = f"{', '.join(sizes[:-1])} and {sizes[-1]}" if len(sizes) > 1 else sizes[0]
+            of = f" of {listed} ops" if len(sizes) < 6 else f" of {sum(map(int, sizes))} ops"
+            calls.insert(0, f"{counted(len(self.loops), 'compiled loop')}{of}")
+        return f"{forward}. {'It runs' if len(ops) == 1 else 'They run'} as {' and '.join(calls)}."
+
+    def sentence(self, at: int) -> str:
+        """Say what an item is in one line, and what else is known of it in a second."""
+        item = self.items[at]
+        called = item.number if item.number == item.name else f"{item.number}, {item.name}"
+        if item.kind != "op":
+            return f"{called}: {item.kind}\n{item.shape}"
+        told = [f"{called}: {item.words}", item.shape, "backward" if item.backward else "forward"]
+        loop = self.loop_of(at)
+        if loop >= 0:
+            told.append(f"one of {counted(len(self.loops[loop].items), 'op')} in {self.loops[loop].title}")
+        else:
+            told.append("runs by itself")
+        if item.where:
+            told.append(f"from {item.where}: {item.line}" if item.line else f"from {item.where}")
+        return f"{told[0]}\n{'; '.join(told[1:])}"
+
+    def loop_sentence(self, at: int) -> str:
+        """Say what became one loop."""
+        loop = self.loops[at]
+        names = ", ".join(self.items[i].label for i in loop.items[:12]) + (", …" if len(loop.items) > 12 else "")
+        return f"{loop.title}: {loop.note or counted(len(loop.items), 'op')}\n{names}"
+
+    def account(self) -> str:
+        """The whole as text: what a terminal shows, and a reader without scripts."""
+        texts = ["\n".join(row.text for row in rows) for rows in (self.program, self.source)]
+        reasons = "\n".join(map(str, self.reasons))
+        parts = [self.title, self.why, reasons, self.summary(), *texts, self.cut]
+        return "\n\n".join(part for part in parts if part)
+
+
+def counted(count: int, word: str) -> str:
+    """A number with its word in the right form.
+
+    Examples
+    --------
+    >>> counted(1, "op"), counted(2, "op"), counted(2, "call")
+    ('1 op', '2 ops', '2 calls')
+    """
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -1,0 +1,260 @@
+"""Compiled functions for the eye: what `lab.function` made of a function, as a view that `draw.program` can draw.
+
+Here the compiler's Program becomes plain items and rows.  Which ops became one loop follows from what goes into the
+loop and comes out of it; which line of the source speaks of which value, from the names that it assigns.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from typing import TYPE_CHECKING, Any
+
+from autodiff_lab.compile.lines import comment
+from autodiff_lab.compile.names import names_of
+from autodiff_lab.compile.program import shown
+from autodiff_lab.draw.assets import WIDGETS
+from autodiff_lab.draw.page import document
+from autodiff_lab.draw.program import Item, Loop, ProgramView, Reason, Row, payload, picture
+from autodiff_lab.draw.program.payload import MOST_DRAWN
+from autodiff_lab.errors import LayoutFailed
+from autodiff_lab.recording.sources import labels_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from autodiff_lab.compile.function import Function
+    from autodiff_lab.compile.program import Line, Program
+    from autodiff_lab.compile.source import Kernel
+    from autodiff_lab.events import Place
+
+MOST_ROWS = 1500
+"""Lines of the program and of the source that are shown."""
+_ASSIGNED = re.compile(r"^\s*([A-Za-z_]\w*(?:, [A-Za-z_]\w*)*),? (?:[-+*/]?=) ")
+_STORED = re.compile(r"^\s*([A-Za-z_]\w*)\[.*?\] [-+*/]?= ")
+_DRESSED = re.compile(r"^(?:out_|part_|total_)?(.*?)(?:_i|_r)?$")
+_MARK = re.compile(r"^\s*(?:# )?(forward|backward):?$")
+
+
+def program_view(function: Function) -> ProgramView:
+    """Return what is shown of a compiled function: the program of the signature that was compiled last.
+
+    Parameters
+    ----------
+    function : Function
+        One that was never called, or runs eagerly, gives a view that says so.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> f = lab.function(lambda x: lab.sin(x) * x, backend="numpy")
+    >>> program_view(f).why
+    'f has not been called yet: call it once, and look again.'
+    >>> _ = f(lab.constant([1.0, 2.0]))
+    >>> print(program_view(f).summary())
+    2 ops forward. They run as 2 calls of NumPy.
+    """
+    name = _called(function)
+    why, reasons = _eagerly(function, name)
+    if not function.compiled:
+        return ProgramView(name, why=why, reasons=reasons)
+    program, source, kernels = function.program, function.source, function.kernels
+    names = names_of(program)
+    items, place = _items(program, names)
+    loops = tuple(
+        Loop(kernel.title, kernel.note, tuple(place[line.outs[0]] for line in _members(kernel, program)))
+        for kernel in kernels
+    )
+    inside = {at for loop in loops for at in loop.items}
+    calls = sum(item.kind == "op" and at not in inside for at, item in enumerate(items))
+    program_rows, source_rows = _program_rows(program, items, place), _source_rows(source, items, loops)
+    longest = max(len(program_rows), len(source_rows))
+    return ProgramView(
+        f"{name}({', '.join(f'{item.name}: {item.shape}' for item in items if item.kind == 'argument')})",
+        items,
+        program_rows[:MOST_ROWS],
+        source_rows[:MOST_ROWS],
+        loops,
+        calls,
+        why,
+        reasons,
+        f"The first {MOST_ROWS} lines of {longest} are shown." if longest > MOST_ROWS else "",
+    )
+
+
+def _called(function: Function) -> str:
+    name = getattr(function, "__name__", "")
+    return name if name.isidentifier() else "f"
+
+
+def _eagerly(function: Function, name: str) -> tuple[str, tuple[Reason, ...]]:
+    """Say whether and why calls run eagerly."""
+    found = dict.fromkeys(function.refusals)
+    files = labels_of({refusal.place[0] for refusal in found if refusal.place})
+    reasons = tuple(
+        Reason(refusal.reason, f"{files[refusal.place[0]]}, line {refusal.place[1]}", _line(refusal.place))
+        if refusal.place
+        else Reason(refusal.reason)
+        for refusal in found
+    )
+    if reasons:
+        which = "calls with other arguments run" if function.compiled else f"{name} runs"
+        return f"{which[0].upper() if function.compiled else which[0]}{which[1:]} eagerly, op by op:", reasons
+    return "" if function.compiled else f"{name} has not been called yet: call it once, and look again.", ()
+
+
+def _line(place: Place) -> str:
+    return linecache.getline(*place).strip()
+
+
+def _items(program: Program, names: dict[int, str]) -> tuple[tuple[Item, ...], dict[int, int]]:
+    """The values of a program in the order of its text, and the place of each by its id."""
+    order = [*program.inputs, *program.constants, *(i for line in program.lines for i in line.outs)]
+    place = {i: n for n, i in enumerate(dict.fromkeys(order))}
+    files = labels_of({line.place[0] for line in program.lines if line.place})
+    made: list[Item] = []
+    for i, at in place.items():
+        value, line, number = program.values[i], program.made_by.get(i), f"%{at}"
+        if line is not None:
+            made.append(_op(line, program, names, place, files, i))
+        elif i in program.constants:
+            made.append(Item("constant", _number(program.constants[i]), names[i], number, value.kind))
+        else:
+            kind = "argument" if i in program.arguments else "variable"
+            made.append(Item(kind, value.name or names[i], names[i], number, value.kind))
+    return tuple(made), place
+
+
+def _number(array: Any) -> str:
+    """A constant on its node: a number, the number that all elements are, or how many there are."""
+    elements = array.reshape(-1)
+    if array.shape == () or elements.size == 0:
+        return shown(array)
+    return f"all {shown(elements[0])}" if (elements == elements[0]).all() else f"{elements.size} numbers"
+
+
+def _op(
+    line: Line, program: Program, names: dict[int, str], place: dict[int, int], files: dict[str, str], value: int
+) -> Item:
+    where = f"{files[line.place[0]]}, line {line.place[1]}" if line.place else ""
+    text = _line(line.place) if line.place else ""
+    words = comment(line, program, names)
+    return Item(
+        "op",
+        line.op.name,
+        names[value],
+        f"%{place[value]}",
+        program.values[value].kind,
+        tuple(place[i] for i in line.ins),
+        line.cause is not None,
+        f"{line.op.name} ({words})" if words != line.op.name and line.cause is not None else words,
+        where,
+        text,
+    )
+
+
+def _members(kernel: Kernel, program: Program) -> list[Line]:
+    """The lines between what goes into a kernel and what comes out, in the order of the program."""
+    given, found, open_ = set(kernel.ins), set(), list(kernel.outs)
+    while open_:
+        i = open_.pop()
+        if i not in found and i not in given and i in program.made_by:
+            found.add(i)
+            open_ += program.made_by[i].ins
+    return [line for line in program.lines if line.outs[0] in found]
+
+
+def _program_rows(program: Program, items: Sequence[Item], place: dict[int, int]) -> tuple[Row, ...]:
+    rows: list[Row] = []
+    results = [place[i] for i in program.results]
+    assigned = iter([place[i] for i in program.assigned])
+    for text in str(program).split("\n"):
+        found = re.match(r"%(\d+):", text)
+        if found:
+            rows.append(_row(text, _heads(text), items))
+        elif text.startswith("assign "):
+            rows.append(Row(text, (next(assigned),)))
+        elif text.startswith("return"):
+            rows.append(Row(text, tuple(results)))
+        else:
+            rows.append(Row(text, part=text.rstrip(":")))
+    return tuple(rows)
+
+
+def _heads(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"%(\d+)", text.partition(" = ")[0])]
+
+
+def _row(text: str, speaks_of: Iterable[int], items: Sequence[Item]) -> Row:
+    found = tuple(dict.fromkeys(speaks_of))
+    ops = [items[at].backward for at in found if items[at].kind == "op"]
+    part = "" if not ops or (any(ops) and not all(ops)) else ("backward" if ops[0] else "forward")
+    return Row(text, found, part)
+
+
+def _source_rows(source: str, items: Sequence[Item], loops: Sequence[Loop]) -> tuple[Row, ...]:
+    """Each line of the source with the values that it assigns, the call of a loop with all values of the loop."""
+    by_name = {item.name: at for at, item in enumerate(items) if item.kind == "op"}
+    called = {loop.title: loop.items for loop in loops}
+    within: tuple[int, ...] | None = None  # a loop also has lines that only read what was computed before it
+    rows: list[Row] = []
+    for text in source.rstrip("\n").split("\n"):
+        if not text.startswith(" "):
+            within = None
+        mark = _MARK.match(text)
+        if mark:
+            rows.append(Row(text, part=mark[1]))
+            continue
+        head = re.match(r"def (\w+)\(", text)
+        call = re.search(r" = (\w+)\(", text)
+        for title in (head, call):
+            if title and title[1] in called:
+                within = called[title[1]] if title is head else within
+                rows.append(_row(text, called[title[1]], items))
+                break
+        else:
+            speaks_of = _assigned(text, by_name)
+            rows.append(_row(text, [at for at in speaks_of if within is None or at in within], items))
+    return tuple(rows)
+
+
+def _assigned(text: str, by_name: dict[str, int]) -> list[int]:
+    """The values that a line assigns; inside a loop their names wear the marks of an element, a row or a sum."""
+    found = _ASSIGNED.match(text) or _STORED.match(text)
+    names = found[1].split(", ") if found else []
+    plain = [name if name in by_name else getattr(_DRESSED.match(name), "group", lambda _: "")(1) for name in names]
+    return [by_name[name] for name in plain if name in by_name]
+
+
+def to_html(function: Function) -> str:
+    """Return a compiled function as a page that needs neither network nor kernel."""
+    view = program_view(function)
+    state = {"facts": payload(view), "at": first_op(view)}
+    return document(view.title, state, WIDGETS / "program", _without_script(view))
+
+
+def first_op(view: ProgramView) -> int:
+    """The item that is marked first."""
+    return next((at for at, item in enumerate(view.items) if item.kind == "op"), -1)
+
+
+def _without_script(view: ProgramView) -> str:
+    from html import escape
+
+    drawn = ""
+    if 0 < len(view.items) <= MOST_DRAWN:
+        try:
+            drawn = picture(view, themed=False)[0]
+        except LayoutFailed as failure:
+            drawn = f"<p>{escape(str(failure))}</p>"
+    return f"{drawn}<pre>{escape(view.account())}</pre>"
+
+
+def bundle(function: Function, **options: Any) -> Any:
+    """What a notebook shows of a compiled function: the widget where there are widgets, and always a text."""
+    view = program_view(function)
+    try:
+        from autodiff_lab.widgets.program import ProgramExplorer
+    except ImportError:
+        return {"text/plain": view.account()}
+    return ProgramExplorer(view, at=first_op(view))._repr_mimebundle_(**options)
