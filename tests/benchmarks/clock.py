@@ -29,9 +29,11 @@ def once(run: Callable[[], Any], times: int = 1) -> Pair:
 def least(run: Callable[[], Any], seconds: float) -> Pair:
     """The least CPU and the least wall time of a call, from as many samples as fit in ``seconds``."""
     gc.collect()
-    times = max(1, round(LEAST_SAMPLE / max(once(run)[1], 1e-7)))
-    samples = [once(run, times)]
     end = time.perf_counter() + seconds
+    samples = [once(run)]
+    times = max(1, round(LEAST_SAMPLE / max(samples[0][1], 1e-7)))
+    if times > 1:
+        samples = [once(run, times)]
     while time.perf_counter() < end:
         samples.append(once(run, times))
     return min(cpu for cpu, _ in samples), min(wall for _, wall in samples)

@@ -59,7 +59,7 @@ def performance(figures: Figures) -> str:
     method, machine = figures["method"], figures["machine"]
     probes = [tables.probe(name, figures["probes"][name]) for name in PROBES if name in figures["probes"]]
     return Template(_text("template.md")).substitute(
-        ratios=tables.table(figures, tables.ratio_cell),
+        ratios=tables.table(figures, tables.ratio_cell, sized=True),
         times=tables.table(figures, tables.time_cell),
         first_calls=tables.first_calls(figures),
         memory=tables.memory(figures),
@@ -79,4 +79,4 @@ def performance(figures: Figures) -> str:
 
 def _text(name: str) -> str:
     """A file of this folder without its first paragraph, which says what the file is."""
-    return (Path(__file__).parent / name).read_text(encoding="utf-8").partition("\n\n")[2]
+    return (Path(__file__).parent / name).read_text(encoding="utf-8").partition("\n\n")[2].lstrip()

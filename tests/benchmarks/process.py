@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import selectors
 import subprocess
 import time
@@ -72,4 +73,9 @@ class Process:
     def _last_words(self) -> str:
         self._process.wait()
         words = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return words[-1][:200] if words else f"it ended with status {self._process.returncode}"
+        return without_folders(words[-1][:200]) if words else f"it ended with status {self._process.returncode}"
+
+
+def without_folders(words: str) -> str:
+    """Words without the folders of this machine, which the figures do not tell."""
+    return re.sub(r"(?:/[\w.+~-]+)+/", "…/", words)

@@ -12,7 +12,7 @@ from typing import Any
 from tests.benchmarks.cases import CASES, IMPORT
 from tests.benchmarks.environments import FOLDER, variables
 from tests.benchmarks.libraries import PEERS, Peer
-from tests.benchmarks.process import Gone, Process
+from tests.benchmarks.process import Gone, Process, without_folders
 from tests.tree import ROOT
 
 CACHING = {"lab", "lab-function", "torch-compile"}
@@ -128,7 +128,7 @@ def imports(peers: Iterable[Peer], pythons: dict[str, Path], plan: Plan) -> dict
             done = subprocess.run([pythons[peer.name], "-c", code], cwd=ROOT, capture_output=True, text=True,
                                   env=variables(FOLDER / "caches" / "import"), check=False)  # fmt: skip
             if done.returncode:
-                row["missing"] = (done.stderr.strip().splitlines() or ["the import failed"])[-1]
+                row["missing"] = without_folders((done.stderr.strip().splitlines() or ["the import failed"])[-1])
             else:
                 cpu, wall = map(float, done.stdout.split()[-2:])
                 _keep_least(row, (cpu, wall))

@@ -26,16 +26,21 @@ def columns(figures: Figures) -> list[str]:
     return [peer for peer in PEERS if any(peer in measured(row) for row in figures["rows"].values())]
 
 
-def title(case: str) -> str:
-    """A case's name and size."""
-    return f"`{case}` {CASES[case].size}" if case != IMPORT else "`import` in a fresh process"
+def title(case: str, *, sized: bool = False) -> str:
+    """A case's name, and its size if wanted."""
+    size = CASES[case].size if case != IMPORT else "in a fresh process"
+    return f"`{case}` {size}" if sized else f"`{case}`"
 
 
-def table(figures: Figures, cell: Callable[[Row, str], str], peers: list[str] | None = None) -> str:
+def table(
+    figures: Figures, cell: Callable[[Row, str], str], peers: list[str] | None = None, *, sized: bool = False
+) -> str:
     """A row a case and a column a library."""
     peers = peers or columns(figures)
     body = [
-        [title(case), *(cell(row, peer) for peer in peers)] for case, row in figures["rows"].items() if measured(row)
+        [title(case, sized=sized), *(cell(row, peer) for peer in peers)]
+        for case, row in figures["rows"].items()
+        if measured(row)
     ]
     return markdown(["", *(PEERS[peer].title for peer in peers)], body)
 
@@ -135,7 +140,7 @@ def probe(name: str, found: dict[str, dict[str, float]]) -> str:
     words = list(dict.fromkeys(word for figures in found.values() for word in figures))
     if not words:
         return "Nothing measured."
-    header = [PROBES[name], *(run or "CPU time" for run in runs)]
+    header = [PROBES[name], *(f"wall time, {run}" if run else "CPU time" for run in runs)]
     return markdown(header, [[word, *(seconds(found[run].get(word)) for run in runs)] for word in words])
 
 
