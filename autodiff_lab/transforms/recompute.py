@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
@@ -15,6 +17,9 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import SINKS, sinks_now
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
+
+_LARGE_BYTES = 1 << 16
+"""Shares smaller than this fill gaps that nothing else needs."""
 
 
 class _Reads:
@@ -114,9 +119,31 @@ def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], cou
         leaves = [convert(leaf) for leaf in nest.flatten(value)[0]]
         sources = [*given, *variables]
         shares = tape.gradient(leaves, [sources[i] for i in need], output_gradients=cotangents)
-        return [handed_back(ops, share) for share in shares]
+        del tape, value, leaves, sources  # the intermediate results are free before the shares find their place
+        shares = [handed_back(ops, share) for share in shares]
+        return _together(shares, out.shape[:1]) if ops.raw and out.__class__ is not tuple else shares
 
     return rule
+
+
+def _together(shares: list[Any], rows: tuple[int, ...]) -> list[Any]:
+    """Put the shares of weights into one block of memory.
+
+    They live longer than the intermediate results among which they were made.  Left in the gaps of those, they keep the
+    next run of the function from using the gaps again, and the process grows by as much as forgetting has saved.  A
+    share with as many rows as the result belongs to the examples: the sweep soon lets it go, so it stays by itself.
+    """
+    large = [a for a in shares if isinstance(a, np.ndarray) and a.nbytes >= _LARGE_BYTES and a.shape[:1] != rows]
+    if len(large) < 2 or len({a.dtype for a in large}) > 1:
+        return shares
+    block = np.empty(sum(a.size for a in large), large[0].dtype)
+    moved: dict[int, Any] = {}
+    end = 0
+    for a in large:
+        begin, end = end, end + a.size
+        moved[id(a)] = block[begin:end].reshape(a.shape)
+        moved[id(a)][...] = a
+    return [moved.get(id(a), a) for a in shares]
 
 
 def with_recomputation_in_pullbacks(x: Any, function: Callable[..., Any]) -> Any:

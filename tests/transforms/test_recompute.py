@@ -1,0 +1,94 @@
+"""Recomputation: the gradient of the plain function, and a process that does not grow by what was forgotten."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+
+
+def _weights(rng: np.random.Generator, size: int, dtype: type) -> list[lab.Tensor]:
+    return [lab.constant(rng.normal(scale=size**-0.5, size=(size, size)).astype(dtype)) for _ in range(3)]
+
+
+def _block(h: lab.Tensor, *weights: lab.Tensor) -> lab.Tensor:
+    for w in weights:
+        h = lab.tanh(h @ w)
+    return h
+
+
+@pytest.mark.parametrize("size", [3, 200])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gradients_are_those_of_the_plain_function(size: int, dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    weights = _weights(rng, size, dtype)
+    x = lab.constant(rng.normal(size=(size + 1, size)).astype(dtype))
+    found = []
+    for function in (_block, lab.recompute_grad(_block)):
+        with lab.GradientTape() as tape:
+            tape.watch([x, *weights])
+            value = lab.reduce_sum(lab.square(function(function(x, *weights), *weights)))
+        found.append(tape.gradient(value, [x, *weights]))
+    for plain, recomputed in zip(*found, strict=True):
+        np.testing.assert_array_equal(plain.numpy(), recomputed.numpy())
+
+
+def test_a_weight_given_twice_collects_both_shares() -> None:
+    w = lab.constant(np.full((200, 200), 0.01, np.float32))
+    x = lab.ones((3, 200))
+    with lab.GradientTape() as tape:
+        tape.watch(w)
+        value = lab.reduce_sum(lab.recompute_grad(_block)(x, w, w))
+    with lab.GradientTape() as plain_tape:
+        plain_tape.watch(w)
+        plain = lab.reduce_sum(_block(x, w, w))
+    np.testing.assert_array_equal(tape.gradient(value, w).numpy(), plain_tape.gradient(plain, w).numpy())
+
+
+GROWTH = """
+    import sys
+    import numpy as np
+    import autodiff_lab as lab
+
+    def peak():
+        return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) / 1024
+
+    def segment(h, *weights):
+        for w in weights:
+            h = lab.tanh(h @ w)
+        return h
+
+    rng = np.random.default_rng(0)
+    weights = [lab.constant(rng.normal(scale=1 / 16, size=(256, 256)).astype(np.float32)) for _ in range(64)]
+    x = lab.constant(rng.normal(size=(int(sys.argv[2]), 256)).astype(np.float32))
+    part = lab.recompute_grad(segment) if sys.argv[1] == "recomputed" else segment
+    h = x
+    with lab.GradientTape() as tape:
+        tape.watch(weights)
+        for k in range(0, 64, 8):
+            h = part(h, *weights[k : k + 8])
+        value = lab.reduce_mean(h * h)
+    del h
+    tape.gradient(value, weights)
+    print(peak())
+"""
+
+
+def _peak(kind: str, rows: int) -> float:
+    command = [sys.executable, "-c", textwrap.dedent(GROWTH), kind, str(rows)]
+    quiet = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # threads have buffers of their own
+    return float(subprocess.run(command, capture_output=True, text=True, check=True, env=quiet).stdout)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of a process from /proc")
+def test_the_process_grows_by_at_most_half(figure: Callable[[str, str], None]) -> None:
+    """Above what the weights, their gradients and Python itself take: that is the peak with eight rows."""
+    plain = _peak("plain", 512) - _peak("plain", 8)
+    recomputed = _peak("recomputed", 512) - _peak("recomputed", 8)
+    figure("peak memory of a recomputed chain, of the plain one's", f"{recomputed / plain:.2f}")
+    assert recomputed <= 0.5 * plain
