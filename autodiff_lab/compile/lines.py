@@ -77,8 +77,9 @@ def comment(line: Line, program: Program, names: dict[int, str]) -> str:
 STATIC = frozenset({
     "sum", "mean", "max", "min", "any", "all", "matmul", "transpose", "reshape", "broadcast_to", "slice", "unslice",
     "softmax", "log_softmax", "softmax_cross_entropy", "stack",
-    "sparse_softmax_cross_entropy", "softmax_minus_label", "concat", "gather", "scatter_axis", "where", "select",
-    "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_slope", "one_hot",
+    "sparse_softmax_cross_entropy", "softmax_minus_label", "softmax_slope", "log_softmax_slope",
+    "softmax_cross_entropy_slope", "sparse_softmax_cross_entropy_slope", "concat", "gather", "scatter_axis",
+    "where", "select", "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_slope", "one_hot",
     "argmax", "argmin", "max_pool",
 })  # fmt: skip
 """Ops whose result has a shape that follows from those of its inputs; all elementwise ones beside these."""

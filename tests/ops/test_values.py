@@ -21,8 +21,8 @@ ELEMENTWISE = [name for name in NAMES if REGISTRY[name].elementwise]
 # The other ops, by what they are held against: a reference here, or their public functions in tests of their own.
 HELD_ELSEWHERE = {
     "adjust_contrast", "as_string", "average_pool", "average_pool_input", "convolve", "convolve_filter",
-    "convolve_input", "depthwise", "depthwise_filter", "depthwise_input", "max_pool", "max_positions", "reduce_join",
-    "regex_full_match", "regex_replace", "sparse_matmul", "string_join", "string_length", "string_lower",
+    "convolve_input", "depthwise", "depthwise_filter", "depthwise_input", "max_pool", "max_pool_input",
+    "max_pool_pick", "reduce_join", "regex_full_match", "regex_replace", "sparse_matmul", "string_join", "string_length", "string_lower",
     "string_strip", "string_upper", "substr", "to_number",
     *REFUSES_HALVES, "band_part", "cross", "diag", "diag_part", "expm", "inverse_gaps", "logm", "permute", "sqrtm",
     "sylvester", "unpermute",
@@ -140,8 +140,14 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "matmul": np.matmul,
     "softmax": scipy.special.softmax,
     "log_softmax": scipy.special.log_softmax,
+    "softmax_slope": lambda g, y, axis: g * y - y * (g * y).sum(axis, keepdims=True),
+    "log_softmax_slope": lambda g, y, axis: g - np.exp(y) * g.sum(axis, keepdims=True),
     "sparse_softmax_cross_entropy": lambda x, n: -np.sum(np.eye(4)[n] * scipy.special.log_softmax(x, -1), -1),
     "softmax_minus_label": lambda x, n: scipy.special.softmax(x, -1) - np.eye(4)[n],
+    "sparse_softmax_cross_entropy_slope": lambda g, x, n: (
+        np.expand_dims(g, -1) * (scipy.special.softmax(x, -1) - np.eye(4)[n])
+    ),
+    "softmax_cross_entropy_slope": lambda g, x, t: np.expand_dims(g, -1) * (scipy.special.softmax(x, -1) - t),
     "softmax_cross_entropy": lambda x, t: -(t * scipy.special.log_softmax(x, -1)).sum(-1),
     **ARRAYS,
     **MATHEMATICS,
@@ -195,7 +201,7 @@ WORDS = {"as_string", "to_number"}
 INTO_COMPLEX = {"complex", "eig", "fft", "ifft", "irfft", "rfft", "widen"}
 INTO_DISCRETE = {
     "all", "any", "argmax", "argmin", "argsort", "equal", "greater", "greater_equal", "is_finite", "is_inf", "is_nan",
-    "isotonic_blocks", "less", "less_equal", "max_positions", "not_equal", "shape", "top_positions", "where_true",
+    "isotonic_blocks", "less", "less_equal", "not_equal", "shape", "top_positions", "where_true",
 }  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.reference import softmax as reference
 from autodiff_lab.ops.docs import doc, of_one
 
 positive = unary(
@@ -57,30 +59,57 @@ softplus = unary(
 Tensor(0.6931472, shape=(), dtype=float32)"""))
 
 
-def _softmax(x: Any, axis: int) -> Any:
-    shifted = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True))
-    return shifted / np.add.reduce(shifted, axis=axis, keepdims=True)
+def _last(x: Any, *rest: Any, axis: int) -> int:
+    """Elements, if the axis is the one that the override knows."""
+    return x.size if axis == -1 else 0
 
 
 softmax_along = general(
-    "softmax", _softmax,
-    lambda ops, g, out, x, axis: (g - ops.sum(g * out, axes=(axis,), keepdims=True)) * out,
+    "softmax", chosen("softmax", reference.softmax, "softmax.softmax", work=_last),
+    lambda ops, g, out, x, axis: ops.softmax_slope(g, out, axis=axis),
     warns=False, symbol="softmax", latex=r"\operatorname{{softmax}}({0})",
     locals_latex=(r"\left(g - \textstyle\sum g\,y\right) y",), sentence="turns {0} into shares that add up to 1",
     keeps="output", registered="Softmax", doc="The kernel-level softmax along a negative axis; `lab.nn.softmax`.")
 
 
-def _log_softmax(x: Any, axis: int) -> Any:
-    shifted = x - np.maximum.reduce(x, axis=axis, keepdims=True)
-    return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
+def _slope_rule_y(ops: Any, h: Any, out: Any, g: Any, y: Any, axis: int) -> Any:
+    mean = ops.sum(g * y, axes=(axis,), keepdims=True)
+    return h * (g - mean) - g * ops.sum(h * y, axes=(axis,), keepdims=True)
 
+
+softmax_slope = general(
+    "softmax_slope", chosen("softmax_slope", reference.softmax_slope, "softmax.softmax_slope", work=_last),
+    lambda ops, h, out, g, y, axis: ops.softmax_slope(h, y, axis=axis), _slope_rule_y, warns=False,
+    symbol="d softmax", latex=r"\left({0} - \textstyle\sum {0}\,{1}\right) {1}",
+    locals_latex=(r"\left(h - \textstyle\sum h\,{1}\right) {1}",
+                  r"h \left({0} - \textstyle\sum {0}\,{1}\right) - {0} \textstyle\sum h\,{1}"),
+    sentence="takes from {0} its mean by the shares {1}, and multiplies by them", keeps="inputs",
+    doc="(g - Σ g·y)·y for the result y of a softmax; the rule of `softmax` uses it.")
 
 log_softmax_along = general(
-    "log_softmax", _log_softmax,
-    lambda ops, g, out, x, axis: g - ops.sum(g, axes=(axis,), keepdims=True) * ops.exp(out),
+    "log_softmax", chosen("log_softmax", reference.log_softmax, "softmax.log_softmax", work=_last),
+    lambda ops, g, out, x, axis: ops.log_softmax_slope(g, out, axis=axis),
     warns=False, symbol="log softmax", latex=r"\ln \operatorname{{softmax}}({0})",
     locals_latex=(r"g - e^y \textstyle\sum g",), sentence="takes the logarithm of the softmax of {0}",
     keeps="output", registered="LogSoftmax", doc="The kernel-level log-softmax; `lab.nn.log_softmax`.")
+
+
+def _log_slope_rule_g(ops: Any, h: Any, out: Any, g: Any, y: Any, axis: int) -> Any:
+    return h - ops.sum(h * ops.exp(y), axes=(axis,), keepdims=True)
+
+
+def _log_slope_rule_y(ops: Any, h: Any, out: Any, g: Any, y: Any, axis: int) -> Any:
+    return -(h * (ops.sum(g, axes=(axis,), keepdims=True) * ops.exp(y)))
+
+
+log_softmax_slope = general(
+    "log_softmax_slope",
+    chosen("log_softmax_slope", reference.log_softmax_slope, "softmax.log_softmax_slope", work=_last),
+    _log_slope_rule_g, _log_slope_rule_y, warns=False,
+    symbol="d log softmax", latex=r"{0} - e^{{{1}}} \textstyle\sum {0}",
+    locals_latex=(r"h - \textstyle\sum h\,e^{{{1}}}", r"-h\,e^{{{1}}} \textstyle\sum {0}"),
+    sentence="takes from {0} its sum times e to the {1}", keeps="inputs",
+    doc="g - e^y·Σ g for the result y of a log-softmax; the rule of `log_softmax` uses it.")
 
 
 def _along(op: Any, name: str, logits: Any, axis: int) -> Tensor:

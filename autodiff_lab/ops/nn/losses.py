@@ -4,32 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.reference import cross_entropy as reference
 from autodiff_lab.ops.docs import doc
 
 
-def _log_softmax(x: Any) -> Any:
-    shifted = x - np.maximum.reduce(x, axis=-1, keepdims=True)
-    return shifted - np.log(np.add.reduce(np.exp(shifted), axis=-1, keepdims=True))
+def _rows(g: Any, logits: Any, *rest: Any) -> int:
+    return logits.size
 
 
 def _with_class(ops: Any, g: Any) -> Any:
     return ops.reshape(g, shape=(*g.shape, 1))
 
 
-def _logits_rule(ops: Any, g: Any, out: Any, logits: Any, labels: Any) -> Any:
-    return _with_class(ops, g) * (ops.softmax(logits, axis=-1) * ops.sum(labels, axes=(-1,), keepdims=True) - labels)
+def _softmax_slope(ops: Any, g: Any, out: Any, logits: Any, labels: Any) -> Any:
+    return ops.softmax_slope(g, ops.softmax(logits, axis=-1), axis=-1)
 
 
 cross_entropy_rows = general(
-    "softmax_cross_entropy", lambda logits, labels: -np.add.reduce(labels * _log_softmax(logits), axis=-1),
-    _logits_rule, lambda ops, g, out, logits, labels: -(_with_class(ops, g) * ops.log_softmax(logits, axis=-1)),
+    "softmax_cross_entropy",
+    chosen("softmax_cross_entropy", reference.softmax_cross_entropy, "cross_entropy.softmax_cross_entropy"),
+    lambda ops, g, out, logits, labels: ops.softmax_cross_entropy_slope(g, logits, labels),
+    lambda ops, g, out, logits, labels: -(_with_class(ops, g) * ops.log_softmax(logits, axis=-1)),
     warns=False, symbol="cross entropy", latex=r"-\textstyle\sum {1} \ln \operatorname{{softmax}}({0})",
     locals_latex=(r"\operatorname{{softmax}}({0}) - {1}", r"-\ln\operatorname{{softmax}}({0})"),
     sentence="measures how far softmax of {0} is from {1}", keeps="inputs",
@@ -37,49 +38,62 @@ cross_entropy_rows = general(
     doc="The kernel-level cross entropy of each row; `lab.nn.softmax_cross_entropy`.")
 
 
-def _classes(labels: Any, classes: int) -> Any:
-    """The labels with a last axis of length 1, if each is a class number."""
-    labels = np.asarray(labels)
-    if labels.size and (labels.min() < 0 or labels.max() >= classes):
-        raise InvalidArgumentError(f"sparse_softmax_cross_entropy_with_logits: a label is not in [0, {classes})")
-    return labels[..., None].astype(np.intp, copy=False)
+def _slope_rule_g(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) -> Any:
+    total = ops.sum(labels, axes=(-1,), keepdims=True)
+    return ops.sum(h * (ops.softmax(logits, axis=-1) * total - labels), axes=(-1,), keepdims=False)
 
 
-def _numbered_rows(logits: Any, labels: Any) -> Any:
-    """No array of shares is made: each row is summed once, and the label's element picked out of it."""
-    at = _classes(labels, logits.shape[-1])
-    shifted = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
-    total = np.log(np.add.reduce(np.exp(shifted), axis=-1))
-    return (total - np.take_along_axis(shifted, at, axis=-1)[..., 0])[()]
+def _slope_rule_logits(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) -> Any:
+    weight = _with_class(ops, g) * ops.sum(labels, axes=(-1,), keepdims=True)
+    return weight * ops.softmax_slope(h, ops.softmax(logits, axis=-1), axis=-1)
 
 
-def _softmax_minus_label(logits: Any, labels: Any) -> Any:
-    at = _classes(labels, logits.shape[-1])
-    shares = np.exp(logits - np.maximum.reduce(logits, axis=-1, keepdims=True))
-    shares /= np.add.reduce(shares, axis=-1, keepdims=True)
-    np.put_along_axis(shares, at, np.take_along_axis(shares, at, axis=-1) - shares.dtype.type(1), axis=-1)
-    return shares
+def _slope_rule_labels(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) -> Any:
+    return _with_class(ops, g) * (ops.sum(h * ops.softmax(logits, axis=-1), axes=(-1,), keepdims=True) - h)
 
 
-def _softmax_slope(ops: Any, g: Any, out: Any, logits: Any, labels: Any) -> Any:
-    shares = ops.softmax(logits, axis=-1)
-    return (g - ops.sum(g * shares, axes=(-1,), keepdims=True)) * shares
-
+cross_entropy_slope = general(
+    "softmax_cross_entropy_slope",
+    chosen("softmax_cross_entropy_slope", reference.softmax_cross_entropy_slope,
+           "cross_entropy.softmax_cross_entropy_slope", work=_rows),
+    _slope_rule_g, _slope_rule_logits, _slope_rule_labels,
+    warns=False, symbol="g·(softmax − label)",
+    latex=r"{0} \left(\operatorname{{softmax}}({1}) - {2}\right)",
+    locals_latex=(r"\operatorname{{softmax}}({1}) - {2}", r"{0} \left(g - \textstyle\sum g\,y\right) y",
+                  r"{0} \left(\textstyle\sum g\,y - g\right)"),
+    sentence="multiplies {0} by softmax of {1} less {2}", keeps="inputs",
+    doc="A cotangent of each row times softmax less labels; the rule of `softmax_cross_entropy` uses it.")
 
 cross_entropy_of_numbers = general(
-    "sparse_softmax_cross_entropy", _numbered_rows,
-    lambda ops, g, out, logits, labels: _with_class(ops, g) * ops.softmax_minus_label(logits, labels), None,
+    "sparse_softmax_cross_entropy",
+    chosen("sparse_softmax_cross_entropy", reference.sparse_softmax_cross_entropy,
+           "cross_entropy.sparse_softmax_cross_entropy"),
+    lambda ops, g, out, logits, labels: ops.sparse_softmax_cross_entropy_slope(g, logits, labels), None,
     warns=False, symbol="cross entropy", latex=r"-\ln \operatorname{{softmax}}({0})_{{{1}}}",
     locals_latex=(r"\operatorname{{softmax}}({0}) - [{1}]", ""),
     sentence="measures how far softmax of {0} is from the class {1}", keeps="inputs",
     registered="SparseSoftmaxCrossEntropyWithLogits",
     doc="The kernel-level cross entropy of each row with a class number; "
         "`lab.nn.sparse_softmax_cross_entropy_with_logits`.")
+sparse_cross_entropy_slope = general(
+    "sparse_softmax_cross_entropy_slope",
+    chosen("sparse_softmax_cross_entropy_slope", reference.sparse_softmax_cross_entropy_slope,
+           "cross_entropy.sparse_softmax_cross_entropy_slope", work=_rows),
+    lambda ops, h, out, g, logits, labels:
+        ops.sum(h * ops.softmax_minus_label(logits, labels), axes=(-1,), keepdims=False),
+    lambda ops, h, out, g, logits, labels:
+        _with_class(ops, g) * ops.softmax_slope(h, ops.softmax(logits, axis=-1), axis=-1), None,
+    warns=False, symbol="g·(softmax − label)", latex=r"{0} \left(\operatorname{{softmax}}({1}) - [{2}]\right)",
+    locals_latex=(r"\operatorname{{softmax}}({1}) - [{2}]", r"{0} \left(g - \textstyle\sum g\,y\right) y", ""),
+    sentence="multiplies {0} by softmax of {1}, less 1 at the class {2}", keeps="inputs",
+    doc="A cotangent of each row times softmax less one at the label; the rule of `sparse_softmax_cross_entropy` uses "
+        "it.")
 softmax_minus_label = general(
-    "softmax_minus_label", _softmax_minus_label, _softmax_slope, None, warns=False, symbol="softmax − label",
-    latex=r"\operatorname{{softmax}}({0}) - [{1}]", locals_latex=(r"\left(g - \textstyle\sum g\,y\right) y", ""),
+    "softmax_minus_label", reference.softmax_minus_label, _softmax_slope, None, warns=False,
+    symbol="softmax − label", latex=r"\operatorname{{softmax}}({0}) - [{1}]",
+    locals_latex=(r"\left(g - \textstyle\sum g\,y\right) y", ""),
     sentence="takes softmax of {0}, less 1 at the class {1}", keeps="inputs",
-    doc="Softmax less one at the label; the rule of `sparse_softmax_cross_entropy` uses it.")
+    doc="Softmax less one at the label; the rule of `sparse_softmax_cross_entropy_slope` uses it.")
 
 
 def _logits(value: Any, name: str) -> Tensor:

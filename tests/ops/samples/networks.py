@@ -13,9 +13,26 @@ def _softmax(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {"axis": axis}) for s, axis in (((3,), -1), ((2, 3), -2), ((2, 3, 2), -2), ((0, 3), -1))]
 
 
+@sampler("softmax_slope", "log_softmax_slope")
+def _softmax_slope(rng: np.random.Generator) -> list[Call]:
+    calls = (((3,), -1), ((2, 3), -2), ((2, 3, 2), -2), ((0, 3), -1))
+    return [((*normal(rng, s), rng.dirichlet(np.ones(s[-1]), s[:-1])), {"axis": axis}) for s, axis in calls]
+
+
 @sampler("softmax_cross_entropy")
 def _cross_entropy(rng: np.random.Generator) -> list[Call]:
     return [((*normal(rng, s), rng.dirichlet(np.ones(s[-1]), s[:-1])), {}) for s in ((3,), (2, 3), (2, 2, 4))]
+
+
+@sampler("softmax_cross_entropy_slope")
+def _cross_entropy_slope(rng: np.random.Generator) -> list[Call]:
+    shapes = ((3,), (2, 3), (2, 2, 4))
+    return [((*normal(rng, s[:-1], s), rng.dirichlet(np.ones(s[-1]), s[:-1])), {}) for s in shapes]
+
+
+@sampler("sparse_softmax_cross_entropy_slope")
+def _numbered_cross_entropy_slope(rng: np.random.Generator) -> list[Call]:
+    return [((*normal(rng, s, (*s, 4)), rng.integers(0, 4, s)), {}) for s in ((), (3,), (2, 3), (0,))]
 
 
 @sampler("sparse_softmax_cross_entropy", "softmax_minus_label")
@@ -59,10 +76,20 @@ POOLS = [
 ]
 
 
-@sampler("max_pool", "max_positions")
+@sampler("max_pool")
 def _max_pool(rng: np.random.Generator) -> list[Call]:
     """Shuffled whole numbers: no two are near each other, so no difference crosses a kink."""
     return [((rng.permutation(int(np.prod(x))).reshape(x) * 0.5,), how) for x, _, how in POOLS]
+
+
+@sampler("max_pool_input")
+def _max_pool_input(rng: np.random.Generator) -> list[Call]:
+    return [((*normal(rng, out), rng.permutation(int(np.prod(x))).reshape(x) * 0.5), how) for x, out, how in POOLS]
+
+
+@sampler("max_pool_pick")
+def _max_pool_pick(rng: np.random.Generator) -> list[Call]:
+    return [((*normal(rng, x), rng.permutation(int(np.prod(x))).reshape(x) * 0.5), how) for x, _, how in POOLS]
 
 
 @sampler("average_pool")

@@ -1,0 +1,168 @@
+"""Vector maths of rows: the largest element of each, its exponentials and their sum, by vector instructions throughout.
+
+Needs Numba; loops over rows call these.  Exponentials of long rows are taken and added up in one pass; short rows are
+shifted first and then taken together, several rows at a time, since a row shorter than a vector fills none.
+"""
+# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false, reportArgumentType=false
+# ruff: noqa: ANN001, ANN201, ANN202, PLW0108 - Numba wants a function of Python's, not one that it has compiled
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.extending import overload, register_jitable
+
+from autodiff_lab.kernels.jit.vector_maths import DOUBLE, SINGLE
+from autodiff_lab.kernels.jit.vector_maths_bits import add_up, bits_of, bits_of_double, double_from_bits, from_bits
+
+_LONG = 150  # elements of a row from which on it is taken by itself
+_BLOCK = 2048  # elements of the rows that are taken together
+_PIECE = 4096  # elements that are added up in their own precision; sums of pieces are added up in float64
+_ALL_BUT_SIGN, _ALL_BUT_SIGN_DOUBLE = np.int32(0x7FFFFFFF), np.int64(0x7FFFFFFFFFFFFFFF)
+_exp, _exp_double = SINGLE["exp"], DOUBLE["exp"]
+_log, _log_double = SINGLE["log"], DOUBLE["log"]
+
+
+def exponential(x):
+    """e^x in the dtype of x."""
+    raise NotImplementedError
+
+
+def logarithm(x):
+    """The natural logarithm in the dtype of x."""
+    raise NotImplementedError
+
+
+def in_order(x):
+    """Whole numbers that are ordered as the floats are; LLVM finds the largest of those without asking about nan."""
+    raise NotImplementedError
+
+
+def from_order(n, like):
+    """Give the float of a number made by `in_order`."""
+    raise NotImplementedError
+
+
+@overload(exponential, jit_options={"forceinline": True})
+def _exponential(x):
+    return (lambda x: _exp(x)) if x == types.float32 else (lambda x: _exp_double(x))
+
+
+@overload(logarithm, jit_options={"forceinline": True})
+def _logarithm(x):
+    return (lambda x: _log(x)) if x == types.float32 else (lambda x: _log_double(x))
+
+
+@overload(in_order, jit_options={"forceinline": True})
+def _in_order(x):
+    def single(x):
+        bits = bits_of(x)
+        return np.int32(bits ^ ((bits >> np.int32(31)) & _ALL_BUT_SIGN))
+
+    def double(x):
+        bits = bits_of_double(x)
+        return np.int64(bits ^ ((bits >> np.int64(63)) & _ALL_BUT_SIGN_DOUBLE))
+
+    return single if x == types.float32 else double
+
+
+@overload(from_order, jit_options={"forceinline": True})
+def _from_order(n, like):
+    def single(n, like):
+        return from_bits(np.int32(n ^ ((n >> np.int32(31)) & _ALL_BUT_SIGN)))
+
+    def double(n, like):
+        return double_from_bits(np.int64(n ^ ((n >> np.int64(63)) & _ALL_BUT_SIGN_DOUBLE)))
+
+    return single if like == types.float32 else double
+
+
+@register_jitable(forceinline=True)
+def largest(row):
+    """The largest element of a row that has one; any nan of either sign may be passed over."""
+    top = in_order(row[0])
+    for k in range(row.size):
+        value = in_order(row[k])
+        top = value if value > top else top  # noqa: FURB136 - LLVM makes a vector instruction of this
+    return from_order(top, row[0])
+
+
+@register_jitable(forceinline=True)
+def sum_of(row):
+    """The sum of a row, as float64; pieces of it are summed in its own precision, in whatever order is fastest."""
+    total, start = 0.0, 0
+    while start < row.size:
+        stop = min(row.size, start + _PIECE)
+        part = row.dtype.type(0)
+        for k in range(start, stop):
+            part = add_up(part, row[np.uint64(k)])
+        total += part
+        start = stop
+    return total
+
+
+@register_jitable(forceinline=True)
+def sum_of_products(row, other):
+    """The sum of the products of two rows, as float64; pieces of it are summed as `sum_of` does."""
+    total, start = 0.0, 0
+    while start < row.size:
+        stop = min(row.size, start + _PIECE)
+        part = row.dtype.type(0)
+        for k in range(start, stop):
+            part = add_up(part, row[np.uint64(k)] * other[np.uint64(k)])
+        total += part
+        start = stop
+    return total
+
+
+@register_jitable(forceinline=True)
+def exps(row, to, top):
+    """Put e^(row - top) into another row, and return the sum as float64."""
+    total, start = 0.0, 0
+    while start < row.size:
+        stop = min(row.size, start + _PIECE)
+        part = row.dtype.type(0)
+        for k in range(start, stop):
+            value = exponential(row[np.uint64(k)] - top)
+            to[np.uint64(k)] = value
+            part = add_up(part, value)
+        total += part
+        start = stop
+    return total
+
+
+@register_jitable(forceinline=True)
+def exps_of_rows(x, first, count, made, at, tops, totals):
+    """Put e^(x - top) of ``count`` rows of x into rows of ``made`` from ``at`` on, and each top and sum aside.
+
+    A row that holds a nan gives nan in its total, as does one whose largest element is infinite; `made` has nan where
+    the element is nan, or infinite and the largest.
+    """
+    length = x.shape[1]
+    if length >= _LONG:
+        for r in range(count):
+            row = x[first + r]
+            top = largest(row)
+            totals[r] = exps(row, made[at + r], top)
+            tops[r] = top
+        return
+    for r in range(count):
+        row, to = x[first + r], made[at + r]
+        top = largest(row)
+        tops[r] = top
+        for k in range(length):
+            to[k] = row[k] - top
+    flat = made[at : at + count].reshape(-1)
+    for k in range(flat.size):
+        flat[k] = exponential(flat[k])
+    for r in range(count):
+        to = made[at + r]
+        total = x.dtype.type(0)
+        for k in range(length):
+            total = add_up(total, to[k])
+        totals[r] = total
+
+
+def rows_together(length):
+    """How many rows of a length `exps_of_rows` is best given at once."""
+    return 1 if length >= _LONG else _BLOCK // length
