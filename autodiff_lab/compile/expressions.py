@@ -15,6 +15,7 @@ import numpy as np
 
 from autodiff_lab.compile.program import Line, Program
 
+_SCALE = math.sqrt(2 / math.pi)
 EXPRESSIONS: dict[str, str] = {
     "add": "{0} + {1}",
     "subtract": "{0} - {1}",
@@ -59,12 +60,22 @@ EXPRESSIONS: dict[str, str] = {
     "logical_or": "{0} | {1}",
     "broadcast_to": "{0}",
 }
-FUNCTIONS = frozenset({"exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "sigmoid", "softplus"})
+FUNCTIONS = frozenset({
+    "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "sigmoid", "softplus", "erf", "erfc", "normal_cdf",
+    "power",
+})  # fmt: skip
 """Names that stand for other code in float32 and in float64."""
-ANGLES = frozenset({"sin", "cos"})
+ANGLES = frozenset({"sin", "cos", "tan"})
 """Ops whose argument must not be too far out."""
 
 LOOPED: dict[str, str] = {
+    "tan": "tan({0})",
+    "erf": "erf({0})",
+    "erfc": "erfc({0})",
+    "normal_cdf": "normal_cdf({0})",
+    "gelu": "{0} * normal_cdf({0})",
+    "gelu_tanh": f"number(0.5) * {{0}} * (one + tanh(number({_SCALE!r}) * ({{0}} + number(0.044715) * "
+    "({0} * {0} * {0}))))",
     "floor": "floor({0})",
     "ceil": "ceil({0})",
     "rint": "nearest({0})",
@@ -126,22 +137,23 @@ def _product(exponent: Any) -> str | None:
     )
 
 
-def _pow(line: Line, program: Program) -> str | None:
+def _pow(line: Line, program: Program) -> str:
     exponent = _exponent(line, program)
-    return None if exponent is None else _product(exponent)
+    return (None if exponent is None else _product(exponent)) or "power({0}, {1})"
 
 
-def _power_slope(line: Line, program: Program) -> str | None:
-    """Slopes of powers with a known exponent: a factor, and a power smaller by the order of the slope."""
+def _power_slope(line: Line, program: Program) -> str:
+    """Slopes of powers: a factor y·(y-1)·…, 0 in whole where the factor is 0, and a power smaller by the order."""
+    order = line.params["order"]
     exponent = _exponent(line, program)
     if exponent is None:
-        return None
-    one = exponent.dtype.type(1)
-    factor = line.op.kernel(one, exponent, **line.params)
-    if factor == 0:
+        factor = " * ".join(["{1}", *(f"({{1}} - number({i}))" for i in range(1, order))])
+        return f"choose({factor} == zero, zero, {factor} * power({{0}}, {{1}} - number({order})))"
+    number = line.op.kernel(exponent.dtype.type(1), exponent, **line.params)  # the power of 1 leaves the factor
+    if number == 0:
         return "zero"
-    power = _product(exponent - line.params["order"])
-    return None if power is None else f"number({float(factor)!r}) * ({power})"
+    power = _product(exponent - order) or f"power({{0}}, number({float(exponent - order)!r}))"
+    return f"number({float(number)!r}) * ({power})"
 
 
 def _round(line: Line, program: Program) -> str | None:

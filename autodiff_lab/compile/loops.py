@@ -21,7 +21,7 @@ BLOCK = 1024
 """Elements of a block: long enough for vectors, short enough for exact sums and for the first cache."""
 
 
-_MADE_OF = "add_up, ceil, choose, floor, is_far, larger, nearest, smaller"
+_MADE_OF = "add_up, ceil, choose, floor, larger, nearest, smaller"
 
 
 class Parts(NamedTuple):
@@ -70,7 +70,7 @@ class Writer:
 
     def __init__(self, region: Region, program: Program, parts: Parts, names: dict[int, str]) -> None:
         self.region, self.program, self.parts, self.names = region, program, parts, names
-        self.angles = any(line.op.name in ANGLES for line in region.lines) and region.dtype == np.float32
+        self.angles = any(line.op.name in ANGLES for line in region.lines)
         self.outs = {i: f"out_{names[i]}" for i in parts.stored}
         self.texts = texts_of(region, program)
         self.segments = segments_of(region, self.texts)
@@ -226,12 +226,12 @@ def module_text(region: Region, program: Program, parts: Parts) -> str:
     kind = "float32" if region.dtype == np.float32 else "float64"
     names = number_names(region)
     used = sorted({f for text in texts_of(region, program).values() for f in functions_in(text)})
-    family = "SINGLE" if kind == "float32" else "DOUBLE"
+    family, far = ("SINGLE", "is_far") if kind == "float32" else ("VECTOR_DOUBLE", "is_far_double as is_far")
     head = [
         "from math import sqrt",
         "from numba import njit",
         f"from numpy import {kind} as number, bool_, empty, inf, int32",
-        f"from autodiff_lab.kernels.jit.vector_maths import {family}, {_MADE_OF}",
+        f"from autodiff_lab.kernels.jit.vector_maths import {family}, {far}, {_MADE_OF}",
         "zero, one, infinity = number(0), number(1), number(inf)",
         *(f'{name} = {family}["{name}"]' for name in used),
         *(f"{names[i]} = {constant_text(value)}" for i, value in parts.constants.items()),

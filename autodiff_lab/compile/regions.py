@@ -98,7 +98,7 @@ def fusible(line: Line, program: Program) -> bool:
         return False
     kinds = {program.values[i].dtype for i in line.ins} | {out.dtype}
     floats = kinds - {np.dtype(bool)}
-    return 0 not in out.shape and len(floats) == 1 and floats <= set(_DTYPES)
+    return 0 not in out.shape and len(floats) <= 1 and floats <= set(_DTYPES)
 
 
 def find_regions(program: Program) -> tuple[list[Region], list[Line], dict[int, int]]:
@@ -142,10 +142,11 @@ class _Finder:
 
     def _elementwise(self, line: Line) -> None:
         out = self.program.values[line.outs[0]]
-        dtype = next(d for d in (out.dtype, *(self.program.values[i].dtype for i in line.ins)) if d != np.dtype(bool))
+        kinds = (out.dtype, *(self.program.values[i].dtype for i in line.ins))
+        dtype = next((d for d in kinds if d != np.dtype(bool)), None)  # truth values go with any
         scalar = not out.shape
         near = [self.home[i] for i in line.ins if i in self.inner]
-        mates = [r for r in near if r.shape == out.shape and r.dtype == dtype]
+        mates = [r for r in near if r.shape == out.shape and dtype in (r.dtype, None)]
         mates += [r for r in self.open[out.shape, dtype] if r not in mates and (scalar or self._share(r, line))]
         for region in sorted(mates, key=lambda r: -r.stage):
             if (scalar or region.size < MOST_LINES) and self._ready(line, region) <= region.stage:
@@ -154,6 +155,9 @@ class _Finder:
                     region.split = split
                     self._join(line, region, inner=True)
                     return
+        if dtype is None:
+            self._alone(line)
+            return
         region = Region(out.shape, dtype, self._ready(line, None))
         split = self._fits(line, region)
         if split is False:

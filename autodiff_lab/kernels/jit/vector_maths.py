@@ -5,11 +5,11 @@ polynomial of ours about 0.3.  Arithmetic in a fused loop keeps the order and th
 are NumPy's; only `add_up`, the step of a sum, may be reordered.  The functions work in float32 where their argument is
 float32 and agree with the true value within the ulp printed in ``docs/compiling.md``; infinities, nan, zeros, negative
 and subnormal arguments give what IEEE 754 says.
-For float64 they are those of the C library.
+Those for float64 are in `vector_maths_double`.
 
 The coefficients are those of Cephes, minimax polynomials in general use.
 """
-# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
+# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false, reportGeneralTypeIssues=false
 # ruff: noqa: ANN001, ANN201, ANN202, PLR0124 - nan alone differs from itself
 
 from __future__ import annotations
@@ -19,10 +19,16 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
+from autodiff_lab.kernels.jit import vector_maths_double as double
+from autodiff_lab.kernels.jit import vector_maths_normal as normal
 from autodiff_lab.kernels.jit.vector_maths_bits import add_up, bits_of, ceil, choose, floor, from_bits, fused, nearest
+from autodiff_lab.kernels.jit.vector_maths_double import is_far_double
+from autodiff_lab.kernels.jit.vector_maths_normal import single_family
+from autodiff_lab.kernels.jit.vector_maths_power import power, single_power
 
 __all__ = [
-    "DOUBLE", "FAR", "SINGLE", "add_up", "ceil", "choose", "floor", "is_far", "larger", "nearest", "smaller",
+    "DOUBLE", "FAR", "SINGLE", "VECTOR_DOUBLE", "add_up", "ceil", "choose", "floor", "is_far", "is_far_double",
+    "larger", "nearest", "smaller",
 ]  # fmt: skip
 
 f32, i32 = np.float32, np.int32
@@ -41,17 +47,22 @@ _SHIFT, _BIAS = i32(23), i32(127)
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})
-def _exp(x):
-    """2^n · e^r with x = n·ln 2 + r; the power of two in halves, so that subnormal results round once."""
+def _exp_and_rest(x, rest):
+    """2^n · e^r with x + rest = n·ln 2 + r; the power of two in halves, so that subnormal results round once."""
     clamped = choose(x < f32(-104), f32(-104), choose(x > f32(89), f32(89), x))
     shifted = clamped * _LOG2E + _MAGIC
     n = bits_of(shifted) - _MAGIC_BITS
     whole = shifted - _MAGIC
-    r = clamped - whole * _LN2_HIGH - whole * _LN2_LOW
+    r = clamped - whole * _LN2_HIGH - whole * _LN2_LOW + rest
     p = ((((_E0 * r + _E1) * r + _E2) * r + _E3) * r + _E4) * r + _HALF
     p = p * (r * r) + r + _ONE
     half = n >> i32(1)
     return p * from_bits(i32((half + _BIAS) << _SHIFT)) * from_bits(i32((n - half + _BIAS) << _SHIFT))
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _exp(x):
+    return _exp_and_rest(x, _ZERO)
 
 
 _L = [
@@ -105,14 +116,21 @@ def _tanh(x):
     return choose((x == x) & (x != _ZERO), value, x)
 
 
+_X8, _X7, _X6, _X5, _X4, _X3 = [f32(1 / math.factorial(n)) for n in range(8, 2, -1)]
+
+
 @register_jitable(forceinline=True, fastmath={"contract"})
 def _expm1(x):
-    """A Taylor polynomial in double near 0, e^x - 1 elsewhere."""
-    d = np.float64(x)
-    near = d * (
-        1 + d * (1 / 2 + d * (1 / 6 + d * (1 / 24 + d * (1 / 120 + d * (1 / 720 + d * (1 / 5040 + d / 40320))))))
-    )
-    return choose(abs(x) < _HALF, choose(x == _ZERO, x, f32(near)), _exp(x) - _ONE)
+    """2^n · (e^r - 1) + (2^n - 1), halved meanwhile, so that the largest results do not overflow too early."""
+    clamped = choose(x < f32(-40), f32(-40), choose(x > f32(89), f32(89), x))
+    shifted = fused(clamped, _LOG2E, _MAGIC)
+    n = bits_of(shifted) - _MAGIC_BITS
+    whole = _MAGIC - shifted
+    r = fused(whole, _LN2_LOW, fused(whole, _LN2_HIGH, clamped))
+    p = (((((_X8 * r + _X7) * r + _X6) * r + _X5) * r + _X4) * r + _X3) * r + _HALF
+    p = p * (r * r) + r
+    half = from_bits(i32((n - i32(1) + _BIAS) << _SHIFT))
+    return choose(x == _ZERO, x, (half * p + (half - _HALF)) * _TWO)
 
 
 _TWO_OVER_PI = f32(0.63661977236758134308)
@@ -134,17 +152,22 @@ def _cosine_near(r):
     return c * (z * z) + (_ONE - _HALF * z)
 
 
-@register_jitable(forceinline=True, fastmath={"contract"})
-def _quarter_turn(x, turn):
-    """The sine of x plus `turn` quarter turns, for |x| up to FAR.
+@register_jitable(forceinline=True)
+def _turned(x):
+    """Take off the nearest number of quarter turns, in three parts, each product and difference rounded once.
 
-    The number of quarter turns is taken off in three parts, each product and difference rounded once: the first
-    difference is exact, the others lose half an ulp.  Sine and cosine of one angle share all of it.
+    The first difference is exact, the others lose half an ulp each.
     """
     shifted = fused(x, _TWO_OVER_PI, _MAGIC)
-    quarter = bits_of(shifted) + turn
     n = _MAGIC - shifted
-    r = fused(n, _PIO2_LOW, fused(n, _PIO2_MIDDLE, fused(n, _PIO2_HIGH, x)))
+    return bits_of(shifted), fused(n, _PIO2_LOW, fused(n, _PIO2_MIDDLE, fused(n, _PIO2_HIGH, x)))
+
+
+@register_jitable(forceinline=True)
+def _quarter_turn(x, turn):
+    """The sine of x plus `turn` quarter turns, for |x| up to FAR; sine and cosine of one angle share most of it."""
+    count, r = _turned(x)
+    quarter = count + turn
     value = choose((quarter & i32(1)) == i32(1), _cosine_near(r), _sine_near(r))
     return from_bits(i32(bits_of(value) ^ i32((quarter & i32(2)) << i32(30))))
 
@@ -157,6 +180,14 @@ def _sin(x):
 @register_jitable(forceinline=True, fastmath={"contract"})
 def _cos(x):
     return _quarter_turn(x, i32(1))
+
+
+@register_jitable(forceinline=True)
+def _tan(x):
+    count, r = _turned(x)
+    s, c = _sine_near(r), _cosine_near(r)
+    odd = (count & i32(1)) == i32(1)
+    return choose(x == _ZERO, x, choose(odd, -c, s) / choose(odd, s, c))
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})
@@ -199,13 +230,29 @@ def is_far(x):
     return (abs(x) > FAR) & (abs(x) < _INF)
 
 
+_erf, _erfc, _normal_cdf = single_family(_exp_and_rest)
+
+
+@register_jitable(forceinline=True)
+def _normal_cdf_of_scalar(x):
+    return 0.5 * math.erfc(-x * 0.7071067811865476)
+
+
 SINGLE = {
-    "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tanh": _tanh,
-    "sigmoid": _sigmoid, "softplus": _softplus,
+    "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh,
+    "sigmoid": _sigmoid, "softplus": _softplus, "erf": _erf, "erfc": _erfc, "normal_cdf": _normal_cdf,
+    "power": single_power,
 }  # fmt: skip
 """The functions for float32, by the names that generated source uses."""
+VECTOR_DOUBLE = {
+    "exp": double.exp, "expm1": double.expm1, "log": double.log, "log1p": double.log1p, "sin": double.sin,
+    "cos": double.cos, "tan": double.tan, "tanh": double.tanh, "sigmoid": double.sigmoid, "softplus": double.softplus,
+    "erf": normal.erf, "erfc": normal.erfc, "normal_cdf": normal.normal_cdf, "power": power,
+}  # fmt: skip
+"""The functions for float64 in loops."""
 DOUBLE = {
     "exp": math.exp, "expm1": math.expm1, "log": math.log, "log1p": math.log1p, "sin": math.sin, "cos": math.cos,
-    "tanh": math.tanh, "sigmoid": _sigmoid64, "softplus": _softplus64,
+    "tan": math.tan, "tanh": math.tanh, "sigmoid": _sigmoid64, "softplus": _softplus64, "erf": math.erf,
+    "erfc": math.erfc, "normal_cdf": _normal_cdf_of_scalar, "power": math.pow,
 }  # fmt: skip
-"""The functions for float64."""
+"""The functions of the C library, for single numbers."""

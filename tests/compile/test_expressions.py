@@ -1,0 +1,129 @@
+"""Every op that loops compute gives what its eager kernel gives: its bits, or some ulp where it calls a function."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.compile.backends import code_of
+from autodiff_lab.compile.expressions import EXPRESSIONS, LOOPED, expression, functions_in
+from autodiff_lab.compile.program import Line, Program, Value
+from autodiff_lab.engine.op import REGISTRY
+
+pytest.importorskip("numba", reason="loops need Numba")
+
+ODD = [0, -0.0, 1, -1, 0.5, -0.5, 2, -2, np.inf, -np.inf, np.nan, 3, -3, 2.5, 3.5, 1e-3, 1e-30, 88.5, -87.4, 709.5, 6,
+       -745.1, 22, -22, 9.2, 26.5, -14.2, 1e4, -1e-5]  # fmt: skip
+BOOLS = {"where": "bxy", "select": "xb", "select_not": "xb"}
+LOGIC = {"logical_and", "logical_or", "logical_xor", "logical_not"}
+"""Ops of truth values alone: they join the loop that makes their arguments."""
+ULP = 8
+"""Largest error in ulp of an op that calls functions; some call two, and the eager kernels have errors too."""
+
+
+CANCELLING = {"tanh_shrink", "sigmoid_cross_entropy", "gelu_tanh"}
+"""Ops that end in a difference, whose error is that of its larger part."""
+TAILS = {"normal_cdf", "gelu"}
+"""Ops whose eager kernel rounds the argument of an exponential, which costs it x² ulp."""
+EITHER_ZERO = {"maximum", "minimum", "clip", "relu", "relu6"}
+"""Ops whose eager kernel gives 0 or -0, depending on where the number lies, if both are there."""
+NAMES = sorted(
+    (EXPRESSIONS.keys() | LOOPED.keys() | {"pow", "power_slope", "round", "leaky_relu"}) - {"broadcast_to"} - LOGIC
+)
+GROUPS = [NAMES[n::6] for n in range(6)]
+
+
+def given(name: str) -> tuple[str, dict[str, Any]]:
+    """Which of the arguments an op takes, and its parameters."""
+    kinds = {"clip": "xlh", "power_slope": "xy"}.get(name) or BOOLS.get(name) or "xy"[: REGISTRY[name].arity or 1]
+    return kinds, {"leaky_relu": {"alpha": 0.2}, "power_slope": {"order": 1}}.get(name, {})
+
+
+def program_of(names: list[str], arguments: dict[str, np.ndarray]) -> Program:
+    """A program that applies each op to numbers that meet in every pair."""
+    places = {key: n for n, key in enumerate(arguments)}
+    values = {n: Value(a.shape, a.dtype, key) for n, (key, a) in enumerate(arguments.items())}
+    lines: list[Line] = []
+    for name in names:
+        kinds, params = given(name)
+        made = REGISTRY[name].kernel(*(arguments[k] for k in kinds), **params)
+        out = len(values)
+        values[out] = Value(made.shape, made.dtype, f"{name}_of")
+        lines.append(Line(REGISTRY[name], tuple(places[k] for k in kinds), params, (out,)))
+    return Program(tuple(places.values()), (), {}, tuple(lines), tuple(line.outs[0] for line in lines), (), values)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize("group", range(len(GROUPS)))
+def test_ops_in_loops_agree_with_their_eager_kernels(group: int, kind: str) -> None:
+    odd = np.array(ODD, kind)
+    x, y = np.repeat(odd, odd.size), np.tile(odd, odd.size)
+    b = np.random.default_rng(1).random(x.size) < 0.5
+    arguments = {"x": x, "y": y, "l": np.full_like(x, -1.5), "h": np.full_like(x, 2.5), "b": b}
+    with np.errstate(all="ignore"):
+        program = program_of(GROUPS[group], arguments)
+        wanted = program.run(*arguments.values())
+    code = code_of(program, "auto")
+    assert not code.skipped
+    assert code.silent, "some op runs with NumPy"
+    for line, a, b in zip(program.lines, code.run(*arguments.values()), wanted, strict=True):
+        text = expression(line, program) or ""
+        compare(line.op.name, bool(functions_in(text)), a, b, x)
+
+
+def compare(name: str, rounded: bool, found: np.ndarray, wanted: np.ndarray, x: np.ndarray) -> None:
+    """Compare bits, or errors in ulp where an op calls a function."""
+    assert found.dtype == wanted.dtype, name
+    if not rounded:
+        same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+        assert same.all(), (name, x[~same][:5])
+        zero = (wanted == 0) & (wanted.dtype.kind == "f") & (name not in EITHER_ZERO)
+        assert np.array_equal(np.signbit(found[zero]), np.signbit(wanted[zero])) if zero.any() else True, name
+        return
+    finite = np.isfinite(wanted) & np.isfinite(found)
+    assert np.array_equal(found[~finite], wanted[~finite], equal_nan=True), name
+    found, wanted, x = found[finite].astype(np.longdouble), wanted[finite], x[finite]
+    step = np.spacing(np.maximum(np.abs(wanted), np.abs(x) if name in CANCELLING else 0)).astype(np.longdouble)
+    allowed = ULP * step * (1 + x * x if name in TAILS else 1)
+    wrong = np.abs(found - wanted) > allowed
+    assert not wrong.any(), (name, x[wrong][:5], found[wrong][:5], wanted[wrong][:5])
+
+
+def test_truth_values_stay_in_the_loop_that_makes_them() -> None:
+    @lab.function
+    def f(x: Any, y: Any) -> Any:
+        low, high = x < y, x > -1.0
+        both = lab.math.logical_and(low, high)
+        one = lab.math.logical_xor(low, lab.math.logical_not(high))
+        return lab.where(lab.math.logical_or(both, one), x, y), one
+
+    x, y = lab.constant(np.array(ODD, np.float32)), lab.constant(np.array(ODD[::-1], np.float32))
+    wanted = f(x, y)
+    for a, b in zip(f(x, y), wanted, strict=True):
+        assert np.array_equal(a.numpy(), b.numpy(), equal_nan=a.dtype.is_floating)
+    assert f.source.count("@njit") == 1
+    assert "np.logical" not in f.source
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0, 4.0, 0.5, -1.0, 1.5])
+def test_powers_with_known_exponents_and_their_slopes(exponent: float) -> None:
+    x = lab.constant(np.array([0.25, 1.0, 2.0, 3.5, 7.0, 100.0], np.float32))
+
+    def slopes(x: Any) -> Any:
+        with lab.GradientTape() as outer:
+            outer.watch(x)
+            with lab.GradientTape() as inner:
+                inner.watch(x)
+                y = x**exponent
+            first = inner.gradient(y, x)
+        return y, first, outer.gradient(first, x)
+
+    compiled = lab.function(slopes)
+    compiled(x)
+    for a, b in zip(compiled(x), slopes(x), strict=True):
+        if exponent in (0.0, 1.0, 2.0, 3.0):
+            assert np.array_equal(a.numpy(), b.numpy())
+        else:
+            assert np.allclose(a.numpy(), b.numpy(), rtol=1e-6)
+    assert not [line for line in compiled.source.splitlines() if "power_slope_(" in line]
