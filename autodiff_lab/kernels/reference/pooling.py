@@ -2,37 +2,71 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes, padded, places, windows
 
+_FEW = 64
+"""Elements of a window up to which one pass for each of them beats an array of windows."""
+
 
 def max_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The largest element of each window; padding never wins."""
     ones = (1,) * len(window)
-    view = windows(padded(x, padding, -np.inf), window, strides, ones)
-    return view.max(axis=tuple(range(-len(window), 0)))
+    px = padded(x, padding, -np.inf)
+    if math.prod(window) > _FEW:
+        return windows(px, window, strides, ones).max(axis=tuple(range(-len(window), 0)))
+    out = out_sizes(x.shape[1:-1], window, strides, padding, ones)
+    largest: Any = None
+    for _, where in places(window, out, strides, ones):
+        largest = px[where].copy() if largest is None else np.maximum(largest, px[where], out=largest)
+    return largest
 
 
-def max_positions(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
-    """Position in x, flattened, of each window's largest element (the first of equals): (outputs, 1), int64."""
+def max_places(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
+    """Position in x, flattened, of each window's largest element: (n, *out, c), int64.
+
+    It is the first of equals, and -1 where a window holds nothing but padding.
+    """
     rank = len(window)
     ones = (1,) * rank
-    numbers = padded(np.arange(x.size, dtype=np.int64).reshape(x.shape), padding, 0)
+    numbers = padded(np.arange(x.size, dtype=np.int64).reshape(x.shape), padding, -1)
     view = windows(padded(x, padding, -np.inf), window, strides, ones)
     labels = windows(numbers, window, strides, ones)
-    flat = view.reshape(*view.shape[:-rank], -1)
-    best = flat.argmax(axis=-1)[..., None]
-    return np.take_along_axis(labels.reshape(flat.shape), best, axis=-1).reshape(-1, 1)
+    flat, labels = (a.reshape(*view.shape[:-rank], math.prod(window)) for a in (view, labels))
+    best = np.take_along_axis(labels, flat.argmax(axis=-1)[..., None], axis=-1)[..., 0]
+    if best.size and best.min() < 0:  # padding came first, and is as large as the window's elements, -inf
+        first = np.where(labels < 0, x.size, labels).min(axis=-1)
+        best = np.where(best < 0, np.where(first < x.size, first, -1), best)
+    return best
+
+
+def max_pool_input(g: Any, x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
+    """The gradient of `max_pool` by x: each window's share goes to its largest element, the first of equals."""
+    at = max_places(x, window, strides, padding)
+    total = np.zeros(x.size, g.dtype)
+    held = at >= 0
+    np.add.at(total, at[held], g[held])
+    return total.reshape(x.shape)
+
+
+def max_pool_pick(h: Any, x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
+    """The elements of h at the places where those of x are the largest of their windows, 0 for nothing but padding."""
+    at = max_places(x, window, strides, padding)
+    return np.where(at < 0, h.dtype.type(0), h.reshape(-1)[at] if h.size else h.dtype.type(0))
 
 
 def counts(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding, dtype: Any) -> Any:
     """How many elements of x, padding left out, each window holds: (1, *out, 1)."""
-    ones = np.ones((1, *shape[1:-1], 1), dtype)
-    view = windows(padded(ones, padding), window, strides, (1,) * len(window))
-    return view.sum(axis=tuple(range(-len(window), 0)))
+    held = np.ones(1, dtype)
+    for n, k, s, (low, high) in zip(shape[1:-1], window, strides, padding, strict=True):
+        starts = np.arange(0, n + low + high - k + 1, s) - low
+        lengths = np.maximum(np.minimum(starts + k, n) - np.maximum(starts, 0), 0)
+        held = held[..., None] * lengths.astype(dtype)
+    return held[..., None]
 
 
 def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,36 +13,52 @@ from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
+from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import pooling as kernel
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import layout, paddings, sizes
 
 
-def _max_rule(ops: Any, g: Any, out: Any, x: Any, **how: Any) -> Any:
-    """Each share goes to its window's largest element; the positions are whole numbers and carry no gradient."""
-    size = int(np.prod(x.shape))
-    at = ops.max_positions(x, **how)
-    total = ops.scatter_nd(ops.reshape(g, shape=(int(np.prod(g.shape)),)), at, shape=(size,))
-    return ops.reshape(total, shape=tuple(x.shape))
+def _work(x: Any, *rest: Any, **how: Any) -> float:
+    """Windows of images take NumPy eight times as long as elements in a row."""
+    return 8 * x.size
+
+
+def _work_of_windows(g: Any, *rest: Any, window: Any, **how: Any) -> float:
+    return 8 * g.size * math.prod(window)
+
+
+def _chosen(name: str, work: Any) -> Any:
+    return chosen(name, getattr(kernel, name), f"pooling.{name}", work)
 
 
 max_pool_windows = general(
-    "max_pool", kernel.max_pool, _max_rule, stacked=False, symbol="max pool",
-    latex=r"\operatorname{{maxpool}}({0})", locals_latex=(r"[{0} = \max]",),
+    "max_pool", _chosen("max_pool", _work), lambda ops, g, out, x, **how: ops.max_pool_input(g, x, **how),
+    stacked=False, symbol="max pool", latex=r"\operatorname{{maxpool}}({0})", locals_latex=(r"[{0} = \max]",),
     sentence="keeps the largest element of each window of {0}", keeps="inputs", registered="MaxPool",
     doc="The kernel-level max pooling; `lab.nn.max_pool` is the public function.")
-max_positions = general(
-    "max_positions", kernel.max_positions, None, symbol="argmax", latex=r"\operatorname{{argmax}}({0})",
-    sentence="finds the largest element of each window of {0}",
-    doc="Positions of the largest elements of windows; the rule of `max_pool` uses it.")
+max_pool_input = general(
+    "max_pool_input", _chosen("max_pool_input", _work_of_windows),
+    lambda ops, g, out, u, x, **how: ops.max_pool_pick(g, x, **how), None,
+    stacked=False, symbol="max poolᵀ", latex=r"\operatorname{{maxpool}}^T_{{{1}}}({0})",
+    locals_latex=(r"[{1} = \max]", "0"), keeps="inputs", registered="MaxPoolGrad",
+    sentence="gives {0} to the largest element of each window of {1}, the first of equals",
+    doc="The gradient of max pooling; the rule of `max_pool` uses it.")
+max_pool_pick = general(
+    "max_pool_pick", _chosen("max_pool_pick", _work),
+    lambda ops, g, out, u, x, **how: ops.max_pool_input(g, x, **how), None,
+    stacked=False, symbol="pick max", latex=r"{0}_{{\operatorname{{argmax}}({1})}}",
+    locals_latex=(r"[{1} = \max]", "0"), keeps="inputs", registered="MaxPoolGradGrad",
+    sentence="takes from {0} what lies where {1} is the largest of its window",
+    doc="Elements where another tensor is the largest of its window; the rule of `max_pool_input` uses it.")
 average_pool_windows = general(
-    "average_pool", kernel.average_pool,
+    "average_pool", _chosen("average_pool", _work),
     lambda ops, g, out, x, **how: ops.average_pool_input(g, shape=tuple(x.shape), **how), stacked=False,
     symbol="mean pool", latex=r"\operatorname{{meanpool}}({0})", locals_latex=(r"\frac{{1}}{{n}}",),
     sentence="averages each window of {0}", keeps="nothing", registered="AvgPool",
     doc="The kernel-level average pooling; `lab.nn.avg_pool` is the public function.")
 average_pool_input = general(
-    "average_pool_input", kernel.average_pool_input,
+    "average_pool_input", _chosen("average_pool_input", _work_of_windows),
     lambda ops, g, out, u, shape, **how: ops.average_pool(g, **how), stacked=False,
     symbol="mean poolᵀ", latex=r"\operatorname{{meanpool}}^T({0})", locals_latex=(r"\frac{{1}}{{n}}",),
     sentence="spreads {0} over its windows", keeps="nothing", registered="AvgPoolGrad",
@@ -125,7 +142,7 @@ def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: Any = "V
     largest = _pool(max_pool_windows, "max_pool_with_argmax", 2, x, ksize, strides, padding, data_format)
     window, steps = sizes(ksize, 2, "ksize"), sizes(strides, 2, "strides")
     around = paddings(padding, x._array.shape[1:-1], window, steps, (1, 1))
-    at = kernel.max_positions(x._array, window, steps, around).reshape(largest._array.shape)
+    at = np.maximum(kernel.max_places(x._array, window, steps, around), 0)
     if not include_batch_in_index:
         at = at % max(1, int(np.prod(x._array.shape[1:])))
     return largest, wrap(at.astype(wanted.dtype))
