@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     )
     from autodiff_lab.compile import function
     from autodiff_lab.exploring import explore, plot_derivative
+    from autodiff_lab.kernels.choose import use_kernels
     from autodiff_lab.layers.initializers import (
         constant_initializer,
         ones_initializer,
@@ -243,6 +244,7 @@ _MODULES = frozenset({
 _HOMES = {
     "compile": "function",
     "exploring": "explore plot_derivative",
+    "kernels.choose": "use_kernels",
     "layers.initializers": (
         "constant_initializer ones_initializer random_normal_initializer random_uniform_initializer "
         "zeros_initializer"
@@ -370,7 +372,7 @@ __all__ = [
     "tensor_diag", "tensor_diag_part", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "testing", "tile", "transpose", "truediv",
     "truncatediv", "truncatemod", "uint16", "uint32", "uint64", "uint8", "unique", "unique_with_counts",
-    "unravel_index", "unstack", "value_with_gradient", "value_with_pullback", "vectorized_map", "vjp", "where",
-    "while_loop", "with_derivative", "with_recomputation_in_pullbacks", "without_derivative", "zeros",
+    "unravel_index", "unstack", "use_kernels", "value_with_gradient", "value_with_pullback", "vectorized_map", "vjp",
+    "where", "while_loop", "with_derivative", "with_recomputation_in_pullbacks", "without_derivative", "zeros",
     "zeros_initializer", "zeros_like",
 ]

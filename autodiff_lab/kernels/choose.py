@@ -166,8 +166,7 @@ def use_kernels(mode: str) -> Generator[None]:
     Examples
     --------
     >>> import autodiff_lab as lab
-    >>> from autodiff_lab.kernels.choose import use_kernels
-    >>> with use_kernels("numpy"):
+    >>> with lab.use_kernels("numpy"):
     ...     y = lab.nn.softmax(lab.constant([1.0, 1.0]))
     >>> print(y)
     Tensor([0.5 0.5], shape=(2,), dtype=float32)
