@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from autodiff_lab.engine import nest
 from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.namespace import RAW, RECORDING
+from autodiff_lab.engine.raw_sweep import run_raw
 from autodiff_lab.engine.sweep import Engine, sweep, teller
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
@@ -96,7 +98,10 @@ class Sweep:
             entries = entries[:]
         else:
             tape._spend()
-        self._steps = sweep(entries, self.adjoints, keep, lead, engine, flow, pause)
+        if self._raw and not pause and engine.accumulate is add and not engine.rules:
+            self._steps = run_raw(engine.ops, entries, self.adjoints, keep, lead)  # type: ignore[arg-type]
+        else:
+            self._steps = sweep(entries, self.adjoints, keep, lead, engine, flow, pause)
 
     def _plant(self, target: Tensor, seed: Tensor | None) -> None:
         """Give a target its cotangent, ones if none is given; a target named twice gets the sum."""

@@ -188,3 +188,13 @@ def as_dtype(value: Any) -> DType:
 def public(dtype: np.dtype[Any]) -> DType:
     """The DType of a NumPy dtype."""
     return _BY_NUMPY[dtype]
+
+
+def warn_if_integer(dtype: np.dtype[Any]) -> None:
+    """Log a warning where a tape is asked to watch values that no gradient passes through."""
+    if dtype not in DIFFERENTIABLE:
+        import logging  # late: hardly any program needs it
+
+        logging.getLogger("autodiff_lab").warning(
+            "The dtype of the watched tensor must be floating (e.g. float32), got %s", public(dtype).name
+        )

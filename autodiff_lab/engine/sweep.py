@@ -108,10 +108,10 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
     while entries:
         op, out, ins, params, need = pop_entry()
         if out.__class__ is tuple:
-            g = [get(t._id) for t in out]
+            g = [get(t._id) if t._id in keep else pop(t._id, None) for t in out]
             if all(h is None for h in g):
                 continue
-            g = _completed(g, out, lead, raw)
+            g = completed(g, out, lead, raw)
             z = tuple([t._array for t in out]) if raw else out
         else:
             g = pop(out._id, None)
@@ -145,7 +145,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                     flow(op, out, ins, params, 0, g, h, total)
         else:
             values = [t._array for t in ins] if raw else ins
-            for i, h in _shares(op, rules, ops, g, z, values, params or {}, need):
+            for i, h in shares(op, rules, ops, g, z, values, params or {}, need):
                 if h is None:
                     continue
                 t = ins[i]
@@ -161,7 +161,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             yield len(entries)
 
 
-def _completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> list[Any]:
+def completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> list[Any]:
     """Zeros in place of the adjoints of outputs that nobody used."""
     like = next(h for h in g if h is not None)
     stacked = tuple(like.shape[:lead])
@@ -173,7 +173,7 @@ def _completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> l
     return [zeros(t) if h is None else h for h, t in zip(g, out, strict=True)]
 
 
-def _shares(
+def shares(
     op: Op, rules: Any, ops: Any, g: Any, z: Any, values: Any, params: dict[str, Any], need: tuple[int, ...]
 ) -> Iterator[tuple[int, Any]]:
     """The gradients of the needed inputs of an op with parameters, several outputs or a shared rule."""

@@ -15,7 +15,7 @@ from autodiff_lab.engine import nest
 from autodiff_lab.engine.backward import DEFAULT, Sweep, UnconnectedGradients, cotangents, zeros_of
 from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.dtypes import DIFFERENTIABLE
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE, warn_if_integer
 from autodiff_lab.engine.knowledge import known
 from autodiff_lab.engine.sweep import Engine
 from autodiff_lab.engine.tensor import Tensor
@@ -92,15 +92,12 @@ class GradientTape:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._leave_sinks()
+        SINKS.set(tuple([sink for sink in sinks_now() if sink is not self]))
         if self._open:
             self._open = False
             be_usual()
         if sinks_now():
             tell_listeners(TapeClosed(self._id))
-
-    def _leave_sinks(self) -> None:
-        SINKS.set(tuple([sink for sink in sinks_now() if sink is not self]))
 
     def stop_recording(self) -> AbstractContextManager[None]:
         """Do not record the ops of a block.
@@ -151,9 +148,9 @@ class GradientTape:
             if isinstance(source, Variable):
                 self._watched.setdefault(source, [])
                 self.reads.pop(source, None)  # the next read inside the tape is watched
-                self._warn_if_integer(source)
+                warn_if_integer(source._array.dtype)
             elif isinstance(source, Tensor):
-                self._warn_if_integer(source)
+                warn_if_integer(source._array.dtype)
                 if source._array.dtype in DIFFERENTIABLE and self.tracked is not _NOBODY:
                     self.tracked.add(source._id)
             else:
@@ -163,15 +160,6 @@ class GradientTape:
                 )
             if sinks_now():
                 tell_listeners(TensorWatched(self._id, source._id, place_now()))
-
-    @staticmethod
-    def _warn_if_integer(source: Any) -> None:
-        if source._array.dtype not in DIFFERENTIABLE:
-            import logging  # late: hardly any program needs it
-
-            logging.getLogger("autodiff_lab").warning(
-                "The dtype of the watched tensor must be floating (e.g. float32), got %s", source.dtype.name
-            )
 
     def note(self, event: Any, tensor: Tensor, how: str) -> None:
         """A value left or entered; a tape has no use for it, a recording has."""

@@ -23,7 +23,7 @@ def _concat_rule(ops: Any, g: Any, out: Any, *xs: Any, axis: int, need: tuple[in
 concat_along = general(
     "concat", lambda *xs, axis: np.concatenate(xs, axis=axis), _concat_rule, shared=True,
     warns=False, symbol="concat", latex=r"\operatorname{{concat}}({0}, {1})", locals_latex=(r"\operatorname{{part}}",),
-    sentence="joins tensors along an axis", keeps="inputs", registered="ConcatV2",
+    sentence="joins tensors along an axis", keeps="nothing", registered="ConcatV2",
     doc="The kernel-level concatenation along a negative axis; `lab.concat` is the public function.")
 
 
