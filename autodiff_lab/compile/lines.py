@@ -79,8 +79,8 @@ STATIC = frozenset({
     "softmax", "log_softmax", "softmax_cross_entropy", "stack",
     "sparse_softmax_cross_entropy", "softmax_minus_label", "softmax_slope", "log_softmax_slope",
     "softmax_cross_entropy_slope", "sparse_softmax_cross_entropy_slope", "concat", "gather", "scatter_axis",
-    "where", "select", "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_slope", "one_hot",
-    "argmax", "argmin", "max_pool",
+    "where", "select", "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_slope",
+    "one_hot", "argmax", "argmin", "max_pool",
 })  # fmt: skip
 """Ops whose result has a shape that follows from those of its inputs; all elementwise ones beside these."""
 

@@ -11,6 +11,9 @@ from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
+from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.reference import scatter as reference
+from autodiff_lab.kernels.reference.scatter import check_columns, columns
 from autodiff_lab.ops.docs import doc
 
 
@@ -32,57 +35,17 @@ gather_axis = general(
     doc="The kernel-level gather along a negative axis; `lab.gather` is the public function.")
 
 
-def _scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
-    g = np.asarray(g)
-    indices = np.asarray(indices)
-    after = -axis - 1
-    first = g.ndim - after - indices.ndim  # where the axes of the indices begin in g
-    moved = np.moveaxis(g, range(first, first + indices.ndim), range(indices.ndim))
-    total = np.zeros((length, *moved.shape[indices.ndim:]), g.dtype)
-    if moved.ndim > indices.ndim and indices.size:
-        _add_rows(total, indices.ravel(), moved.reshape(-1, *total.shape[1:]))
-    else:
-        np.add.at(total, indices, moved)
-    return np.moveaxis(total, 0, first)
-
-
-def _add_rows(total: Any, positions: Any, rows: Any) -> None:
-    """Add rows up by position: rows of one position are put side by side and summed together.
-
-    `np.add.at` takes four times as long, since it goes element by element.
-    """
-    order = np.argsort(positions, kind="stable")
-    sorted_positions = positions[order]
-    starts = np.flatnonzero(np.concatenate(([True], sorted_positions[1:] != sorted_positions[:-1])))
-    total[sorted_positions[starts]] = np.add.reduceat(rows[order], starts, axis=0)
-
-
 scatter_axis = general(
-    "scatter_axis", _scatter_axis,
+    "scatter_axis", chosen("scatter_axis", reference.scatter_axis, "scatter.scatter_axis"),
     lambda ops, g, out, x, indices, axis, length: ops.gather(g, indices, axis=axis), None,
     symbol="scatter", latex=r"\operatorname{{scatter}}({0})", locals_latex=("1", ""),
     sentence="adds {0} up at positions", keeps="inputs",
     doc="Sums into zeros by position along a negative axis; the rule of `gather` uses it.")
 
 
-def _columns(indices: Any) -> tuple[Any, ...]:
-    return tuple(np.moveaxis(np.asarray(indices), -1, 0))
-
-
-def _check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
-    indices = np.asarray(indices)
-    depth = indices.shape[-1]
-    if depth > len(shape):
-        raise InvalidArgumentError(f"{what}: rows of {depth} indices for a tensor of rank {len(shape)}")
-    for k in range(depth):
-        column = indices[..., k]
-        if column.size and (column.min() < 0 or column.max() >= shape[k]):
-            raise InvalidArgumentError(f"{what}: an index of axis {k} is not in [0, {shape[k]})")
-
-
 def _gather_nd(x: Any, indices: Any, lead: int = 0) -> Any:
-    _check_columns(indices, np.shape(x)[lead:], "gather_nd")
-    return x[(slice(None),) * lead + _columns(indices)]
+    check_columns(indices, np.shape(x)[lead:], "gather_nd")
+    return x[(slice(None),) * lead + columns(indices)]
 
 
 gather_nd_at = general(
@@ -92,30 +55,21 @@ gather_nd_at = general(
     keeps="inputs", registered="GatherNd", doc="The kernel-level gather_nd; `lab.gather_nd` is the public function.")
 
 
-def _scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
-    g = np.asarray(g)
-    depth = np.shape(indices)[-1]
-    lead = g.ndim - (np.ndim(indices) - 1) - (len(shape) - depth)
-    total = np.zeros(g.shape[:lead] + tuple(shape), g.dtype)
-    _check_columns(indices, tuple(shape), "scatter_nd")
-    np.add.at(total, (slice(None),) * lead + _columns(indices), g)
-    return total
-
-
 def _scatter_nd_rule(ops: Any, g: Any, out: Any, x: Any, indices: Any, shape: tuple[int, ...]) -> Any:
     return ops.gather_nd(g, indices, lead=len(g.shape) - len(shape))
 
 
 scatter_nd_sum = general(
-    "scatter_nd", _scatter_nd, _scatter_nd_rule, None, symbol="scatter", latex=r"\operatorname{{scatter}}({0})",
-    locals_latex=("1", ""), sentence="adds {0} up at coordinates", keeps="inputs", registered="ScatterNd",
+    "scatter_nd", chosen("scatter_nd", reference.scatter_nd, "scatter.scatter_nd"), _scatter_nd_rule, None,
+    symbol="scatter", latex=r"\operatorname{{scatter}}({0})", locals_latex=("1", ""),
+    sentence="adds {0} up at coordinates", keeps="inputs", registered="ScatterNd",
     doc="Sums into zeros by coordinates; `lab.scatter_nd` is the public function.")
 
 
 def _update(x: Any, updates: Any, indices: Any) -> Any:
     x = np.array(x)
-    _check_columns(indices, x.shape, "tensor_scatter_nd_update")
-    x[_columns(indices)] = updates
+    check_columns(indices, x.shape, "tensor_scatter_nd_update")
+    x[columns(indices)] = updates
     return x
 
 
@@ -136,7 +90,7 @@ tensor_update = general(
 
 def _kept_mask(indices: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     mask = np.ones(shape, getattr(dtype, "dtype", dtype))
-    mask[_columns(indices)] = 0
+    mask[columns(indices)] = 0
     return mask
 
 

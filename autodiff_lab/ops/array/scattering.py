@@ -11,14 +11,8 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
-from autodiff_lab.ops.array.gathering import (
-    _check_columns,
-    _check_updates,
-    _columns,
-    _indices,
-    gather_axis,
-    gather_nd_at,
-)
+from autodiff_lab.kernels.reference.scatter import check_columns, columns
+from autodiff_lab.ops.array.gathering import _check_updates, _indices, gather_axis, gather_nd_at
 from autodiff_lab.ops.array.shaping import reshape, transpose_to
 from autodiff_lab.ops.docs import doc
 
@@ -26,8 +20,8 @@ from autodiff_lab.ops.docs import doc
 def _at(ufunc: Any, name: str) -> Any:
     def kernel(x: Any, updates: Any, indices: Any) -> Any:
         made = np.array(x)
-        _check_columns(indices, made.shape, name)
-        ufunc.at(made, _columns(indices), updates)
+        check_columns(indices, made.shape, name)
+        ufunc.at(made, columns(indices), updates)
         return made
     return kernel
 

@@ -15,18 +15,14 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.reference import scatter as reference
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import divide, floordiv
 from autodiff_lab.ops.math.reductions import reduce_prod
-
-
-def _sum(x: Any, ids: Any, count: int) -> Any:
-    total = np.zeros((count, *x.shape[1:]), x.dtype)
-    np.add.at(total, ids, x)
-    return total
 
 
 def _sum_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int) -> Any:
@@ -53,7 +49,8 @@ def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int, empt
 
 
 sum_segments = general(
-    "segment_sum", _sum, _sum_rule, None, symbol="Σ by", latex=r"\sum_{{i \in s}} {0}_i", locals_latex=("1", ""),
+    "segment_sum", chosen("segment_sum", reference.segment_sum, "scatter.segment_sum"), _sum_rule, None,
+    symbol="Σ by", latex=r"\sum_{{i \in s}} {0}_i", locals_latex=("1", ""),
     sentence="adds up the elements of {0} by segments", keeps="inputs", registered="SegmentSum",
     doc="The kernel-level sum; `lab.math.segment_sum` and `lab.math.unsorted_segment_sum` are the public functions.")
 max_segments = general(

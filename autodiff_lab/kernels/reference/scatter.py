@@ -1,0 +1,83 @@
+"""Sums into zeros by position: what the rules of gathering need, and sums over segments.
+
+All three come down to rows that are added up by position; `np.add.at` does that element by element, so rows of one
+position are put side by side and summed together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.errors import InvalidArgumentError
+
+
+def columns(indices: Any) -> tuple[Any, ...]:
+    """Rows of coordinates as one array for each axis."""
+    return tuple(np.moveaxis(np.asarray(indices), -1, 0))
+
+
+def check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
+    """Check rows of coordinates against the shape that they point into.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are more coordinates than axes, or one lies outside.
+    """
+    indices = np.asarray(indices)
+    depth = indices.shape[-1]
+    if depth > len(shape):
+        raise InvalidArgumentError(f"{what}: rows of {depth} indices for a tensor of rank {len(shape)}")
+    for k in range(depth):
+        column = indices[..., k]
+        if column.size and (column.min() < 0 or column.max() >= shape[k]):
+            raise InvalidArgumentError(f"{what}: an index of axis {k} is not in [0, {shape[k]})")
+
+
+def add_rows(total: Any, positions: Any, rows: Any) -> None:
+    """Add rows (n, *s) up in a total (m, *s) of zeros, by their positions (n)."""
+    if rows.ndim == 1 or not positions.size:
+        np.add.at(total, positions, rows)
+        return
+    order = np.argsort(positions, kind="stable")
+    found = positions[order]
+    starts = np.flatnonzero(np.concatenate(([True], found[1:] != found[:-1])))
+    total[found[starts]] = np.add.reduceat(rows[order], starts, axis=0)
+
+
+def scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
+    """Add elements up by position along a negative axis of the result, which has that length.
+
+    The axes of the indices stand in g in the place of that axis.
+    """
+    g, indices = np.asarray(g), np.asarray(indices)
+    first = g.ndim + axis + 1 - indices.ndim  # where the axes of the indices begin in g
+    moved = np.moveaxis(g, range(first, first + indices.ndim), range(indices.ndim))
+    total = np.zeros((length, *moved.shape[indices.ndim :]), g.dtype)
+    add_rows(total, indices.ravel(), moved.reshape(indices.size, *total.shape[1:]))
+    return np.moveaxis(total, 0, first)
+
+
+def scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
+    """Add elements up by rows of coordinates; axes of g before those of the indices are a stack.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are more coordinates than axes, or one lies outside.
+    """
+    g = np.asarray(g)
+    lead = g.ndim - (np.ndim(indices) - 1) - (len(shape) - np.shape(indices)[-1])
+    check_columns(indices, tuple(shape), "scatter_nd")
+    total = np.zeros(g.shape[:lead] + tuple(shape), g.dtype)
+    np.add.at(total, (slice(None),) * lead + columns(indices), g)
+    return total
+
+
+def segment_sum(x: Any, ids: Any, count: int) -> Any:
+    """Add rows (n, *s) up by segment (n), into (count, *s)."""
+    total = np.zeros((count, *x.shape[1:]), x.dtype)
+    add_rows(total, ids, x)
+    return total
