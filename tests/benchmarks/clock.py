@@ -71,21 +71,23 @@ def forget_peak() -> bool:
 
 
 def peak(prepare: Callable[[], Callable[[], Any]], calls: int = 3) -> int | None:
-    """The most memory that calls need above their inputs.
+    """The most memory that one call needs above its inputs.
 
     What is loaded or compiled once does not count: the first preparation brings it in and is dropped.  What a second
-    one keeps between calls does.
+    one keeps between calls does.  Memory that is free goes back to the system before each call, as how much of it an
+    allocator keeps is chance.
     """
     run = prepare()
     settle(run)
     del run
+    run = prepare()
     if not forget_peak():
         return None
-    run = prepare()
     before = memory("VmRSS")
     run()
-    forget_peak()
+    most = 0
     for _ in range(calls):
+        forget_peak()
         run()
-    most = memory("VmHWM")
-    return None if before is None or most is None else most - before
+        most = max(most, memory("VmHWM") or 0)
+    return most - before if before and most else None
