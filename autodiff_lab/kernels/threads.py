@@ -64,7 +64,8 @@ def spread(run: Callable[[int, int], Any], size: int, least: int = 1) -> list[An
     >>> sum(spread(lambda low, high: high - low, 1000))
     1000
     """
-    parts = 1 if getattr(_here, "inside", False) else min(thread_count(), max(1, size // least))
+    few = size < 2 * least or getattr(_here, "inside", False)  # asked first: counting threads takes microseconds
+    parts = 1 if few else min(thread_count(), size // least)
     if parts == 1:
         return [run(0, size)]
     bounds = [size * n // parts for n in range(parts + 1)]
