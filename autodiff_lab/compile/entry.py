@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from autodiff_lab.compile.backends import code_of
 from autodiff_lab.compile.passes import simplify
 from autodiff_lab.compile.program import Program
 from autodiff_lab.compile.source import Code, ShapeChanged
+from autodiff_lab.compile.stacks import guarded, in_bands
 from autodiff_lab.compile.surroundings import Surroundings
 from autodiff_lab.compile.trace import Refusal, Trace
 from autodiff_lab.engine import nest
@@ -107,7 +109,7 @@ def compiled(
     program = trace.program([leaves[i] for i in places])
     if trace.refusals:
         return list(trace.refusals)
-    program = simplify(program)
+    program, code = _coded(simplify(program), backend)
     reads = list(trace.hidden)
 
     def give(tensors: list[Tensor]) -> Any:
@@ -130,7 +132,7 @@ def compiled(
             leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
     return Compiled(
         program,
-        code_of(program, backend),
+        code,
         around,
         reads,
         list(trace.assigned),
@@ -138,3 +140,11 @@ def compiled(
         objects,
         [(v, v._array.shape) for v in reads if v._shape is not None],
     )
+
+
+def _coded(program: Program, backend: str) -> tuple[Program, Code]:
+    """The program that runs, in bands where that helps, and its code."""
+    bands = in_bands(program) if backend != "numpy" else None
+    if bands is None:
+        return program, code_of(program, backend)
+    return bands, guarded(code_of(bands, backend), partial(code_of, program, backend))

@@ -26,7 +26,7 @@ def simplify(program: Program) -> Program:
     constants = _merged(program, same)
     lines: list[Line] = []
     for line in program.lines:
-        line = line._replace(ins=tuple([same.get(i, i) for i in line.ins]))
+        line = _direct(line._replace(ins=tuple([same.get(i, i) for i in line.ins])), made)
         twin = _unneeded(line, program, uniform, made)
         if twin is not None:
             same[line.outs[0]] = same.get(twin, twin)
@@ -85,6 +85,12 @@ def _hashable(value: Any) -> Any:
 def _same_kind(program: Program, i: int, out: int) -> bool:
     a, b = program.values[i], program.values[out]
     return a.shape == b.shape and a.dtype == b.dtype
+
+
+def _direct(line: Line, made: dict[int, Line]) -> Line:
+    """A reshape of a reshape is one reshape."""
+    inner = made.get(line.ins[0]) if line.op.name == "reshape" else None
+    return line._replace(ins=inner.ins) if inner is not None and inner.op.name == "reshape" else line
 
 
 def _unneeded(line: Line, program: Program, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:

@@ -1,0 +1,86 @@
+"""Bands: stacks of cotangents that are zero but for some diagonals, kept as those diagonals.
+
+A Jacobian begins with the identity: one unit cotangent for each component of the target.  Elementwise ops scale its
+columns, slices shift them, so that of an n × n stack n numbers matter.  `stacks` rewrites programs with what is here:
+the description of a band, and the ops that make a stack of it and look whether that is right.
+
+``0 · x`` is nan where x is infinite or nan.  Such an x leaves an infinity or nan on a diagonal, in its column, whatever
+follows; where one is found in a result, `NotFinite` is raised and the call runs on whole stacks.  So results are those
+of the whole stacks, up to the sign of zeros.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.engine.op import Op
+
+MOST_DIAGONALS = 5
+"""Diagonals up to which a stack is a band."""
+
+
+class NotFinite(Exception):
+    """A diagonal holds an infinity or nan, so the zeros around it may not be zeros."""
+
+
+class Piece(NamedTuple):
+    """Values on the diagonal ``row = column - offset``, from column `first` on."""
+
+    offset: int
+    first: int
+    value: int
+    length: int
+
+
+class Band(NamedTuple):
+    """The diagonals of a stack of `rows` vectors; at most two pieces add up at one place."""
+
+    rows: int
+    columns: int
+    pieces: tuple[Piece, ...]
+
+    @property
+    def diagonal(self) -> int | None:
+        """The one piece of a square stack if it is the whole main diagonal."""
+        if len(self.pieces) == 1 and self.pieces[0][:2] == (0, 0) and self.pieces[0].length == self.rows:
+            return self.pieces[0].value if self.rows == self.columns else None
+        return None
+
+
+@lru_cache(32)
+def _zeros(length: int, kind: str) -> Any:
+    return np.zeros(length, kind)
+
+
+def _require_finite(flat: Any) -> None:
+    """Raise `NotFinite` if an element is not; a product with zeros tells, and costs least."""
+    if not math.isfinite(np.dot(flat, _zeros(flat.size, flat.dtype.char))):
+        raise NotFinite
+
+
+def _diagonals(*pieces: Any, offsets: tuple[int, ...], firsts: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    whole = np.zeros(shape, pieces[0].dtype)
+    flat, columns = whole.reshape(-1), math.prod(shape[1:])
+    for piece, offset, first in zip(pieces, offsets, firsts, strict=True):
+        _require_finite(piece)
+        start, step = (first - offset) * columns + first, columns + 1
+        flat[start : start + (piece.size - 1) * step + 1 : step] += piece
+    return whole
+
+
+def _finite(x: Any) -> Any:
+    _require_finite(x.reshape(-1))
+    return x
+
+
+DIAGONALS = Op("diagonals", _diagonals, None, sentence="puts vectors on diagonals of zeros")
+FINITE = Op("finite", _finite, None, 1, sentence="is sure that {0} is finite", elementwise=True)
+
+
+def columns_of(shape: tuple[int, ...]) -> int | None:
+    """How long the vectors of a stack are, None where they are no vectors."""
+    return math.prod(shape[1:]) if len(shape) > 1 and sum(n != 1 for n in shape[1:]) == 1 else None

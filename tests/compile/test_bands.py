@@ -1,0 +1,187 @@
+"""Stacks of cotangents that are diagonals run as vectors, and give what whole stacks give, infinities included."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+
+SIZE = 40
+DRAW = np.random.default_rng(0)
+MATRIX, VECTOR = DRAW.standard_normal((SIZE, SIZE)), DRAW.standard_normal(SIZE)
+W, V = lab.constant(MATRIX), lab.constant(VECTOR)
+TALL, WIDE = lab.constant(DRAW.standard_normal((60, SIZE))), lab.constant(DRAW.standard_normal((25, SIZE)))
+
+
+def jacobian(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        return tape.jacobian(y, x)
+
+    return run
+
+
+def hessian(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as outer:
+            outer.watch(x)
+            with lab.GradientTape() as inner:
+                inner.watch(x)
+                y = function(x)
+            slope = inner.gradient(y, x)
+        return outer.jacobian(slope, x)
+
+    return run
+
+
+def times(matrix: Any, x: Any) -> Any:
+    return lab.linalg.matvec(lab.cast(matrix, x.dtype), x)
+
+
+def rosenbrock(x: Any) -> Any:
+    a, b = x[:-1], x[1:]
+    return lab.reduce_sum(100.0 * (b - a**2) ** 2 + (1.0 - a) ** 2)
+
+
+def beam(x: Any) -> Any:
+    """Bending energy: five diagonals."""
+    bend = x[2:] - 2.0 * x[1:-1] + x[:-2]
+    return lab.reduce_sum(bend**2 * x[1:-1])
+
+
+BANDED: dict[str, Callable[[Any], Any]] = {
+    "elementwise": jacobian(lambda x: lab.sin(x) * x - lab.exp(x) / (x * x + 1.0)),
+    "differences": jacobian(lambda x: (x[1:] - x[:-1]) * x[1:]),
+    "differences of differences": jacobian(lambda x: ((x[1:] - x[:-1])[1:] - (x[1:] - x[:-1])[:-1]) ** 2),
+    "one part": jacobian(lambda x: lab.tanh(x[5:25])),
+    "row times number": jacobian(lambda x: x * 3.0 - x / lab.constant(7.0, x.dtype)),
+    "reshaped": jacobian(lambda x: lab.reshape(lab.sin(lab.reshape(x, (SIZE, 1))), (SIZE,))),
+    "matrix times vector": jacobian(lambda x: lab.tanh(times(W, x))),
+    "vector times matrix": jacobian(lambda x: lab.sin((x[None, :] @ lab.cast(W, x.dtype))[0])),
+    "rosenbrock": hessian(rosenbrock),
+    "beam": hessian(beam),
+    "cubes": hessian(lambda x: lab.reduce_sum(x**3)),
+    "chain": hessian(lambda x: lab.reduce_sum(lab.sin(x[1:] * x[:-1]))),
+}
+OTHER: dict[str, Callable[[Any], Any]] = {
+    "tall": jacobian(lambda x: lab.tanh(times(TALL, x))),
+    "wide": jacobian(lambda x: times(WIDE, lab.sin(x))),
+    "two layers": jacobian(lambda x: times(W, lab.tanh(times(W, x)))),
+    "softmax": jacobian(lab.nn.softmax),
+    "sums": jacobian(lambda x: x * lab.reduce_sum(x)),
+    "norm": hessian(lambda x: lab.sqrt(lab.reduce_sum(x * x))),
+    "every second": jacobian(lambda x: x[::2] * x[1::2]),
+    "one number": jacobian(lambda x: x * x[3]),
+    "turned round": jacobian(lambda x: x[::-1] * x),
+    "matrix": jacobian(lambda x: lab.sin(lab.reshape(x, (8, 5)))),
+    "quadratic form": hessian(lambda x: lab.reduce_sum(x * times(W, x))),
+    "choice": jacobian(lambda x: lab.where(x > 0.0, x * x, lab.nn.relu(x + 1.0))),
+    "straight line": jacobian(lambda x: times(W, x)),
+}  # fmt: skip
+
+
+def same(function: Callable[[Any], Any], x: np.ndarray, compiled: Any = None) -> Any:
+    compiled = compiled or lab.function(function)
+    given = lab.constant(x)
+    expected = function(given).numpy()
+    for _ in range(2):
+        found = compiled(given).numpy()
+        assert found.dtype == expected.dtype
+        tolerance = 1e-5 if x.dtype == np.float32 else 1e-12
+        assert np.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True), compiled.source
+    assert compiled.fallbacks == 0
+    return compiled
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", [*BANDED, *OTHER])
+def test_jacobians_and_hessians_are_those_of_whole_stacks(name: str, dtype: str) -> None:
+    """Bands and what is none: the compiled result is the eager one."""
+    function = (BANDED | OTHER)[name]
+    compiled = same(function, VECTOR.astype(dtype))
+    same(function, (VECTOR * 1.5 - 0.2).astype(dtype), compiled)
+    if name in BANDED:
+        stacks = [line for line in compiled.program.lines if line.op.name in ("add", "subtract", "negative", "divide")]
+        assert all(len(compiled.program.values[line.outs[0]].shape) < 2 for line in stacks), str(compiled.program)
+
+
+@pytest.mark.parametrize("name", BANDED)
+@pytest.mark.parametrize("bad", [-np.inf, np.nan, 1e200, 5e-324])
+def test_what_is_not_finite_spreads_as_in_whole_stacks(name: str, bad: float) -> None:
+    """Zero times infinity is nan: a column with an infinity has nan beside it, as in the eager Jacobian."""
+    compiled = lab.function(BANDED[name])
+    compiled(V)
+    for place in (0, 17, SIZE - 1):
+        x = VECTOR.copy()
+        x[place] = bad
+        same(BANDED[name], x, compiled)
+
+
+def test_a_matrix_with_an_infinity_makes_nan_as_the_product_of_stacks_does() -> None:
+    """The matrix is an argument, so that it may change."""
+
+    def run(x: Any, matrix: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = lab.tanh(lab.linalg.matvec(matrix, x))
+        return tape.jacobian(y, x)
+
+    compiled = lab.function(run)
+    for bad in (1.0, np.inf, np.nan):
+        matrix = MATRIX.copy()
+        matrix[3, 4] = bad
+        for _ in range(2):
+            found, expected = compiled(V, lab.constant(matrix)).numpy(), run(V, lab.constant(matrix)).numpy()
+            assert np.allclose(found, expected, rtol=1e-12, atol=1e-14, equal_nan=True)
+    assert compiled.fallbacks == 0
+    assert "finite" in str(compiled.program)
+
+
+def test_numpy_keeps_every_bit_and_whole_stacks() -> None:
+    """The NumPy back end runs the lines of the eager function."""
+    for function in BANDED.values():
+        compiled = lab.function(function, backend="numpy")
+        compiled(V)
+        assert "diagonals" not in str(compiled.program)
+        assert compiled(V).numpy().tobytes() == function(V).numpy().tobytes()
+
+
+def test_results_are_arrays_of_their_own() -> None:
+    """Two calls do not share memory, and a variable keeps what it is assigned."""
+    compiled = lab.function(BANDED["elementwise"])
+    compiled(V)
+    first = compiled(V).numpy().copy()
+    held = compiled(V)
+    compiled(lab.constant(VECTOR * 2.0))
+    assert np.array_equal(held.numpy(), first)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_functions_of_vectors(seed: int) -> None:
+    """Random elementwise ops and shifts, and their Jacobians."""
+    choice = random.Random(seed)
+    plan = [(choice.randrange(9), choice.random(), choice.random()) for _ in range(choice.randrange(2, 8))]
+
+    def function(x: Any) -> Any:
+        values = [x]
+        for kind, first, second in plan:
+            a, b = values[int(first * len(values))], values[int(second * len(values))]
+            size = min(a.shape[0], b.shape[0])
+            a, b = a[:size], b[-size:]
+            made = [
+                lambda a, b: a * b, lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a / (b * b + 1.0),
+                lambda a, b: lab.sin(a), lambda a, b: a[1:] - a[:-1], lambda a, b: a[2:] * 3.0, lambda a, b: -a[:-1],
+                lambda a, b: lab.square(a) - b,
+            ][kind]  # fmt: skip
+            values.append(made(a, b))
+        return values[-1]
+
+    compiled = same(jacobian(function), VECTOR)
+    x = VECTOR.copy()
+    x[choice.randrange(SIZE)] = choice.choice([np.inf, np.nan, 1e308])
+    same(jacobian(function), x, compiled)
