@@ -291,7 +291,18 @@ def test_doctor_speaks_of_everything_it_should() -> None:
     """One line each, here where the recording works; nothing it runs prints a warning."""
     done = shell("doctor")
     assert done.returncode == 0, done.stdout + done.stderr
-    for name in ("Python", "numpy", "numba", "CUDA", "Graphviz", "JupyterLab", "anywidget", "matplotlib", "Browser"):
+    for name in (
+        "Python",
+        "numpy",
+        "numba",
+        "BLAS",
+        "CUDA",
+        "Graphviz",
+        "JupyterLab",
+        "anywidget",
+        "matplotlib",
+        "Browser",
+    ):
         assert any(line.split()[1] == name for line in done.stdout.splitlines() if line.startswith(("yes", "no", "NO")))
     assert "Ready:" in done.stdout
     assert not done.stderr

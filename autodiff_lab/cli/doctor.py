@@ -83,6 +83,13 @@ def numba() -> Finding:
     )
 
 
+def blas() -> Finding:
+    """What multiplies matrices."""
+    from autodiff_lab.kernels.blas import describe
+
+    return Finding("BLAS", True, describe())
+
+
 def cuda() -> Finding:
     """A GPU."""
     found, said = _ask(
@@ -154,6 +161,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     python,
     numpy,
     numba,
+    blas,
     cuda,
     graphviz,
     jupyterlab,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from autodiff_lab.kernels.libraries import Library
 
 WISHES = ("auto", "numpy", "second")
-LEAST = 1 << 20
+LEAST = 1 << 18
 """Multiplications from which on a call of the second library pays."""
 _WISH = os.environ.get("AUTODIFF_LAB_BLAS", "auto")
 if _WISH not in WISHES:
@@ -82,7 +82,8 @@ def matmul(x: Any, y: Any) -> Any:
     >>> float(blas.matmul(x, x.T)[0, 0])
     300.0
     """
-    if x.size * y.size < LEAST:  # at least the number of multiplications, and quick to know
+    shape = y.shape
+    if len(shape) < 2 or x.size * shape[-1] < LEAST:
         return x @ y
     products = _State.products
     if products is None:
@@ -94,7 +95,7 @@ def matmul(x: Any, y: Any) -> Any:
         return x @ y
     if x.ndim == 2 == y.ndim:
         out = product(x, y)
-    elif x.ndim > 1 < y.ndim:
+    elif x.ndim > 1:
         out = _stacked(product, x, y)
     else:
         return x @ y

@@ -17,8 +17,8 @@ from autodiff_lab.kernels.blas import LEAST
 if TYPE_CHECKING:
     from autodiff_lab.kernels.libraries import Library
 
-NARROW = 4
-"""Matrices with fewer rows or columns than this are bound by memory, whichever library reads them."""
+NARROW = 16
+"""Matrices with fewer rows or columns than this are bound by memory, and gain nothing or lose."""
 _LARGEST = 2**31 - 1  # integers of the second library have 32 bits
 _ROW_MAJOR, _AS_IT_IS, _TRANSPOSED = 101, 111, 112  # the numbers that CBLAS gives them
 
