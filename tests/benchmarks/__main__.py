@@ -36,6 +36,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--core", type=int, default=machine.last_core(), help="the processor core to keep to (the last)"
     )
+    parser.add_argument("--remark", help="a sentence about this run for the page")
     parser.add_argument("--write", action="store_true", help="keep the figures and write the page, also of a part")
     parser.add_argument("--check", action="store_true", help="compare values at small sizes, in this process")
     parser.add_argument("--page", action="store_true", help="write the page and the picture from the figures there are")
@@ -86,6 +87,8 @@ def run(args: argparse.Namespace) -> None:
     pythons = homes(args.peers) if args.cases else {}
     figures: Figures = {"machine": machine.about(), "rows": {}, "probes": {}, "peers": {}}
     figures["method"] = {"rounds": plan.rounds, "seconds": plan.seconds, "pinned": plan.core is not None}
+    if args.remark:
+        figures["method"]["remark"] = args.remark
     for name in args.cases:
         rows = figures["rows"][name] = measure(name, pythons, plan)
         for peer, row in rows.items():

@@ -15,7 +15,7 @@ from tests.tree import ROOT
 
 PAGE, README = ROOT / "docs" / "performance.md", ROOT / "README.md"
 PART = re.compile(r"(?<=<!-- performance: written by `make bench` -->\n).*(?=<!-- performance: end -->)", re.DOTALL)
-SHORT = ["lab", "lab-function", "torch", "jax"]
+SHORT = ["lab", "lab-function", "torch", "torch-compile", "jax"]
 
 
 def line(case: str, peer: str, row: dict[str, Any]) -> str:
@@ -73,6 +73,7 @@ def performance(figures: Figures) -> str:
         pinned=", all on one and the same processor core" if method["pinned"] else "",
         processor=machine["processor"],
         system=machine["system"],
+        remark=f"*{method['remark']}*\n\n" if method.get("remark") else "",
         versions=tables.versions(figures),
     )
 

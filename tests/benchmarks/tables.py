@@ -74,7 +74,7 @@ def first_cell(row: Row, peer: str) -> str:
     if "first" not in found or "missing" in found:
         return NONE
     cold = seconds(found["first"][1])
-    return f"{cold}, then {seconds(found['again'][1])}" if "again" in found else cold
+    return f"{cold}, then {seconds(found['again'][1])}" if "again" in found and PEERS[peer].compiled else cold
 
 
 def first_calls(figures: Figures) -> str:
@@ -147,9 +147,9 @@ def probe(name: str, found: dict[str, dict[str, float]]) -> str:
 def versions(figures: Figures) -> str:
     """Which versions were measured."""
     known: dict[str, str] = {}
-    for peer in PEERS:
-        if peer in figures["peers"] and peer not in {"lab-function", "torch-compile", "numpy"}:
-            known[PEERS[peer].title.removesuffix(".jit")] = figures["peers"][peer]
+    for peer, version in figures["peers"].items():
+        if PEERS[peer].rated:
+            known[PEERS[peer].kind.package] = version
     known["NumPy"], known["Numba"] = figures["machine"]["numpy"], figures["machine"]["numba"]
     known["Python"] = figures["machine"]["python"]
     return ", ".join(f"{name} {version}" for name, version in known.items())
