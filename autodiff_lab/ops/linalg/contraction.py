@@ -15,6 +15,7 @@ from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
+from autodiff_lab.kernels.contraction import contract as kernel
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.products import matmul
@@ -22,12 +23,6 @@ from autodiff_lab.ops.math.arithmetic import abs as absolute
 from autodiff_lab.ops.math.arithmetic import pow as power
 from autodiff_lab.ops.math.arithmetic import sqrt, square
 from autodiff_lab.ops.math.reductions import reduce_max, reduce_min, reduce_sum
-
-
-def _contract(*xs: Any, inputs: tuple[str, ...], output: str) -> Any:
-    """Leading axes of any operand that its subscripts do not name are a stack, and broadcast."""
-    equation = ",".join("..." + s for s in inputs) + "->..." + output
-    return np.asarray(np.einsum(equation, *xs, optimize=len(xs) > 2))[()]
 
 
 def _contract_rule(ops: Any, g: Any, out: Any, *xs: Any, inputs: tuple[str, ...], output: str,
@@ -47,7 +42,7 @@ def _contract_rule(ops: Any, g: Any, out: Any, *xs: Any, inputs: tuple[str, ...]
 
 
 contract = general(
-    "einsum", _contract, _contract_rule, shared=True, symbol="einsum", latex=r"\operatorname{{einsum}}({0}, {1})",
+    "einsum", kernel, _contract_rule, shared=True, symbol="einsum", latex=r"\operatorname{{einsum}}({0}, {1})",
     locals_latex=(r"\operatorname{{einsum}}", r"\operatorname{{einsum}}"),
     sentence="multiplies and sums over subscripts", keeps="inputs", registered="Einsum",
     doc="The kernel-level contraction; `lab.einsum` is the public function.")
