@@ -43,7 +43,7 @@ def settle(run: Callable[[], Any], longest: float = 90.0) -> float:
     """Call until nothing works in the background any more (compilers do); return how many seconds that took."""
     begin = time.perf_counter()
     quiet = 0
-    while quiet < 3 and time.perf_counter() - begin < longest:
+    while quiet < 2 and time.perf_counter() - begin < longest:
         run()
         cpu, wall = once(lambda: time.sleep(0.1))
         quiet = quiet + 1 if cpu < QUIET_SHARE * wall else 0
@@ -70,7 +70,7 @@ def forget_peak() -> bool:
     return True
 
 
-def peak(prepare: Callable[[], Callable[[], Any]], calls: int = 3) -> int | None:
+def peak(prepare: Callable[[], Callable[[], Any]], calls: int = 2) -> int | None:
     """The most memory that one call needs above its inputs.
 
     What is loaded or compiled once does not count: the first preparation brings it in and is dropped.  What a second

@@ -13,6 +13,7 @@ FOLDER = ROOT / "docs" / "images"
 BASE = "torch"
 MARKS = {
     "autograd": ("autograd", "^", "muted"),
+    "torch-compile": ("torch.compile", "X", "muted"),
     "jax": ("jax.jit", "D", "ink"),
     "lab": ("lab", "o", "forward"),
     "lab-function": ("lab.function", "s", "backward"),
@@ -93,7 +94,7 @@ def _key(axes: Any, colours: dict[str, str]) -> None:
                              markerfacecolor=colours[colour] if filled else colours["paper"],
                              markeredgewidth=0 if filled else 1.2)  # fmt: skip
         labels.append(label)
-    key = axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=4, handlelength=1,
-                      columnspacing=1.4, handletextpad=0.4)  # fmt: skip
+    key = axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.27, 1.0), ncols=5, handlelength=1,
+                      columnspacing=1.2, handletextpad=0.4)  # fmt: skip
     for text, (_, _, colour) in zip(key.get_texts(), reversed(MARKS.values()), strict=True):
         text.set_color(colours[colour])
