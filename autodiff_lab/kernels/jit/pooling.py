@@ -1,8 +1,9 @@
 """Overrides of pooling and its gradients, over one to three axes, in float32 and float64.
 
-Optimisations: no array of windows is made and nothing is padded, for ranges end where the image does; the innermost
-loop runs over channels, which lie side by side, and chooses without branches; the largest element is looked for again
-in the backward pass, which is quicker than keeping its position; threads share the images.
+Optimisations: no array of windows is made and nothing is padded, for ranges end where the image does; the rows of
+a window are put together first, in one long loop over columns and channels, and columns after that; choices are made
+without branches; the largest element is looked for again in the backward pass, which keeps nothing but x; threads share
+the images.
 """
 # ruff: noqa: ANN001
 
@@ -10,22 +11,33 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from autodiff_lab.kernels.jit.compiling import loop, override, row_major
+from autodiff_lab.kernels.jit.compiling import Loop, loop, override, row_major
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes
 from autodiff_lab.kernels.threads import spread
 
 _LEAST = 1 << 16
 """Elements of windows from which on a thread of its own pays."""
+_MOST = 2**31 - 1
+"""Elements in the rows of a window that 32 bits count."""
+
+
+class _Plan(NamedTuple):
+    """Numbers for the loops; the result's shape; images worth a thread; the length of a row of an image."""
+
+    sizes: Any
+    shape: Sizes
+    least: int
+    line: int
 
 
 @lru_cache(maxsize=1024)
-def _plan(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> tuple[Any, Sizes, int] | None:
-    """Numbers for the loops, the shape of the result, and how many images a thread should have; None if empty."""
+def _plan(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> _Plan | None:
+    """What the loops need to know of shapes and settings; None if there is nothing to compute."""
     rank = len(window)
     outs = out_sizes(shape[1:-1], window, strides, padding, (1,) * rank)
     if min((*shape, *outs)) < 1 or rank > 3:
@@ -36,7 +48,10 @@ def _plan(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> tupl
     for numbers, fill in ((shape[1:-1], ones), (window, ones), (strides, ones), (lows, more), (outs, ones)):
         sizes += [*fill, *numbers]
     work = math.prod(outs) * math.prod(window) * shape[-1]
-    return np.array(sizes, np.int64), (shape[0], *outs, shape[-1]), max(1, _LEAST // work)
+    line = shape[-2] * shape[-1]
+    if line * math.prod(window[:-1]) > _MOST:
+        return None
+    return _Plan(np.array(sizes, np.int64), (shape[0], *outs, shape[-1]), max(1, _LEAST // work), line)
 
 
 @register_jitable
@@ -46,95 +61,189 @@ def _range(place, axis, sizes) -> tuple[int, int]:
     return max(0, start), min(sizes[1 + axis], start + sizes[4 + axis])
 
 
-@loop("void({t}[::1], {t}[::1], int64[::1], int64, int64)")
-def largest(x, out, sizes, low, high) -> None:
-    """The largest element of each window; nan is larger than all numbers."""
-    c, depth, height, width = sizes[0], sizes[1], sizes[2], sizes[3]
+@loop("void({t}[::1], {t}[::1], {t}[::1], int64[::1], int64, int64)")
+def largest(x, out, line, sizes, low, high) -> None:
+    """The largest element of each window; nan is larger than all numbers.  `line` has room for a row of an image."""
+    c, depth, height = sizes[0], sizes[1], sizes[2]
     goal = low * sizes[13] * sizes[14] * sizes[15] * c
     for i in range(low, high):
         for place_d in range(sizes[13]):
             d0, d1 = _range(place_d, 0, sizes)
             for place_h in range(sizes[14]):
                 h0, h1 = _range(place_h, 1, sizes)
+                line[:] = -np.inf
+                for d in range(d0, d1):
+                    for h in range(h0, h1):
+                        start = ((i * depth + d) * height + h) * line.size
+                        row = x[start : start + line.size]
+                        for k in range(line.size):
+                            line[k] = row[k] if row[k] > line[k] or np.isnan(row[k]) else line[k]
                 for place_w in range(sizes[15]):
                     w0, w1 = _range(place_w, 2, sizes)
                     best = out[goal : goal + c]
                     best[:] = -np.inf
-                    for d in range(d0, d1):
-                        for h in range(h0, h1):
-                            for w in range(w0, w1):
-                                at = (((i * depth + d) * height + h) * width + w) * c
-                                here = x[at : at + c]
-                                for k in range(c):
-                                    best[k] = here[k] if here[k] > best[k] or np.isnan(here[k]) else best[k]
+                    for w in range(w0, w1):
+                        here = line[w * c : (w + 1) * c]
+                        for k in range(c):
+                            best[k] = here[k] if here[k] > best[k] or np.isnan(here[k]) else best[k]
                     goal += c
 
 
-@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64, int64, int64)")
-def largest_shares(x, shares, out, best, where, sizes, pick, low, high) -> None:  # noqa: C901 - a loop for each axis
-    """Adds the share of each window to its largest element, the first of equals; `pick` takes it from there instead."""
-    c, depth, height, width = sizes[0], sizes[1], sizes[2], sizes[3]
+@register_jitable
+def _best_of_rows(x, line, places, i, sizes, d0, d1, h0, h1) -> None:
+    """Put the largest elements of some rows into `line`, and their places, counted from row to row, into `places`."""
+    depth, height = sizes[1], sizes[2]
+    first = 0
+    for d in range(d0, d1):
+        for h in range(h0, h1):
+            start = ((i * depth + d) * height + h) * line.size
+            row = x[start : start + line.size]
+            if first == 0:
+                line[:] = row
+                for k in range(line.size):
+                    places[k] = k
+            else:
+                for k in range(line.size):
+                    better = (row[k] > line[k]) | (np.isnan(row[k]) & ~np.isnan(line[k]))
+                    line[k] = row[k] if better else line[k]
+                    places[k] = first + k if better else places[k]
+            first += line.size
+
+
+@register_jitable
+def _best_of_columns(line, places, wide, wide_places, c, count) -> None:
+    """Put the largest of each element, the next one of its channel, ... `count` of them, into `wide`."""
+    wide[:] = line
+    wide_places[:] = places
+    for v in range(1, count):
+        values, numbers = line[v * c :], places[v * c :]
+        for k in range(values.size):
+            new, old = values[k], wide[k]
+            nan, worse = np.isnan(new), np.isnan(old)
+            same = (new == old) | (nan & worse)
+            better = (new > old) | (nan & ~worse) | (same & (numbers[k] < wide_places[k]))
+            wide[k] = new if better else old
+            wide_places[k] = numbers[k] if better else wide_places[k]
+
+
+@register_jitable
+def _best_column(line, places, first, end, c) -> int:
+    """The place of the largest of the elements first, first + c, ... of a line; of equals, the first in the image."""
+    best = first
+    for at in range(first + c, end, c):
+        new, old = line[at], line[best]
+        same = new == old or (np.isnan(new) and np.isnan(old))
+        if new > old or (np.isnan(new) and not np.isnan(old)) or (same and places[at] < places[best]):
+            best = at
+    return places[best]
+
+
+@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[:,::1], int32[:,::1], int64[::1], int64, int64, int64)")
+def largest_shares(x, shares, out, lines, places, sizes, pick, low, high) -> None:  # noqa: C901 - a loop for each axis
+    """Adds the share of each window to its largest element, the first of equals; `pick` takes it from there instead.
+
+    A window that holds nothing but padding has no share, and 0 is picked for it.
+    """
+    c, depth, height, count = sizes[0], sizes[1], sizes[2], sizes[6]
+    line, wide, place, wide_place = lines[0], lines[1], places[0], places[1]
     goal = low * sizes[13] * sizes[14] * sizes[15] * c
     for i in range(low, high):
         for place_d in range(sizes[13]):
             d0, d1 = _range(place_d, 0, sizes)
             for place_h in range(sizes[14]):
                 h0, h1 = _range(place_h, 1, sizes)
+                held = d1 > d0 and h1 > h0
+                if held:
+                    _best_of_rows(x, line, place, i, sizes, d0, d1, h0, h1)
+                    _best_of_columns(line, place, wide, wide_place, c, count)
+                start = ((i * depth + d0) * height + h0) * line.size
                 for place_w in range(sizes[15]):
                     w0, w1 = _range(place_w, 2, sizes)
-                    where[:] = -1
-                    for d in range(d0, d1):
-                        for h in range(h0, h1):
-                            for w in range(w0, w1):
-                                at = (((i * depth + d) * height + h) * width + w) * c
-                                here = x[at : at + c]
-                                for k in range(c):
-                                    old, new = best[k], here[k]
-                                    better = (where[k] < 0) | (new > old) | (np.isnan(new) & ~np.isnan(old))
-                                    best[k] = new if better else old
-                                    where[k] = at if better else where[k]
-                    for k in range(c):
-                        if pick:
-                            out[goal + k] = shares[where[k] + k] if where[k] >= 0 else 0
-                        elif where[k] >= 0:
-                            out[where[k] + k] += shares[goal + k]
+                    if pick and not (held and w1 > w0):
+                        out[goal : goal + c] = 0
+                    elif held and w1 > w0:
+                        for k in range(c):
+                            first = w0 * c + k
+                            whole = w1 - w0 == count
+                            at = wide_place[first] if whole else _best_column(line, place, first, w1 * c, c)
+                            if d1 - d0 > 1:  # from row to row, and over the rows between two planes
+                                plane, rest = divmod(at, (h1 - h0) * line.size)
+                                at = plane * height * line.size + rest
+                            if pick:
+                                out[goal + k] = shares[start + at]
+                            else:
+                                out[start + at] += shares[goal + k]
                     goal += c
 
 
-@loop("void({t}[::1], {t}[::1], int64[::1], int64, int64, int64)")
-def means(x, out, sizes, spreads, low, high) -> None:  # noqa: C901, PLR0912 - a loop for each axis
-    """The mean of each window; if it `spreads`, `out` is an image's size and each window's share is added to it."""
-    c, depth, height, width = sizes[0], sizes[1], sizes[2], sizes[3]
+@loop("void({t}[::1], {t}[::1], {t}[::1], int64[::1], int64, int64)")
+def means(x, out, line, sizes, low, high) -> None:  # noqa: C901 - a loop for each axis
+    """The mean of each window."""
+    c, depth, height = sizes[0], sizes[1], sizes[2]
+    goal = low * sizes[13] * sizes[14] * sizes[15] * c
+    for i in range(low, high):
+        for place_d in range(sizes[13]):
+            d0, d1 = _range(place_d, 0, sizes)
+            for place_h in range(sizes[14]):
+                h0, h1 = _range(place_h, 1, sizes)
+                line[:] = 0
+                for d in range(d0, d1):
+                    for h in range(h0, h1):
+                        start = ((i * depth + d) * height + h) * line.size
+                        row = x[start : start + line.size]
+                        for k in range(line.size):
+                            line[k] += row[k]
+                for place_w in range(sizes[15]):
+                    w0, w1 = _range(place_w, 2, sizes)
+                    count = x.dtype.type(max(0, d1 - d0) * max(0, h1 - h0) * max(0, w1 - w0))
+                    mean = out[goal : goal + c]
+                    mean[:] = 0
+                    for w in range(w0, w1):
+                        here = line[w * c : (w + 1) * c]
+                        for k in range(c):
+                            mean[k] += here[k]
+                    for k in range(c):
+                        mean[k] /= count
+                    goal += c
+
+
+@loop("void({t}[::1], {t}[::1], {t}[::1], int64[::1], int64, int64)")
+def mean_shares(g, out, line, sizes, low, high) -> None:
+    """Adds the share of each window to all its elements, evenly."""
+    c, depth, height = sizes[0], sizes[1], sizes[2]
     place = low * sizes[13] * sizes[14] * sizes[15] * c
     for i in range(low, high):
         for place_d in range(sizes[13]):
             d0, d1 = _range(place_d, 0, sizes)
             for place_h in range(sizes[14]):
                 h0, h1 = _range(place_h, 1, sizes)
+                line[:] = 0
                 for place_w in range(sizes[15]):
                     w0, w1 = _range(place_w, 2, sizes)
-                    count = x.dtype.type(max(0, d1 - d0) * max(0, h1 - h0) * max(0, w1 - w0))
-                    window = x[place : place + c] if spreads else out[place : place + c]
-                    if not spreads:
-                        window[:] = 0
-                    for d in range(d0, d1):
-                        for h in range(h0, h1):
-                            for w in range(w0, w1):
-                                at = (((i * depth + d) * height + h) * width + w) * c
-                                if spreads:
-                                    for k in range(c):
-                                        out[at + k] += window[k] / count
-                                else:
-                                    for k in range(c):
-                                        window[k] += x[at + k]
-                    if not spreads:
+                    count = g.dtype.type(max(0, d1 - d0) * max(0, h1 - h0) * max(0, w1 - w0))
+                    share = g[place : place + c]
+                    for w in range(w0, w1):
+                        here = line[w * c : (w + 1) * c]
                         for k in range(c):
-                            window[k] /= count
+                            here[k] += share[k] / count
                     place += c
+                for d in range(d0, d1):
+                    for h in range(h0, h1):
+                        start = ((i * depth + d) * height + h) * line.size
+                        row = out[start : start + line.size]
+                        for k in range(line.size):
+                            row[k] += line[k]
 
 
 def _flat(array: Any) -> Any:
     return row_major(array).reshape(-1)
+
+
+def _run(made: Loop, x: Any, out: Any, plan: _Plan) -> Any:
+    run, sizes = made[x.dtype], plan.sizes
+    flat, x = out.reshape(-1), _flat(x)
+    spread(lambda low, high: run(x, flat, np.empty(plan.line, x.dtype), sizes, low, high), plan.shape[0], plan.least)
+    return out
 
 
 def _sample(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
@@ -166,22 +275,18 @@ def max_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     plan = _plan(x.shape, window, strides, padding)
     if plan is None:
         return NotImplemented
-    sizes, shape, least = plan
-    out, x = np.empty(shape, x.dtype), _flat(x)
-    flat, run = out.reshape(-1), largest[x.dtype]
-    spread(lambda low, high: run(x, flat, sizes, low, high), shape[0], least)
-    return out
+    return _run(largest, x, np.empty(plan.shape, x.dtype), plan)
 
 
-def _shared(x: Any, shares: Any, out: Any, plan: tuple[Any, Sizes, int], pick: int) -> Any:
-    sizes, shape, least = plan
-    c, run = shape[-1], largest_shares[x.dtype]
+def _shared(x: Any, shares: Any, out: Any, plan: _Plan, pick: int) -> Any:
+    sizes, run = plan.sizes, largest_shares[x.dtype]
     flat, x, shares = out.reshape(-1), _flat(x), _flat(shares)
 
     def images(low: int, high: int) -> None:
-        run(x, shares, flat, np.empty(c, x.dtype), np.empty(c, np.int64), sizes, pick, low, high)
+        lines, places = np.empty((2, plan.line), x.dtype), np.empty((2, plan.line), np.int32)
+        run(x, shares, flat, lines, places, sizes, pick, low, high)
 
-    spread(images, shape[0], least)
+    spread(images, plan.shape[0], plan.least)
     return out
 
 
@@ -189,7 +294,7 @@ def _shared(x: Any, shares: Any, out: Any, plan: tuple[Any, Sizes, int], pick: i
 def max_pool_input(g: Any, x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The gradient of `max_pool` by x."""
     plan = _plan(x.shape, window, strides, padding)
-    if plan is None or g.dtype != x.dtype or g.shape != plan[1]:
+    if plan is None or g.dtype != x.dtype or g.shape != plan.shape:
         return NotImplemented
     return _shared(x, g, np.zeros(x.shape, x.dtype), plan, 0)
 
@@ -200,7 +305,7 @@ def max_pool_pick(h: Any, x: Any, window: Sizes, strides: Sizes, padding: Paddin
     plan = _plan(x.shape, window, strides, padding)
     if plan is None or h.dtype != x.dtype or h.shape != x.shape:
         return NotImplemented
-    return _shared(x, h, np.empty(plan[1], x.dtype), plan, 1)
+    return _shared(x, h, np.empty(plan.shape, x.dtype), plan, 1)
 
 
 @override(means, sample=_sample)
@@ -209,21 +314,13 @@ def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any
     plan = _plan(x.shape, window, strides, padding)
     if plan is None:
         return NotImplemented
-    sizes, shape, least = plan
-    out, x = np.empty(shape, x.dtype), _flat(x)
-    flat, run = out.reshape(-1), means[x.dtype]
-    spread(lambda low, high: run(x, flat, sizes, 0, low, high), shape[0], least)
-    return out
+    return _run(means, x, np.empty(plan.shape, x.dtype), plan)
 
 
-@override(means, sample=_sample_of_means)
+@override(mean_shares, sample=_sample_of_means)
 def average_pool_input(g: Any, shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The gradient of `average_pool` by x."""
     plan = _plan(tuple(shape), window, strides, padding)
-    if plan is None or g.shape != plan[1]:
+    if plan is None or g.shape != plan.shape:
         return NotImplemented
-    sizes, _, least = plan
-    out, g = np.zeros(shape, g.dtype), _flat(g)
-    flat, run = out.reshape(-1), means[g.dtype]
-    spread(lambda low, high: run(g, flat, sizes, 1, low, high), shape[0], least)
-    return out
+    return _run(mean_shares, g, np.zeros(shape, g.dtype), plan)
