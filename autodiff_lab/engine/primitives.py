@@ -12,6 +12,10 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import binary, general
+from autodiff_lab.kernels.choose import IN_USE, chosen
+
+FEW = 4096
+"""Elements below which sums are NumPy's without asking for another kernel, as that would be felt."""
 
 add = binary(
     "add",
@@ -94,7 +98,7 @@ def _summed(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
 
     NumPy adds row to row with a loop as short as a row; rows laid beside each other make it long.
     """
-    if len(axes) != x.ndim - 1 or x.size < 4096 or -1 in axes or not 1 < x.shape[-1] <= 64 or not x.flags.c_contiguous:
+    if len(axes) != x.ndim - 1 or x.size < FEW or -1 in axes or not 1 < x.shape[-1] <= 64 or not x.flags.c_contiguous:
         return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
     c = x.shape[-1]
     rows = x.reshape(-1, c)
@@ -107,9 +111,19 @@ def _summed(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     return total.reshape((1,) * len(axes) + (c,)) if keepdims else total
 
 
+_sum_of_many = chosen("sum", _summed, "reductions.sum_over")
+
+
+def _sum(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    if x.size < FEW and IN_USE["mode"] != "numba":
+        return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
+    return _sum_of_many(x, axes=axes, keepdims=keepdims)
+
+
+_sum.prepare = _sum_of_many.prepare  # type: ignore[attr-defined]
 sum_over = general(
     "sum",
-    _summed,
+    _sum,
     _sum_rule,
     warns=False,
     symbol="Σ",

@@ -22,6 +22,8 @@ WORTH_ASKING = 50_000
 """Work, in elements or multiplications, from which on an override that nobody has measured yet is asked for."""
 
 _state: dict[str, Any] = {"mode": os.environ.get("AUTODIFF_LAB_KERNELS", "auto")}
+IN_USE = _state
+"""Under ``"mode"`` what `use_kernels` said last, for ops so quick that a call of a `Chosen` would be felt."""
 _lock = threading.RLock()
 CHOSEN: dict[str, Chosen] = {}
 """Every kernel that has an override, by its name."""

@@ -12,15 +12,15 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-from autodiff_lab.kernels.jit.vector_maths import DOUBLE, SINGLE
+from autodiff_lab.kernels.jit.vector_maths import SINGLE, VECTOR_DOUBLE
 from autodiff_lab.kernels.jit.vector_maths_bits import add_up, bits_of, bits_of_double, double_from_bits, from_bits
 
 _LONG = 150  # elements of a row from which on it is taken by itself
 _BLOCK = 2048  # elements of the rows that are taken together
 _PIECE = 4096  # elements that are added up in their own precision; sums of pieces are added up in float64
 _ALL_BUT_SIGN, _ALL_BUT_SIGN_DOUBLE = np.int32(0x7FFFFFFF), np.int64(0x7FFFFFFFFFFFFFFF)
-_exp, _exp_double = SINGLE["exp"], DOUBLE["exp"]
-_log, _log_double = SINGLE["log"], DOUBLE["log"]
+_exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
+_log, _log_double = SINGLE["log"], VECTOR_DOUBLE["log"]
 
 
 def exponential(x):
@@ -40,6 +40,16 @@ def in_order(x):
 
 def from_order(n, like):
     """Give the float of a number made by `in_order`."""
+    raise NotImplementedError
+
+
+def place_of_nan(like):
+    """Give the whole number of a nan that lies above all numbers."""
+    raise NotImplementedError
+
+
+def place_of_nan_below(like):
+    """Give the whole number of a nan that lies below all numbers."""
     raise NotImplementedError
 
 
@@ -77,6 +87,20 @@ def _from_order(n, like):
     return single if like == types.float32 else double
 
 
+_NAN, _NAN_DOUBLE = np.int32(0x7FC00000), np.int64(0x7FF8000000000000)
+_NAN_BELOW, _NAN_BELOW_DOUBLE = np.int32(-0x7FC00000), np.int64(-0x7FF8000000000000)
+
+
+@overload(place_of_nan, jit_options={"forceinline": True})
+def _place_of_nan(like):
+    return (lambda like: _NAN) if like == types.float32 else (lambda like: _NAN_DOUBLE)
+
+
+@overload(place_of_nan_below, jit_options={"forceinline": True})
+def _place_of_nan_below(like):
+    return (lambda like: _NAN_BELOW) if like == types.float32 else (lambda like: _NAN_BELOW_DOUBLE)
+
+
 @register_jitable(forceinline=True)
 def largest(row):
     """The largest element of a row that has one; any nan of either sign may be passed over."""
@@ -84,6 +108,30 @@ def largest(row):
     for k in range(row.size):
         value = in_order(row[k])
         top = value if value > top else top  # noqa: FURB136 - LLVM makes a vector instruction of this
+    return from_order(top, row[0])
+
+
+@register_jitable(forceinline=True)
+def largest_or_nan(row):
+    """The largest element of a row that has one, nan if any is nan."""
+    top = in_order(row[0])
+    beyond = place_of_nan(row[0])
+    for k in range(row.size):
+        value = in_order(row[k])
+        value = beyond if row[k] != row[k] else value
+        top = value if value > top else top  # noqa: FURB136
+    return from_order(top, row[0])
+
+
+@register_jitable(forceinline=True)
+def least_or_nan(row):
+    """The least element of a row that has one, nan if any is nan."""
+    top = in_order(row[0])
+    beyond = place_of_nan_below(row[0])
+    for k in range(row.size):
+        value = in_order(row[k])
+        value = beyond if row[k] != row[k] else value
+        top = value if value < top else top  # noqa: FURB136
     return from_order(top, row[0])
 
 

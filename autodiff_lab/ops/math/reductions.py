@@ -12,10 +12,12 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
-from autodiff_lab.engine.primitives import negative_axes, stack, sum_over
+from autodiff_lab.engine.primitives import FEW, negative_axes, stack, sum_over
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
+from autodiff_lab.kernels.choose import IN_USE, chosen
+from autodiff_lab.kernels.reference import reductions as reference
 from autodiff_lab.ops.array.shaping import _inverse
 from autodiff_lab.ops.docs import doc
 
@@ -35,27 +37,25 @@ def _spread(ops: Any, value: Any, out: Any, x: Any, axes: tuple[int, ...], keepd
     return ops.reshape(value, shape=stack(value, out) + kept_shape(x, axes))
 
 
-def _count(x: Any, axes: tuple[int, ...]) -> int:
-    count = 1
-    for a in axes:
-        count *= x.shape[a]
-    return count
-
-
 def _mean_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    return _spread(ops, g, out, x, axes, keepdims) / max(_count(x, axes), 1)
+    return _spread(ops, g, out, x, axes, keepdims) / max(reference.count(x, axes), 1)
 
 
-def _mean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    wide = np.float32 if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x.dtype  # half floats add up too coarsely
-    total = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=wide)
-    if x.dtype.kind in "iu":
-        return total // x.dtype.type(max(_count(x, axes), 1))
-    return (total / total.dtype.type(_count(x, axes))).astype(x.dtype)
+def _light(name: str, reference: Any) -> Any:
+    """A kernel with an override, which few elements do not ask for: that would be felt."""
+    kernel = chosen(name, reference, f"reductions.{name}_over")
+
+    def run(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+        if x.size < FEW and IN_USE["mode"] != "numba":
+            return reference(x, axes, keepdims)
+        return kernel(x, axes=axes, keepdims=keepdims)
+
+    run.prepare = kernel.prepare  # type: ignore[attr-defined]
+    return run
 
 
 mean_over = general(
-    "mean", _mean, _mean_rule, warns=False,
+    "mean", _light("mean", reference.mean_over), _mean_rule, warns=False,
     symbol="mean", latex=r"\overline{{{0}}}", locals_latex=(r"\frac{{1}}{{n}}",),
     sentence="averages the elements of {0}", keeps="nothing", registered="Mean",
     doc="The kernel-level mean over negative axes; `lab.reduce_mean` is the public function.")
@@ -70,12 +70,12 @@ def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], kee
 
 
 max_over = general(
-    "max", lambda x, axes, keepdims: np.maximum.reduce(x, axis=axes, keepdims=keepdims), _extreme_rule,
+    "max", _light("max", reference.max_over), _extreme_rule,
     warns=False,
     symbol="max", latex=r"\max {0}", locals_latex=(r"[{0} = \max {0}]",), sentence="takes the largest element of {0}",
     registered="Max", doc="The kernel-level maximum over negative axes; `lab.reduce_max` is the public function.")
 min_over = general(
-    "min", lambda x, axes, keepdims: np.minimum.reduce(x, axis=axes, keepdims=keepdims), _extreme_rule,
+    "min", _light("min", reference.min_over), _extreme_rule,
     warns=False,
     symbol="min", latex=r"\min {0}", locals_latex=(r"[{0} = \min {0}]",), sentence="takes the least element of {0}",
     registered="Min", doc="The kernel-level minimum over negative axes; `lab.reduce_min` is the public function.")

@@ -10,6 +10,8 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch
+from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.reference import reductions as reference
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import maximum, multiply, sqrt, square, subtract
@@ -41,22 +43,14 @@ norm_over = general(
     doc="The kernel-level norm; `lab.math.reduce_euclidean_norm` is the public function.")
 
 
-def _logsumexp(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    wide = _wide(x)
-    top = np.maximum.reduce(wide, axis=axes, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, wide.dtype.type(0))
-    total = np.log(np.add.reduce(np.exp(wide - top), axis=axes, keepdims=True)) + top
-    shape = kept_shape(x, axes) if keepdims else tuple(n for i, n in enumerate(x.shape) if i - x.ndim not in axes)
-    return np.reshape(total, shape).astype(x.dtype)[()]
-
-
 def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     total = finite(ops, out if keepdims or not axes else ops.reshape(out, shape=kept_shape(x, axes)))
     return _spread(ops, g, out, x, axes, keepdims) * ops.exp(x - total)
 
 
 logsumexp_over = general(
-    "logsumexp", _logsumexp, _logsumexp_rule, symbol="ln Σ e", latex=r"\ln \sum e^{{{0}}}",
+    "logsumexp", chosen("logsumexp", reference.logsumexp_over, "reductions.logsumexp_over"), _logsumexp_rule,
+    symbol="ln Σ e", latex=r"\ln \sum e^{{{0}}}",
     locals_latex=(r"e^{{{0} - y}}",), sentence="takes the logarithm of the sum of e to the elements of {0}",
     doc="The kernel-level log-sum-exp; `lab.reduce_logsumexp` is the public function.")
 
