@@ -254,8 +254,12 @@ def _packed(w, taps, sizes, column, wide, block, panel) -> None:
     at = 0
     for tap in taps:
         for k in range(c):
-            for n in range(wide):
-                panel[at + n] = w[tap + k * k_apart + (column + n) * column_apart]
+            first = tap + k * k_apart + column * column_apart
+            if column_apart == 1:
+                panel[at : at + wide] = w[first : first + wide]
+            else:
+                for n in range(wide):
+                    panel[at + n] = w[first + n * column_apart]
             at += block
 
 
