@@ -51,7 +51,7 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
                 a, b = x._array, y._array
                 if len(need) == 2 or need[0] == 0:
                     h = rules[0](ops, g, z, a, b)
-                    if h.__class__ is ndarray and h.shape != a.shape:
+                    if h.shape[lead:] != a.shape if lead else h.__class__ is ndarray and h.shape != a.shape:
                         h = fit(ops, h, a, lead)
                     key = x._id
                     old = get(key)
@@ -64,7 +64,7 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
                     if len(need) == 1:
                         continue
                 h = rules[1](ops, g, z, a, b)
-                if h.__class__ is ndarray and h.shape != b.shape:
+                if h.shape[lead:] != b.shape if lead else h.__class__ is ndarray and h.shape != b.shape:
                     h = fit(ops, h, b, lead)
                 key = y._id
             else:

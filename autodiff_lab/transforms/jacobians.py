@@ -1,6 +1,7 @@
 """Jacobians in one sweep: a stack of unit cotangents goes back together.
 
 A rule accepts cotangents with extra leading axes, so the sweep that gives one gradient gives all rows of a Jacobian.
+While nobody listens, a large stack travels as the few diagonals that it is at first, see `bands`.
 Where an op on the tape cannot take a stack, the rows are swept one by one, on a tape that must be kept meanwhile; where
 a stack would be large, it is swept in blocks.
 """
@@ -15,10 +16,12 @@ import numpy as np
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.namespace import RECORDING
+from autodiff_lab.engine.sweep import Engine
 from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.events import sinks_now, tell_made
+from autodiff_lab.transforms.bands import BANDED, CHEAP, filled, unit_stack
 
 BLOCK_BYTES = 1 << 17
 """Size of a stacked adjoint beyond which it pays to sweep again.
@@ -26,6 +29,11 @@ BLOCK_BYTES = 1 << 17
 Larger arrays are given fresh pages of memory each time, which cost more than the calls that are saved: in one piece,
 twenty cotangents at batch 1,000 took 1.4 to 2.4 times as long as a loop (tests/benchmarks/bench_jacobian.py).
 """
+
+FEWEST_IN_BANDS = 64
+"""Size of a target from which bands are quicker than the whole stack."""
+LARGEST_WHOLE, LARGEST_IN_BANDS = 1 << 20, 1 << 25
+"""Bytes of a stack that may become whole in one piece: anywhere in the sweep, or hardly anywhere but at its end."""
 
 
 def jacobian(tape: GradientTape, target: Any, sources: Any, unconnected_gradients: Any) -> Any:
@@ -38,9 +46,10 @@ def jacobian(tape: GradientTape, target: Any, sources: Any, unconnected_gradient
     if len(targets) != 1:
         raise ShapeMismatch("jacobian: one target tensor is needed. Try one call for each, on a persistent tape.")
     y = targets[0]._array
-    size = y.size
-    seed = np.eye(size, dtype=y.dtype).reshape((size, *y.shape))
-    found = _swept(tape, targets[0], leaves, seed)
+    if _pays(tape, y):
+        found = _in_bands(tape, targets[0], leaves)
+    else:
+        found = _swept(tape, targets[0], leaves, np.eye(y.size, dtype=y.dtype).reshape((y.size, *y.shape)))
     return rebuild([_shaped(g, y.shape, s, unconnected_gradients) for g, s in zip(found, leaves, strict=True)])
 
 
@@ -68,6 +77,30 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
     return RECORDING.reshape(swapped, shape=shape)
 
 
+def _pays(tape: GradientTape, y: Any) -> bool:
+    """Whether to keep the stack as bands while it is: nobody listens, and it is large, but not too large as a whole."""
+    entries: Any = tape._entries  # pyright: ignore[reportPrivateUsage]
+    if y.size < FEWEST_IN_BANDS or y.dtype.kind != "f" or not entries or sinks_now():
+        return False
+    limit = LARGEST_IN_BANDS
+    for op, *_ in entries:
+        if not op.stacked:
+            return False
+        if not op.elementwise and op.name not in CHEAP:
+            limit = LARGEST_WHOLE
+    return y.size * _largest(entries) <= limit
+
+
+def _in_bands(tape: GradientTape, target: Tensor, sources: list[Any]) -> list[Tensor | None]:
+    """Sweep the stack of unit cotangents as bands, of which the whole is made where it is needed."""
+    engine = Engine(BANDED)
+    run = tape._begin([target], sources, [wrap(unit_stack(target._array))], lead=1, engine=engine)  # pyright: ignore[reportPrivateUsage]
+    run.finish()
+    for key, g in run.adjoints.items():
+        run.adjoints[key] = filled(g)
+    return run.results()
+
+
 def _swept(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -> list[Tensor | None]:
     """Return gradients with a leading axis, one part for each seed."""
     entries: Any = tape._entries  # pyright: ignore[reportPrivateUsage]
@@ -92,11 +125,18 @@ def _rows_of_a_block(entries: Any, count: int) -> int:
     """How many cotangents go back together; all of them where somebody listens and should hear of one sweep."""
     if not entries or sinks_now():
         return count
-    outs = [entry[1] for entry in entries]
-    arrays = [t._array for out in outs for t in (out if out.__class__ is tuple else (out,))]
-    largest = max(math.prod(a.shape) * a.dtype.itemsize for a in arrays)
-    blocks = math.ceil(count / max(2, BLOCK_BYTES // max(largest, 1)))
+    blocks = math.ceil(count / max(2, BLOCK_BYTES // max(_largest(entries), 1)))
     return math.ceil(count / max(blocks, 1))
+
+
+def _largest(entries: Any) -> int:
+    """Bytes of the largest output on a tape."""
+    largest = 0
+    for _, out, *_ in entries:
+        for t in out if out.__class__ is tuple else (out,):
+            array = t._array
+            largest = max(largest, math.prod(array.shape) * array.dtype.itemsize)
+    return largest
 
 
 def _joined(parts: Any) -> Tensor:
@@ -124,7 +164,9 @@ def _row(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -> 
 
 def _shaped(g: Tensor | None, shape: tuple[int, ...], source: Any, unconnected: Any) -> Tensor | None:
     whole = (*shape, *source._array.shape)
-    return _unconnected(whole, source, unconnected) if g is None else RECORDING.reshape(g, shape=whole)
+    if g is None:
+        return _unconnected(whole, source, unconnected)
+    return g if g._array.shape == whole and not sinks_now() else RECORDING.reshape(g, shape=whole)
 
 
 def _unconnected(shape: tuple[int, ...], source: Any, unconnected: Any) -> Tensor | None:

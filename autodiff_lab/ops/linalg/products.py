@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.engine.apply import binary
-from autodiff_lab.engine.convert import convert_pair
+from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.kernels.blas import matmul as multiply
-from autodiff_lab.ops.array.shaping import matrix_transpose
+from autodiff_lab.ops.array.shaping import expand_dims, matrix_transpose, squeeze
 from autodiff_lab.ops.docs import doc
 
 
@@ -46,6 +46,8 @@ def _matmul_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
             return _column(ops, g) * x if len(g.shape) else g * x
         return ops.matmul(_column(ops, x), _row(ops, g))
     if len(y.shape) == 1:
+        if len(x.shape) == 2:
+            return ops.matmul(g, x)
         product = ops.matmul(_flip(ops, x), _column(ops, g))
         return ops.reshape(product, shape=tuple(product.shape[:-1]))
     return ops.matmul(_flip(ops, x), g)
@@ -89,7 +91,9 @@ matmul.__doc__ = doc(
 
 
 def matvec(a: Any, b: Any, transpose_a: bool = False, name: str | None = None) -> Tensor:
-    from autodiff_lab.ops.array.shaping import expand_dims, squeeze
+    b = convert(b)
+    if b._array.ndim == 1:
+        return matmul(a, b, transpose_a=transpose_a)
     return squeeze(matmul(a, expand_dims(b, -1), transpose_a=transpose_a), -1)
 
 
