@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from autodiff_lab.compile.program import Line, Program
     from autodiff_lab.compile.source import Kernel
     from autodiff_lab.events import Place
+    from autodiff_lab.widgets.program import ProgramExplorer
 
 MOST_ROWS = 1500
 """Lines of the program and of the source that are shown."""
@@ -247,14 +248,27 @@ def _without_script(view: ProgramView) -> str:
             drawn = picture(view, themed=False)[0]
         except LayoutFailed as failure:
             drawn = f"<p>{escape(str(failure))}</p>"
-    return f"{drawn}<pre>{escape(view.account())}</pre>"
+    source = "\n".join(row.text for row in view.source)
+    return f"<p>{escape(view.summary())}</p>{drawn}<pre>{escape(view.account())}</pre><pre>{escape(source)}</pre>"
+
+
+def explorer(function: Function) -> ProgramExplorer:
+    """Return the widget of a compiled function.
+
+    Raises
+    ------
+    ImportError
+        Where anywidget is not installed.
+    """
+    from autodiff_lab.widgets.program import ProgramExplorer
+
+    view = program_view(function)
+    return ProgramExplorer(view, at=first_op(view))
 
 
 def bundle(function: Function, **options: Any) -> Any:
     """What a notebook shows of a compiled function: the widget where there are widgets, and always a text."""
-    view = program_view(function)
     try:
-        from autodiff_lab.widgets.program import ProgramExplorer
+        return explorer(function)._repr_mimebundle_(**options)
     except ImportError:
-        return {"text/plain": view.account()}
-    return ProgramExplorer(view, at=first_op(view))._repr_mimebundle_(**options)
+        return {"text/plain": program_view(function).account()}

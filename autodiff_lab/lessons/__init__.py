@@ -6,8 +6,17 @@ module for the checks of each lesson.
 """
 
 from autodiff_lab.lessons.codes import CODES, Misconception
+from autodiff_lab.lessons.compiling import (
+    check_checkpoints,
+    check_compiled,
+    check_one_program,
+    check_pays,
+    check_total,
+    check_traffic,
+)
 from autodiff_lab.lessons.curvature import check_derivative, check_hessian, check_hvp, check_mixed, check_newton
 from autodiff_lab.lessons.gradients import check_gradients
+from autodiff_lab.lessons.measuring import Traffic, memory_line, once, run_chain, seconds, times, traffic
 from autodiff_lab.lessons.pictures import Picture, derivatives, jacobian_map, matmul_map, tape_frames
 from autodiff_lab.lessons.prediction import Prediction, Unlocked, predict
 from autodiff_lab.lessons.products import check_matmul_vjp, check_modes, check_own_slope, check_sizes, check_vjp
@@ -18,9 +27,11 @@ from autodiff_lab.lessons.result import CheckResult
 from autodiff_lab.lessons.taping import check_entries, check_off_the_record
 
 __all__ = [
-    "CODES", "BackwardPuzzle", "CheckResult", "Misconception", "Picture", "Prediction", "Unlocked", "backward_puzzle",
-    "check_average_rate", "check_derivative", "check_entries", "check_gradients", "check_hessian", "check_hvp",
-    "check_interval", "check_matmul_vjp", "check_meeting", "check_mixed", "check_modes", "check_newton",
-    "check_off_the_record", "check_own_slope", "check_rate_from_table", "check_repair", "check_sizes", "check_vjp",
-    "derivatives", "jacobian_map", "matmul_map", "predict", "tape_frames",
+    "CODES", "BackwardPuzzle", "CheckResult", "Misconception", "Picture", "Prediction", "Traffic", "Unlocked",
+    "backward_puzzle", "check_average_rate", "check_checkpoints", "check_compiled", "check_derivative",
+    "check_entries", "check_gradients", "check_hessian", "check_hvp", "check_interval", "check_matmul_vjp",
+    "check_meeting", "check_mixed", "check_modes", "check_newton", "check_off_the_record", "check_one_program",
+    "check_own_slope", "check_pays", "check_rate_from_table", "check_repair", "check_sizes", "check_total",
+    "check_traffic", "check_vjp", "derivatives", "jacobian_map", "matmul_map", "memory_line", "once", "predict",
+    "run_chain", "seconds", "tape_frames", "times", "traffic",
 ]

@@ -188,7 +188,7 @@ class Prediction(_Shown):
         Parameters
         ----------
         view : object, optional
-            What is then shown: a recording, a picture or a widget.
+            What is then shown: a recording, a compiled function, a picture or a widget.
         outcome : number, str or mapping of str to number, optional
             What came out, to stand beside the prediction.
         """
@@ -287,17 +287,23 @@ def _compared(answer: Answer, outcome: Answer) -> str:
 
 
 def _widget(view: Any) -> Any:
-    """Return a view as a widget: a recording becomes an explorer, a picture stands as it is."""
+    """Return a view as a widget: a recording or a compiled function becomes an explorer, a picture stands as it is."""
     if view is None or isinstance(view, ipywidgets.Widget):
         return view
     if isinstance(view, Picture):
         return ipywidgets.HTML(view.svg)
+    from autodiff_lab.compile import Function
+    from autodiff_lab.exploring.program import explorer
     from autodiff_lab.recording import Recording
     from autodiff_lab.widgets.explorer import Explorer
 
     if isinstance(view, Recording):
         return Explorer(view)
-    raise InvalidArgumentError(f"unlock shows a recording, a picture or a widget, and this is a {type(view).__name__}.")
+    if isinstance(view, Function):
+        return explorer(view)
+    raise InvalidArgumentError(
+        f"unlock shows a recording, a compiled function, a picture or a widget; this is a {type(view).__name__}."
+    )
 
 
 def predict(question: str, names: Sequence[str] = ("",), *, choices: Sequence[str] = ()) -> Prediction:

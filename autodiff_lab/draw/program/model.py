@@ -148,10 +148,9 @@ class ProgramView:
         return f"{loop.title}: {loop.note or counted(len(loop.items), 'op')}\n{names}"
 
     def account(self) -> str:
-        """The whole as text: what a terminal shows, and a reader without scripts."""
-        texts = ["\n".join(row.text for row in rows) for rows in (self.program, self.source)]
+        """What a text shows in place of the views: the program, or why there is none; the same on every machine."""
         reasons = "\n".join(map(str, self.reasons))
-        parts = [self.title, self.why, reasons, self.summary(), *texts, self.cut]
+        parts = [self.title, self.why, reasons, "\n".join(row.text for row in self.program), self.cut]
         return "\n\n".join(part for part in parts if part)
 
 

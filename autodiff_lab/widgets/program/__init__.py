@@ -62,7 +62,7 @@ class ProgramExplorer(LabWidget):
         return max(NOTHING, min(int(proposal["value"]), len(self.facts.get("sentences", ())) - 1))
 
     def account(self) -> str:
-        """Return the program and the source as text."""
+        """Return the program as text."""
         return self.view.account()
 
     def picture(self) -> str | None:

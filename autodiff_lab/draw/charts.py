@@ -1,0 +1,157 @@
+"""Two small charts: bars with their numbers, and steps of what is kept while a program runs.
+
+As everywhere, lines differ in dashes as well as in colour, and each thing is labelled itself, not in a legend.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from autodiff_lab.draw import theme as themes
+from autodiff_lab.draw.lines import text_width
+from autodiff_lab.draw.nodes import written
+
+WIDTH = 640.0
+MARGIN = 16.0
+ROW, BAR = 40.0, 16.0
+HEIGHT = 220.0
+"""Of the part of a step chart that holds the lines, in pixels as all of these."""
+
+_STYLE = """
+.lab-chart { font: 400 14px var(--lab-ui-font); max-width: 100%; height: auto; }
+.lab-chart text { fill: var(--lab-ink); }
+.lab-chart .lab-paper { fill: var(--lab-paper); }
+.lab-chart .lab-title { font-weight: 600; }
+.lab-chart .lab-muted { fill: var(--lab-muted); font-size: 12px; }
+.lab-chart .lab-number { font-family: var(--lab-code-font); font-variant-numeric: tabular-nums; }
+.lab-chart .lab-bar { fill: var(--lab-forward); fill-opacity: .3; stroke: var(--lab-forward); stroke-width: 1.5; }
+.lab-chart .lab-axis { stroke: var(--lab-hairline); fill: none; }
+.lab-chart .lab-steps { fill: none; stroke-width: 2.5; stroke-linejoin: round; }
+.lab-chart .lab-line-0 { stroke: var(--lab-forward); }
+.lab-chart .lab-line-1 { stroke: var(--lab-backward); stroke-dasharray: 6 3; }
+.lab-chart .lab-line-2 { stroke: var(--lab-ink); stroke-dasharray: 2 3; }
+.lab-chart text.lab-of-0 { fill: var(--lab-forward); stroke: none; }
+.lab-chart text.lab-of-1 { fill: var(--lab-backward); stroke: none; }
+.lab-chart .lab-turn { stroke: var(--lab-muted); stroke-dasharray: 2 3; }
+"""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What is kept, step by step.
+
+    Attributes
+    ----------
+    name : str
+        Of the line.
+    kept : tuple of int
+        After each step.
+    turn : int
+        The step at which the backward pass begins.
+    """
+
+    name: str
+    kept: tuple[int, ...]
+    turn: int
+
+
+def bars(title: str, values: Mapping[str, float], told: Mapping[str, str]) -> str:
+    """Draw a bar for each value, all from the same zero, with its number behind it.
+
+    Parameters
+    ----------
+    title : str
+        What is compared.
+    values : mapping of str to float
+        Not negative.
+    told : mapping of str to str
+        The same as people write it, with units.
+
+    Examples
+    --------
+    >>> bars("Bytes", {"one": 1.0}, {"one": "1 B"})[:4]
+    '<svg'
+    """
+    longest = max(values.values(), default=0.0) or 1.0
+    room = WIDTH - 2 * MARGIN - max((text_width(text, 14.0) for text in told.values()), default=0.0) - 24
+    parts = [_text("lab-title", MARGIN, 26, title)]
+    for number, (name, value) in enumerate(values.items()):
+        y = 44 + number * ROW
+        width = max(room * value / longest, 2.0)
+        parts.append(_text("", MARGIN, y + 12, name))
+        parts.append(f'<rect class="lab-bar" x="{MARGIN:g}" y="{y + 18:g}" width="{width:.1f}" height="{BAR:g}"/>')
+        parts.append(_text("lab-number", MARGIN + width + 8, y + 18 + 13, told[name]))
+    account = "; ".join(f"{name}: {told[name]}" for name in values)
+    return _svg(title, account, 44 + len(values) * ROW + 12, parts)
+
+
+def steps(title: str, lines: Sequence[Steps], unit: str = "values kept") -> str:
+    """Draw what is kept against the steps of a program, a line for each way to run it.
+
+    Parameters
+    ----------
+    title : str
+        What is shown.
+    lines : sequence of Steps
+        At most three.
+    unit : str
+        What the height counts.
+
+    Examples
+    --------
+    >>> steps("Kept", [Steps("all", (1, 2, 1, 0), 2)])[:4]
+    '<svg'
+    """
+    most = max((max(line.kept) for line in lines), default=1)
+    long = max((len(line.kept) for line in lines), default=1)
+    left, top = MARGIN + 28, 64.0
+    wide = WIDTH - left - MARGIN
+    across, up = wide / long, HEIGHT / most
+    bottom = top + HEIGHT
+    parts = [_text("lab-title", MARGIN, 26, title), _text("lab-muted", MARGIN, 48, unit)]
+    for height in dict.fromkeys((0, round(most / 2), most)):
+        y = bottom - height * up
+        parts.append(f'<path class="lab-axis" d="M{left:g},{y:.1f}H{WIDTH - MARGIN:g}"/>')
+        parts.append(_text("lab-muted", left - 8, y + 4, str(height), "end"))
+    for number, line in enumerate(lines):
+        parts += _line(line, number, left, bottom, across, up)
+    parts.append(_text("lab-muted", WIDTH - MARGIN, bottom + 20, "steps: forward, then backward →", "end"))
+    account = "; ".join(f"{line.name}: at most {max(line.kept)} {unit}" for line in lines)
+    return _svg(title, account, bottom + 32, parts)
+
+
+def _line(line: Steps, number: int, left: float, bottom: float, across: float, up: float) -> list[str]:
+    points = [f"M{left:g},{bottom:g}"]
+    for place, kept in enumerate(line.kept):
+        points.append(f"V{bottom - kept * up:.1f}H{left + (place + 1) * across:.1f}")
+    peak = max(line.kept)
+    # The label stands at the end of the peak, where the line goes down and there is room to its right.
+    place = len(line.kept) - 1 - line.kept[::-1].index(peak)
+    x, y = left + (place + 1) * across + 8, bottom - peak * up + 12 - 16 * (number > 0)
+    words, anchor = f"{line.name}: {peak}", "start"
+    if x + text_width(words, 14.0, strong=True) > WIDTH - MARGIN:
+        x, anchor = WIDTH - MARGIN, "end"
+    turn = left + line.turn * across
+    return [
+        f'<path class="lab-steps lab-line-{number}" d="{"".join(points)}"/>',
+        f'<path class="lab-turn" d="M{turn:.1f},{bottom:g}v6"/>',
+        _text(f"lab-title lab-of-{number}", round(x), round(y), words, anchor),
+    ]
+
+
+def _text(css: str, x: float, y: float, text: str, anchor: str = "start") -> str:
+    return f'<text class="{css}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{written(text)}</text>'
+
+
+def _svg(title: str, account: str, height: float, parts: list[str]) -> str:
+    style = re.sub(r"\s+", " ", themes.css_variables(".lab-theme-auto", "auto") + _STYLE.strip())
+    size = f'width="{WIDTH:g}" height="{height:g}"'
+    return "".join([
+        '<svg xmlns="http://www.w3.org/2000/svg" class="lab-chart lab-theme-auto" role="img" ',
+        f'{size} viewBox="0 0 {WIDTH:g} {height:g}"><title>{written(title)}</title><desc>{written(account)}</desc>',
+        f"<style>{escape(style, quote=False).replace('&gt;', '>')}</style>",
+        f'<rect class="lab-paper" {size} rx="{themes.RADIUS}"/>', *parts, "</svg>",
+    ])  # fmt: skip

@@ -1,0 +1,240 @@
+"""Checks of lesson 14, on compiled functions, the traffic of loops, and checkpoints.
+
+Nothing here asks for a time: times differ, and what is counted does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import autodiff_lab as lab
+from autodiff_lab.compile import Function
+from autodiff_lab.lessons.attempt import attempt, checked, is_blank, number, numbers, same, stop
+from autodiff_lab.lessons.measuring import OPS, Chain, Kept, Op, run_chain
+from autodiff_lab.lessons.result import CheckResult, passed
+
+TRIALS = 6
+MOST_KEPT, MOST_AGAIN = 8, 16
+"""What a chain of 16 ops may keep, and how many ops it may run again."""
+
+
+@checked
+def check_total(total: Callable[[float, float, int], float], seed: int | None = None) -> CheckResult:
+    """Check the time that n calls of a compiled function take together.
+
+    Parameters
+    ----------
+    total : callable
+        ``total(first, later, n)``: seconds of the first call, of each later one, and the number of calls.
+    seed : int, optional
+        Makes the numbers the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_total(lambda first, later, n: n * later).code
+    'FIRST_CALL'
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(TRIALS):
+        first, later, n = float(rng.uniform(1, 3)), float(rng.uniform(0.01, 0.1)), int(rng.integers(3, 90))
+        found = number(attempt(total, first, later, n), "the time")
+        ideas = [("FIRST_CALL", n * later), ("FIRST_CALL", n * first), ("FIRST_TWICE", first + n * later)]
+        if not same(found, first + (n - 1) * later):
+            raise stop(next((code for code, wrong in ideas if same(found, wrong)), "OTHER"))
+    return passed(f"Right for {TRIALS} pairs of times.")
+
+
+@checked
+def check_pays(pays_from: Callable[[float, float, float], float], seed: int | None = None) -> CheckResult:
+    """Check from how many calls on compiling has paid.
+
+    Parameters
+    ----------
+    pays_from : callable
+        ``pays_from(first, later, eager)`` in seconds: the smallest number of calls that take no longer compiled than
+        eagerly, ``np.inf`` if there is none.
+    seed : int, optional
+        Makes the numbers the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_pays(lambda first, later, eager: 1).code
+    'FIRST_CALL'
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(TRIALS):
+        first, later = float(rng.uniform(0.5, 3)), float(rng.uniform(0.03, 0.04))
+        eager = later * float(rng.uniform(1.2, 1.4))  # so near that counting the first call twice is no matter of one
+        found = number(attempt(pays_from, first, later, eager), "the number of calls")
+        right = (first - later) / (eager - later)
+        if found == math.ceil(right):
+            continue
+        ideas = [("FIRST_CALL", 1), ("FIRST_CALL", 0), ("FIRST_TWICE", first / (eager - later))]
+        ideas += [("FIRST_TWICE", math.ceil(first / (eager - later)))]
+        code = next((code for code, wrong in ideas if same(found, wrong)), "OTHER")
+        raise stop("ONE_EARLY" if code == "OTHER" and abs(found - right) < 2 else code)
+    never = number(attempt(pays_from, 1.0, 0.05, 0.05), "the number of calls")
+    slower = number(attempt(pays_from, 1.0, 0.06, 0.05), "the number of calls")
+    if not (math.isinf(never) and math.isinf(slower)):
+        raise stop("ALWAYS_PAYS")
+    return passed("Right, and it says when it never pays.")
+
+
+@checked
+def check_traffic(moved: Callable[[int, int], Any], names: tuple[str, str] = ("op by op", "in one loop"),
+                  seed: int | None = None) -> CheckResult:  # fmt: skip
+    """Check how much is moved by a chain of ops with one input each.
+
+    Parameters
+    ----------
+    moved : callable
+        ``moved(ops, size)`` with the number of ops and the size of one array; returns both amounts by name.
+    names : tuple of str
+        What the two are called.
+    seed : int, optional
+        Makes the numbers the same again.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_traffic(lambda ops, size: {"op by op": ops * size, "in one loop": size}).code
+    'WRITES_ONLY'
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(TRIALS):
+        ops, size = int(rng.integers(3, 30)), int(rng.integers(2, 50))
+        found = numbers(attempt(moved, ops, size), names)
+        each, together = found[names[0]], found[names[1]]
+        if same(each, 2 * ops * size) and same(together, 2 * size):
+            continue
+        if same(each, ops * size) or (same(each, 2 * ops * size) and same(together, size)):
+            raise stop("WRITES_ONLY")
+        raise stop("ALL_STORED" if same(each, together) else "OTHER")
+    return passed("Right for every length that was tried.")
+
+
+def reference(name: str, x: np.ndarray) -> np.ndarray:
+    """What the functions of the exercise compute, in NumPy."""
+    total = x.sum()
+    return {"limited": x / total if total > 10.0 else x, "centred": x - x.mean()}[name]
+
+
+@checked
+def check_compiled(function: Any, seed: int | None = None) -> CheckResult:
+    """Check that a function of lesson 14 gives what it gave, and runs as a program.
+
+    Parameters
+    ----------
+    function : Function
+        ``limited`` or ``centred``, made with ``@lab.function``.
+    seed : int, optional
+        Makes the numbers the same again.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> from autodiff_lab import lessons
+    >>> @lab.function
+    ... def centred(x):
+    ...     return x - float(lab.reduce_mean(x))
+    >>> lessons.check_compiled(centred).code
+    'STILL_EAGER'
+    """
+    name = getattr(function, "__name__", "")
+    if is_blank(function):
+        raise stop("BLANK", "There is nothing here to check yet.")
+    if name not in ("limited", "centred"):
+        raise stop("RAISES", "Keep the name of the function; the check knows by it what should come out.")
+    if not isinstance(function, Function):
+        raise stop("STILL_EAGER", "This is a plain function: @lab.function went missing.", "Put it back above the def.")
+    rng = np.random.default_rng(seed)
+    before = function.fallbacks
+    for high in (0.5, 50.0, 0.5, 50.0):
+        x = rng.uniform(0.1, high, 8).astype(np.float32)
+        found = attempt(function, lab.constant(x))
+        if not isinstance(found, lab.Tensor):
+            raise stop("RAISES", f"A tensor was expected, and this is a {type(found).__name__}.")
+        if not np.allclose(found.numpy(), reference(name, x), rtol=1e-5):
+            raise stop("OTHER", f"{name} does not give what it gave before.", "Compare it with the version above it.")
+    if function.fallbacks > before:
+        raise stop("STILL_EAGER")
+    return passed(f"{name} gives what it gave, as one program.")
+
+
+@checked
+def check_one_program(run: Callable[[Any, Any, list[float]], Any]) -> CheckResult:
+    """Check that a function is called with many rates and compiled once.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(step, x, rates)``: the results of ``step(x, rate)`` for all rates, as a list.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> lessons.check_one_program(lambda step, x, rates: [step(x, rate) for rate in rates]).code
+    'RETRACED'
+    """
+    rates = [1.0 / (k + 1) for k in range(8)]
+    step = lab.function(lambda x, rate: x - rate * x)
+    x = lab.constant([1.0, 2.0, 4.0])
+    found = attempt(run, step, x, rates)
+    try:
+        values = np.stack([np.asarray(one) for one in found])
+    except (TypeError, ValueError):
+        raise stop("RAISES", "A list with one result for each rate was expected.") from None
+    if values.shape != (8, 3) or not np.allclose(values, np.array([[1, 2, 4]]) * (1 - np.array(rates))[:, None]):
+        raise stop("OTHER", "These are not the results of step for all rates.", "step(x, rate), once for each rate.")
+    programs = len(step._entries)  # pyright: ignore[reportPrivateUsage]
+    if not programs:
+        raise stop("STILL_EAGER", "The results are right, and step was never called.", "Call step for each rate.")
+    if programs > 1:
+        raise stop("RETRACED", f"step was compiled {programs} times: every number got a program of its own.")
+    return passed("8 rates, and one program.")
+
+
+@checked
+def check_checkpoints(chain: Chain) -> CheckResult:
+    """Check a chain of 16 ops that keeps few values, runs few ops again, and has the same gradient.
+
+    Parameters
+    ----------
+    chain : callable
+        ``chain(op, x)``: applies op 16 times, one after the other.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> def all_kept(op, x):
+    ...     for _ in range(16):
+    ...         x = op(x)
+    ...     return x
+    >>> lessons.check_checkpoints(all_kept).code
+    'ALL_KEPT'
+    """
+    plain = run_chain(_plain)
+    found: Any = attempt(lambda: run_chain(chain))
+    if not isinstance(found, Kept):
+        raise stop("RAISES", "chain should return a tensor.")
+    if not np.array_equal(found.gradient, plain.gradient):
+        raise stop("GRADIENT_CHANGED")
+    counts = f"At most {found.peak} values kept, {found.again} ops run again."
+    if found.again > MOST_AGAIN:
+        raise stop("TOO_OFTEN", f"{counts} Allowed are {MOST_AGAIN}.")
+    if found.peak > MOST_KEPT:
+        forgot = max(found.line.kept[: found.line.turn]) <= 2
+        raise stop("ONE_CHECKPOINT" if forgot else "ALL_KEPT", f"{counts} Allowed are {MOST_KEPT} values.")
+    return passed(f"{counts} The gradient is the same to the last bit.")
+
+
+def _plain(op: Op, x: Any) -> Any:
+    for _ in range(OPS):
+        x = op(x)
+    return x
