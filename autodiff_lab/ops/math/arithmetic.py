@@ -111,6 +111,8 @@ def _falling_slope(y: Any, order: int) -> Any:
 
 def _power_slope(x: Any, y: Any, order: int) -> Any:
     factor = _falling(y, order)
+    if x.__class__ is np.ndarray and y.__class__ is not np.ndarray and y - order == 1 and x.dtype.kind == "f":
+        return factor * x
     value = factor * _power(x, y - order)
     flat = factor == 0  # there the power may be infinite, and the slope is still 0
     return np.where(flat, value.dtype.type(0), value)[()] if np.any(flat) else value
