@@ -16,11 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, overload
 
+from autodiff_lab.compile.effects import Effects
 from autodiff_lab.compile.entry import Compiled, Refused, compiled
 from autodiff_lab.compile.program import Program
 from autodiff_lab.compile.signature import Call, copy_of, quick_key, take_apart
 from autodiff_lab.compile.source import Kernel
-from autodiff_lab.compile.surroundings import Effects, Surroundings
+from autodiff_lab.compile.surroundings import Surroundings
 from autodiff_lab.compile.trace import Refusal, Trace
 from autodiff_lab.compile.watching import Watch
 from autodiff_lab.engine.tensor import Tensor
@@ -112,7 +113,7 @@ class Function:
         args, kwargs = call.rebuild(copies)
         around = Surroundings(self.python_function, call.objects)
         trace = Trace(copies, call.names)
-        with active(trace), Watch(), Effects() as effects:
+        with active(trace), Watch(), Effects(around.doubt) as effects:
             result = self.python_function(*args, **kwargs)
         refusals = list(trace.refusals)
         attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + 1

@@ -8,33 +8,28 @@ a side effect, and is not compiled.
 
 from __future__ import annotations
 
-import gc
+import collections
+import enum
+import functools
 import operator
-import random
 import sys
 import types
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
+from autodiff_lab.compile.effects import Doubt, foreign, names_in
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 
 _PLAIN = (
-    Tensor, Variable, DType, TensorShape, int, float, complex, str, bytes, type(None), np.generic, np.ndarray, np.dtype,
-    type, types.BuiltinFunctionType,
+    Tensor, Variable, DType, TensorShape, int, float, complex, str, bytes, type(None), np.generic, np.dtype,
+    types.BuiltinFunctionType,
 )  # fmt: skip
 _LARGEST = 2000
-_OURS = ("autodiff_lab", "numpy", "builtins")
-
-
-def _foreign(module: str | None) -> bool:
-    """Whether code of this module is a library's, whose insides are not watched."""
-    root = (module or "").partition(".")[0]
-    return root in _OURS or root in sys.stdlib_module_names
 
 
 class _Name:
@@ -56,12 +51,15 @@ class Surroundings:
         Whether every part holds the very values that it held.
     complete : bool
         Whether all of it could be looked at.
+    doubt : Doubt
+        Whether some of it could do more than compute.
     """
 
     def __init__(self, function: Callable[..., Any], objects: list[Any]) -> None:
         self._parts: list[tuple[str, Any, Any]] = []  # a name, how to look, what was there
         self._seen: set[int] = set()
         self.complete = True
+        self.doubt = Doubt()
         self._visit("the function", function)
         for item in objects:
             self._visit("an argument", item)
@@ -88,24 +86,33 @@ class Surroundings:
                 yield name
 
     def _visit(self, name: str, value: Any) -> None:
+        if isinstance(value, types.BuiltinFunctionType):
+            self.doubt.note_value(value)
         if isinstance(value, _PLAIN) or id(value) in self._seen:
             return
         self._seen.add(id(value))
         if len(self._seen) > _LARGEST:
             self.complete = False
-        elif isinstance(value, types.FunctionType):
-            self._function(value)
-        elif isinstance(value, types.MethodType):
-            self._visit(name, value.__func__)
-            self._visit(name, value.__self__)
-        elif isinstance(value, (list, tuple, set, frozenset)):
-            self._container(name, value, lambda: tuple(value))
-        elif isinstance(value, dict):
-            self._container(name, value, lambda: (*value, *value.values()))
-        elif isinstance(value, np.random.Generator):
-            self._generator(name, value)
-        elif not isinstance(value, types.ModuleType):
-            self._object(name, value)
+        else:
+            next(look for kinds, look in _LOOKS if isinstance(value, kinds))(self, name, value)
+
+    def _method(self, name: str, value: Any) -> None:
+        self._visit(name, value.__func__)
+        self._visit(name, value.__self__)
+
+    def _partial(self, name: str, value: Any) -> None:
+        self._sequence(name, (value.func, *value.args))
+        self._visit(name, value.keywords)
+
+    def _sequence(self, name: str, value: Any) -> None:
+        self._container(name, value, lambda: tuple(value))
+
+    def _dict(self, name: str, value: Any) -> None:
+        self._container(name, value, lambda: (*value, *value.values()))
+
+    def _inner_module(self, name: str, value: Any) -> None:
+        if not foreign(value.__name__):
+            self.doubt.note_unknown()
 
     def _container(self, name: str, value: Any, look: Callable[[], tuple[Any, ...]]) -> None:
         items = look()
@@ -123,44 +130,84 @@ class Surroundings:
 
         self._parts.append((name, look, look()))
 
+    def _array(self, name: str, value: Any) -> None:
+        """An array that Python code may read numbers from; a large one is data, which enters as an argument."""
+        if value.size <= _LARGEST and value.dtype.kind in "biufc":
+
+            def look() -> tuple[Any, ...]:
+                return (sys.intern(value.tobytes().hex()),)
+
+            self._parts.append((f"{name} (array)", look, look()))
+
     def _object(self, name: str, value: Any) -> None:
+        kind = type(value)
         held = getattr(value, "__dict__", None)
-        if isinstance(held, dict) and not _foreign_object(value):
+        if isinstance(held, dict) and _watched(kind):
             fields: dict[str, Any] = held
-            self._parts.append((f"an attribute of {name} ({type(value).__name__})", lambda: tuple(fields.values()),
+            self._parts.append((f"an attribute of {name} ({kind.__name__})", lambda: tuple(fields.values()),
                                 tuple(fields.values())))  # fmt: skip
             for key, item in list(fields.items()):
                 self._visit(f"{name}.{key}", item)
-        for cls in type(value).__mro__:
-            if not _foreign(cls.__module__):
-                for method in list(vars(cls).values()):
-                    if isinstance(method, types.FunctionType):
-                        self._visit(name, method)
+        elif foreign(kind.__module__):
+            wrapped = getattr(value, "__wrapped__", None)
+            if isinstance(wrapped, types.FunctionType):  # a compiled function, and whatever else stands for another
+                self._visit(name, wrapped)
+            elif not isinstance(value, (np.ufunc, range, slice)):
+                self.doubt.note_unknown()
+        if not foreign(kind.__module__):
+            self._fields(name, value, tuple(key for cls in kind.__mro__ for key in vars(cls).get("__slots__", ())))
+        self._visit(name, kind)
 
-    def _function(self, function: types.FunctionType) -> None:
+    def _class(self, name: str, kind: type) -> None:
+        """What a class of the user's holds beside its methods, and what its methods see."""
+        for cls in kind.__mro__:
+            if foreign(cls.__module__) or isinstance(cls, enum.EnumMeta):
+                continue
+            held = {key: item for key, item in vars(cls).items() if not key.startswith("__") and _data(item)}
+            self._fields(cls.__name__, cls, tuple(held))
+            for item in vars(cls).values():
+                for part in ("fget", "__func__", "func"):
+                    item = getattr(item, part, item)
+                if isinstance(item, types.FunctionType):
+                    self._visit(name, item)
+
+    def _fields(self, name: str, holder: Any, keys: tuple[str, ...]) -> None:
+        """Attributes of an object or a class, by their names."""
+        if keys:
+
+            def look() -> tuple[Any, ...]:
+                return tuple([getattr(holder, key, None) for key in keys])
+
+            self._parts.append((f"an attribute of {name}", look, look()))
+            for key, item in zip(keys, look(), strict=True):
+                self._visit(f"{name}.{key}", item)
+
+    def _function(self, name: str, function: types.FunctionType) -> None:
         wrapped = getattr(function, "__wrapped__", None)
-        if _foreign(function.__module__):
+        if foreign(function.__module__):
             if wrapped is not None:  # one of our decorators around the user's function
                 self._visit("a function", wrapped)
                 for cell in function.__closure__ or ():
                     self._cell("a closure", cell)
             return
+        self.doubt.note_code(function.__code__)
         scope = function.__globals__
-        for name in sorted(_names(function.__code__)):
-            if name in scope:
-                value = scope[name]
-                self._parts.append((name, _Name(scope, name), (value,)))
-                self._visit(name, value)
-                if isinstance(value, types.ModuleType) and not _foreign(value.__name__):
+        for used in sorted(names_in(function.__code__)):
+            if used in scope:
+                value = scope[used]
+                self._parts.append((used, _Name(scope, used), (value,)))
+                if isinstance(value, types.ModuleType) and not foreign(value.__name__):
                     self._module(value, function.__code__)
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            self._cell(name, cell)
+                else:
+                    self._visit(used, value)
+        for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            self._cell(free, cell)
         for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._visit("a default", value)
 
     def _module(self, module: types.ModuleType, code: types.CodeType) -> None:
         fields = vars(module)
-        for name in sorted(_names(code)):
+        for name in sorted(names_in(code)):
             if name in fields:
                 value = fields[name]
                 self._parts.append((f"{module.__name__}.{name}", _Name(fields, name), (value,)))
@@ -179,85 +226,33 @@ class Surroundings:
             self._visit(name, value)
 
 
-def _foreign_object(value: Any) -> bool:
-    """Whether an object's insides are a library's; layers and optimizers are ours, and users change them."""
-    module = type(value).__module__
-    ours = module.startswith("autodiff_lab.layers")
-    return _foreign(module) and not ours
+_LOOKS: tuple[tuple[Any, Callable[[Surroundings, str, Any], None]], ...] = (
+    (type, Surroundings._class),
+    (types.FunctionType, Surroundings._function),
+    (types.MethodType, Surroundings._method),
+    (functools.partial, Surroundings._partial),
+    ((list, tuple, set, frozenset, collections.deque), Surroundings._sequence),
+    (dict, Surroundings._dict),
+    (np.random.Generator, Surroundings._generator),
+    (types.ModuleType, Surroundings._inner_module),
+    (np.ndarray, Surroundings._array),
+    (object, Surroundings._object),
+)
+"""How to look at what: the first that fits."""
+_HOLDERS = frozenset({("types", "SimpleNamespace"), ("argparse", "Namespace")})
+
+
+def _watched(kind: type) -> bool:
+    """Whether the attributes of an object are looked at; a library's are not, but for ours that users change."""
+    module = kind.__module__
+    ours = module.startswith("autodiff_lab.layers") or (module, kind.__name__) in _HOLDERS
+    return ours or not foreign(module)
+
+
+def _data(item: Any) -> bool:
+    """Whether a class holds this as a value: no method, property or slot."""
+    return not hasattr(item, "__get__") and not isinstance(item, type)
 
 
 def _identical(now: tuple[Any, ...], then: tuple[Any, ...]) -> bool:
     return len(now) == len(then) and all(map(operator.is_, now, then))
-
-
-def _names(code: types.CodeType) -> set[str]:
-    """The global names that a function uses, inner functions included."""
-    found = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            found |= _names(constant)
-    return found
-
-
-def _random_states() -> tuple[Any, ...]:
-    """What the generators behind `random` and `numpy.random` will draw next."""
-    state: Any = np.random.get_state(legacy=False)  # noqa: NPY002 - users call it, so it is watched
-    return random.getstate(), state["state"]["key"].tobytes(), state["state"]["pos"]
-
-
-class Effects:
-    """Notes, while a function is traced, the calls of the user's code that do something beside computing."""
-
-    def __init__(self) -> None:
-        self.found: list[tuple[str, tuple[str, int] | None]] = []
-        self._alone = False
-        self._drawn: Any = None
-
-    def __enter__(self) -> Self:
-        self._drawn = _random_states()
-        self._alone = sys.getprofile() is None  # a profiler that measures this run is not disturbed
-        if self._alone:
-            sys.setprofile(self._hear)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._alone:
-            sys.setprofile(None)
-        if not self.found and self._drawn != _random_states():
-            self.found.append(("random numbers are drawn", None))
-
-    def _hear(self, frame: types.FrameType, event: str, called: Any) -> None:
-        if event == "c_call" and not self.found:
-            reason = _effect(called)
-            if reason is not None and not _foreign(frame.f_globals.get("__name__")) and not _collecting(frame):
-                self.found.append((reason, (frame.f_code.co_filename, frame.f_lineno)))
-
-
-def _collecting(frame: types.FrameType | None) -> bool:
-    """Whether a frame runs because Python collects garbage, which may happen in the middle of anything."""
-    callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
-    while frame is not None:
-        if frame.f_code in callbacks:
-            return True
-        frame = frame.f_back
-    return False
-
-
-_EFFECTS = frozenset({"print", "input", "open", "breakpoint"})
-_CLOCKS = frozenset({"time", "datetime", "posix", "nt", "secrets", "select", "_socket"})
-_FILES = frozenset({"write", "read", "readline", "readlines", "writelines"})
-
-
-def _effect(called: Any) -> str | None:
-    name = getattr(called, "__name__", "")
-    owner = getattr(called, "__self__", None)
-    if name in _EFFECTS and getattr(owner, "__name__", "") in ("builtins", "io", "_io"):
-        return f"{name}() is called"
-    if isinstance(owner, types.ModuleType):
-        return f"{owner.__name__}.{name}() is called" if owner.__name__ in _CLOCKS else None
-    kind = type(owner).__module__
-    if kind in ("random", "_random") or kind.startswith("numpy.random"):
-        return f"random numbers are drawn by {name}()"
-    if name in ("now", "utcnow", "today") and isinstance(owner, type):
-        return f"{owner.__name__}.{name}() is called"
-    return f"a file is used by {name}()" if kind in ("_io", "io") and name in _FILES else None

@@ -1,0 +1,175 @@
+"""What a compiled function sees through other objects is guarded too, and effects are heard wherever they hide."""
+
+import collections
+import functools
+import random
+import time
+import types
+from collections.abc import Callable
+from datetime import datetime
+from time import perf_counter as clock
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+
+x1 = lab.constant(1.0)
+rate = 2.0
+NAMES = types.SimpleNamespace(rate=2.0)
+QUEUE = collections.deque([2.0])
+TABLE = np.array([2.0])
+
+
+class Config:
+    """A class that holds a value."""
+
+    rate = 2.0
+
+
+class Slotted:
+    """An object without a dict."""
+
+    __slots__ = ("rate",)
+
+    def __init__(self) -> None:
+        self.rate = 2.0
+
+
+class Tools:
+    """Every way to put a function into a class."""
+
+    @property
+    def own(self) -> float:
+        return rate
+
+    @staticmethod
+    def static(x: Any) -> Any:
+        return x * rate
+
+    @classmethod
+    def of_class(cls, x: Any) -> Any:
+        return x * rate
+
+    def __call__(self, x: Any) -> Any:
+        return x * rate
+
+
+def scaled(x: Any, by: float) -> Any:
+    return x * rate * by
+
+
+slotted, tools, partial = Slotted(), Tools(), functools.partial(scaled, by=1.0)
+inner = lab.function(lambda x: x * rate)
+
+
+def set_rate(value: float) -> None:
+    global rate  # noqa: PLW0603
+    rate = value
+
+
+SEEN: dict[str, tuple[Callable[[Any], Any], Callable[[float], None]]] = {
+    "a class": (lambda x: x * Config.rate, lambda v: setattr(Config, "rate", v)),
+    "an instance's class": (lambda x: x * Config().rate, lambda v: setattr(Config, "rate", v)),
+    "a namespace": (lambda x: x * NAMES.rate, lambda v: setattr(NAMES, "rate", v)),
+    "slots": (lambda x: x * slotted.rate, lambda v: setattr(slotted, "rate", v)),
+    "a deque": (lambda x: x * QUEUE[0], lambda v: QUEUE.__setitem__(0, v)),
+    "an array": (lambda x: x * float(TABLE[0]), lambda v: TABLE.__setitem__(0, v)),
+    "a property": (lambda x: x * tools.own, set_rate),
+    "a static method": (lambda x: Tools.static(x), set_rate),  # noqa: PLW0108
+    "a class method": (lambda x: Tools.of_class(x), set_rate),  # noqa: PLW0108
+    "an instance made inside": (lambda x: Tools()(x), set_rate),  # noqa: PLW0108
+    "a partial function": (lambda x: partial(x), set_rate),  # noqa: PLW0108
+    "a compiled function": (lambda x: inner(x) + 0.0, set_rate),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_a_value_that_changes_is_seen_through(name: str) -> None:
+    """The function is traced again when what it reads, however far away, has changed."""
+    function, change = SEEN[name]
+    compiled = lab.function(function)
+    try:
+        for value in (2.0, 3.0, 3.0, 5.0):
+            change(value)
+            assert compiled(x1).numpy() == value == function(x1).numpy()
+    finally:
+        change(2.0)
+    assert compiled.fallbacks == 0, compiled.why()
+
+
+def loud(x: Any) -> Any:
+    print("loud")
+    return x
+
+
+class Loud:
+    """An object whose code prints."""
+
+    def __call__(self, x: Any) -> Any:
+        return loud(x)
+
+    @property
+    def value(self) -> float:
+        print("loud")
+        return 1.0
+
+
+say, now, draw = print, clock, random.random
+shouts = {"say": print}
+louder = functools.partial(loud)
+twice = lab.function(loud)
+generated = (loud(x1) for _ in range(100))
+drawer = random.Random(0)
+
+
+def imports(x: Any) -> Any:
+    from time import monotonic as told
+
+    return x * told()
+
+
+def by_name(x: Any) -> Any:
+    vars(time)["perf_counter"]()
+    return x
+
+
+def inside(x: Any) -> Any:
+    def helper(y: Any) -> Any:
+        print("loud")
+        return y
+
+    return helper(x)
+
+
+EFFECTS: dict[str, Callable[[Any], Any]] = {
+    "print under another name": lambda x: (say("x"), x)[1],
+    "a clock under another name": lambda x: x * now(),
+    "a draw under another name": lambda x: x * draw(),
+    "a draw of a generator": lambda x: x * drawer.random(),
+    "print in a dict": lambda x: (shouts["say"]("x"), x)[1],
+    "a helper": lambda x: loud(x),  # noqa: PLW0108
+    "an object that is called": lambda x: Loud()(x),  # noqa: PLW0108
+    "a property": lambda x: x * Loud().value,
+    "a partial function": lambda x: louder(x),  # noqa: PLW0108
+    "a compiled function": lambda x: twice(x),  # noqa: PLW0108
+    "a generator that runs": lambda x: next(generated) * x,
+    "the date": lambda x: x * datetime.now().microsecond,  # noqa: DTZ005
+    "an import inside": imports,
+    "a look-up by name": by_name,
+    "an inner function": inside,
+    "a function that is given": functools.partial(lambda give, x: (give("x"), x)[1], print),
+    "NumPy's draws": lambda x: x * float(np.random.default_rng().random()),
+}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_effects_are_heard_wherever_they_hide(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A function that does more than compute is refused, under whatever name it does it."""
+    compiled = lab.function(EFFECTS[name])
+    for _ in range(2):
+        compiled(x1)
+    assert compiled.fallbacks == 2
+    assert "compiled" not in compiled.why().split("eagerly")[0]
+    capsys.readouterr()
