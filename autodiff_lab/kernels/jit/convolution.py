@@ -11,7 +11,8 @@ import numpy as np
 
 from autodiff_lab.kernels.jit import convolution_plans as plans
 from autodiff_lab.kernels.jit.compiling import override, row_major
-from autodiff_lab.kernels.jit.convolution_tiles import BYTES, correlate, correlate_filter
+from autodiff_lab.kernels.jit.convolution_loops import correlate, correlate_filter
+from autodiff_lab.kernels.jit.convolution_tiles import BYTES
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes
 from autodiff_lab.kernels.threads import spread
 

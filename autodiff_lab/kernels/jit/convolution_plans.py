@@ -97,10 +97,12 @@ def _runs(axes: list[_Axis], window: Sizes, c: int) -> tuple[list[int], list[int
 
 
 def _plan(
-    axes: list[_Axis], window: Sizes, channels: tuple[int, int], apart: tuple[int, int], goal: Sizes, out: Sizes
-) -> Plan:
+    axes: list[_Axis], window: Sizes, channels: tuple[int, int], apart: tuple[int, int], goal: Sizes, out: Sizes,
+    deep: bool,
+) -> Plan:  # fmt: skip
     """Put a plan together; `apart` are the distances in the filter, `goal` where the result is written."""
     c, columns = channels
+    tap = c if deep else c * columns
     offsets, taps, run = _runs(axes, window, c)
     whole = math.prod(a.whole for a in axes)
     pixels = math.prod(a.outs for a in axes)
@@ -108,7 +110,7 @@ def _plan(
         (d * axes[0].step * axes[1].whole + h * axes[1].step) * axes[2].whole * c
         for d, h in product(range(axes[0].outs), range(axes[1].outs))
     ]
-    work = max(1, pixels * len(taps) * c * columns)
+    work = max(1, pixels * len(taps) * tap)
     images = out[0]
     per_block = max(-(-images // _BLOCKS), -(-_WORTH // work))
     line = axes[2].whole * c * axes[1].step + axes[2].outs * columns
@@ -118,14 +120,14 @@ def _plan(
         *(a.step for a in axes), *(a.outs for a in axes), *goal, per_block, chunk, images,
     ]  # fmt: skip
     return Plan(
-        _array(offsets), _array([t * c * columns for t in taps]), _array(sizes), _array(rows),
+        _array(offsets), _array([t * tap for t in taps]), _array(sizes), _array(rows),
         whole * c if whole != math.prod(a.n for a in axes) else 0, out, max(1, 4 * _WORTH // work),
         -(-images // per_block),
     )  # fmt: skip
 
 
 @lru_cache(maxsize=1024)
-def forward(x: Sizes, w: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Plan | None:
+def forward(x: Sizes, w: Sizes, strides: Sizes, padding: Padding, dilations: Sizes, deep: bool = False) -> Plan | None:
     """The plan of a convolution, and of the gradient by its filter; None if there is nothing to compute.
 
     Parameters
@@ -134,6 +136,8 @@ def forward(x: Sizes, w: Sizes, strides: Sizes, padding: Padding, dilations: Siz
         Shapes of the input and of the filter.
     strides, padding, dilations : tuple
         One for each spatial axis.
+    deep : bool
+        Whether channels do not mix: of the filter, (taps, c, c), only the diagonals are held, as (taps, c).
 
     Examples
     --------
@@ -155,7 +159,7 @@ def forward(x: Sizes, w: Sizes, strides: Sizes, padding: Padding, dilations: Siz
     height, width = (a.outs for a in axes[1:])
     size = width * columns
     goal = (axes[0].outs * height * size, 0, height * size, size, columns)
-    return _plan(axes, window, (c, columns), (columns, 1), goal, (x[0], *outs, columns))
+    return _plan(axes, window, (c, columns), (columns, 1), goal, (x[0], *outs, columns), deep)
 
 
 def _phase(n: int, k: int, s: int, low: int, d: int, outs: int, first: int) -> _Axis:
@@ -176,7 +180,7 @@ def _phase(n: int, k: int, s: int, low: int, d: int, outs: int, first: int) -> _
 
 @lru_cache(maxsize=1024)
 def backward(
-    g: Sizes, w: Sizes, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes
+    g: Sizes, w: Sizes, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes, deep: bool = False
 ) -> tuple[Plan, ...] | None:
     """The plans of the gradient by the input, which together write all of it; None if there is nothing to compute.
 
@@ -201,5 +205,5 @@ def backward(
         axes = [_phase(n, k, s, low, d, m, first) for (n, k, s, low, d, m), first in zip(given, firsts, strict=True)]
         start = (firsts[0] * have[1] + firsts[1]) * line + firsts[2] * columns
         goal = (have[0] * have[1] * line, start, steps[0] * have[1] * line, steps[1] * line, steps[2] * columns)
-        plans.append(_plan(axes, window, (c, columns), (1, c), goal, tuple(shape)))
+        plans.append(_plan(axes, window, (c, columns), (1, c), goal, tuple(shape), deep))
     return tuple(plans)

@@ -1,21 +1,17 @@
-"""The loops of convolution: tiles of the result that stay in vector registers while all their products are added up.
+"""Tiles: pieces of a convolution's result that stay in vector registers while all their products are added up.
 
 A tile has up to twelve rows and two vectors of columns.  For each term of the sum two vectors are loaded and every row
 multiplies them by one number of its own, so 24 products of vectors cost 14 loads and no store.  LLVM finds no such
-loop by itself; `_write` writes it, instruction by instruction, for each number of rows.  Two things are tiles:
+loop by itself; `_Writer` writes it, instruction by instruction, for each number of rows.  Three things are tiles:
 
-- pixels of a result, by channels: the terms are the taps of the window times the channels of x, which lie side by side
-  (`correlate`, for a convolution and for its gradient by the input);
-- taps of a filter's gradient, by channels: the terms are the pixels (`correlate_filter`).
+- pixels of a result, by channels: the terms are the taps of the window times the channels of x, which lie side by side;
+- taps of a filter's gradient, by channels: the terms are the pixels, the rows lie side by side;
+- pixels or taps of one channel in each lane, for convolutions that mix no channels: rows are multiplied by vectors.
 
-Nothing is copied but images that need zeros around them, one at a time, and a panel of the filter's columns.
-
-Optimisations: products and sums in registers, 512 bits wide where the CPU has them; fused multiply-add; one image, with
-its padding, in the second-level cache, pixels of a filter's gradient in the first-level cache; columns that do not
-fill a vector are masked; sums of a filter's gradient run over blocks of images, added in a fixed order.
+Columns that do not fill a vector are masked.  Products are added without being rounded first (fused), in the order of
+the terms.
 """
 # pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
-# ruff: noqa: ANN001
 
 from __future__ import annotations
 
@@ -24,9 +20,7 @@ from typing import Any
 from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
 from numba import types
-from numba.extending import intrinsic, register_jitable
-
-from autodiff_lab.kernels.jit.compiling import loop
+from numba.extending import intrinsic
 
 _has = get_host_cpu_features()
 BYTES = 64 if _has.get("avx512f") else 32 if _has.get("avx2") else 16
@@ -42,8 +36,8 @@ _FUSED = ("contract",)  # a product may be added without being rounded first; no
 class _Writer:
     """Writes ``out[r, c] (+)= sum over segments s and terms t of x[offsets[s] + ...] * w[t, c]`` for one tile."""
 
-    def __init__(self, module: Any, real: Any, rows: int, vectors: int, pixels: bool) -> None:
-        self.real, self.rows, self.vectors, self.pixels = real, rows, vectors, pixels
+    def __init__(self, module: Any, real: Any, rows: int, vectors: int, kind: str) -> None:
+        self.real, self.rows, self.vectors, self.kind = real, rows, vectors, kind
         self.size = 4 if isinstance(real, ir.FloatType) else 8
         self.lanes = BYTES // self.size
         self.vector = ir.VectorType(real, self.lanes)
@@ -60,15 +54,18 @@ class _Writer:
 
     def write(self, function: Any) -> None:
         """Fill a function with blocks: over segments, over terms, then what was there before, then the stores."""
-        x, offsets, segments, run, apart, w, w_apart, out, out_apart, columns, more = function.args
+        x, offsets, segments, run, apart, stride, w, w_apart, out, out_apart, columns, more = function.args
         blocks = [function.append_basic_block(n) for n in ("entry", "segment", "open", "term", "close", "end")]
         entry, segment, opening, term, closing, end = blocks
         b = self.b = ir.IRBuilder(entry)
         self.mask = self._mask(columns)
-        apart, w_apart, self.out_apart = (b.mul(n, _I64(self.size)) for n in (apart, w_apart, out_apart))
+        beside = self.kind == "taps"
+        apart, stride, w_apart, self.out_apart = (
+            b.mul(n, _I64(self.size)) for n in (apart, stride, w_apart, out_apart)
+        )
         twice = b.shl(apart, _I64(1))
-        # LLVM's addresses are base + apart or base + 2·apart, so every third pixel has a base of its own
-        bases = [b.mul(apart, _I64(3 * n)) for n in range((self.rows + 2) // 3)] if self.pixels else [_I64(0)]
+        # LLVM's addresses are base + apart or base + 2·apart, so every third row has a base of its own
+        bases = [_I64(0)] if beside else [b.mul(apart, _I64(3 * n)) for n in range((self.rows + 2) // 3)]
         b.branch(segment)
 
         b.position_at_end(segment)
@@ -88,18 +85,18 @@ class _Writer:
         columns_now = [self._load(w_now, n) for n in range(self.vectors)]
         grown: list[Any] = []
         for row in range(self.rows):
-            if self.pixels:
+            if beside:
+                address = b.gep(at[0], [_I64(row * self.size)])
+            else:
                 base = at[row // 3]
                 address = base if row % 3 == 0 else b.gep(base, [apart if row % 3 == 1 else twice])
-            else:
-                address = b.gep(at[0], [_I64(row * self.size)])
-            number = self._everywhere(address)
+            number = self._load(address, 0) if self.kind == "channels" else self._everywhere(address)
             for n, column in enumerate(columns_now):
                 product = b.fmul(number, column, flags=_FUSED)
                 grown.append(b.fadd(now[row * self.vectors + n], product, flags=_FUSED))
         w_next, t_next = b.gep(w_now, [w_apart]), b.add(t, _I64(1))
         self._again(term, [t, w_now], [t_next, w_next])
-        self._again(term, at, [b.gep(p, [_I64(self.size) if self.pixels else apart]) for p in at])
+        self._again(term, at, [b.gep(p, [_I64(self.size) if self.kind == "pixels" else stride]) for p in at])
         self._again(term, now, grown)
         b.cbranch(b.icmp_signed("<", t_next, run), term, closing)
 
@@ -173,29 +170,34 @@ def _declared(module: Any, name: str, result: Any, args: list[Any]) -> Any:
     return module.globals.get(name) or ir.Function(module, ir.FunctionType(result, args), name)
 
 
-def _written(module: Any, real: Any, rows: int, vectors: int, pixels: bool) -> Any:
+def _written(module: Any, real: Any, rows: int, vectors: int, kind: str) -> Any:
     """The function of one kind of tile, written once into each module."""
-    name = f"tile_{'pixels' if pixels else 'taps'}_{real}_{rows}_{vectors}"
+    name = f"tile_of_{kind}_{real}_{rows}_{vectors}"
     found = module.globals.get(name)
     if found is None:
         numbers = _I64.as_pointer()
-        args = [_ADDRESS, numbers, _I64, _I64, _I64, _ADDRESS, _I64, _ADDRESS, _I64, _I64, _I64]
+        args = [_ADDRESS, numbers, _I64, _I64, _I64, _I64, _ADDRESS, _I64, _ADDRESS, _I64, _I64, _I64]
         found = ir.Function(module, ir.FunctionType(ir.VoidType(), args), name)
         found.linkage = "internal"
         found.attributes.add("noinline")
-        _Writer(module, real, rows, vectors, pixels).write(found)
+        _Writer(module, real, rows, vectors, kind).write(found)
     return found
 
 
-def _tile(pixels: bool) -> Any:
+def _tile(kind: str) -> Any:
     @intrinsic
     def tile(
-        typing_context: Any, x: Any, x_at: Any, offsets: Any, first: Any, segments: Any, run: Any, apart: Any, w: Any,
-        w_at: Any, w_apart: Any, out: Any, out_at: Any, out_apart: Any, rows: Any, columns: Any, more: Any,
+        typing_context: Any, x: Any, x_at: Any, offsets: Any, first: Any, segments: Any, run: Any, apart: Any,
+        stride: Any, w: Any, w_at: Any, w_apart: Any, out: Any, out_at: Any, out_apart: Any, rows: Any, columns: Any,
+        more: Any,
     ) -> Any:  # fmt: skip
-        """Put a tile into `out`, or add it if `more`: arrays, where to begin in each, and how far apart rows are."""
+        """Put a tile into `out`, or add it if `more`.
+
+        After each array follows where to begin in it; `offsets` are those of `segments` runs, each of `run` terms;
+        `apart` are the rows in x and `stride` the terms, in elements; `w_apart` and `out_apart` are rows of the others.
+        """
         whole = types.int64
-        given = (x, whole, offsets, whole, *[whole] * 3, w, whole, whole, out, *[whole] * 5)
+        given = (x, whole, offsets, whole, *[whole] * 4, w, whole, whole, out, *[whole] * 5)
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             real = context.get_data_type(x.dtype)
@@ -206,18 +208,18 @@ def _tile(pixels: bool) -> Any:
                 return builder.bitcast(builder.gep(start, [builder.mul(args[n + 1], _I64(itemsize))]), kind)
 
             passed = [
-                address(0, size, _ADDRESS), address(2, 8, _I64.as_pointer()), *args[4:7], address(7, size, _ADDRESS),
-                args[9], address(10, size, _ADDRESS), args[12], *args[14:16],
+                address(0, size, _ADDRESS), address(2, 8, _I64.as_pointer()), *args[4:8], address(8, size, _ADDRESS),
+                args[10], address(11, size, _ADDRESS), args[13], *args[15:17],
             ]  # fmt: skip
-            two = builder.zext(builder.icmp_signed(">", args[14], _I64(BYTES // size)), _I64)
+            two = builder.zext(builder.icmp_signed(">", args[15], _I64(BYTES // size)), _I64)
             end = builder.append_basic_block("tile_end")
-            choice = builder.switch(builder.add(builder.shl(args[13], _I64(1)), two), end)
+            choice = builder.switch(builder.add(builder.shl(args[14], _I64(1)), two), end)
             for number in range(1, ROWS + 1):
-                for vectors in (1, 2):
+                for vectors in (1,) if kind == "channels" else (1, 2):
                     block = builder.append_basic_block(f"tile_{number}_{vectors}")
                     choice.add_case(_I64(2 * number + vectors - 1), block)
                     with builder.goto_block(block):
-                        builder.call(_written(builder.module, real, number, vectors, pixels), passed)
+                        builder.call(_written(builder.module, real, number, vectors, kind), passed)
                         builder.branch(end)
             builder.position_at_end(end)
             return context.get_dummy_value()
@@ -227,96 +229,4 @@ def _tile(pixels: bool) -> Any:
     return tile
 
 
-_tile_of_pixels, _tile_of_taps = _tile(True), _tile(False)
-
-
-@register_jitable
-def _padded(x, i, sizes, image) -> int:
-    """Put the i-th image between the zeros of `image`, if it has any; gives where the image begins."""
-    c, depth, height, width = sizes[0], sizes[5], sizes[6], sizes[7]
-    front, top, left, all_height, all_width = sizes[8], sizes[9], sizes[10], sizes[12], sizes[13]
-    line = width * c
-    begin = i * depth * height * line
-    if image.size == 0:
-        return begin
-    for d in range(depth):
-        for h in range(height):
-            place = (((d + front) * all_height + h + top) * all_width + left) * c
-            image[place : place + line] = x[begin : begin + line]
-            begin += line
-    return 0
-
-
-@register_jitable
-def _packed(w, taps, sizes, column, wide, block, panel) -> None:
-    """Put some columns of the filter side by side, terms in the order in which the runs meet them."""
-    c, k_apart, column_apart = sizes[0], sizes[3], sizes[4]
-    at = 0
-    for tap in taps:
-        for k in range(c):
-            first = tap + k * k_apart + column * column_apart
-            if column_apart == 1:
-                panel[at : at + wide] = w[first : first + wide]
-            else:
-                for n in range(wide):
-                    panel[at + n] = w[first + n * column_apart]
-            at += block
-
-
-@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)")
-def correlate(x, w, out, image, panel, offsets, taps, sizes, low, high) -> None:
-    """Sums over the taps at `offsets` of the images from `low` to `high`; `sizes` are those of a `Plan`.
-
-    `image` holds one padded image, zeros at first, or nothing if none is padded; `panel` columns of the filter.
-    """
-    c, columns, run = sizes[0], sizes[1], sizes[2]
-    all_height, all_width = sizes[12], sizes[13]
-    step_d, step_h, step_w = sizes[14], sizes[15], sizes[16]
-    out_d, out_h, out_w = sizes[17], sizes[18], sizes[19]
-    out_image, out_start, apart_d, apart_h, apart_w = sizes[20], sizes[21], sizes[22], sizes[23], sizes[24]
-    block = 2 * (BYTES // x.itemsize)
-    tiles = (out_w + ROWS - 1) // ROWS
-    per_tile = (out_w + tiles - 1) // tiles
-    source = x if image.size == 0 else image
-    for column in range(0, columns, block):
-        wide = min(block, columns - column)
-        _packed(w, taps, sizes, column, wide, block, panel)
-        for i in range(low, high):
-            start = _padded(x, i, sizes, image)
-            for d in range(out_d):
-                for h in range(out_h):
-                    row = start + (d * step_d * all_height + h * step_h) * all_width * c
-                    goal = i * out_image + out_start + d * apart_d + h * apart_h + column
-                    for j in range(0, out_w, per_tile):
-                        _tile_of_pixels(
-                            source, row + j * step_w * c, offsets, 0, offsets.size, run, step_w * c, panel, 0, block,
-                            out, goal + j * apart_w, apart_w, min(per_tile, out_w - j), wide, 0,
-                        )  # fmt: skip
-
-
-@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)")
-def correlate_filter(x, g, out, image, offsets, rows, sizes, low, high) -> None:
-    """Gradients of a filter over the blocks of images from `low` to `high`, each block into a filter of its own."""
-    c, columns, run = sizes[0], sizes[1], sizes[2]
-    step_w, out_w = sizes[16], sizes[19]
-    per_block, chunk, images = sizes[25], sizes[26], sizes[27]
-    vectors = 2 * (BYTES // x.itemsize)
-    tiles = (run + ROWS - 1) // ROWS
-    per_tile = (run + tiles - 1) // tiles
-    source = x if image.size == 0 else image
-    for block in range(low, high):
-        goal = block * offsets.size * run * columns
-        for i in range(block * per_block, min(images, (block + 1) * per_block)):
-            start = _padded(x, i, sizes, image)
-            for row in range(0, rows.size, chunk):
-                more = 1 if row > 0 or i > block * per_block else 0
-                pixels = (i * rows.size + row) * out_w * columns
-                for column in range(0, columns, vectors):
-                    wide = min(vectors, columns - column)
-                    for s in range(offsets.size):
-                        for r in range(0, run, per_tile):
-                            _tile_of_taps(
-                                source, start + offsets[s] + r, rows, row, min(chunk, rows.size - row), out_w,
-                                step_w * c, g, pixels + column, columns, out,
-                                goal + (s * run + r) * columns + column, columns, min(per_tile, run - r), wide, more,
-                            )  # fmt: skip
+tile_of_pixels, tile_of_taps, tile_of_channels = _tile("pixels"), _tile("taps"), _tile("channels")

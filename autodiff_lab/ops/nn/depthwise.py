@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from autodiff_lab.engine.apply import general
@@ -9,13 +10,28 @@ from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import depthwise as kernel
 from autodiff_lab.kernels.reference.convolution import out_sizes
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import conv2d, layout, paddings, sizes
 
+
+def _products(x: Any, w: Any, shape: Any = None, **how: Any) -> float:
+    """About how many multiplications a depthwise convolution takes, or its gradient by the input."""
+    return x.size * math.prod(w.shape[:-2]) * (w.shape[-1] if shape is None else 1)
+
+
+def _multiplications(x: Any, g: Any, window: Any, **how: Any) -> float:
+    return g.size * math.prod(window)
+
+
+def _chosen(name: str, work: Any) -> Any:
+    return chosen(name, getattr(kernel, name), f"convolution_depthwise.{name}", work)
+
+
 convolve_depthwise = general(
-    "depthwise", kernel.depthwise,
+    "depthwise", _chosen("depthwise", _products),
     lambda ops, g, out, x, w, **how: ops.depthwise_input(g, w, shape=tuple(x.shape), **how),
     lambda ops, g, out, x, w, **how: ops.depthwise_filter(x, g, window=tuple(w.shape[:-2]), **how),
     stacked=False, symbol="∗ᶜ", latex=r"{0} \ast_c {1}", locals_latex=(r"\ast_c^T {1}", r"{0} \ast_c"),
@@ -24,7 +40,7 @@ convolve_depthwise = general(
     doc="The kernel-level depthwise convolution; `lab.nn.depthwise_conv2d` is the public function.")
 
 depthwise_input = general(
-    "depthwise_input", kernel.depthwise_input,
+    "depthwise_input", _chosen("depthwise_input", _products),
     lambda ops, g, out, u, w, shape, **how: ops.depthwise(g, w, **how),
     lambda ops, g, out, u, w, shape, **how: ops.depthwise_filter(g, u, window=tuple(w.shape[:-2]), **how),
     stacked=False, symbol="∗ᶜᵀ", latex=r"{0} \ast_c^T {1}", locals_latex=(r"\ast_c {1}", r"\ast_c {0}"),
@@ -33,7 +49,7 @@ depthwise_input = general(
     doc="The gradient of a depthwise convolution by its input; the rule of `depthwise` uses it.")
 
 depthwise_filter = general(
-    "depthwise_filter", kernel.depthwise_filter,
+    "depthwise_filter", _chosen("depthwise_filter", _multiplications),
     lambda ops, g, out, x, u, window, **how: ops.depthwise_input(u, g, shape=tuple(x.shape), **how),
     lambda ops, g, out, x, u, window, **how: ops.depthwise(x, g, **how),
     stacked=False, symbol="∗ᶜᵂ", latex=r"{0} \ast_{{cW}} {1}", locals_latex=(r"\ast_c^T", r"{0} \ast_c"),
