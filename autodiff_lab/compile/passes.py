@@ -26,7 +26,9 @@ def simplify(program: Program) -> Program:
     constants = _merged(program, same)
     lines: list[Line] = []
     for line in program.lines:
-        line = _direct(line._replace(ins=tuple([same.get(i, i) for i in line.ins])), made)
+        if not same.keys().isdisjoint(line.ins):
+            line = line._replace(ins=tuple([same.get(i, i) for i in line.ins]))
+        line = _direct(line, made)
         twin = _unneeded(line, program, uniform, made)
         if twin is not None:
             same[line.outs[0]] = same.get(twin, twin)
@@ -70,7 +72,7 @@ def _merged(program: Program, same: dict[int, int]) -> dict[int, Any]:
 
 def _key(line: Line, program: Program) -> Any:
     ins = tuple(sorted(line.ins)) if line.op.name in COMMUTATIVE else line.ins
-    params = tuple((k, _hashable(v)) for k, v in sorted(line.params.items()))
+    params = tuple([(k, _hashable(v)) for k, v in sorted(line.params.items())]) if line.params else ()
     return id(line.op.kernel), line.op.name, ins, params
 
 

@@ -48,6 +48,10 @@ _CURE = {
 }
 
 
+_array = Tensor.__dict__["_array"].__get__
+"""Reads the array of a tensor without being watched; taken before any trace puts a watch there."""
+
+
 def _literal(value: Any) -> bool:
     """Whether a Python value is written with numbers alone."""
     if isinstance(value, (list, tuple)):
@@ -99,7 +103,7 @@ class Trace:
     def _append_alias(self, op: Op, outs: tuple[Tensor, ...]) -> None:
         """An op that is made on the fly, by `custom_gradient` and its kin, gives values that ops before it made."""
         for tensor in outs:
-            known = self._twin(tensor._array)
+            known = self._twin(_array(tensor))
             if known is None:
                 self.refuse(f"{op.name} gives a value that no op made")
                 return
@@ -107,9 +111,9 @@ class Trace:
 
     def _line(self, op: Op, ins: tuple[Tensor, ...], params: dict[str, Any], outs: tuple[Tensor, ...]) -> None:
         found = tuple([self._resolved(t) for t in ins])
-        given = {id(t._array) for t in ins}
+        given = [id(_array(t)) for t in ins]
         for tensor in outs:
-            self._know(tensor, "", id(tensor._array) not in given)
+            self._know(tensor, "", id(_array(tensor)) not in given)
         if not self._depends.isdisjoint(found):
             cause = CAUSE.get()
             ids = tuple([t._id for t in outs])
@@ -196,7 +200,7 @@ class Trace:
 
     def _know(self, tensor: Tensor, name: str, fresh: bool = True) -> None:
         """Take a tensor as a value of its own; `fresh` if its array is not that of an input of its op."""
-        array = tensor._array
+        array = _array(tensor)
         if array.dtype.kind == "O":
             self.refuse("strings are not compiled")
         self.values[tensor._id] = Value(array.shape, array.dtype, name)
@@ -214,7 +218,7 @@ class Trace:
         key = self._same.get(key, key)
         if key in self.values:
             return key
-        array = tensor._array
+        array = _array(tensor)
         if key in self._foreign:
             self.refusals.append(self._foreign[key])
         elif key > self._start and key not in self._made:
