@@ -16,7 +16,7 @@ import numpy as np
 from autodiff_lab.kernels.jit.compiling import loop, override, row_major
 from autodiff_lab.kernels.jit.softmax import over_rows, room, rows_of
 from autodiff_lab.kernels.jit.vector_maths_bits import add_up
-from autodiff_lab.kernels.jit.vector_maths_rows import exps_of_rows, sum_of
+from autodiff_lab.kernels.jit.vector_maths_rows import exps_of_rows, sum_of, totals_of_rows
 
 
 @loop("int64({t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
@@ -25,7 +25,7 @@ def _sparse(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any
     wrong = 0
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
-        exps_of_rows(x, first, count, aside, 0, tops, totals)
+        totals_of_rows(x, first, count, aside, tops, totals)
         for r in range(count):
             label = labels[first + r]
             if 0 <= label < x.shape[1]:
@@ -60,7 +60,7 @@ def _sparse_slope(g: Any, x: Any, labels: Any, made: Any, tops: Any, totals: Any
 def _dense(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> None:
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
-        exps_of_rows(x, first, count, aside, 0, tops, totals)
+        totals_of_rows(x, first, count, aside, tops, totals)
         for r in range(count):
             row, label, top = x[first + r], labels[first + r], tops[r]
             total = x.dtype.type(math.log(totals[r]))

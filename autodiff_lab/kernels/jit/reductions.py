@@ -19,7 +19,7 @@ import numpy as np
 from autodiff_lab.kernels.jit.compiling import Loop, loop, override, row_major
 from autodiff_lab.kernels.jit.softmax import room
 from autodiff_lab.kernels.jit.vector_maths import larger, smaller
-from autodiff_lab.kernels.jit.vector_maths_rows import exps_of_rows, largest_or_nan, least_or_nan, sum_of
+from autodiff_lab.kernels.jit.vector_maths_rows import largest_or_nan, least_or_nan, sum_of, totals_of_rows
 from autodiff_lab.kernels.threads import spread
 
 Axes = tuple[int, ...]
@@ -110,7 +110,7 @@ def _column_extremes(better: Callable[[Any, Any], Any]) -> Loop:
 def _row_logsumexps(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> None:
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
-        exps_of_rows(x, first, count, aside, 0, tops, totals)
+        totals_of_rows(x, first, count, aside, tops, totals)
         for r in range(count):
             if abs(tops[r]) == np.inf:  # e^(x - top) is nan there; the top is right unless a nan lies below it
                 value = tops[r]

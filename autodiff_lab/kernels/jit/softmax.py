@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.jit.compiling import loop, override, row_major
-from autodiff_lab.kernels.jit.vector_maths_rows import exponential, exps_of_rows, rows_together, sum_of, sum_of_products
+from autodiff_lab.kernels.jit.vector_maths_rows import (
+    exponential,
+    exps_of_rows,
+    rows_together,
+    sum_of,
+    sum_of_products,
+    totals_of_rows,
+)
 from autodiff_lab.kernels.threads import spread
 
 WORTH_A_THREAD = 65_536
@@ -54,7 +61,7 @@ def _softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> 
 def _log_softmax(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> None:
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
-        exps_of_rows(x, first, count, aside, 0, tops, totals)
+        totals_of_rows(x, first, count, aside, tops, totals)
         for r in range(count):
             row, to = x[first + r], made[first + r]
             total = x.dtype.type(math.log(totals[r]))

@@ -13,14 +13,20 @@ from numba import types
 from numba.extending import overload, register_jitable
 
 from autodiff_lab.kernels.jit.vector_maths import SINGLE, VECTOR_DOUBLE
-from autodiff_lab.kernels.jit.vector_maths_bits import add_up, bits_of, bits_of_double, double_from_bits, from_bits
+from autodiff_lab.kernels.jit.vector_maths_bits import (
+    add_up,
+    bits_of,
+    bits_of_double,
+    choose,
+    double_from_bits,
+    from_bits,
+)
 
 _LONG = 150  # elements of a row from which on it is taken by itself
 _BLOCK = 2048  # elements of the rows that are taken together
 _PIECE = 4096  # elements that are added up in their own precision; sums of pieces are added up in float64
 _ALL_BUT_SIGN, _ALL_BUT_SIGN_DOUBLE = np.int32(0x7FFFFFFF), np.int64(0x7FFFFFFFFFFFFFFF)
 _exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
-_log, _log_double = SINGLE["log"], VECTOR_DOUBLE["log"]
 
 
 def exponential(x):
@@ -28,8 +34,8 @@ def exponential(x):
     raise NotImplementedError
 
 
-def logarithm(x):
-    """The natural logarithm in the dtype of x."""
+def exponential_below_0(x):
+    """e^x in the dtype of x, for x up to 0 or nan."""
     raise NotImplementedError
 
 
@@ -58,11 +64,6 @@ def _exponential(x):
     return (lambda x: _exp(x)) if x == types.float32 else (lambda x: _exp_double(x))
 
 
-@overload(logarithm, jit_options={"forceinline": True})
-def _logarithm(x):
-    return (lambda x: _log(x)) if x == types.float32 else (lambda x: _log_double(x))
-
-
 @overload(in_order, jit_options={"forceinline": True})
 def _in_order(x):
     def single(x):
@@ -89,6 +90,32 @@ def _from_order(n, like):
 
 _NAN, _NAN_DOUBLE = np.int32(0x7FC00000), np.int64(0x7FF8000000000000)
 _NAN_BELOW, _NAN_BELOW_DOUBLE = np.int32(-0x7FC00000), np.int64(-0x7FF8000000000000)
+
+
+_LOG2E, _MAGIC, _MAGIC_BITS = np.float32(1.44269504), np.float32(12582912.0), np.int32(0x4B400000)
+_LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_E = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1)
+_E0, _E1, _E2, _E3, _E4 = [np.float32(c) for c in _E]
+_HALF, _ONE, _LOWEST = np.float32(0.5), np.float32(1), np.float32(-104)
+_UP, _DOWN = np.int32(127 + 64), np.float32(2.0**-64)
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _exp_below_0(x):
+    """The exponential of `vector_maths` for x up to 0: one power of two, 64 too large so that it never underflows."""
+    clamped = choose(x < _LOWEST, _LOWEST, x)
+    shifted = clamped * _LOG2E + _MAGIC
+    n = bits_of(shifted) - _MAGIC_BITS
+    whole = shifted - _MAGIC
+    r = clamped - whole * _LN2_HIGH - whole * _LN2_LOW
+    p = ((((_E0 * r + _E1) * r + _E2) * r + _E3) * r + _E4) * r + _HALF
+    p = p * (r * r) + r + _ONE
+    return p * from_bits(np.int32((n + _UP) << np.int32(23))) * _DOWN
+
+
+@overload(exponential_below_0, jit_options={"forceinline": True})
+def _exponential_below_0(x):
+    return (lambda x: _exp_below_0(x)) if x == types.float32 else (lambda x: _exp_double(x))
 
 
 @overload(place_of_nan, jit_options={"forceinline": True})
@@ -171,9 +198,23 @@ def exps(row, to, top):
         stop = min(row.size, start + _PIECE)
         part = row.dtype.type(0)
         for k in range(start, stop):
-            value = exponential(row[np.uint64(k)] - top)
+            value = exponential_below_0(row[np.uint64(k)] - top)
             to[np.uint64(k)] = value
             part = add_up(part, value)
+        total += part
+        start = stop
+    return total
+
+
+@register_jitable(forceinline=True)
+def sum_of_exps(row, top):
+    """The sum of e^(row - top), as float64."""
+    total, start = 0.0, 0
+    while start < row.size:
+        stop = min(row.size, start + _PIECE)
+        part = row.dtype.type(0)
+        for k in range(start, stop):
+            part = add_up(part, exponential_below_0(row[np.uint64(k)] - top))
         total += part
         start = stop
     return total
@@ -202,13 +243,25 @@ def exps_of_rows(x, first, count, made, at, tops, totals):
             to[k] = row[k] - top
     flat = made[at : at + count].reshape(-1)
     for k in range(flat.size):
-        flat[k] = exponential(flat[k])
+        flat[k] = exponential_below_0(flat[k])
     for r in range(count):
         to = made[at + r]
         total = x.dtype.type(0)
         for k in range(length):
             total = add_up(total, to[k])
         totals[r] = total
+
+
+@register_jitable(forceinline=True)
+def totals_of_rows(x, first, count, aside, tops, totals):
+    """Put tops and totals of ``count`` rows aside, as `exps_of_rows` does; long rows leave no exponentials."""
+    if x.shape[1] >= _LONG:
+        for r in range(count):
+            row = x[first + r]
+            tops[r] = largest(row)
+            totals[r] = sum_of_exps(row, tops[r])
+        return
+    exps_of_rows(x, first, count, aside, 0, tops, totals)
 
 
 def rows_together(length):
