@@ -125,25 +125,9 @@ class Program:
         return tuple(values[i] for i in self.outputs)
 
     def __str__(self) -> str:
-        order = [*self.inputs, *self.constants, *(i for line in self.lines for i in line.outs)]
-        number = {i: f"%{n}" for n, i in enumerate(dict.fromkeys(order))}
+        from autodiff_lab.compile.printed import text_of
 
-        def head(ids: Iterable[int]) -> str:
-            return ", ".join(f"{number[i]}: {self.values[i].kind}" for i in ids)
-
-        text = [f"{head([i])} = argument {self.values[i].name}" for i in self.arguments]
-        text += [f"{head([i])} = variable {self.values[i].name}" for i in self.reads]
-        text += [f"{head([i])} = constant {shown(array)}" for i, array in self.constants.items()]
-        backward = False
-        for line in self.lines:
-            if backward != (line.cause is not None):
-                backward = not backward
-                text.append("backward:" if backward else "forward:")
-            params = [f"{key}={brief(value)}" for key, value in line.params.items()]
-            text.append(f"{head(line.outs)} = {line.op.name}({', '.join([*(number[i] for i in line.ins), *params])})")
-        text += [f"assign {name} = {number[i]}" for name, i in zip(self.targets, self.assigned, strict=True)]
-        text.append(f"return {', '.join(number[i] for i in self.results)}".rstrip())
-        return "\n".join(text)
+        return text_of(self)
 
 
 def shown(array: Any) -> str:

@@ -206,15 +206,19 @@ class Writer:
         backward: bool | None = None
         for part in self.roll.parts():
             for line in [self.roll.lines[part.start]] if isinstance(part, Loop) else part:
-                if self.say is not None and (line.cause is not None) != backward:
+                if (line.cause is not None) != backward:
                     backward = line.cause is not None
-                    self.text.append(f"# {'backward' if backward else 'forward'}")
+                    self.text += self._mark(backward)
                 if not isinstance(part, Loop):
                     self._statement(line, [self.read(i) for i in line.ins], "")
             if isinstance(part, Loop):
                 self._loop(part, number)
                 number += 1
         return self.text
+
+    def _mark(self, backward: bool) -> list[str]:
+        """What stands where the forward or the backward pass begins."""
+        return [f"# {'backward' if backward else 'forward'}"] if self.say is not None else []
 
     def _statement(self, line: Line, given: list[str], indent: str) -> None:
         text = f"{indent}{self.names[line.outs[0]]} = {self.expression(line, given)}"

@@ -1,6 +1,7 @@
 """Loops that a trace unrolled are found again, and what they compute is what the eager function computes."""
 
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -285,3 +286,22 @@ def test_lines_that_do_not_repeat_have_no_loops() -> None:
     compiled(lab.constant(0.5))
     loops = find_loops(list(compiled.program.lines))
     assert sum(loop.rounds * loop.period for loop in loops) < len(compiled.program.lines) / 2
+
+
+def test_a_program_that_repeats_is_printed_as_loops() -> None:
+    """A thousand lines are a page, every value that is read is made before, and short programs stay flat."""
+    compiled = lab.function(chain)
+    given = [lab.constant(0.3), lab.constant(0.1)]
+    compiled(*given)
+    text = str(compiled.program)
+    assert text.count("for i in range(") == 2
+    assert len(text.splitlines()) < 35 < len(compiled.program.lines)
+    made: set[str] = set()
+    for row in text.splitlines():
+        left, _, right = row.partition(" = ")
+        read = re.findall(r"%\d+", right or left)
+        assert made.issuperset(read), row
+        made.update(re.findall(r"^\s*(%\d+)", left))
+    short = lab.function(lambda x, w: x * w + x)
+    short(*given)
+    assert "for" not in str(short.program)
