@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from autodiff_lab.compile.kernels import kernel_of
+from autodiff_lab.compile.lowering import lowered
 from autodiff_lab.compile.names import names_of
 from autodiff_lab.compile.program import Program
 from autodiff_lab.compile.regions import Region, find_regions
@@ -27,6 +28,8 @@ def code_of(program: Program, backend: str) -> Code:
         if isinstance(line.op.kernel, Chosen):  # compiled now, so that no call waits or changes its kernel half way
             line.op.kernel.prepare(program.values[line.ins[0]].dtype)
     skipped: list[str] = []
+    program = lowered(program)
+    names = names_of(program)
     code = generate(program, fused(program, names, skipped), names)
     return replace(code, skipped=tuple(skipped))
 

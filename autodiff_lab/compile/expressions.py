@@ -69,6 +69,7 @@ ANGLES = frozenset({"sin", "cos", "tan"})
 """Ops whose argument must not be too far out."""
 
 LOOPED: dict[str, str] = {
+    "identity": "{0}",
     "tan": "tan({0})",
     "erf": "erf({0})",
     "erfc": "erfc({0})",

@@ -1,68 +1,48 @@
 """Fused loops: a `Region` becomes one loop over memory, compiled by Numba.
 
-The loop goes over blocks of a row, or over the rows where an input or a sum is split.  Inside a block the sums may be
-reordered; between blocks they are added in double.  Text is written twice: with numbered names, which is what is
+The loop goes over blocks of a long row, or over the rows where an input or a reduction is split.  Inside a block sums
+may be reordered; between blocks they are added in double.  Text is written twice: with numbered names, which is what is
 compiled and cached, so that names do not matter; and with the user's names, which is what is shown.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from autodiff_lab.compile.expressions import ANGLES, expression, functions_in
-from autodiff_lab.compile.passes import one_value
+from autodiff_lab.compile.expressions import ANGLES, functions_in
+from autodiff_lab.compile.parts import Level, Parts, crossing_values
 from autodiff_lab.compile.program import Line, Program
-from autodiff_lab.compile.regions import Region, layout, summed
+from autodiff_lab.compile.regions import Region
 
 BLOCK = 1024
 """Elements of a block: long enough for vectors, short enough for exact sums and for the first cache."""
+LONGEST_ROW = 4096
+"""Rows longer than this are gone over in blocks, and their sums added up in double."""
+WIDE = 65_536
+"""Elements from which on a loop is a range of blocks or rows, which threads can share."""
+_MADE_OF = "add_up, ceil, choose, floor, greatest, larger, least, multiply_up, nearest, smaller"
+_START = {"sum": "zero", "mean": "zero", "prod": "one", "max": "-infinity", "min": "infinity"}
+_STEP = {
+    "sum": "add_up({}, {})", "mean": "add_up({}, {})", "prod": "multiply_up({}, {})", "max": "greatest({}, {})",
+    "min": "least({}, {})",
+}  # fmt: skip
+_FOLD = {"sum": "{} + {}", "mean": "{} + {}", "prod": "{} * {}", "max": "greatest({}, {})", "min": "least({}, {})"}
+_WIDE_START = {"sum": "0.0", "mean": "0.0", "prod": "1.0"}
 
 
-_MADE_OF = "add_up, ceil, choose, floor, larger, nearest, smaller"
+def is_wide(region: Region) -> bool:
+    """Whether threads share the loop."""
+    return math.prod(region.shape) >= WIDE and (region.split is None or region.rows >= 2)
 
 
-class Parts(NamedTuple):
-    """What a loop reads and writes, by the way it lies in the loop."""
-
-    whole: list[int]
-    row: list[int]
-    column: list[int]
-    single: list[int]
-    constants: dict[int, Any]
-    stored: list[int]
-    row_sums: list[Line]
-    column_sums: list[Line]
-    totals: list[Line]
-
-
-def parts_of(region: Region, program: Program, needed: set[int]) -> Parts:
-    """Sort what a loop reads and writes; `needed` are the values that something outside uses."""
-    parts = Parts([], [], [], [], {}, [], [], [], [])
-    for i in region.ins():
-        array = program.constants.get(i)
-        value = None if array is None else one_value(array)
-        if value is not None:
-            parts.constants[i] = value
-            continue
-        found = layout(program.values[i].shape, region.shape)
-        how = found[0] if isinstance(found, tuple) else found
-        {"whole": parts.whole, "single": parts.single, "row": parts.row, "column": parts.column}[str(how)].append(i)
-    parts.stored.extend(line.outs[0] for line in region.lines if line.outs[0] in needed)
-    for line in region.sums:
-        found = summed(line, program)
-        how = found[0] if isinstance(found, tuple) else found
-        {"single": parts.totals, "row": parts.row_sums, "column": parts.column_sums}[str(how)].append(line)
-    return parts
-
-
-def split_sizes(region: Region) -> tuple[int, int] | None:
-    """Rows and columns, None where the loop is over one long row."""
+def sizes(region: Region) -> tuple[int, int]:
+    """How many rows the loop goes over and how long they are; blocks of one long row count as rows."""
     if region.split is None:
-        return None
-    return math.prod(region.shape[: region.split]), math.prod(region.shape[region.split :])
+        return -(-math.prod(region.shape) // BLOCK), BLOCK
+    return region.rows, region.columns
 
 
 class Writer:
@@ -72,148 +52,184 @@ class Writer:
         self.region, self.program, self.parts, self.names = region, program, parts, names
         self.angles = any(line.op.name in ANGLES for line in region.lines)
         self.outs = {i: f"out_{names[i]}" for i in parts.stored}
-        self.texts = texts_of(region, program)
-        self.segments = segments_of(region, self.texts)
-        self.crossing = crossing_values(self.segments)
+        crossing = crossing_values(parts)
+        self.crossing = [i for i in crossing if i not in self.outs]  # what is stored anyway is read from there
+        self.reread = {i: f"{self.outs[i]}_r[i]" for i in crossing if i in self.outs}
+        self.flat = region.split is None
+        self.blocked = not self.flat and region.columns > LONGEST_ROW
+        self.wide = is_wide(region)
+
+    def arguments(self) -> list[str]:
+        """The names of the arguments, in their order."""
+        parts, names = self.parts, self.names
+        made = [names[i] for i in [*parts.whole, *parts.row, *parts.column, *parts.single]]
+        made += [*self.outs.values(), *(f"out_{names[i]}" for i in parts.row_stored)]
+        made += [f"out_{names[line.outs[0]]}" for line in parts.over_rows]
+        if self.wide:
+            made += [f"sums_{names[line.outs[0]]}" for line in parts.all_totals]
+        return ["first", "last", "columns", *(["per"] if self.chunked else []), *made]
+
+    @property
+    def chunked(self) -> bool:
+        """Whether sums over rows are taken of some rows each, so that threads do not meet."""
+        return self.wide and bool(self.parts.over_rows)
 
     def text(self, title: str) -> list[str]:
         """The function."""
-        parts, names = self.parts, self.names
-        split = self.region.split is not None
-        sums = [names[line.outs[0]] for line in parts.totals]
-        arrays = [*parts.whole, *parts.row, *parts.column, *parts.single]
-        arguments = [*(names[i] for i in arrays), *self.outs.values()]
-        arguments += [f"out_{names[line.outs[0]]}" for line in [*parts.row_sums, *parts.column_sums]]
-        head = [f"def {title}({', '.join(['rows', 'columns', *arguments])}):"]
-        body = ["far = int32(0)", *(f"total_{name} = 0.0" for name in sums)]
+        names, parts = self.names, self.parts
+        body = ["far = int32(0)"]
+        if self.flat:
+            body.append(f"length = {self._first_array()}.size")
+        if not self.wide:
+            body += [f"total_{self._name(line)} = {self._total_start(line)}" for line in parts.all_totals]
         body += [f"{names[i]}_s = empty(columns, {self._kind(i)})" for i in self.crossing]
-        body += ["for r in range(rows):", "    low = r * columns"]
-        size = "columns"
-        if not split:
-            body.append("    size = min(columns, length - low)")
-            body.insert(0, f"length = {self._first_array()}.size")
-            size = "size"
-        body += [f"    {names[i]}_r = {names[i]}[low : low + {size}]" for i in parts.whole]
-        body += [f"    {out}_r = {out}[low : low + {size}]" for out in self.outs.values()]
-        body += [f"    {names[i]}_i = {names[i]}[r]" for i in parts.column]
-        body += [f"    part_{name} = zero" for name in self._running()]
-        for inside in self._passes():
-            body += [f"    for i in range({size}):", *(f"        {line}" for line in inside)]
-        body += [f"    total_{name} += part_{name}" for name in sums]
-        body += [f"    out_{names[line.outs[0]]}[r] = part_{names[line.outs[0]]}" for line in parts.column_sums]
-        body.append(f"return {', '.join(['far', *(self._total(line) for line in parts.totals)])}")
-        return [*head, *(f"    {line}" for line in body)]
+        body += ["for r in range(first, last):", *(f"    {row}" for row in self._row())]
+        results = ["far"]
+        if not self.wide:
+            results += [self._total(line) for line in parts.all_totals]
+        body.append(f"return {', '.join(results)}")
+        return [f"def {title}({', '.join(self.arguments())}):", *(f"    {row}" for row in body)]
+
+    def _row(self) -> list[str]:
+        """What is done for one row or block."""
+        parts, names = self.parts, self.names
+        body = ["low = r * columns"]
+        if self.flat:
+            body.append("size = min(columns, length - low)")
+        if not self.blocked:
+            end = "size" if self.flat else "columns"
+            body += [f"{names[i]}_r = {names[i]}[low : low + {end}]" for i in parts.whole]
+            body += [f"{out}_r = {out}[low : low + {end}]" for out in self.outs.values()]
+        if self.chunked:
+            body.append("chunk = r // per * columns")
+            body += [f"out_{n}_c = out_{n}[chunk : chunk + columns]" for n in map(self._name, parts.over_rows)]
+        body += [f"{names[i]}_i = {names[i]}[r]" for i in parts.column]
+        for level in parts.levels:
+            body += self._level(level)
+        body += [f"out_{names[i]}[r] = {names[i]}_i" for i in parts.row_stored]
+        body += [self._totalled(line, f"{names[line.ins[0]]}_i") for line in parts.row_totals]
+        return body
+
+    def _level(self, level: Level) -> list[str]:
+        """Numbers of the row first, then the passes over its elements, then what was reduced."""
+        now = self._outer()
+        body = [row for line in level.row_lines for row in self._statement(line, now, {})]
+        reductions = [line for line in level.reductions if line not in self.parts.over_rows]
+        start = [f"part_{self._name(line)} = {_START[line.op.name]}" for line in reductions]
+        passes = self._passes(level)
+        if not self.blocked:
+            size = "size" if self.flat else "columns"
+            body += start
+            for inside in passes:
+                body += [f"for i in range({size}):", *(f"    {row}" for row in inside)]
+            return body + [row for line in reductions for row in self._reduced(line, f"part_{self._name(line)}")]
+        if not passes:
+            return body
+        body += [f"whole_{self._name(line)} = {self._total_start(line)}" for line in reductions]
+        body += ["for b in range(0, columns, block):", "    e = min(b + block, columns)"]
+        inner = self._slices() + start
+        for inside in passes:
+            inner += ["for i in range(e - b):", *(f"    {row}" for row in inside)]
+        for line in reductions:
+            name = self._name(line)
+            inner.append(f"whole_{name} = {_FOLD[line.op.name].format(f'whole_{name}', f'part_{name}')}")
+        body += [f"    {row}" for row in inner]
+        return body + [row for line in reductions for row in self._reduced(line, f"whole_{self._name(line)}")]
+
+    def _outer(self) -> dict[int, str]:
+        """What is known before an inner loop: numbers of the row, and numbers for all."""
+        known = {i: f"{self.names[i]}_i" for i in [*self.parts.column, *self.region.row_values]}
+        return known | {i: self.names[i] for i in [*self.parts.single, *self.parts.constants]}
+
+    def _slices(self) -> list[str]:
+        """The block of each array that the passes touch."""
+        names = self.names
+        text = [f"{names[i]}_r = {names[i]}[low + b : low + e]" for i in self.parts.whole]
+        text += [f"{names[i]}_r = {names[i]}[b:e]" for i in self.parts.row]
+        text += [f"{names[i]}_t = {names[i]}_s[b:e]" for i in self.crossing]
+        text += [f"{out}_r = {out}[low + b : low + e]" for out in self.outs.values()]
+        rows = [self._name(line) for line in self.parts.over_rows]
+        text += [f"out_{n}_b = out_{n}{'_c' if self.chunked else ''}[b:e]" for n in rows]
+        return text
+
+    def _reduced(self, line: Line, value: str) -> list[str]:
+        """What becomes of the reduction of a row."""
+        if line in self.parts.over_columns:
+            count = " / number(columns)" if line.op.name == "mean" else ""
+            return [f"{self._name(line)}_i = number({value}){count}"]
+        return [self._totalled(line, value)]
+
+    def _totalled(self, line: Line, value: str) -> str:
+        """Hand on what a row adds to a total."""
+        name = self._name(line)
+        if self.wide:
+            return f"sums_{name}[r] = {value}"
+        return f"total_{name} = {_FOLD[line.op.name].format(f'total_{name}', value)}"
+
+    def _name(self, line: Line) -> str:
+        return self.names[line.outs[0]]
 
     def _first_array(self) -> str:
         return self.names[self.parts.whole[0]] if self.parts.whole else next(iter(self.outs.values()))
 
-    def _running(self) -> list[str]:
-        return [self.names[line.outs[0]] for line in [*self.parts.totals, *self.parts.column_sums]]
+    def _total_start(self, line: Line) -> str:
+        return _WIDE_START.get(line.op.name) or _START[line.op.name]
 
     def _total(self, line: Line) -> str:
-        name = f"number(total_{self.names[line.outs[0]]})"
+        name = f"number(total_{self._name(line)})"
         if line.op.name == "mean":
-            return f"{name} / number({math.prod(self.region.shape)})"
+            return f"{name} / number({math.prod(self.program.values[line.ins[0]].shape)})"
         return name
 
     def _kind(self, value: int) -> str:
         return "bool_" if self.program.values[value].dtype.kind == "b" else "number"
 
-    def _passes(self) -> list[list[str]]:
-        """Write the inner loops, with at most one costly function each.
-
-        More than that keeps the processor from overlapping the work on neighbours.  What a later loop needs is kept
-        in the first cache meanwhile.
-        """
+    def _passes(self, level: Level) -> list[list[str]]:
+        """The insides of the inner loops."""
         parts, names = self.parts, self.names
-        sums = {line.ins[0]: [] for line in self.region.sums}
-        for line in self.region.sums:
-            sums[line.ins[0]].append(line)
-        kept = {i: f"{names[i]}_s[i]" for i in self.crossing}
-        outer = {i: f"{names[i]}_i" for i in parts.column} | {i: names[i] for i in [*parts.single, *parts.constants]}
-        arrays = {i: f"{names[i]}_r[i]" for i in parts.whole} | {i: f"{names[i]}[i]" for i in parts.row}
+        reductions: dict[int, list[Line]] = {}
+        for line in level.reductions:
+            reductions.setdefault(line.ins[0], []).append(line)
+        kept = {i: f"{names[i]}_{'t' if self.blocked else 's'}[i]" for i in self.crossing}
+        outer = self._outer()
+        arrays = {i: f"{names[i]}_r[i]" for i in parts.whole}
+        arrays |= {i: f"{names[i]}{'_r' if self.blocked else ''}[i]" for i in parts.row}
+        arrays |= {i: arrays[source] for i, source in parts.aliases.items()}
         made: list[list[str]] = []
-        for segment in self.segments:
+        for lines in level.passes:
             text: list[str] = []
             now = dict(outer)
-            for line in segment:
-                text += self._statement(line, now, arrays | kept)
+            for line in lines:
+                text += self._statement(line, now, arrays | kept | self.reread)
                 out = line.outs[0]
                 if out in self.outs:
                     text.append(f"{self.outs[out]}_r[i] = {now[out]}")
                 if out in kept:
                     text.append(f"{kept[out]} = {now[out]}")
-                text += [self._sum_step(line, now[out]) for line in sums.get(out, [])]
+                text += [self._step(one, now[out]) for one in reductions.get(out, [])]
             made.append(text)
         return made
 
     def _statement(self, line: Line, now: dict[int, str], arrays: dict[int, str]) -> list[str]:
         text: list[str] = []
-        for i in line.ins:
-            if i not in now:
+        expression = self.parts.texts[line.outs[0]]
+        for n, i in enumerate(line.ins):
+            if i not in now and f"{{{n}}}" in expression:
                 now[i] = f"{self.names[i]}_i"
                 text.append(f"{now[i]} = {arrays[i]}")
-        given = [now[i] for i in line.ins]
+        given = [now.get(i, "") for i in line.ins]
         out = now[line.outs[0]] = f"{self.names[line.outs[0]]}_i"
-        text.append(f"{out} = {self.texts[line.outs[0]].format(*given)}")
-        if self.angles and line.op.name in ANGLES:
+        text.append(f"{out} = {expression.format(*given)}")
+        if line.op.name in ANGLES:
             text.append(f"far |= int32(is_far({given[0]}))")
         return text
 
-    def _sum_step(self, line: Line, value: str) -> str:
-        name = self.names[line.outs[0]]
-        if line in self.parts.row_sums:
-            return f"out_{name}[i] += {value}"
-        return f"part_{name} = add_up(part_{name}, {value})"
-
-
-def texts_of(region: Region, program: Program) -> dict[int, str]:
-    """The expression of each elementwise line, by the value that it makes."""
-    return {line.outs[0]: expression(line, program) or "" for line in region.lines}
-
-
-def segments_of(region: Region, texts: dict[int, str]) -> list[list[Line]]:
-    """The lines in runs with one costly function each; a sine and a cosine of one angle share their work."""
-    made: list[list[Line]] = [[]]
-    costly = False
-    for line in _angles_together(region.lines):
-        function = bool(functions_in(texts[line.outs[0]]))
-        paired = function and _shares_angle(line, made[-1])
-        if function and costly and not paired:
-            made.append([])
-        costly = costly or function
-        made[-1].append(line)
-    return made
-
-
-def _shares_angle(line: Line, segment: list[Line]) -> bool:
-    return line.op.name in ANGLES and any(m.op.name in ANGLES and m.ins == line.ins for m in segment)
-
-
-def _angles_together(lines: list[Line]) -> list[Line]:
-    """The lines with the second function of an angle right behind the first."""
-    last: dict[tuple[int, ...], Line] = {}
-    after: dict[int, Line] = {}
-    for line in lines:
-        if line.op.name in ANGLES:
-            first = last.setdefault(line.ins, line)
-            if first is not line:
-                after[first.outs[0]] = line
-    moved = {line.outs[0] for line in after.values()}
-    ordered: list[Line] = []
-    for line in lines:
-        if line.outs[0] not in moved:
-            ordered.append(line)
-            if line.outs[0] in after:
-                ordered.append(after[line.outs[0]])
-    return ordered
-
-
-def crossing_values(segments: list[list[Line]]) -> list[int]:
-    """Values that a later run needs."""
-    home = {line.outs[0]: n for n, segment in enumerate(segments) for line in segment}
-    used = [(i, n) for n, segment in enumerate(segments) for line in segment for i in line.ins]
-    return list(dict.fromkeys(i for i, n in used if home.get(i, n) < n))
+    def _step(self, line: Line, value: str) -> str:
+        name = self._name(line)
+        if line in self.parts.over_rows:
+            target = f"out_{name}{'_b' if self.blocked else '_c' if self.chunked else ''}[i]"
+            return f"{target} = {_FOLD[line.op.name].format(target, value)}"
+        return f"part_{name} = {_STEP[line.op.name].format(f'part_{name}', value)}"
 
 
 def number_names(region: Region) -> dict[int, str]:
@@ -225,14 +241,14 @@ def module_text(region: Region, program: Program, parts: Parts) -> str:
     """The module that is compiled and cached."""
     kind = "float32" if region.dtype == np.float32 else "float64"
     names = number_names(region)
-    used = sorted({f for text in texts_of(region, program).values() for f in functions_in(text)})
+    used = sorted({f for text in parts.texts.values() for f in functions_in(text)})
     family, far = ("SINGLE", "is_far") if kind == "float32" else ("VECTOR_DOUBLE", "is_far_double as is_far")
     head = [
         "from math import sqrt",
         "from numba import njit",
         f"from numpy import {kind} as number, bool_, empty, inf, int32",
         f"from autodiff_lab.kernels.jit.vector_maths import {family}, {far}, {_MADE_OF}",
-        "zero, one, infinity = number(0), number(1), number(inf)",
+        f"zero, one, infinity, block = number(0), number(1), number(inf), {BLOCK}",
         *(f'{name} = {family}["{name}"]' for name in used),
         *(f"{names[i]} = {constant_text(value)}" for i, value in parts.constants.items()),
         f'@njit("{signature(region, program, parts)}", cache=CACHE, nogil=True, error_model="numpy")',
@@ -251,13 +267,18 @@ def constant_text(value: Any) -> str:
 def signature(region: Region, program: Program, parts: Parts) -> str:
     """The Numba types of the arguments, in their order."""
     kind = "float32" if region.dtype == np.float32 else "float64"
+    wide = is_wide(region)
 
     def element(i: int) -> str:
         return "boolean" if program.values[i].dtype.kind == "b" else kind
 
-    arrays = [f"{element(i)}[::1]" for i in [*parts.whole, *parts.row, *parts.column]]
-    singles = [element(i) for i in parts.single]
-    outs = [f"{element(i)}[::1]" for i in parts.stored]
-    outs += [f"{kind}[::1]" for _ in [*parts.row_sums, *parts.column_sums]]
-    result = f"Tuple((int32, {', '.join([kind] * len(parts.totals))}))" if parts.totals else "int32"
-    return f"{result}({', '.join(['int64', 'int64', *arrays, *singles, *outs])})"
+    given = ["int64"] * (4 if wide and parts.over_rows else 3)
+    given += [f"{element(i)}[::1]" for i in [*parts.whole, *parts.row, *parts.column]]
+    given += [element(i) for i in parts.single]
+    given += [f"{element(i)}[::1]" for i in [*parts.stored, *parts.row_stored]]
+    given += [f"{kind}[::1]"] * len(parts.over_rows)
+    given += ["float64[::1]"] * (len(parts.all_totals) if wide else 0)
+    result = "int32"
+    if parts.all_totals and not wide:
+        result = f"Tuple((int32, {', '.join([kind] * len(parts.all_totals))}))"
+    return f"{result}({', '.join(given)})"

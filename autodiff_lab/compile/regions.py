@@ -1,12 +1,14 @@
-"""Regions: runs of elementwise lines that one loop over memory can do, with the sums of their results.
+"""Regions: runs of elementwise lines that one loop over memory can do, with the reductions of their results.
 
 Every line gets a stage, such that what a line needs from outside its own region comes from an earlier stage; lines of
 one stage, shape and dtype that share values become a region.  Inside, a value is read or computed once for each
-element and never stored unless something outside needs it.
+element and never stored unless something outside needs it.  A region that goes row by row knows the sum or the largest
+element of a row before it goes over the row again, so that a softmax or a normalised layer is one region too.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +20,9 @@ from autodiff_lab.compile.program import Line, Program
 
 MOST_LINES = 120
 """Longer runs become several loops: compiling grows faster than they do."""
+SHORTEST_ROW = 16
+"""Rows shorter than this fill no vector; what hangs on their sums is left to the next region, which goes over all."""
+REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod"})
 _DTYPES = (np.dtype("float32"), np.dtype("float64"))
 
 
@@ -27,8 +32,13 @@ class Region:
 
     Attributes
     ----------
-    lines, sums : list of Line
-        Elementwise lines, and the sums of their values over rows, columns or both.
+    lines, sums, row_lines : list of Line
+        Elementwise lines; the reductions of their values over rows, columns or both; and lines that compute one number
+        for each row, from such reductions.
+    how : dict of int to str
+        How each value from outside lies in the loop: 'whole', 'row', 'column' or 'single'.
+    row_values : set of int
+        Values made here of which each row has one.
     split : int or None
         None where every input has the whole shape or is a single number.
     """
@@ -39,17 +49,30 @@ class Region:
     split: int | None = None
     lines: list[Line] = field(default_factory=list)
     sums: list[Line] = field(default_factory=list)
+    row_lines: list[Line] = field(default_factory=list)
+    how: dict[int, str] = field(default_factory=dict)
+    row_values: set[int] = field(default_factory=set)
     reads: set[int] = field(default_factory=set)
 
     @property
     def size(self) -> int:
         """Number of lines."""
-        return len(self.lines) + len(self.sums)
+        return len(self.lines) + len(self.sums) + len(self.row_lines)
 
     @property
     def all(self) -> list[Line]:
         """Every line of the region."""
-        return [*self.lines, *self.sums]
+        return [*self.lines, *self.sums, *self.row_lines]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return math.prod(self.shape[: self.split]) if self.split is not None else 1
+
+    @property
+    def columns(self) -> int:
+        """Number of elements in a row."""
+        return math.prod(self.shape[self.split :]) if self.split is not None else math.prod(self.shape)
 
     def ins(self) -> list[int]:
         """Values from outside, in the order of their first use."""
@@ -73,16 +96,14 @@ def layout(shape: tuple[int, ...], whole: tuple[int, ...]) -> str | tuple[str, i
     return ("column", last) if padded[:last] == whole[:last] else None
 
 
-def summed(line: Line, program: Program) -> str | tuple[str, int] | None:
-    """How a sum runs over the loop: 'single' for all axes, 'row' sums over rows, 'column' over columns."""
-    if line.op.name not in ("sum", "mean") or not line.params["axes"]:
+def reduced(line: Line, program: Program) -> str | tuple[str, int] | None:
+    """How a reduction runs over the loop: 'single' for all axes, 'row' over the rows, 'column' within each row."""
+    if line.op.name not in REDUCTIONS or not line.params["axes"]:
         return None
     rank = len(program.values[line.ins[0]].shape)
     axes = sorted(a + rank for a in line.params["axes"])
     if axes == list(range(rank)):
         return "single"
-    if line.op.name == "mean":
-        return None
     if axes == list(range(len(axes))):
         return "row", len(axes)
     return ("column", axes[0]) if axes == list(range(axes[0], rank)) else None
@@ -112,7 +133,7 @@ class _Finder:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.home: dict[int, Region] = {}  # value -> the region that makes it
-        self.inner: set[int] = set()  # values that live inside a loop: not sums
+        self.inner: set[int] = set()  # values that live inside a loop: not what is known at its end alone
         self.roots = {*program.inputs, *program.constants}
         self.stage: dict[int, int] = dict.fromkeys(self.roots, 0)
         self.regions: list[Region] = []
@@ -122,9 +143,11 @@ class _Finder:
     def found(self) -> tuple[list[Region], list[Line], dict[int, int]]:
         """Walk."""
         for line in self.program.lines:
+            if self._row_line(line):
+                continue
             if fusible(line, self.program):
                 self._elementwise(line)
-            elif not self._sum(line):
+            elif not self._reduction(line):
                 self._alone(line)
         return self.regions, self.outside, self.stage
 
@@ -150,60 +173,114 @@ class _Finder:
         mates += [r for r in self.open[out.shape, dtype] if r not in mates and (scalar or self._share(r, line))]
         for region in sorted(mates, key=lambda r: -r.stage):
             if (scalar or region.size < MOST_LINES) and self._ready(line, region) <= region.stage:
-                split = self._fits(line, region)
-                if split is not False:
-                    region.split = split
-                    self._join(line, region, inner=True)
+                fit = self._fits(line, region)
+                if fit is not None:
+                    self._join(line, region, *fit)
                     return
-        if dtype is None:
-            self._alone(line)
-            return
-        region = Region(out.shape, dtype, self._ready(line, None))
-        split = self._fits(line, region)
-        if split is False:
-            self._alone(line)
-            return
-        region.split = split
-        self.regions.append(region)
-        self.open[out.shape, dtype].append(region)
-        self._join(line, region, inner=True)
+        if dtype is not None:
+            region = Region(out.shape, dtype, self._ready(line, None))
+            fit = self._fits(line, region)
+            if fit is not None:
+                self.regions.append(region)
+                self.open[out.shape, dtype].append(region)
+                self._join(line, region, *fit)
+                return
+        self._alone(line)
 
     def _share(self, region: Region, line: Line) -> bool:
         """Whether a line reads an array that the region reads anyway."""
         ins = {i for i in line.ins if len(self.program.values[i].shape) and i not in self.inner}
         return not ins.isdisjoint(region.reads)
 
-    def _join(self, line: Line, region: Region, inner: bool) -> None:
-        (region.lines if inner else region.sums).append(line)
+    def _join(self, line: Line, region: Region, split: int | None, how: dict[int, str]) -> None:
+        region.lines.append(line)
+        region.split = split
+        self._note(line, region, how, inner=True)
+
+    def _note(self, line: Line, region: Region, how: dict[int, str], inner: bool) -> None:
+        region.how.update(how)
         region.reads.update(line.ins)
         self.home[line.outs[0]] = region
         self.stage[line.outs[0]] = region.stage
         if inner:
             self.inner.add(line.outs[0])
 
-    def _fits(self, line: Line, region: Region) -> Any:
-        """The split of the region with this line in it, False if there is none."""
-        split = region.split
+    def _fits(self, line: Line, region: Region) -> tuple[int | None, dict[int, str]] | None:
+        """The split of the region with this line in it, and how its inputs lie; None if it does not fit."""
+        split, how = region.split, {}
         for i in line.ins:
             found = layout(self.program.values[i].shape, region.shape)
             if found is None:
-                return False
+                return None
+            kind = found
             if isinstance(found, tuple):
-                if split is not None and split != found[1]:
-                    return False
-                split = found[1]
-        return split
+                kind = found[0]
+                if split is not None and not _same_split(region.shape, split, found[1]):
+                    return None
+                split = found[1] if split is None else split
+            if self._inside(i, region):
+                if kind != ("column" if i in region.row_values else "whole"):
+                    return None
+            elif region.how.get(i, kind) != kind:
+                return None
+            else:
+                how[i] = str(kind)
+        return split, how
 
-    def _sum(self, line: Line) -> bool:
-        how = summed(line, self.program)
+    def _reduction(self, line: Line) -> bool:
+        """Let a reduction join the loop that makes what it reduces."""
+        found = reduced(line, self.program)
         region = self.home.get(line.ins[0]) if line.ins[0] in self.inner else None
-        if how is None or region is None or region.size >= MOST_LINES:
+        if found is None or region is None or region.size >= MOST_LINES or not region.shape:
             return False
         if self.program.values[line.outs[0]].dtype != region.dtype:
             return False
-        if isinstance(how, tuple):
-            if region.split is not None and region.split != how[1]:
+        of_rows = line.ins[0] in region.row_values
+        if of_rows and found != "single":
+            return False
+        within = False
+        if isinstance(found, tuple):
+            if region.split is not None and not _same_split(region.shape, region.split, found[1]):
                 return False
-            region.split = how[1]
-        self._join(line, region, inner=False)
+            region.split = found[1] if region.split is None else region.split
+            within = found[0] == "column" and region.rows > 1 and region.columns >= SHORTEST_ROW
+        if within:
+            region.row_values.add(line.outs[0])
+        region.sums.append(line)
+        self._note(line, region, {}, inner=within)
         return True
+
+    def _row_line(self, line: Line) -> bool:
+        """Let a line that computes one number for each row, from numbers of the rows, join their region."""
+        of_rows = [i for i in line.ins if i in self.inner and i in self.home[i].row_values]
+        region = self.home[of_rows[0]] if of_rows else None
+        if region is None or region.size >= MOST_LINES or len(line.outs) != 1:
+            return False
+        values = self.program.values
+        out = values[line.outs[0]]
+        if line.op.name == "reshape":
+            fits = math.prod(out.shape) == region.rows
+        else:
+            fits = fusible(line, self.program) and math.prod(out.shape) == region.rows and out.shape != region.shape
+        if not fits or out.dtype != region.dtype or self._ready(line, region) > region.stage:
+            return False
+        how: dict[int, str] = {}
+        for i in line.ins:
+            same = values[i].shape == out.shape or line.op.name == "reshape"
+            if self._inside(i, region):
+                if i not in region.row_values or not same:
+                    return False
+                continue
+            kind = "column" if same else "single" if math.prod(values[i].shape) == 1 else None
+            if kind is None or values[i].dtype != region.dtype or region.how.get(i, kind) != kind:
+                return False
+            how[i] = kind
+        region.row_lines.append(line)
+        region.row_values.add(line.outs[0])
+        self._note(line, region, how, inner=True)
+        return True
+
+
+def _same_split(shape: tuple[int, ...], a: int, b: int) -> bool:
+    """Whether two splits make the same rows; axes of length 1 do not matter."""
+    return math.prod(shape[:a]) == math.prod(shape[:b])

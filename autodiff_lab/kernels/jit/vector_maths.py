@@ -21,14 +21,26 @@ from numba.extending import register_jitable
 
 from autodiff_lab.kernels.jit import vector_maths_double as double
 from autodiff_lab.kernels.jit import vector_maths_normal as normal
-from autodiff_lab.kernels.jit.vector_maths_bits import add_up, bits_of, ceil, choose, floor, from_bits, fused, nearest
+from autodiff_lab.kernels.jit.vector_maths_bits import (
+    add_up,
+    bits_of,
+    ceil,
+    choose,
+    floor,
+    from_bits,
+    fused,
+    greatest,
+    least,
+    multiply_up,
+    nearest,
+)
 from autodiff_lab.kernels.jit.vector_maths_double import is_far_double
 from autodiff_lab.kernels.jit.vector_maths_normal import single_family
 from autodiff_lab.kernels.jit.vector_maths_power import power, single_power
 
 __all__ = [
-    "DOUBLE", "FAR", "SINGLE", "VECTOR_DOUBLE", "add_up", "ceil", "choose", "floor", "is_far", "is_far_double",
-    "larger", "nearest", "smaller",
+    "DOUBLE", "FAR", "SINGLE", "VECTOR_DOUBLE", "add_up", "ceil", "choose", "floor", "greatest", "is_far",
+    "is_far_double", "larger", "least", "multiply_up", "nearest", "smaller",
 ]  # fmt: skip
 
 f32, i32 = np.float32, np.int32

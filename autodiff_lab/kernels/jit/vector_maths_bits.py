@@ -69,6 +69,21 @@ def fused(typing_context: Any, x: Any, y: Any, z: Any) -> Any:
     return x(x, x, x), lambda c, b, s, args: b.fma(*args)
 
 
+def _extreme(name: str) -> Any:
+    """An intrinsic that takes the larger or smaller of two, nan if either is; LLVM reduces whole vectors with it."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = args[0].type
+        function = builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind, kind]))
+        return builder.call(function, args)
+
+    return lambda typing_context, x, y: (x(x, x), generate)
+
+
+greatest = intrinsic(_extreme("llvm.maximum"))
+least = intrinsic(_extreme("llvm.minimum"))
+
+
 @intrinsic
 def add_up(typing_context: Any, total: Any, x: Any) -> Any:
     """Add to a sum in whatever order is fastest."""
