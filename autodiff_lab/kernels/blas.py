@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from autodiff_lab.kernels.choose import CHOSEN, Chosen
+
 if TYPE_CHECKING:
     from autodiff_lab.kernels.libraries import Library
 
@@ -28,6 +30,8 @@ LEAST = 1 << 18
 _WISH = os.environ.get("AUTODIFF_LAB_BLAS", "auto")
 if _WISH not in WISHES:
     raise ValueError(f"AUTODIFF_LAB_BLAS={_WISH!r} is unknown. Try one of {WISHES}.")
+PER_WORK = 16
+"""Multiplications in one unit of the work of `matmul`, so that samples of up to a million units show what wins."""
 
 ndarray = np.ndarray
 _lock = threading.Lock()
@@ -56,50 +60,68 @@ class _State:
     products: dict[Any, Any] | None = None  # by dtype, the functions of the second library; empty if NumPy serves
 
 
-def matmul(x: Any, y: Any) -> Any:
-    """Return ``x @ y``, by the fastest library at hand.
-
-    Parameters
-    ----------
-    x, y : ndarray or NumPy scalar
-        Of any shapes and dtypes that ``@`` takes; transposed views are not copied.
-
-    Returns
-    -------
-    ndarray
-        What ``x @ y`` gives, with other rounding where the second library serves: it adds products in another order.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Those of ``x @ y``.
-
-    Examples
-    --------
-    >>> from autodiff_lab.kernels import blas
-    >>> import numpy as np
-    >>> x = np.ones((200, 300), np.float32)
-    >>> float(blas.matmul(x, x.T)[0, 0])
-    300.0
-    """
-    shape = y.shape
-    if len(shape) < 2 or x.size * shape[-1] < LEAST:
-        return x @ y
+def by_library(x: Any, y: Any) -> Any:
+    """Return ``x @ y``, by NumPy or by the second library; the reference of `matmul`."""
     products = _State.products
     if products is None:
         products = _products()
     if not products or x.__class__ is not ndarray or y.__class__ is not ndarray or x.dtype is not y.dtype:
         return x @ y
     product = products.get(x.dtype)
-    if product is None:
+    if product is None or x.ndim < 2 or y.ndim < 2:
         return x @ y
-    if x.ndim == 2 == y.ndim:
-        out = product(x, y)
-    elif x.ndim > 1:
-        out = _stacked(product, x, y)
-    else:
-        return x @ y
+    out = product(x, y) if x.ndim == 2 == y.ndim else _stacked(product, x, y)
     return x @ y if out is None else out
+
+
+class Products(Chosen):
+    """The kernel of `matmul`: small products go to NumPy straight away, which is most of what they cost."""
+
+    def __call__(self, x: Any, y: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Return ``x @ y``, by the fastest means at hand.
+
+        Parameters
+        ----------
+        x, y : ndarray or NumPy scalar
+            Of any shapes and dtypes that ``@`` takes; transposed views are not copied.
+
+        Returns
+        -------
+        ndarray
+            What ``x @ y`` gives, in the operands' dtype if they have one; where a large product does not run on NumPy
+            it is rounded otherwise, as products are added in another order.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Those of ``x @ y``.
+
+        Examples
+        --------
+        >>> from autodiff_lab.kernels import blas
+        >>> import numpy as np
+        >>> x = np.ones((200, 300), np.float32)
+        >>> float(blas.matmul(x, x.T)[0, 0])
+        300.0
+        """
+        shape = y.shape
+        if len(shape) < 2 or x.size * shape[-1] < LEAST:
+            out = x @ y
+        elif _WISH == "numpy":
+            out = self.reference(x, y)
+        else:
+            out = super().__call__(x, y)
+        if out.dtype is not x.dtype and x.dtype == y.dtype and x.dtype.isnative:  # NumPy multiplies bfloat16 in float32
+            return out.astype(x.dtype, copy=False)
+        return out
+
+    def compile(self, dtype: Any) -> bool:
+        """Compile the override, unless every product is NumPy's."""
+        return _WISH != "numpy" and super().compile(dtype)
+
+
+matmul = Products("matmul", by_library, "products.matmul", lambda x, y: x.size * y.shape[-1] / PER_WORK)
+CHOSEN["matmul"] = matmul
 
 
 def _stacked(product: Any, x: Any, y: Any) -> Any:

@@ -63,13 +63,8 @@ def _folded(ops: Any, g: Any, matrix: Any) -> Any:
     return ops.reshape(product, shape=(*shape[:-1], product.shape[-1]))
 
 
-def _product(x: Any, y: Any) -> Any:
-    out = multiply(x, y)
-    return out if out.dtype is x.dtype else out.astype(x.dtype)  # NumPy multiplies bfloat16 in float32
-
-
 matmul_two = binary(
-    "matmul", _product, _matmul_rule_x, _matmul_rule_y, elementwise=False,
+    "matmul", multiply, _matmul_rule_x, _matmul_rule_y, elementwise=False,
     symbol="@", latex="{0} {1}", locals_latex=("{1}^T", "{0}^T"), sentence="multiplies the matrices {0} and {1}",
     keeps="inputs", registered="MatMul", operator="matmul",
     doc="The kernel-level matrix product; `lab.matmul` and the operator @ are its public forms.")
