@@ -116,9 +116,13 @@ def steps(title: str, lines: Sequence[Steps], unit: str = "values kept") -> str:
         y = bottom - height * up
         parts.append(f'<path class="lab-axis" d="M{left:g},{y:.1f}H{WIDTH - MARGIN:g}"/>')
         parts.append(_text("lab-muted", left - 8, y + 4, str(height), "end"))
+    turns = [left + turn * across for turn in dict.fromkeys(line.turn for line in lines)]
+    parts += [f'<path class="lab-turn" d="M{turn:.1f},{top:g}V{bottom + 24:g}"/>' for turn in turns]
+    first = min(turns, default=left)
+    parts.append(_text("lab-muted", round(first) - 8, bottom + 20, "forward", "end"))
+    parts.append(_text("lab-muted", round(first) + 8, bottom + 20, "backward →"))
     for number, line in enumerate(lines):
         parts += _line(line, number, left, bottom, across, up)
-    parts.append(_text("lab-muted", WIDTH - MARGIN, bottom + 20, "steps: forward, then backward →", "end"))
     account = "; ".join(f"{line.name}: at most {max(line.kept)} {unit}" for line in lines)
     return _svg(title, account, bottom + 32, parts)
 
@@ -128,16 +132,13 @@ def _line(line: Steps, number: int, left: float, bottom: float, across: float, u
     for place, kept in enumerate(line.kept):
         points.append(f"V{bottom - kept * up:.1f}H{left + (place + 1) * across:.1f}")
     peak = max(line.kept)
-    # The label stands at the end of the peak, where the line goes down and there is room to its right.
-    place = len(line.kept) - 1 - line.kept[::-1].index(peak)
-    x, y = left + (place + 1) * across + 8, bottom - peak * up + 12 - 16 * (number > 0)
+    place = len(line.kept) - 1 - line.kept[::-1].index(peak)  # where it was reached last: there is room above it
+    x, y = left + place * across, bottom - peak * up - 8
     words, anchor = f"{line.name}: {peak}", "start"
     if x + text_width(words, 14.0, strong=True) > WIDTH - MARGIN:
         x, anchor = WIDTH - MARGIN, "end"
-    turn = left + line.turn * across
     return [
         f'<path class="lab-steps lab-line-{number}" d="{"".join(points)}"/>',
-        f'<path class="lab-turn" d="M{turn:.1f},{bottom:g}v6"/>',
         _text(f"lab-title lab-of-{number}", round(x), round(y), words, anchor),
     ]
 

@@ -164,3 +164,32 @@ def test_lesson_13_opens_the_nested_tapes_and_the_fourth_derivative(
                 name = f"lesson-13-{place}-{width}-{'dark' if dark else 'light'}"
                 cell(view, place).evaluate("cell => cell.scrollIntoView()")
                 screenshot(view, name, dark=dark, width=width, height=1200)
+
+
+def test_lesson_14_opens_the_bars_the_program_and_the_memory(
+    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
+) -> None:
+    view = play(open_notebook, next(path for path in LESSONS if path.stem.startswith("14")))
+    type_prediction(view, "question", "320", "32")
+    assert "48 too little" in cell(view, "observe-it").locator("table").first.inner_text()
+    shown = cell(view, "observe-program").locator(".lab-program-view")
+    shown.wait_for()
+    assert "10 ops forward" in shown.locator(".summary").inner_text()
+    shown.locator(".program .row", has_text="tanh").click()
+    assert "step: takes the hyperbolic tangent" in shown.locator(".said").inner_text()
+    view.page.keyboard.press("ArrowDown")
+    assert "multipl" in shown.locator(".said").inner_text()
+    cell(view, "cold-question").locator("input[type=radio]").first.check()
+    cell(view, "cold-question").get_by_role("button", name="Commit").click()
+    cell(view, "cold-answer").locator("svg.lab-chart").wait_for()
+    assert cell(view, "cold-answer").locator("svg.lab-chart .lab-bar").count() == 3
+    type_prediction(view, "memory-question", "8", "16")
+    cell(view, "memory-answer").locator("svg.lab-chart").wait_for()
+    assert cell(view, "memory-answer").locator("svg.lab-chart .lab-steps").count() == 2
+    assert "1 too much" in cell(view, "memory-answer").locator("table").first.inner_text()
+    for width in (1300, 640):
+        for dark in (False, True):
+            for place in ("hook", "question", "observe-how", "cold-question", "memory-question", "pieces"):
+                name = f"lesson-14-{place}-{width}-{'dark' if dark else 'light'}"
+                cell(view, place).evaluate("cell => cell.scrollIntoView()")
+                screenshot(view, name, dark=dark, width=width, height=1200)

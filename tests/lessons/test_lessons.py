@@ -182,7 +182,7 @@ def test_the_valley_of_lesson_13_is_curved_as_its_formula_says(x: float, y: floa
 def test_the_counts_of_lesson_14_are_right() -> None:
     names = play("14")[""]
     # x is read by five ops and every other value by the one op that follows, two of them for the sums.
-    assert (names["moved"].op_by_op, names["moved"].in_one_loop) == (23 * 4_000_000, 2 * 4_000_000)
+    assert (names["moved"].op_by_op, names["moved"].in_one_loop) == (23 * 16_000_000, 2 * 16_000_000)
     assert names["peaks"] == [k - 1 + 16 // k for k in names["counts"]]
     assert (names["counted"].peak, names["counted"].again) == (7, 16)
     assert not names["compiled"].fallbacks

@@ -80,7 +80,7 @@ class ProgramPanels {
       const row = element("div", { class: `row ${own || (items.length ? "" : part && !heading ? "plain" : "")}`, role: "option", "aria-selected": "false", id: `${this.name}-${which}-${number}` });
       if (heading) row.classList.add("heading");
       row.append(...worded(text));
-      const loop = which === 0 && items.length === 1 ? loopOf(this.facts, items[0]) : -1;
+      const loop = which === 0 && items.length === 1 && own ? loopOf(this.facts, items[0]) : -1;
       if (loop >= 0) row.append(element("span", { class: "chip" }, this.facts.loops[loop][0]));
       if (items.length) row.dataset.row = String(number);
       this.texts[which].push({ row, items });
