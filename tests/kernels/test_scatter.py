@@ -52,11 +52,24 @@ def test_sums_of_segments_over_shapes(shape: tuple[int, ...], dtype: str) -> Non
     agree("segment_sum", x, np.sort(ids), count=12, tolerance=1e-5)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(0,), (1,), (50,), (50, 3), (2000, 40), (6, 2, 2), (5, 0)])
+@pytest.mark.parametrize("name", ["segment_max", "segment_min"])
+def test_extremes_of_segments_over_shapes(name: str, shape: tuple[int, ...], dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    x, ids = rng.normal(size=shape).astype(dtype), rng.integers(0, 9, shape[0])
+    agree(name, x, ids, count=12, empty=-7.5)
+    x.flat[::7] = np.nan
+    x.flat[3::7] = -np.inf
+    agree(name, x, ids, count=9, empty=0.0)
+
+
 def test_layouts_agree_with_the_reference() -> None:
     g, positions = np.random.default_rng(4).normal(size=(6, 5)).astype("f"), np.array([1, 0, 1, 1, 3, 0])
     for (_, rows), (_, at) in zip(layouts(g), layouts(positions), strict=True):
         agree("scatter_axis", rows, at, axis=-2, length=4)
         agree("segment_sum", rows, at, count=4)
+        agree("segment_min", rows, at, count=5, empty=0.0)
         agree("scatter_nd", rows, at[:, None], shape=(4, 5))
 
 
@@ -78,7 +91,7 @@ def test_positions_outside_are_left_to_the_reference() -> None:
             lab.scatter_nd(np.array(bad)[:, None], g, [5, 3])
 
 
-@pytest.mark.parametrize("name", ["gather", "gather_nd", "scatter_axis", "scatter_nd", "segment_sum"])
+@pytest.mark.parametrize("name", ["gather", "gather_nd", "scatter_axis", "scatter_nd", "segment_sum", "segment_max"])
 def test_rules_pass_their_checks_on_the_overrides(name: str) -> None:
     with use_kernels("numba"):
         assert [sentence for sample in samples(name) for sentence in first_order(sample)] == []

@@ -9,11 +9,13 @@ elements have a loop without an inner one.  Rows of one position are added in th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.jit.compiling import loop, override, row_major
+from autodiff_lab.kernels.jit.compiling import Loop, loop, override, row_major
+from autodiff_lab.kernels.jit.vector_maths import larger, smaller
 from autodiff_lab.kernels.threads import spread
 
 _WORTH_A_THREAD = 1_000_000
@@ -34,6 +36,25 @@ def _add_elements(elements: Any, positions: Any, total: Any) -> None:
     for a in range(elements.shape[0]):
         for i in range(positions.size):
             total[a, positions[i]] += elements[a, i]
+
+
+def _extremes(better: Callable[[Any, Any], Any]) -> Loop:
+    def run(rows: Any, positions: Any, best: Any, met: Any, low: int, high: int) -> None:
+        for i in range(positions.size):
+            at = positions[i]
+            row, to = rows[i, low:high], best[at, low:high]
+            if met[at] == 0:
+                to[:] = row
+                met[at] = 1
+            else:
+                for c in range(row.size):
+                    to[c] = better(to[c], row[c])
+
+    run.__name__ = f"_{better.__name__}_rows"
+    return loop("void({t}[:,::1], int64[::1], {t}[:,::1], uint8[::1], int64, int64)")(run)
+
+
+_largest_rows, _least_rows = _extremes(larger), _extremes(smaller)
 
 
 def _sum(g: Any, positions: Any, stack: int, length: int, width: int) -> Any:
@@ -107,3 +128,36 @@ def segment_sum(x: Any, ids: Any, count: int) -> Any:
     if not _inside(ids, count) or ids.ndim != 1:
         return NotImplemented
     return _sum(x, ids, 1, count, math.prod(x.shape[1:])).reshape(count, *x.shape[1:])
+
+
+def _extreme(rows_of: Loop, x: Any, ids: Any, count: int, empty: float) -> Any:
+    if not _inside(ids, count) or ids.ndim != 1:
+        return NotImplemented
+    width = math.prod(x.shape[1:])
+    best = np.full((count, width), empty, x.dtype)
+    if x.size:
+        rows, positions = row_major(x).reshape(-1, width), row_major(ids.astype(np.int64, copy=False))
+        run = rows_of[x.dtype]
+
+        def columns(low: int, high: int) -> None:
+            run(rows, positions, best, np.zeros(count, np.uint8), low, high)
+
+        spread(columns, width, max(16, width * _WORTH_A_THREAD // x.size))
+    return best.reshape(count, *x.shape[1:])
+
+
+def _sample_of_extremes(work: int, dtype: Any) -> Any:
+    arrays, params = _sample_of_segments(work, dtype)
+    return arrays, params | {"empty": 0.0}
+
+
+@override(_largest_rows, sample=_sample_of_extremes)
+def segment_max(x: Any, ids: Any, count: int, empty: float) -> Any:
+    """Maximum by segment."""
+    return _extreme(_largest_rows, x, ids, count, empty)
+
+
+@override(_least_rows, sample=_sample_of_extremes)
+def segment_min(x: Any, ids: Any, count: int, empty: float) -> Any:
+    """Minimum by segment."""
+    return _extreme(_least_rows, x, ids, count, empty)

@@ -81,3 +81,21 @@ def segment_sum(x: Any, ids: Any, count: int) -> Any:
     total = np.zeros((count, *x.shape[1:]), x.dtype)
     add_rows(total, ids, x)
     return total
+
+
+def segment_max(x: Any, ids: Any, count: int, empty: float) -> Any:
+    """Largest of the rows (n, *s) of each segment (n), into (count, *s); `empty` where there is none."""
+    return _extreme(np.maximum, -np.inf, x, ids, count, empty)
+
+
+def segment_min(x: Any, ids: Any, count: int, empty: float) -> Any:
+    """Least of the rows of each segment, as `segment_max`."""
+    return _extreme(np.minimum, np.inf, x, ids, count, empty)
+
+
+def _extreme(ufunc: Any, start: float, x: Any, ids: Any, count: int, empty: float) -> Any:
+    limit = start if x.dtype.kind in "fV" else np.iinfo(x.dtype).min if start < 0 else np.iinfo(x.dtype).max
+    best = np.full((count, *x.shape[1:]), limit, x.dtype)
+    ufunc.at(best, ids, x)
+    best[np.bincount(ids, minlength=count) == 0] = empty
+    return best

@@ -6,10 +6,7 @@ is a running sum from the other end, and those of the other two are first-order 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
@@ -18,6 +15,8 @@ from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.reference import running as reference
 from autodiff_lab.ops.docs import doc
 
 
@@ -27,16 +26,6 @@ def _moved(ops: Any, x: Any, axis: int, back: bool) -> Any:
     if back:
         return ops.pad_axis(ops.slice_axis(x, axis=axis, start=1, stop=n), axis=axis, before=0, after=1)
     return ops.pad_axis(ops.slice_axis(x, axis=axis, start=0, stop=n - 1), axis=axis, before=1, after=0)
-
-
-def _recurrence(b: Any, a: Any, axis: int, reverse: bool) -> Any:
-    """Give h, where each h is b plus a times the h before; leading axes that only b has are a stack."""
-    b, a = np.moveaxis(b, axis, 0), np.moveaxis(a, axis, 0)
-    made = np.empty_like(b)
-    last: Any = None
-    for i in reversed(range(len(b))) if reverse else range(len(b)):
-        last = made[i] = b[i] if last is None else b[i] + a[i] * last
-    return np.moveaxis(made, 0, axis)
 
 
 def _recurrence_rule_b(ops: Any, g: Any, out: Any, b: Any, a: Any, axis: int, reverse: bool) -> Any:
@@ -50,26 +39,11 @@ def _recurrence_rule_a(ops: Any, g: Any, out: Any, b: Any, a: Any, axis: int, re
 
 
 recurrence = general(
-    "recurrence", _recurrence, _recurrence_rule_b, _recurrence_rule_a,
-    symbol="h=b+ah", latex=r"h_i = {0}_i + {1}_i h_{{i-1}}",
+    "recurrence", chosen("recurrence", reference.recurrence, "running.recurrence"), _recurrence_rule_b,
+    _recurrence_rule_a, symbol="h=b+ah", latex=r"h_i = {0}_i + {1}_i h_{{i-1}}",
     locals_latex=(r"\operatorname{{recur}}_{{\leftarrow}}", r"h_{{i-1}} \operatorname{{recur}}_{{\leftarrow}}"),
     sentence="adds to each of {0} the last result times {1}",
     doc="A first-order linear recurrence along a negative axis; the rule of `lab.math.cumprod` uses it.")
-
-
-def _running(function: Callable[..., Any], neutral: int) -> Callable[..., Any]:
-    def kernel(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
-        x = np.asarray(x)
-        line = np.flip(x, axis) if reverse else x
-        made = function(line, axis=axis, dtype=x.dtype)
-        if exclusive:
-            start, rest = [slice(None)] * x.ndim, [slice(None)] * x.ndim
-            start[axis], rest[axis] = slice(0, -1), slice(1, None)
-            shifted = np.full(x.shape, neutral, x.dtype)
-            shifted[tuple(rest)] = made[tuple(start)]
-            made = shifted
-        return np.flip(made, axis) if reverse else made
-    return kernel
 
 
 def _sum_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
@@ -92,12 +66,12 @@ def _product_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, exclusive: bool
 
 
 running_sum = general(
-    "cumsum", _running(np.cumsum, 0), _sum_rule, symbol="Σ→", latex=r"\textstyle\sum_{{\le i}} {0}",
-    locals_latex=(r"\textstyle\sum_{{\ge i}}",), sentence="adds up the elements of {0} one after the other",
+    "cumsum", chosen("cumsum", reference.cumsum, "running.cumsum"), _sum_rule, symbol="Σ→",
+    latex=r"\textstyle\sum_{{\le i}} {0}", locals_latex=(r"\textstyle\sum_{{\ge i}}",), sentence="adds up the elements of {0} one after the other",
     keeps="nothing", registered="Cumsum", doc="The kernel-level running sum; `lab.cumsum` is the public function.")
 running_product = general(
-    "cumprod", _running(np.cumprod, 1), _product_rule, symbol="Π→", latex=r"\textstyle\prod_{{\le i}} {0}",
-    locals_latex=(r"\textstyle\sum_{{\ge i}} \prod_{{\ne i}} {0}",),
+    "cumprod", chosen("cumprod", reference.cumprod, "running.cumprod"), _product_rule, symbol="Π→",
+    latex=r"\textstyle\prod_{{\le i}} {0}", locals_latex=(r"\textstyle\sum_{{\ge i}} \prod_{{\ne i}} {0}",),
     sentence="multiplies the elements of {0} one after the other", keeps="inputs", registered="Cumprod",
     doc="The kernel-level running product; `lab.math.cumprod` is the public function.")
 
@@ -107,13 +81,6 @@ _LOWEST = {"float16": -6e4, "float64": -1e300}
 def finite(ops: Any, out: Any) -> Any:
     """A log-sum-exp, or a very low number where it is -inf, so that differences of two are not nan."""
     return ops.maximum(out, _LOWEST.get(out.dtype.name, -1e30))
-
-
-def _logsumexp(x: Any, axis: int, reverse: bool) -> Any:
-    dtype = x.dtype
-    line = np.asarray(x).astype(np.float32) if dtype.itemsize == 2 else np.asarray(x)
-    made = np.logaddexp.accumulate(np.flip(line, axis) if reverse else line, axis=axis)
-    return (np.flip(made, axis) if reverse else made).astype(dtype)
 
 
 def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, reverse: bool) -> Any:
@@ -129,7 +96,9 @@ def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, reverse: bool
 
 
 running_logsumexp = general(
-    "cumulative_logsumexp", _logsumexp, _logsumexp_rule, symbol="ln Σ e→",
+    "cumulative_logsumexp",
+    chosen("cumulative_logsumexp", reference.cumulative_logsumexp, "running.cumulative_logsumexp"), _logsumexp_rule,
+    symbol="ln Σ e→",
     latex=r"\ln \textstyle\sum_{{\le i}} e^{{{0}}}", locals_latex=(r"\textstyle\sum_{{j \ge i}} e^{{{0}_i - y_j}}",),
     sentence="takes ln Σ e^x over the elements of {0} so far", registered="CumulativeLogsumexp",
     doc="The kernel-level running log-sum-exp; `lab.math.cumulative_logsumexp` is the public function.")

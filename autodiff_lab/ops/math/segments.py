@@ -29,16 +29,6 @@ def _sum_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int) -> Any:
     return ops.gather(g, ids, axis=-len(x.shape))
 
 
-def _extreme(ufunc: Any, start: float) -> Any:
-    def kernel(x: Any, ids: Any, count: int, empty: float) -> Any:
-        limit = start if x.dtype.kind in "fV" else np.iinfo(x.dtype).min if start < 0 else np.iinfo(x.dtype).max
-        best = np.full((count, *x.shape[1:]), limit, x.dtype)
-        ufunc.at(best, ids, x)
-        best[np.bincount(ids, minlength=count) == 0] = empty
-        return best
-    return kernel
-
-
 def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int, empty: float) -> Any:
     """The share goes to the extreme element of a segment, in equal parts where several are equal."""
     axis = -len(x.shape)
@@ -54,13 +44,13 @@ sum_segments = general(
     sentence="adds up the elements of {0} by segments", keeps="inputs", registered="SegmentSum",
     doc="The kernel-level sum; `lab.math.segment_sum` and `lab.math.unsorted_segment_sum` are the public functions.")
 max_segments = general(
-    "segment_max", _extreme(np.maximum, -np.inf), _extreme_rule, None, symbol="max by",
-    latex=r"\max_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \max]", ""),
+    "segment_max", chosen("segment_max", reference.segment_max, "scatter.segment_max"), _extreme_rule, None,
+    symbol="max by", latex=r"\max_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \max]", ""),
     sentence="takes the largest element of each segment of {0}", registered="SegmentMax",
     doc="The kernel-level maximum; `lab.math.segment_max` and `lab.math.unsorted_segment_max` are public.")
 min_segments = general(
-    "segment_min", _extreme(np.minimum, np.inf), _extreme_rule, None, symbol="min by",
-    latex=r"\min_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \min]", ""),
+    "segment_min", chosen("segment_min", reference.segment_min, "scatter.segment_min"), _extreme_rule, None,
+    symbol="min by", latex=r"\min_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \min]", ""),
     sentence="takes the least element of each segment of {0}", registered="SegmentMin",
     doc="The kernel-level minimum; `lab.math.segment_min` and `lab.math.unsorted_segment_min` are public.")
 
