@@ -67,7 +67,8 @@ def _product_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, exclusive: bool
 
 running_sum = general(
     "cumsum", chosen("cumsum", reference.cumsum, "running.cumsum"), _sum_rule, symbol="Σ→",
-    latex=r"\textstyle\sum_{{\le i}} {0}", locals_latex=(r"\textstyle\sum_{{\ge i}}",), sentence="adds up the elements of {0} one after the other",
+    latex=r"\textstyle\sum_{{\le i}} {0}", locals_latex=(r"\textstyle\sum_{{\ge i}}",),
+    sentence="adds up the elements of {0} one after the other",
     keeps="nothing", registered="Cumsum", doc="The kernel-level running sum; `lab.cumsum` is the public function.")
 running_product = general(
     "cumprod", chosen("cumprod", reference.cumprod, "running.cumprod"), _product_rule, symbol="Π→",
