@@ -61,7 +61,7 @@ class Peer:
         return self.kind(compiled=self.compiled)
 
 
-SECOND_MODE = frozenset({"import"})
+SECOND_MODE = EMPTY_PACKAGE = frozenset({"import"})
 TOO_LONG = frozenset({"scalar_chain", "gather_sparse", "checkpoint_off", "checkpoint_on"})
 """Minutes of compilation, sparse gradients that it does not take, and cases that its eager mode tells as well."""
 
@@ -74,7 +74,7 @@ PEERS: dict[str, Peer] = {
         Peer("torch-compile", "torch.compile", Torch, "torch", compiled=True, apart=SECOND_MODE | TOO_LONG),
         Peer("jax", "jax.jit", Jax, "jax", compiled=True),
         Peer("autograd", "autograd", Autograd, "autograd"),
-        Peer("micrograd", "micrograd", Micrograd, "micrograd"),
+        Peer("micrograd", "micrograd", Micrograd, "micrograd", apart=EMPTY_PACKAGE),
         Peer("numpy", "NumPy by hand", Numpy),
     )
 }
