@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab.compile.bands import FINITE, MOST_DIAGONALS, Band, Piece, columns_of
+from autodiff_lab.compile.bands import FINITE, MOST_DIAGONALS, Band, Piece, columns_of, of_vectors
 from autodiff_lab.compile.program import Line
 from autodiff_lab.engine.op import REGISTRY
 
@@ -111,12 +111,13 @@ def _put_back(walk: Walk, line: Line) -> Band | None:
 
 
 def _rearranged(walk: Walk, line: Line) -> Band | None:
-    """A reshape or transpose that moves only axes of length 1."""
+    """A reshape, or a transpose that moves only axes of length 1."""
     band = walk.bands[line.ins[0]]
     before, after = walk.values[line.ins[0]].shape, walk.values[line.outs[0]].shape
     if before[:1] != after[:1] or not columns_of(before) == columns_of(after) == band.columns:
         return None
-    return band if line.op.name == "reshape" or len(line.params["perm"]) < len(before) else None
+    turned = line.op.name == "transpose" and (len(line.params["perm"]) == len(before) or not of_vectors(before))
+    return None if turned else band
 
 
 def _multiplied(walk: Walk, line: Line) -> bool | None:

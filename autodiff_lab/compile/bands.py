@@ -82,5 +82,10 @@ FINITE = Op("finite", _finite, None, 1, sentence="is sure that {0} is finite", e
 
 
 def columns_of(shape: tuple[int, ...]) -> int | None:
-    """How long the vectors of a stack are, None where they are no vectors."""
-    return math.prod(shape[1:]) if len(shape) > 1 and sum(n != 1 for n in shape[1:]) == 1 else None
+    """How many numbers each cotangent of a stack has, None for what is no stack."""
+    return math.prod(shape[1:]) if len(shape) > 1 else None
+
+
+def of_vectors(shape: tuple[int, ...]) -> bool:
+    """Whether a stack is one of vectors, axes of length 1 aside."""
+    return sum(n != 1 for n in shape[1:]) == 1

@@ -195,10 +195,14 @@ class Walk:
             return None
         if math.prod(shape) == 1 and len(shape) <= len(whole):
             return self.reshaped(value, (), like)
-        padded = (1,) * (len(whole) - len(shape)) + shape
-        if len(padded) != len(whole) or padded[0] != 1 or padded[1:] != whole[1:]:
+        padded, each = (1,) * (len(whole) - len(shape)) + shape, whole[1:]
+        if len(padded) != len(whole) or padded[0] != 1:
             return None
-        return self.reshaped(value, (math.prod(shape),), like)
+        if padded[1:] != each:  # a row or a column of a matrix
+            if shape != padded[1:]:
+                value = self.reshaped(value, padded[1:], like)
+            value = self.line("broadcast_to", (value,), like, each, {"shape": each})
+        return self.reshaped(value, (math.prod(each),), like)
 
 
 def guarded(code: Code, whole: Callable[[], Code]) -> Code:
