@@ -18,6 +18,7 @@ from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.failure import dtypes_differ, failed, wrong_dtype
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.op import Op, register
+from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import NotOneTensor
@@ -67,15 +68,19 @@ def lean_entry(op: Op, out: Any, ins: tuple[Tensor, ...], params: Any, need: tup
 
 
 def _any_large(out: Any, ins: tuple[Tensor, ...]) -> bool:
-    tensors = (*out, *ins) if out.__class__ is tuple else (out, *ins)
-    return any(t._array.nbytes >= LEAN_BYTES for t in tensors)
+    for t in ins:
+        if t._array.nbytes >= LEAN_BYTES:
+            return True
+    if out.__class__ is not tuple:
+        return out._array.nbytes >= LEAN_BYTES
+    return any(t._array.nbytes >= LEAN_BYTES for t in out)
 
 
 def _quietly(kernel: Callable[..., Any], *arrays: Any, **params: Any) -> Any:
     """Run a kernel where a user turned NumPy's warnings into errors: values follow IEEE all the same."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # those that SciPy gives in words
-        return kernel(*arrays, **params)
+        return quietly(kernel, *arrays, **params)
 
 
 def record_application(sinks: Any, op: Op, out: Any, ins: tuple[Tensor, ...], params: Any) -> None:
@@ -87,7 +92,10 @@ def record_application(sinks: Any, op: Op, out: Any, ins: tuple[Tensor, ...], pa
         return
     for sink in sinks:
         tracked = sink.tracked
-        need = tuple([i for i, t in enumerate(ins) if t._id in tracked])
+        if len(ins) == 1:
+            need = NEED_0 if ins[0]._id in tracked else ()
+        else:
+            need = tuple([i for i, t in enumerate(ins) if t._id in tracked])
         if need:
             for t in out if out.__class__ is tuple else (out,):
                 if t._array.dtype.kind in "fcV":
@@ -249,11 +257,7 @@ def apply_op(op: Op, ins: tuple[Tensor, ...], params: dict[str, Any]) -> Any:
     """Run an op that is given as a value, and record it."""
     arrays = [x._array for x in ins]
     try:
-        if op.warns:
-            with np.errstate(all="ignore"):
-                value = op.kernel(*arrays, **params)
-        else:
-            value = op.kernel(*arrays, **params)
+        value = quietly(op.kernel, *arrays, **params) if op.warns else op.kernel(*arrays, **params)
     except LOUD:
         value = _quietly(op.kernel, *arrays, **params)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words

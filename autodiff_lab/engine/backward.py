@@ -18,6 +18,7 @@ from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.raw_sweep import run_raw
+from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.sweep import Engine, sweep, teller
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from autodiff_lab.engine.tape import GradientTape
 
 DEFAULT = Engine()
+_RAW, _RECORDED = Engine(RAW), Engine(RECORDING)
+FEW_ENTRIES = 100
+"""Shorter tapes are swept before the garbage collector takes any notice."""
 
 
 class UnconnectedGradients(enum.Enum):
@@ -42,6 +46,17 @@ class UnconnectedGradients(enum.Enum):
 
     NONE = "none"
     ZERO = "zero"
+
+
+def asks_for_zeros(unconnected: Any) -> bool:
+    """Whether unconnected gradients are to be zeros."""
+    try:
+        return UnconnectedGradients(unconnected) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected!r}. Try "
+            "UnconnectedGradients.NONE or UnconnectedGradients.ZERO."
+        ) from None
 
 
 class Sweep:
@@ -82,7 +97,10 @@ class Sweep:
             heard = any(sink is not tape or tape._persistent for sink in sinks) if sinks else False
             # In raw arithmetic a bfloat16 scalar and a Python float make a float32; recording ops keep the dtype.
             careful = heard or any(target._array.dtype.kind == "V" for target in targets)
-            engine = Engine(RECORDING if careful else RAW, engine.accumulate, engine.rules)
+            if engine is DEFAULT:
+                engine = _RECORDED if careful else _RAW
+            else:
+                engine = Engine(RECORDING if careful else RAW, engine.accumulate, engine.rules)
         self._raw = engine.ops.raw  # type: ignore[union-attr]
         self._sources, self._reads = sources, tape._watched
         self.adjoints: dict[int, Any] = {}
@@ -92,8 +110,14 @@ class Sweep:
         self._listeners = [s for s in sinks if s.listens] if sinks else []
         self._sweep_id = 0
         flow = self._start_telling(tape, targets, engine) if self._listeners else None
-        keep = {key for source in sources for key in self._keys(source)}
+        keep: set[int] = set()
+        for source in sources:
+            if isinstance(source, Tensor):
+                keep.add(source._id)
+            else:
+                keep.update(self._reads.get(source, ()))
         entries: Any = tape._entries
+        self._length = len(entries)
         if tape._persistent:
             entries = entries[:]
         else:
@@ -159,14 +183,17 @@ class Sweep:
     def __next__(self) -> int:
         cause = CAUSE.get()
         try:
-            with np.errstate(all="ignore"):
-                return next(self._steps)
+            return quietly(next, self._steps)
         finally:
             if CAUSE.get() is not cause:  # a rule raised half way
                 CAUSE.set(cause)
 
     def finish(self) -> None:
         """Run to the end."""
+        if self._length < FEW_ENTRIES:
+            for _ in self:
+                pass
+            return
         be_patient()
         try:
             for _ in self:
@@ -204,12 +231,15 @@ def _conjugate(g: Any) -> Any:
 
 def _added(a: Any, b: Any) -> Any:
     """Add two adjoints, raw or recorded, without a warning where they overflow."""
-    with np.errstate(all="ignore"):
-        return a + b
+    return quietly(add, a, b)
 
 
 def _ones(array: Any) -> Any:
-    return np.ones(array.shape, array.dtype) if array.__class__ is np.ndarray else array.dtype.type(1)
+    if array.__class__ is not np.ndarray:
+        return array.dtype.type(1)
+    ones = np.empty(array.shape, array.dtype)
+    ones.fill(1)
+    return ones
 
 
 def zeros_of(source: Any) -> Tensor:

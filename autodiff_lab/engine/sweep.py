@@ -130,7 +130,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 for i in need:
                     h = rules[i](ops, g, z, a, b)
                     t = ins[i]
-                    if h.__class__ is ranked and h.shape != t._array.shape:
+                    if h.__class__ is ranked and (h if raw else h._array).shape != t._array.shape:
                         h = fit(ops, h, t._array, lead)
                     old = get(t._id)
                     total = adjoints[t._id] = h if old is None else combine(old, h)
@@ -149,7 +149,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 if h is None:
                     continue
                 t = ins[i]
-                if tuple(h.shape[lead:]) != t._array.shape:
+                if (h if raw else h._array).shape[lead:] != t._array.shape:
                     h = fit(ops, h, t._array, lead)
                 old = get(t._id)
                 total = adjoints[t._id] = h if old is None else combine(old, h)

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from autodiff_lab.engine import nest
-from autodiff_lab.engine.backward import DEFAULT, Sweep, UnconnectedGradients, cotangents, zeros_of
+from autodiff_lab.engine.backward import DEFAULT, Sweep, UnconnectedGradients, asks_for_zeros, cotangents, zeros_of
 from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, warn_if_integer
@@ -28,6 +28,7 @@ from autodiff_lab.events import (
     TapeSwitched,
     TensorWatched,
     fresh_id,
+    heard,
     place_now,
     sinks_now,
     tell_listeners,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from autodiff_lab.explain import Explanation
 
 _NOBODY: frozenset[int] = frozenset()
+_NONE = UnconnectedGradients.NONE
 
 
 class GradientTape:
@@ -83,7 +85,7 @@ class GradientTape:
         sinks = sinks_now()
         if any(sink is self for sink in sinks):
             raise TapeMisused("This tape is recording already. Make a second GradientTape for a nested block.")
-        if sinks:
+        if heard():
             tell_listeners(TapeOpened(self._id, self._persistent, place_now(), self._automatic))
         SINKS.set((*sinks, self))
         if not self._open:
@@ -96,7 +98,7 @@ class GradientTape:
         if self._open:
             self._open = False
             be_usual()
-        if sinks_now():
+        if heard():
             tell_listeners(TapeClosed(self._id))
 
     def stop_recording(self) -> AbstractContextManager[None]:
@@ -158,7 +160,7 @@ class GradientTape:
                     f"watch: {source!r} is a {type(source).__name__}, which is converted anew at each use and so "
                     "cannot be a source. Try x = lab.constant(...), tape.watch(x), and use x."
                 )
-            if sinks_now():
+            if heard():
                 tell_listeners(TensorWatched(self._id, source._id, place_now()))
 
     def note(self, event: Any, tensor: Tensor, how: str) -> None:
@@ -235,19 +237,14 @@ class GradientTape:
         ShapeMismatch
             If a cotangent has not its target's shape.
         """
-        try:
-            unconnected = UnconnectedGradients(unconnected_gradients)
-        except ValueError:
-            raise ValueError(
-                f"Unknown value for unconnected_gradients: {unconnected_gradients!r}. Try "
-                "UnconnectedGradients.NONE or UnconnectedGradients.ZERO."
-            ) from None
+        zero = unconnected_gradients is not _NONE and asks_for_zeros(unconnected_gradients)
         leaves, rebuild = nest.flatten(sources)
         targets = self._targets(target)
-        run = self._begin(targets, leaves, cotangents(targets, output_gradients), engine=engine)
+        seeds = cotangents(targets, output_gradients)
+        run = self._begin(targets, leaves, seeds, engine=engine)
         run.finish()
         results = run.results()
-        if unconnected is UnconnectedGradients.ZERO:
+        if zero:
             results = [zeros_of(s) if r is None else r for r, s in zip(results, leaves, strict=True)]
         return rebuild(results)
 
@@ -335,6 +332,8 @@ class GradientTape:
 
     def _targets(self, target: Any) -> list[Tensor]:
         """Targets as tensors; a variable stands for its present read."""
+        if target.__class__ is Tensor:
+            return [target]
         return [
             convert(leaf) if not isinstance(leaf, Variable) else self._read_inside(leaf)
             for leaf in nest.flatten(target)[0]

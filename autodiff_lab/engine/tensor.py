@@ -98,7 +98,7 @@ class Tensor(Identified, Operators):
     @property
     def shape(self) -> TensorShape:
         """Length of each axis."""
-        return TensorShape(self._array.shape)
+        return tuple.__new__(TensorShape, self._array.shape)  # whole numbers already; rules ask often
 
     @property
     def dtype(self) -> DType:

@@ -14,6 +14,7 @@ from autodiff_lab.events.listener import (
     Sink,
     active,
     fresh_id,
+    heard,
     name_scope,
     observing,
     place_now,
@@ -47,6 +48,6 @@ __all__ = [
     "CAUSE", "EVERYTHING", "Event", "GradientFlowed", "Identified", "Late", "Listener", "Observer", "OpApplied",
     "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "SweepEnded", "SweepStarted", "TapeClosed",
     "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorWatched", "VariableAssigned", "active", "fresh_id",
-    "name_scope", "observing", "place_now", "sinks_now", "tell_listeners", "tell_made", "tell_peek",
+    "heard", "name_scope", "observing", "place_now", "sinks_now", "tell_listeners", "tell_made", "tell_peek",
     "trace_now",
 ]

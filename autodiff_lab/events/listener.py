@@ -230,6 +230,14 @@ def active(sink: Any) -> Generator[Any]:
         SINKS.set(tuple(s for s in sinks_now() if s is not sink))
 
 
+def heard() -> bool:
+    """Whether any listener of this thread or task would hear of an event; tapes are none."""
+    for sink in sinks_now():  # noqa: SIM110 - a generator would take longer than the rest
+        if sink.listens:
+            return True
+    return False
+
+
 def tell_listeners(event: Any) -> None:
     """Hand an event to every listener of this thread or task."""
     for sink in sinks_now():

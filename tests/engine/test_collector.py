@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab.engine.backward import FEW_ENTRIES
 from autodiff_lab.engine.collector import DEFAULTS, RAISED
 
 USUAL = DEFAULTS[0]
@@ -53,6 +54,8 @@ def test_it_is_raised_during_the_sweep_and_comes_back_when_a_rule_raises() -> No
         with lab.GradientTape() as tape:
             tape.watch(x)
             y = lab.sin(x)
+            for _ in range(FEW_ENTRIES):
+                y = y + x
         try:
             tape.gradient(y, x, engine=lab.Engine(rules={"sin": (rule,)}))
         except ArithmeticError:

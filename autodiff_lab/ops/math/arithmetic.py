@@ -115,7 +115,9 @@ def _power_slope(x: Any, y: Any, order: int) -> Any:
         return factor * x
     value = factor * _power(x, y - order)
     flat = factor == 0  # there the power may be infinite, and the slope is still 0
-    return np.where(flat, value.dtype.type(0), value)[()] if np.any(flat) else value
+    if not (flat.any() if flat.__class__ is np.ndarray else flat):
+        return value
+    return np.where(flat, value.dtype.type(0), value)[()]
 
 
 def _power_slope_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any, order: int) -> Any:
