@@ -11,7 +11,6 @@ from __future__ import annotations
 import collections
 import enum
 import functools
-import operator
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -42,6 +41,16 @@ class _Name:
         return (self.scope.get(self.name),)
 
 
+class _Bytes:
+    """How to look at the numbers of a small array."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __call__(self) -> tuple[Any, ...]:
+        return (self.array.tobytes(),)
+
+
 class Surroundings:
     """What `function` sees, as it is now; `objects` are arguments that are kept as they are.
 
@@ -67,15 +76,19 @@ class Surroundings:
 
     def _written(self) -> Callable[[], bool]:
         """The check as one expression: it runs before every call of a compiled function."""
-        scope: dict[str, Any] = {"same": _identical}
+        scope: dict[str, Any] = {"id": id, "map": map}
         tests: list[str] = []
         for n, (_, look, held) in enumerate(self._parts):
             scope[f"look{n}"], scope[f"held{n}"] = look, held
             if isinstance(look, _Name):
                 scope[f"scope{n}"], scope[f"held{n}"] = look.scope, held[0] if held else scope
                 tests.append(f"scope{n}.get({look.name!r}) is held{n}")
-            else:
-                tests.append(f"same(look{n}(), held{n})")
+            elif isinstance(look, _Bytes):
+                scope[f"look{n}"], scope[f"held{n}"] = look.array, held[0]
+                tests.append(f"look{n}.tobytes() == held{n}")
+            else:  # what was held is kept alive by its part, so that its ids are not used again
+                scope[f"held{n}"] = [*map(id, held)]
+                tests.append(f"[*map(id, look{n}())] == held{n}")
         text = f"lambda: {' and '.join(tests) or 'True'}"
         return eval(text, scope)
 
@@ -133,10 +146,7 @@ class Surroundings:
     def _array(self, name: str, value: Any) -> None:
         """An array that Python code may read numbers from; a large one is data, which enters as an argument."""
         if value.size <= _LARGEST and value.dtype.kind in "biufc":
-
-            def look() -> tuple[Any, ...]:
-                return (sys.intern(value.tobytes().hex()),)
-
+            look = _Bytes(value)
             self._parts.append((f"{name} (array)", look, look()))
 
     def _object(self, name: str, value: Any) -> None:
@@ -255,4 +265,5 @@ def _data(item: Any) -> bool:
 
 
 def _identical(now: tuple[Any, ...], then: tuple[Any, ...]) -> bool:
-    return len(now) == len(then) and all(map(operator.is_, now, then))
+    pairs = zip(now, then, strict=False)
+    return len(now) == len(then) and all(a is b or (a.__class__ is bytes and a == b) for a, b in pairs)
