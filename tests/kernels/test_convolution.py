@@ -127,6 +127,17 @@ def test_nothing_to_compute_is_left_to_numpy(shape: tuple[int, ...]) -> None:
             np.testing.assert_array_equal(kernel(name)(*arrays, **params), getattr(reference, name)(*arrays, **params))
 
 
+def test_shapes_that_do_not_fit_are_refused_and_not_read_beyond_their_end() -> None:
+    how = {"strides": (1, 1), "padding": ((0, 0), (0, 0)), "dilations": (1, 1)}
+    x, w, g = np.zeros((2, 5, 5, 2)), np.zeros((3, 3, 2, 4)), np.zeros((2, 3, 3, 4))
+    assert compiled("convolve", x, w[:, :, :1], **how) is NotImplemented
+    assert compiled("convolve_input", g[..., :3], w, shape=x.shape, **how) is NotImplemented
+    assert compiled("convolve_input", g, w, shape=(2, 9, 9, 2), **how) is NotImplemented
+    assert compiled("convolve_input", g[:1], w, shape=x.shape, **how) is NotImplemented
+    assert compiled("convolve_filter", x, g[:1], window=(3, 3), **how) is NotImplemented
+    assert compiled("convolve_filter", x, g, window=(2, 2), **how) is NotImplemented
+
+
 def test_the_number_of_threads_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     x, w = rng.standard_normal((37, 16, 16, 16)).astype("f4"), rng.standard_normal((3, 3, 16, 32)).astype("f4")

@@ -108,6 +108,16 @@ def test_what_is_empty_is_left_to_numpy() -> None:
         assert compiled(name, *arrays, **params) is NotImplemented
 
 
+def test_shapes_that_do_not_fit_are_refused_and_not_read_beyond_their_end() -> None:
+    how = {"strides": (1, 1), "padding": ((0, 0), (0, 0)), "dilations": (1, 1)}
+    x, w, g = np.zeros((2, 5, 5, 2)), np.zeros((3, 3, 2, 2)), np.zeros((2, 3, 3, 4))
+    assert compiled("depthwise", x[..., :1], w, **how) is NotImplemented
+    assert compiled("depthwise_input", g[..., :2], w, shape=x.shape, **how) is NotImplemented
+    assert compiled("depthwise_input", g, w, shape=(2, 5, 5, 4), **how) is NotImplemented
+    assert compiled("depthwise_filter", x, g[..., :3], window=(3, 3), **how) is NotImplemented
+    assert compiled("depthwise_filter", x, g, window=(2, 2), **how) is NotImplemented
+
+
 def test_the_number_of_threads_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     x, w = rng.standard_normal((37, 32, 32, 16)).astype("f4"), rng.standard_normal((3, 3, 16, 1)).astype("f4")

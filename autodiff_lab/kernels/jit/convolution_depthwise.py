@@ -112,7 +112,7 @@ def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes
     c = w.shape[-2] * w.shape[-1]
     wide, filters = (*x.shape[:-1], c), (*w.shape[:-2], c, c)
     plan = plans.forward(wide, filters, strides, padding, dilations, deep=True) if x.dtype == w.dtype else None
-    if plan is None:
+    if plan is None or x.shape[-1] != w.shape[-2]:
         return NotImplemented
     out = np.empty(plan.out, x.dtype)
     _correlated(plan, _flat(_beside(x, w.shape[-1])), w.reshape(-1, c), out.reshape(-1))
@@ -126,7 +126,8 @@ def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddi
     c = w.shape[-2] * multiple
     wide, filters = (*shape[:-1], c), (*w.shape[:-2], c, c)
     found = plans.backward(g.shape, filters, wide, strides, padding, dilations, deep=True)
-    if found is None or g.dtype != w.dtype or not np.isfinite(w).all():  # zeros around g would make nan of infinity
+    fits = found is not None and g.dtype == w.dtype and shape[-1] == w.shape[-2]
+    if found is None or not fits or not np.isfinite(w).all():  # zeros around g would make nan of infinity
         return NotImplemented
     out = np.empty(wide, g.dtype)
     flat, g, w = out.reshape(-1), _flat(g), w.reshape(-1, c)
@@ -147,7 +148,7 @@ def depthwise_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Pad
     c = g.shape[-1]
     wide = (*x.shape[:-1], c)
     plan = plans.forward(wide, (*window, c, c), strides, padding, dilations, deep=True) if x.dtype == g.dtype else None
-    if plan is None or plan.out != g.shape:
+    if plan is None or plan.out != g.shape or not x.shape[-1] or c % x.shape[-1]:
         return NotImplemented
     multiple = c // x.shape[-1]
     out = np.empty((plan.blocks, *window, x.shape[-1], multiple), x.dtype)

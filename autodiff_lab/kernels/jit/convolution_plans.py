@@ -128,7 +128,7 @@ def _plan(
 
 @lru_cache(maxsize=1024)
 def forward(x: Sizes, w: Sizes, strides: Sizes, padding: Padding, dilations: Sizes, deep: bool = False) -> Plan | None:
-    """The plan of a convolution, and of the gradient by its filter; None if there is nothing to compute.
+    """The plan of a convolution, and of the gradient by its filter; None for shapes that are empty or do not fit.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def forward(x: Sizes, w: Sizes, strides: Sizes, padding: Padding, dilations: Siz
     """
     outs = out_sizes(x[1:-1], w[:-2], strides, padding, dilations)
     c, columns = w[-2:]
-    if min((*x, *w, *outs)) < 1 or len(outs) > 3:
+    if min((*x, *w, *outs)) < 1 or len(outs) > 3 or x[-1] != c:
         return None
     window = _three(w[:-2], 1)
     pads = ((0, 0),) * (3 - len(padding)) + tuple(padding)
@@ -182,7 +182,7 @@ def _phase(n: int, k: int, s: int, low: int, d: int, outs: int, first: int) -> _
 def backward(
     g: Sizes, w: Sizes, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes, deep: bool = False
 ) -> tuple[Plan, ...] | None:
-    """The plans of the gradient by the input, which together write all of it; None if there is nothing to compute.
+    """The plans of the gradient by the input, which together write all of it; None for shapes that do not fit.
 
     Examples
     --------
@@ -191,7 +191,8 @@ def backward(
     [[8, 0], [4]]
     """
     c, columns = w[-1], w[-2]
-    if min((*g, *w, *shape)) < 1 or len(shape) > 5:
+    outs = out_sizes(shape[1:-1], w[:-2], strides, padding, dilations)
+    if min((*g, *w, *shape)) < 1 or len(shape) > 5 or g != (*shape[:1], *outs, c) or shape[-1:] != w[-2:-1]:
         return None
     window = _three(w[:-2], 1)
     pads = ((0, 0),) * (3 - len(padding)) + tuple(padding)
