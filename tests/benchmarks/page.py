@@ -63,7 +63,7 @@ def performance(figures: Figures) -> str:
         times=tables.table(figures, tables.time_cell),
         first_calls=tables.first_calls(figures),
         memory=tables.memory(figures),
-        fallbacks=tables.fallbacks(figures),
+        fallbacks=tables.fallbacks(figures) + tables.dense_instead(figures),
         eager=tables.eager_misses(figures),
         misses=tables.misses(figures),
         probes="\n\n".join(probes),

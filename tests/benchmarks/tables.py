@@ -108,6 +108,14 @@ def fallbacks(figures: Figures) -> str:
     return f"All {len(counts)} compiled cases ran compiled: fallbacks=0 in each."
 
 
+def dense_instead(figures: Figures) -> str:
+    """Who answers with a dense gradient where a sparse one is asked for."""
+    found = [f"In `{case}` {' and '.join(names)} give the whole array, as there is no sparse gradient."
+             for case, row in figures["rows"].items()
+             if (names := [PEERS[peer].title for peer, one in row.items() if one.get("sparse") is False])]  # fmt: skip
+    return "".join(f" {sentence}" for sentence in found)
+
+
 def misses(figures: Figures) -> str:
     """Where this project is behind, said as plainly as where it leads."""
     lines = []

@@ -48,6 +48,8 @@ def first_call(peer: str, case: str, *, checked: bool) -> tuple[dict[str, Any], 
     if checked:
         clock.settle(run)
         row["error"] = check.error(program, library, run, check.oracle(program, data))  # of what is timed
+        if program.sparse:
+            row["sparse"] = library.is_sparse(run()[1])
         if library.fallbacks() is not None:
             row["fallbacks"] = library.fallbacks()
     return row, run

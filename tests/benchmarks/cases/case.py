@@ -47,6 +47,8 @@ class Case:
     """The largest error of an output, relative to its largest magnitude."""
     memory: ClassVar[bool] = False
     """Whether peak memory is a figure of this case."""
+    sparse: ClassVar[bool] = False
+    """Whether a gradient with only some of the rows is what is asked for."""
     layouts: ClassVar[dict[str, dict[str, Callable[[np.ndarray], np.ndarray]]]] = {}
     """Per family, how an output gets back into the common layout."""
 

@@ -14,7 +14,6 @@ class Gather(Case):
 
     name, size = "gather", "4,096 rows of 50,000 × 64, dense gradient"
     outputs = ("value", "dT")
-    sparse = False
 
     def inputs(self, draw: np.random.Generator, *, small: bool) -> Data:
         rows, width, taken = (50, 4, 30) if small else (50_000, 64, 4096)

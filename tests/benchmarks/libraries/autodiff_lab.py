@@ -54,6 +54,9 @@ class Lab(Library):
     def array(self, result: Any) -> Any:
         return self.lab.convert_to_tensor(result).numpy()
 
+    def is_sparse(self, result: Any) -> bool:
+        return isinstance(result, self.lab.IndexedSlices)
+
     def _tensor(self, leaf: Any) -> Any:
         return [self.lab.constant(x) for x in leaf] if isinstance(leaf, list) else self.lab.constant(leaf)
 

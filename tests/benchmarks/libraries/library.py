@@ -44,6 +44,10 @@ class Library:
         """One result as a NumPy array."""
         return np.asarray(result)
 
+    def is_sparse(self, result: Any) -> bool:
+        """Whether a gradient holds only the rows that were used."""
+        return isinstance(result, Rows)
+
     def outputs(self, results: Any) -> list[np.ndarray]:
         """The results of a call as NumPy arrays; lists of arrays are stacked."""
         return [

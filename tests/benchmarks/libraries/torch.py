@@ -55,6 +55,9 @@ class Torch(Library):
         result = result.detach()
         return (result.to_dense() if result.is_sparse else result).numpy()
 
+    def is_sparse(self, result: Any) -> bool:
+        return result.is_sparse
+
     def _constant(self, x: Any) -> Any:
         return self.torch.from_numpy(np.array(x))
 
