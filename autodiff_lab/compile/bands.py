@@ -62,13 +62,26 @@ def _require_finite(flat: Any) -> None:
         raise NotFinite
 
 
+@lru_cache(64)
+def _places(
+    offsets: tuple[int, ...], firsts: tuple[int, ...], lengths: tuple[int, ...], columns: int
+) -> tuple[tuple[slice, bool], ...]:
+    """Where pieces lie in the elements of a stack in a row, and whether one lies there already."""
+    starts = [(first - offset) * columns + first for offset, first in zip(offsets, firsts, strict=True)]
+    slices = [slice(s, s + n * (columns + 1) - columns, columns + 1) for s, n in zip(starts, lengths, strict=True)]
+    return tuple([(place, offsets.index(offsets[n]) < n) for n, place in enumerate(slices)])
+
+
 def _diagonals(*pieces: Any, offsets: tuple[int, ...], firsts: tuple[int, ...], shape: tuple[int, ...]) -> Any:
     whole = np.zeros(shape, pieces[0].dtype)
-    flat, columns = whole.reshape(-1), math.prod(shape[1:])
-    for piece, offset, first in zip(pieces, offsets, firsts, strict=True):
+    flat = whole.reshape(-1)
+    places = _places(offsets, firsts, tuple([piece.size for piece in pieces]), math.prod(shape[1:]))
+    for piece, (place, taken) in zip(pieces, places, strict=True):
         _require_finite(piece)
-        start, step = (first - offset) * columns + first, columns + 1
-        flat[start : start + (piece.size - 1) * step + 1 : step] += piece
+        if taken:
+            flat[place] += piece
+        else:
+            flat[place] = piece
     return whole
 
 
