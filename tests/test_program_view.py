@@ -125,6 +125,30 @@ def test_other_arguments_that_are_refused_do_not_hide_the_program() -> None:
     assert view.why == "Calls with other arguments run eagerly, op by op:"
 
 
+def test_rounds_that_were_found_again_are_one_item() -> None:
+    def grow(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(40):
+                y = lab.sin(y) * 0.5 + x
+        return tape.gradient(y, x)
+
+    function = lab.function(grow)
+    function(lab.constant(0.5))
+    view = program_view(function)
+    ops = [at for at, item in enumerate(view.items) if item.kind == "op"]
+    assert len(ops) < 20
+    assert sum(view.items[at].times for at in ops) == len(function.program.lines)
+    assert all(source < at for at in ops for source in view.items[at].ins)
+    for rows in (view.program, view.source):
+        assert set(ops) <= {at for row in rows for at in row.items}
+    named = {row.items[0]: row.text for row in view.source if len(row.items) == 1 and "  # " in row.text}
+    for at, text in named.items():
+        assert text.strip().startswith(f"{view.items[at].name} = ")
+    assert f"{len(function.program.lines)} ops" in view.sentence(ops[0]) or not NUMBA
+
+
 def test_a_program_of_nothing_and_one_that_is_too_long_are_told() -> None:
     @lab.function(backend="numpy")
     def same(x: Any) -> Any:
@@ -133,10 +157,13 @@ def test_a_program_of_nothing_and_one_that_is_too_long_are_told() -> None:
     same(lab.constant(1.0))
     assert program_view(same).summary().startswith("No op is left")
 
+    kinds = (lab.sin, lab.cos, lab.tanh, lab.exp)
+    drawn = np.random.default_rng(0).integers(0, 4, 1600).tolist()
+
     @lab.function(backend="numpy")
     def long(x: Any) -> Any:
-        for _ in range(900):
-            x = lab.sin(x) + 1.0
+        for k in drawn:
+            x = kinds[k](x)
         return x
 
     long(lab.constant(1.0))

@@ -54,6 +54,11 @@ def text_of(program: Program) -> str:
     return "\n".join([*text, f"return {', '.join(results[:last])}".rstrip()])
 
 
+def numbers_of(program: Program) -> dict[int, str]:
+    """The number of each value in the printed program (``%4``); the rounds of a loop share theirs."""
+    return _numbers(program, _rolled(program))
+
+
 def _rolled(program: Program) -> Roll | None:
     """The program with its loops, None where it is short or has none to speak of."""
     lines = list(program.lines)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import linecache
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.compile.lines import comment
 from autodiff_lab.compile.names import names_of
+from autodiff_lab.compile.printed import numbers_of
 from autodiff_lab.compile.program import shown
 from autodiff_lab.draw.assets import WIDGETS
 from autodiff_lab.draw.page import document
@@ -34,6 +36,7 @@ MOST_ROWS = 1500
 _ASSIGNED = re.compile(r"^\s*([A-Za-z_]\w*(?:, [A-Za-z_]\w*)*),? (?:[-+*/]?=) ")
 _STORED = re.compile(r"^\s*([A-Za-z_]\w*)\[.*?\] [-+*/]?= ")
 _DRESSED = re.compile(r"^(?:out_|part_|total_)?(.*?)(?:_i|_r)?$")
+_HEAD = re.compile(r"(%\d+):")
 _MARK = re.compile(r"^\s*(?:# )?(forward|backward):?$")
 
 
@@ -60,15 +63,15 @@ def program_view(function: Function) -> ProgramView:
     if not function.compiled:
         return ProgramView(name, why=why, reasons=reasons)
     program, source, kernels = function.program, function.source, function.kernels
-    names = names_of(program)
-    items, place = _items(program, names)
+    items, place = _items(program, names_of(program))
     loops = tuple(
-        Loop(kernel.title, kernel.note, tuple(place[line.outs[0]] for line in _members(kernel, program)))
+        Loop(kernel.title, kernel.note, tuple(dict.fromkeys(place[line.outs[0]] for line in _members(kernel, program))))
         for kernel in kernels
     )
+    items, source_rows = _source_rows(source, items, loops)
     inside = {at for loop in loops for at in loop.items}
     calls = sum(item.kind == "op" and at not in inside for at, item in enumerate(items))
-    program_rows, source_rows = _program_rows(program, items, place), _source_rows(source, items, loops)
+    program_rows = _program_rows(program, items, place)
     longest = max(len(program_rows), len(source_rows))
     return ProgramView(
         f"{name}({', '.join(f'{item.name}: {item.shape}' for item in items if item.kind == 'argument')})",
@@ -109,15 +112,31 @@ def _line(place: Place) -> str:
 
 
 def _items(program: Program, names: dict[int, str]) -> tuple[tuple[Item, ...], dict[int, int]]:
-    """The values of a program in the order of its text, and the place of each by its id."""
-    order = [*program.inputs, *program.constants, *(i for line in program.lines for i in line.outs)]
-    place = {i: n for n, i in enumerate(dict.fromkeys(order))}
+    """The values of a program in the order of its text, and the place of each by its id.
+
+    Where the text has loops, the rounds of a loop are one item.
+    """
+    numbers = numbers_of(program)
+    first: dict[str, int] = {}
+    rounds: dict[str, list[int]] = {}
+    for i in dict.fromkeys([*program.inputs, *program.constants, *(i for line in program.lines for i in line.outs)]):
+        if i in numbers:
+            first.setdefault(numbers[i], len(first))
+            rounds.setdefault(numbers[i], []).append(i)
+    place = {i: first[number] for i, number in numbers.items() if number in first}
     files = labels_of({line.place[0] for line in program.lines if line.place})
     made: list[Item] = []
-    for i, at in place.items():
-        value, line, number = program.values[i], program.made_by.get(i), f"%{at}"
+    for number, same in rounds.items():
+        i = same[0]
+        value, line = program.values[i], program.made_by.get(i)
         if line is not None:
-            made.append(_op(line, program, names, place, files, i))
+            ins = program.made_by[same[min(1, len(same) - 1)]].ins
+            # What a round takes from the round before would be an edge to the left, and is not drawn.
+            known = tuple(place[k] for k in ins if place.get(k, len(first)) < first[number])
+            item = Item(
+                "op", line.op.name, names[i], number, value.kind, known, line.cause is not None, times=len(same)
+            )
+            made.append(_told(item, line, comment(line, program, names), files))
         elif i in program.constants:
             made.append(Item("constant", _number(program.constants[i]), names[i], number, value.kind))
         else:
@@ -126,32 +145,19 @@ def _items(program: Program, names: dict[int, str]) -> tuple[tuple[Item, ...], d
     return tuple(made), place
 
 
+def _told(item: Item, line: Line, words: str, files: dict[str, str]) -> Item:
+    """An op with what it does, and where."""
+    where = f"{files[line.place[0]]}, line {line.place[1]}" if line.place else ""
+    text = _line(line.place) if line.place else ""
+    return replace(_worded(item, words), where=where, line=text)
+
+
 def _number(array: Any) -> str:
     """A constant on its node: a number, the number that all elements are, or how many there are."""
     elements = array.reshape(-1)
     if array.shape == () or elements.size == 0:
         return shown(array)
     return f"all {shown(elements[0])}" if (elements == elements[0]).all() else f"{elements.size} numbers"
-
-
-def _op(
-    line: Line, program: Program, names: dict[int, str], place: dict[int, int], files: dict[str, str], value: int
-) -> Item:
-    where = f"{files[line.place[0]]}, line {line.place[1]}" if line.place else ""
-    text = _line(line.place) if line.place else ""
-    words = comment(line, program, names)
-    return Item(
-        "op",
-        line.op.name,
-        names[value],
-        f"%{place[value]}",
-        program.values[value].kind,
-        tuple(place[i] for i in line.ins),
-        line.cause is not None,
-        f"{line.op.name} ({words})" if words != line.op.name and line.cause is not None else words,
-        where,
-        text,
-    )
 
 
 def _members(kernel: Kernel, program: Program) -> list[Line]:
@@ -166,24 +172,20 @@ def _members(kernel: Kernel, program: Program) -> list[Line]:
 
 
 def _program_rows(program: Program, items: Sequence[Item], place: dict[int, int]) -> tuple[Row, ...]:
+    by_number = {item.number: at for at, item in enumerate(items)}
     rows: list[Row] = []
-    results = [place[i] for i in program.results]
     assigned = iter([place[i] for i in program.assigned])
     for text in str(program).split("\n"):
-        found = re.match(r"%(\d+):", text)
-        if found:
-            rows.append(_row(text, _heads(text), items))
+        mark = _MARK.match(text)
+        if mark:
+            rows.append(Row(text, part=mark[1]))
         elif text.startswith("assign "):
             rows.append(Row(text, (next(assigned),)))
         elif text.startswith("return"):
-            rows.append(Row(text, tuple(results)))
+            rows.append(Row(text, tuple(place[i] for i in program.results)))
         else:
-            rows.append(Row(text, part=text.rstrip(":")))
+            rows.append(_row(text, [by_number[number] for number in _HEAD.findall(text.partition(" = ")[0])], items))
     return tuple(rows)
-
-
-def _heads(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r"%(\d+)", text.partition(" = ")[0])]
 
 
 def _row(text: str, speaks_of: Iterable[int], items: Sequence[Item]) -> Row:
@@ -193,30 +195,65 @@ def _row(text: str, speaks_of: Iterable[int], items: Sequence[Item]) -> Row:
     return Row(text, found, part)
 
 
-def _source_rows(source: str, items: Sequence[Item], loops: Sequence[Loop]) -> tuple[Row, ...]:
-    """Each line of the source with the values that it assigns, the call of a loop with all values of the loop."""
+def _source_rows(
+    source: str, items: tuple[Item, ...], loops: Sequence[Loop]
+) -> tuple[tuple[Item, ...], tuple[Row, ...]]:
+    """Each line of the source with the values that it assigns, the call of a loop with all values of the loop.
+
+    Where rounds became a ``for`` the source has names of its own; the items come back with those.
+    """
+    texts = source.rstrip("\n").split("\n")
+    rolled = _rolled_rows(texts, items, loops)
+    named = {at: _named(items[at], texts[n]) for n, found in rolled.items() for at in found}
+    items = tuple(named.get(at, item) for at, item in enumerate(items))
     by_name = {item.name: at for at, item in enumerate(items) if item.kind == "op"}
     called = {loop.title: loop.items for loop in loops}
     within: tuple[int, ...] | None = None  # a loop also has lines that only read what was computed before it
     rows: list[Row] = []
-    for text in source.rstrip("\n").split("\n"):
-        if not text.startswith(" "):
-            within = None
-        mark = _MARK.match(text)
+    for n, text in enumerate(texts):
+        within = within if text.startswith(" ") else None
+        mark, head, call = _MARK.match(text), re.match(r"def (\w+)\(", text), re.search(r" = (\w+)\(", text)
         if mark:
             rows.append(Row(text, part=mark[1]))
-            continue
-        head = re.match(r"def (\w+)\(", text)
-        call = re.search(r" = (\w+)\(", text)
-        for title in (head, call):
-            if title and title[1] in called:
-                within = called[title[1]] if title is head else within
-                rows.append(_row(text, called[title[1]], items))
-                break
+        elif head and head[1] in called:
+            within = called[head[1]]
+            rows.append(_row(text, within, items))
+        elif call and call[1] in called:
+            rows.append(_row(text, called[call[1]], items))
+        elif n in rolled:
+            rows.append(_row(text, rolled[n], items))
         else:
             speaks_of = _assigned(text, by_name)
             rows.append(_row(text, [at for at in speaks_of if within is None or at in within], items))
-    return tuple(rows)
+    return items, tuple(rows)
+
+
+def _rolled_rows(texts: list[str], items: Sequence[Item], loops: Sequence[Loop]) -> dict[int, list[int]]:
+    """By row, the items of pieces in which rounds are a ``for``.
+
+    Program and source are written from the same loops, so their statements come in the same order.
+    """
+    found: dict[int, list[int]] = {}
+    for loop in loops:
+        if all(items[at].times == 1 for at in loop.items):
+            continue
+        start = next((n for n, text in enumerate(texts) if text.startswith(f"def {loop.title}(")), len(texts))
+        end = next((n for n in range(start + 1, len(texts)) if not texts[n].startswith(" ")), len(texts))
+        found |= {n: [] for n in range(start + 1, end)}
+        statements = [n for n in range(start + 1, end) if "  # " in texts[n] and _ASSIGNED.match(texts[n])]
+        if len(statements) == len(loop.items):
+            found |= {n: [at] for n, at in zip(statements, loop.items, strict=True)}
+    return found
+
+
+def _named(item: Item, text: str) -> Item:
+    """An item as the source calls it and speaks of it."""
+    return _worded(replace(item, name=text.partition(" = ")[0].strip()), text.partition("  # ")[2].strip())
+
+
+def _worded(item: Item, words: str) -> Item:
+    whole = f"{item.label} ({words})" if item.backward and words != item.label else words
+    return replace(item, words=whole)
 
 
 def _assigned(text: str, by_name: dict[str, int]) -> list[int]:

@@ -6,6 +6,7 @@ text and says which items it speaks of; that is how the graph, the program and t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -29,6 +30,7 @@ class Item:
     words: str = ""
     where: str = ""
     line: str = ""
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +114,22 @@ class ProgramView:
 
     def summary(self) -> str:
         """Say in two sentences how many ops there are, and as what they run."""
-        ops = [item for item in self.items if item.kind == "op"]
-        back = sum(item.backward for item in ops)
+        ops = [at for at, item in enumerate(self.items) if item.kind == "op"]
+        count, back = self._count(ops), self._count([at for at in ops if self.items[at].backward])
         if not ops:
             return "No op is left to run: the result was there before the call." if self.program else ""
-        forward = f"{counted(len(ops) - back, 'op')} forward" + (f", {back} backward" if back else "")
+        forward = f"{counted(count - back, 'op')} forward" + (f", {back} backward" if back else "")
         calls = [f"{counted(self.calls, 'call')} of NumPy"] if self.calls else []
         if self.loops:
-            sizes = [str(len(loop.items)) for loop in self.loops]
+            sizes = [str(self._count(loop.items)) for loop in self.loops]
             listed = f"{', '.join(sizes[:-1])} and {sizes[-1]}" if len(sizes) > 1 else sizes[0]
             of = f" of {listed} ops" if len(sizes) < 6 else f" of {sum(map(int, sizes))} ops"
-            calls.insert(0, f"{counted(len(self.loops), 'compiled loop')}{of}")
-        return f"{forward}. {'It runs' if len(ops) == 1 else 'They run'} as {' and '.join(calls)}."
+            word = "compiled loop" if all("loop" in loop.title for loop in self.loops) else "compiled piece"
+            calls.insert(0, f"{counted(len(self.loops), word)}{of}")
+        return f"{forward}. {'It runs' if count == 1 else 'They run'} as {' and '.join(calls)}."
+
+    def _count(self, items: Sequence[int]) -> int:
+        return sum(self.items[at].times for at in items)
 
     def sentence(self, at: int) -> str:
         """Say what an item is in one line, and what else is known of it in a second."""
@@ -132,9 +138,10 @@ class ProgramView:
         if item.kind != "op":
             return f"{called}: {item.kind}\n{item.shape}"
         told = [f"{called}: {item.words}", item.shape, "backward" if item.backward else "forward"]
+        told += [f"in {item.times} rounds"] if item.times > 1 else []
         loop = self.loop_of(at)
         if loop >= 0:
-            told.append(f"one of {counted(len(self.loops[loop].items), 'op')} in {self.loops[loop].title}")
+            told.append(f"one of {counted(self._count(self.loops[loop].items), 'op')} in {self.loops[loop].title}")
         else:
             told.append("runs by itself")
         if item.where:
@@ -145,7 +152,7 @@ class ProgramView:
         """Say what became one loop."""
         loop = self.loops[at]
         names = ", ".join(self.items[i].label for i in loop.items[:12]) + (", …" if len(loop.items) > 12 else "")
-        return f"{loop.title}: {loop.note or counted(len(loop.items), 'op')}\n{names}"
+        return f"{loop.title}: {loop.note or counted(self._count(loop.items), 'op')}\n{names}"
 
     def account(self) -> str:
         """What a text shows in place of the views: the program, or why there is none; the same on every machine."""

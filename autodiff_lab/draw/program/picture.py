@@ -83,7 +83,7 @@ def _name(item: Item) -> str:
 
 
 def _second(item: Item) -> str:
-    return f"{item.number} {item.shape}"
+    return f"{item.number} {item.shape}" + (f" ×{item.times}" if item.times > 1 else "")
 
 
 def picture(view: ProgramView, themed: bool = True, theme: str = "auto") -> tuple[str, float, float]:

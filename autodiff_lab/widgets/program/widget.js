@@ -12,6 +12,8 @@ import { NOTHING, followed, itemsOf, loopOf, markOf, nextLoop, walked } from "./
 
 const SVG_TYPE = "image/svg+xml";
 const ZOOM_STEP = 1.25;
+/** Kept free around what is marked, in pixels. */
+const ROOM = 48;
 /** Smaller text is not read. */
 const SMALLEST = 0.8;
 let programsShown = 0;
@@ -148,14 +150,16 @@ class ProgramPanels {
       if (list.scrollTop > top) list.scrollTop = top;
       else if (list.scrollTop < bottom) list.scrollTop = bottom;
     }
-    const node = this.drawing?.querySelector(".lab-node.now");
-    if (!node) return;
-    const [box, frame] = [node.getBoundingClientRect(), this.stage.getBoundingClientRect()];
-    const room = 48;
-    if (box.left < frame.left + room) this.stage.scrollLeft -= frame.left + room - box.left;
-    else if (box.right > frame.right - room) this.stage.scrollLeft += box.right - frame.right + room;
-    if (box.top < frame.top + room) this.stage.scrollTop -= frame.top + room - box.top;
-    else if (box.bottom > frame.bottom - room) this.stage.scrollTop += box.bottom - frame.bottom + room;
+    const nodes = [...this.drawing?.querySelectorAll(".lab-node.now") ?? []].map((node) => node.getBoundingClientRect());
+    if (!nodes.length) return;
+    const frame = this.stage.getBoundingClientRect();
+    const whole = around(nodes);
+    const fits = whole.right - whole.left < frame.width - 2 * ROOM && whole.bottom - whole.top < frame.height - 2 * ROOM;
+    const box = fits ? whole : nodes[0];
+    if (box.left < frame.left + ROOM) this.stage.scrollLeft -= frame.left + ROOM - box.left;
+    else if (box.right > frame.right - ROOM) this.stage.scrollLeft += box.right - frame.right + ROOM;
+    if (box.top < frame.top + ROOM) this.stage.scrollTop -= frame.top + ROOM - box.top;
+    else if (box.bottom > frame.bottom - ROOM) this.stage.scrollTop += box.bottom - frame.bottom + ROOM;
   }
 
   /** The items under a pointer. @param {EventTarget | null} target @returns {number[]} */
@@ -186,7 +190,7 @@ class ProgramPanels {
     const [width, height] = ["width", "height"].map((side) => Number(this.drawing?.getAttribute(`data-${side}`) ?? this.drawing?.getAttribute(side)));
     this.drawing.setAttribute("data-width", String(width));
     this.drawing.setAttribute("data-height", String(height));
-    this.scale = Math.min(Math.max(scale || Math.max(SMALLEST, Math.min(1, (this.stage.clientWidth - 2) / width)), 0.3), 3);
+    this.scale = Math.min(Math.max(scale || Math.max(SMALLEST, Math.min(1, (this.stage.clientWidth - 2) / width)), 0.1), 3);
     this.drawing.setAttribute("width", String(width * this.scale));
     this.drawing.setAttribute("height", String(height * this.scale));
     this.reveal();
@@ -227,6 +231,14 @@ function reasonsOf(facts) {
     if (where) made.append(element("p", { class: "place" }, element("span", {}, where), line && element("code", {}, line)));
   }
   return made;
+}
+
+/** The box around some boxes. @param {DOMRect[]} boxes */
+function around(boxes) {
+  return {
+    left: Math.min(...boxes.map((box) => box.left)), right: Math.max(...boxes.map((box) => box.right)),
+    top: Math.min(...boxes.map((box) => box.top)), bottom: Math.max(...boxes.map((box) => box.bottom)),
+  };
 }
 
 /** A line of text with its comment in a quieter ink. @param {string} text @returns {Node[]} */
