@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
-
-import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
@@ -23,8 +22,10 @@ def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _transpose(x: Any, perm: tuple[int, ...]) -> Any:
-    extra = np.ndim(x) - len(perm)  # leading axes of a stack stay where they are
-    return np.transpose(x, (*range(extra), *(p + len(perm) + extra for p in perm)))
+    extra = x.ndim - len(perm)  # leading axes of a stack stay where they are
+    if not extra:
+        return x.transpose(perm)
+    return x.transpose((*range(extra), *(p + len(perm) + extra for p in perm)))
 
 
 transpose_to = general(
@@ -40,7 +41,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     size = x._array.size
     if wanted.count(-1) > 1:
         raise InvalidArgumentError(f"reshape: only one length may be -1, got {wanted}")
-    known = int(np.prod([n for n in wanted if n != -1]))
+    known = math.prod([n for n in wanted if n != -1])
     fits = size % known == 0 if -1 in wanted and known else size == known
     if not fits:
         raise ShapeMismatch(
