@@ -19,7 +19,8 @@ import numpy as np
 from autodiff_lab.kernels.jit.compiling import Loop, loop, override, row_major
 from autodiff_lab.kernels.jit.softmax import room
 from autodiff_lab.kernels.jit.vector_maths import larger, smaller
-from autodiff_lab.kernels.jit.vector_maths_rows import largest_or_nan, least_or_nan, sum_of, totals_of_rows
+from autodiff_lab.kernels.jit.vector_maths_extremes import largest_or_nan, least_or_nan
+from autodiff_lab.kernels.jit.vector_maths_rows import sum_of, totals_of_rows
 from autodiff_lab.kernels.threads import spread
 
 Axes = tuple[int, ...]

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.jit.compiling import loop, override, row_major
+from autodiff_lab.kernels.jit.vector_maths_below import exponential
 from autodiff_lab.kernels.jit.vector_maths_rows import (
-    exponential,
     exps_of_rows,
     rows_together,
     sum_of,
