@@ -185,6 +185,12 @@ def _choose() -> Choice:
     return Choice(second, own, "they use AVX-512, NumPy's do not")
 
 
+def numpy_suits() -> bool:
+    """Whether NumPy's library, as far as it is known, runs kernels that use AVX-512."""
+    own = chosen().own
+    return own is not None and own.suits
+
+
 def routine(dtype: Any) -> Routine | None:
     """Return where the matrix product of the best library begins, for Numba kernels that call it by its address.
 

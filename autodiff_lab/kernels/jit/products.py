@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.blas import PER_WORK
+from autodiff_lab.kernels.blas import PER_WORK, numpy_suits
 from autodiff_lab.kernels.jit.compiling import loop, override
 from autodiff_lab.kernels.jit.tiles import ROWS, WIDTH_BYTES, copy_width, tile_of_one, tile_of_rows
 from autodiff_lab.kernels.libraries import has_wide_registers
@@ -29,6 +29,8 @@ DEPTH = 1024
 """Steps of depth in one block."""
 FEW_ROWS = 96
 """Rows up to which copying a strip costs more than reading it where it lies."""
+MANY_ROWS = 256
+"""Rows from which on arranging a right operand that lies transposed is a small part of the work."""
 FAR_BYTES = 4096
 """Rows of the right operand that lie this far apart fight for the same places in the cache."""
 WORTH_A_THREAD = 1 << 21
@@ -82,9 +84,10 @@ def _sample(work: int, dtype: Any) -> tuple[Any, Any]:
 
 @override(_multiply, dtypes=("float32", "float64") if has_wide_registers() else (), sample=_sample)
 def matmul(x: Any, y: Any) -> Any:
-    """Products of two matrices, or of a stack of rows and one matrix, whose right operand has its rows in order.
+    """Products of two matrices, or of a stack of rows and one matrix.
 
-    Shapes that leave much of a tile empty are declined.
+    Shapes that leave much of a tile empty are declined, and a right operand whose rows are not in order unless many
+    rows make up for arranging it, and NumPy's library does not do that as well.
     """
     if y.ndim != 2 or x.ndim < 2 or x.dtype is not y.dtype:
         return NotImplemented
@@ -92,7 +95,7 @@ def matmul(x: Any, y: Any) -> Any:
         return NotImplemented
     k, n = y.shape
     width = WIDTH_BYTES // x.itemsize
-    if x.shape[-1] != k or k < ROWS or n < width or y.strides[1] != x.itemsize or (n % width and n < 8 * width):
+    if x.shape[-1] != k or k < ROWS or n < width or (n % width and n < 8 * width):
         return NotImplemented
     if not (x.flags.aligned and y.flags.aligned):
         return NotImplemented
@@ -103,6 +106,8 @@ def matmul(x: Any, y: Any) -> Any:
         return made if made is NotImplemented else made.reshape(*x.shape[:-1], n)
     m = x.shape[0]
     if m < ROWS or (m % ROWS and m < 8 * ROWS):
+        return NotImplemented
+    if y.strides[1] != x.itemsize and (m < MANY_ROWS or numpy_suits()):
         return NotImplemented
     out = np.empty((m, n), x.dtype)
     run = _multiply[x.dtype]
