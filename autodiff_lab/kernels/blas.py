@@ -1,13 +1,13 @@
-"""Matrix products with the BLAS that suits the CPU; the kernel under `matmul`, and an address for Numba kernels.
+"""Matrix products by the fastest means at hand; the kernel under `matmul`, and an address for Numba kernels.
 
 NumPy multiplies, and its OpenBLAS picks the kernels that suit the CPU.  Where it picked some that leave AVX-512 idle,
 large products of float32 and float64 go to a second OpenBLAS, if the wheel ``scipy-openblas32`` is installed (the extra
-``blas`` brings it).  The choice hangs on these facts and on no measurement, so a machine gives the same bits each time.
-It is made at the first large product; importing this module loads nothing.
+``blas`` brings it).  Between the libraries facts choose and no measurement, at the first large product; importing this
+module loads nothing.  Beside them stands an override like those of other heavy ops: `kernels.jit.products`.
 
-A user who sets ``OPENBLAS_CORETYPE`` has chosen OpenBLAS's kernels, and they are used.  ``AUTODIFF_LAB_BLAS`` in the
-environment goes further: ``numpy`` keeps every product with NumPy, ``second`` takes the second library in spite of
-``OPENBLAS_CORETYPE``.  `describe` tells what was chosen and why.
+A user who sets ``OPENBLAS_CORETYPE`` has chosen OpenBLAS's kernels, and no second library replaces them.
+``AUTODIFF_LAB_BLAS`` in the environment goes further: ``numpy`` keeps every product with NumPy, ``second`` takes the
+second library in spite of ``OPENBLAS_CORETYPE``.  `describe` tells what was chosen and why.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from autodiff_lab.kernels.choose import CHOSEN, Chosen
+from autodiff_lab.kernels.choose import CHOSEN, Chosen, numba_is_there
 
 if TYPE_CHECKING:
     from autodiff_lab.kernels.libraries import Library
@@ -235,9 +235,17 @@ def describe() -> str:
     choice = chosen()
     own = f"NumPy's OpenBLAS {choice.own.version} ({choice.own.core} kernels)" if choice.own else "NumPy's BLAS"
     if choice.second is None:
-        return f"all products run on {own}: {choice.why}"
+        return f"products run on {own}: {choice.why}{_beside()}"
     second = f"a second OpenBLAS, {choice.second.version} ({choice.second.core} kernels: {choice.why})"
-    return f"large products run on {second}; the others on {own}"
+    return f"large products run on {second}; the others on {own}{_beside()}"
+
+
+def _beside() -> str:
+    from autodiff_lab.kernels.libraries import has_wide_registers
+
+    if _WISH == "numpy" or not numba_is_there() or not has_wide_registers():
+        return ""
+    return "; large ones on a kernel of our own where it is faster"
 
 
 def _after_fork() -> None:
