@@ -57,7 +57,7 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
                     old = get(key)
                     if old is None:
                         adjoints[key] = h
-                    elif old.__class__ is ndarray:
+                    elif old.__class__ is ndarray and old.nbytes >= IN_PLACE_BYTES:
                         adjoints[key] = _total(own, key, old, h, op.elementwise and h is not g)
                     else:
                         adjoints[key] = old + h
@@ -74,7 +74,7 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
             old = get(key)
             if old is None:
                 adjoints[key] = h
-            elif old.__class__ is ndarray:
+            elif old.__class__ is ndarray and old.nbytes >= IN_PLACE_BYTES:
                 adjoints[key] = _total(own, key, old, h, op.elementwise and h is not g)
             else:
                 adjoints[key] = old + h
@@ -87,7 +87,12 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
                     h = fit(ops, h, t._array, lead)
                 key = t._id
                 old = get(key)
-                adjoints[key] = h if old is None else _total(own, key, old, h, False)
+                if old is None:
+                    adjoints[key] = h
+                elif old.nbytes < IN_PLACE_BYTES:
+                    adjoints[key] = old + h
+                else:
+                    adjoints[key] = _total(own, key, old, h, False)
     return
     yield  # a generator like `sweep.sweep`
 
@@ -98,7 +103,7 @@ def _total(own: set[int], key: int, old: Any, h: Any, fresh: bool) -> Any:
     An adjoint so far does if it is a sum that was made here: rules get it only when all shares have come.  A share does
     if it is `fresh`: an elementwise rule made it and gave it to nobody else.  A view never does.
     """
-    if old.nbytes < IN_PLACE_BYTES or h.__class__ is not ndarray or h.dtype != old.dtype or h.shape != old.shape:
+    if h.__class__ is not ndarray or h.dtype != old.dtype or h.shape != old.shape:
         return old + h
     if key in own:
         old += h
