@@ -1,22 +1,17 @@
 """What the lessons use beside the package itself: predictions that open a picture, and checks that answer kindly.
 
 A door: it imports what it presents.  `predict` makes the widgets (`prediction`), checks answer with a `CheckResult`
-(`result`) whose code is an entry of `CODES` (`codes`), and what a learner wrote runs under `attempt`.  There is one
-module for the checks of each lesson.
+(`result`) whose code is an entry of `CODES` (`codes`), and what a learner wrote runs under `attempt`.  There is a
+module or two for the checks of each lesson.
 """
 
 from autodiff_lab.lessons.codes import CODES, Misconception
-from autodiff_lab.lessons.compiling import (
-    check_checkpoints,
-    check_compiled,
-    check_one_program,
-    check_pays,
-    check_total,
-    check_traffic,
-)
+from autodiff_lab.lessons.compiling import check_checkpoints, check_compiled, check_one_program
+from autodiff_lab.lessons.costs import check_pays, check_total, check_traffic
 from autodiff_lab.lessons.curvature import check_derivative, check_hessian, check_hvp, check_mixed, check_newton
 from autodiff_lab.lessons.gradients import check_gradients
-from autodiff_lab.lessons.measuring import Traffic, memory_line, once, run_chain, seconds, times, traffic
+from autodiff_lab.lessons.measuring import Traffic, once, seconds, times, traffic
+from autodiff_lab.lessons.memory import memory_line, run_chain
 from autodiff_lab.lessons.pictures import Picture, derivatives, jacobian_map, matmul_map, tape_frames
 from autodiff_lab.lessons.prediction import Prediction, Unlocked, predict
 from autodiff_lab.lessons.products import check_matmul_vjp, check_modes, check_own_slope, check_sizes, check_vjp
@@ -27,11 +22,48 @@ from autodiff_lab.lessons.result import CheckResult
 from autodiff_lab.lessons.taping import check_entries, check_off_the_record
 
 __all__ = [
-    "CODES", "BackwardPuzzle", "CheckResult", "Misconception", "Picture", "Prediction", "Traffic", "Unlocked",
-    "backward_puzzle", "check_average_rate", "check_checkpoints", "check_compiled", "check_derivative",
-    "check_entries", "check_gradients", "check_hessian", "check_hvp", "check_interval", "check_matmul_vjp",
-    "check_meeting", "check_mixed", "check_modes", "check_newton", "check_off_the_record", "check_one_program",
-    "check_own_slope", "check_pays", "check_rate_from_table", "check_repair", "check_sizes", "check_total",
-    "check_traffic", "check_vjp", "derivatives", "jacobian_map", "matmul_map", "memory_line", "once", "predict",
-    "run_chain", "seconds", "tape_frames", "times", "traffic",
+    "CODES",
+    "BackwardPuzzle",
+    "CheckResult",
+    "Misconception",
+    "Picture",
+    "Prediction",
+    "Traffic",
+    "Unlocked",
+    "backward_puzzle",
+    "check_average_rate",
+    "check_checkpoints",
+    "check_compiled",
+    "check_derivative",
+    "check_entries",
+    "check_gradients",
+    "check_hessian",
+    "check_hvp",
+    "check_interval",
+    "check_matmul_vjp",
+    "check_meeting",
+    "check_mixed",
+    "check_modes",
+    "check_newton",
+    "check_off_the_record",
+    "check_one_program",
+    "check_own_slope",
+    "check_pays",
+    "check_rate_from_table",
+    "check_repair",
+    "check_sizes",
+    "check_total",
+    "check_traffic",
+    "check_vjp",
+    "derivatives",
+    "jacobian_map",
+    "matmul_map",
+    "memory_line",
+    "once",
+    "predict",
+    "run_chain",
+    "seconds",
+    "tape_frames",
+    "times",
+    "traffic",
 ]
