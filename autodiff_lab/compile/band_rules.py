@@ -27,10 +27,9 @@ def _scaled(walk: Walk, line: Line) -> Band | None:
     factor = walk.column_operand(other, stack, line)
     if factor is None:
         return None
-    band, pieces = walk.band(stack, line), []
+    band, pieces = walk.full(stack, line), []
     for piece in band.pieces:
-        part = walk.part(factor, piece.first, piece.length, line)
-        ins = (piece.value, part) if stack == a else (part, piece.value)
+        ins = (piece.value, factor) if stack == a else (factor, piece.value)
         pieces.append(piece._replace(value=walk.line(line.op, ins, line, (piece.length,))))
     return band._replace(pieces=tuple(pieces))
 

@@ -4,9 +4,9 @@ A Jacobian begins with the identity: one unit cotangent for each component of th
 columns, slices shift them, so that of an n × n stack n numbers matter.  `stacks` rewrites programs with what is here:
 the description of a band, and the ops that make a stack of it and look whether that is right.
 
-``0 · x`` is nan where x is infinite or nan.  Such an x leaves an infinity or nan on a diagonal, in its column, whatever
-follows; where one is found in a result, `NotFinite` is raised and the call runs on whole stacks.  So results are those
-of the whole stacks, up to the sign of zeros.
+``0 · x`` is nan where x is infinite or nan.  Every column that is scaled has a value in each piece, so such an x leaves
+an infinity or nan there, whatever follows; where one is found in a result, `NotFinite` is raised and the call runs on
+whole stacks.  So results are those of the whole stacks, up to the sign of zeros.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ class NotFinite(Exception):
 
 
 class Piece(NamedTuple):
-    """Values on the diagonal ``row = column - offset``, from column `first` on."""
+    """Values on the diagonal ``row = column - offset``, from column `first` on.
+
+    Where the row is outside of the stack a value stands for the zeros of its column: they too may become nan.
+    """
 
     offset: int
     first: int
@@ -64,24 +67,30 @@ def _require_finite(flat: Any) -> None:
 
 @lru_cache(64)
 def _places(
-    offsets: tuple[int, ...], firsts: tuple[int, ...], lengths: tuple[int, ...], columns: int
-) -> tuple[tuple[slice, bool], ...]:
-    """Where pieces lie in the elements of a stack in a row, and whether one lies there already."""
-    starts = [(first - offset) * columns + first for offset, first in zip(offsets, firsts, strict=True)]
-    slices = [slice(s, s + n * (columns + 1) - columns, columns + 1) for s, n in zip(starts, lengths, strict=True)]
-    return tuple([(place, offsets.index(offsets[n]) < n) for n, place in enumerate(slices)])
+    offsets: tuple[int, ...], firsts: tuple[int, ...], lengths: tuple[int, ...], rows: int, columns: int
+) -> tuple[tuple[slice, slice, bool], ...]:
+    """Of each piece: what of it lies in the stack, where among all elements, and whether a piece lies there already."""
+    made: list[tuple[slice, slice, bool]] = []
+    for n, (offset, first, length) in enumerate(zip(offsets, firsts, lengths, strict=True)):
+        low = max(first, offset)
+        high = max(low, min(first + length, rows + offset))
+        start, step = (low - offset) * columns + low, columns + 1
+        place = slice(start, max(start, start + (high - low - 1) * step + 1), step)
+        made.append((slice(low - first, high - first), place, offset in offsets[:n]))
+    return tuple(made)
 
 
 def _diagonals(*pieces: Any, offsets: tuple[int, ...], firsts: tuple[int, ...], shape: tuple[int, ...]) -> Any:
     whole = np.zeros(shape, pieces[0].dtype)
     flat = whole.reshape(-1)
-    places = _places(offsets, firsts, tuple([piece.size for piece in pieces]), math.prod(shape[1:]))
-    for piece, (place, taken) in zip(pieces, places, strict=True):
+    lengths = tuple([piece.size for piece in pieces])
+    places = _places(offsets, firsts, lengths, shape[0], math.prod(shape[1:]))
+    for piece, (part, place, taken) in zip(pieces, places, strict=True):
         _require_finite(piece)
         if taken:
-            flat[place] += piece
+            flat[place] += piece[part]
         else:
-            flat[place] = piece
+            flat[place] = piece[part]
     return whole
 
 

@@ -176,6 +176,20 @@ class Walk:
         self.bands[value] = band._replace(pieces=tuple(kept.values()))
         return self.bands[value]
 
+    def full(self, value: int, like: Line) -> Band:
+        """A band whose pieces reach over all columns, and do not overlap."""
+        band = self.band(value, like)
+        pieces: list[Piece] = []
+        for p in band.pieces:
+            if p.length != band.columns:
+                items = (("s", p.first, p.first + p.length, None),)
+                params = {"items": items, "shape": (band.columns,)}
+                padded = self.line("unslice", (p.value,), like, (band.columns,), params)
+                p = Piece(p.offset, 0, padded, band.columns)
+            pieces.append(p)
+        self.bands[value] = band._replace(pieces=tuple(pieces))
+        return self.bands[value]
+
     def _merged(self, a: Piece, b: Piece, like: Line) -> Piece:
         """The sum of two pieces of one diagonal."""
         first, last = min(a.first, b.first), max(a.first + a.length, b.first + b.length)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab.compile.bands import DIAGONALS, NotFinite
 
 SIZE = 40
 DRAW = np.random.default_rng(0)
@@ -150,6 +151,37 @@ def test_a_matrix_with_an_infinity_makes_nan_as_the_product_of_stacks_does() -> 
             assert np.allclose(found, expected, rtol=1e-12, atol=1e-14, equal_nan=True)
     assert compiled.fallbacks == 0
     assert "finite" in str(compiled.program)
+
+
+def test_a_column_without_a_diagonal_may_become_nan_too() -> None:
+    """The first column of a shifted stack is all zeros; divided by zero it is all nan, and is added to another."""
+
+    def function(x: Any) -> Any:
+        shifted = x[2:] / x[:-2]
+        return shifted[:-2] * x[2:-2] - shifted[2:] + x[:-4]
+
+    compiled = lab.function(jacobian(function))
+    compiled(V)
+    for place in range(SIZE):
+        for bad in (0.0, np.inf, 1e308):
+            x = VECTOR.copy()
+            x[place] = bad
+            same(jacobian(function), x, compiled)
+
+
+def test_diagonals_that_leave_the_stack_on_either_side() -> None:
+    """Only what lies inside is put there; the rest is looked at and left out."""
+    ones = np.arange(1.0, 6.0)
+    for rows in (1, 2, 5, 7):
+        for offset in range(-8, 8):
+            expected = np.zeros((rows, 5))
+            for column in range(5):
+                if 0 <= column - offset < rows:
+                    expected[column - offset, column] = ones[column]
+            found = DIAGONALS.kernel(ones, offsets=(offset,), firsts=(0,), shape=(rows, 5))
+            assert np.array_equal(found, expected)
+    with pytest.raises(NotFinite):
+        DIAGONALS.kernel(np.array([1.0, np.nan]), offsets=(8,), firsts=(0,), shape=(2, 2))
 
 
 def test_numpy_keeps_every_bit_and_whole_stacks() -> None:
