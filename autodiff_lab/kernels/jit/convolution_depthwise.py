@@ -13,8 +13,7 @@ import numpy as np
 
 from autodiff_lab.kernels.jit import convolution_plans as plans
 from autodiff_lab.kernels.jit.compiling import loop, override, row_major
-from autodiff_lab.kernels.jit.convolution_loops import padded
-from autodiff_lab.kernels.jit.convolution_tiles import BYTES, ROWS, tile_of_channels
+from autodiff_lab.kernels.jit.convolution_tiles import BYTES, ROWS, padded, tile_of_channels
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes
 from autodiff_lab.kernels.threads import spread
 

@@ -15,24 +15,7 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from autodiff_lab.kernels.jit.compiling import loop
-from autodiff_lab.kernels.jit.convolution_tiles import BYTES, ROWS, tile_of_pixels, tile_of_taps
-
-
-@register_jitable
-def padded(x, i, sizes, image) -> int:
-    """Put the i-th image between the zeros of `image`, if it has any; gives where the image begins."""
-    c, depth, height, width = sizes[0], sizes[5], sizes[6], sizes[7]
-    front, top, left, all_height, all_width = sizes[8], sizes[9], sizes[10], sizes[12], sizes[13]
-    line = width * c
-    begin = i * depth * height * line
-    if image.size == 0:
-        return begin
-    for d in range(depth):
-        for h in range(height):
-            place = (((d + front) * all_height + h + top) * all_width + left) * c
-            image[place : place + line] = x[begin : begin + line]
-            begin += line
-    return 0
+from autodiff_lab.kernels.jit.convolution_tiles import BYTES, ROWS, padded, tile_of_pixels, tile_of_taps
 
 
 @register_jitable

@@ -9,9 +9,10 @@ loop by itself; `_Writer` writes it, instruction by instruction, for each number
 - pixels or taps of one channel in each lane, for convolutions that mix no channels: rows are multiplied by vectors.
 
 Columns that do not fill a vector are masked.  Products are added without being rounded first (fused), in the order of
-the terms.
+the terms.  `padded` is here because what loops of several modules call must be known to the store of machine code.
 """
 # pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
+# ruff: noqa: ANN001
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from typing import Any
 from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 
 _has = get_host_cpu_features()
 BYTES = 64 if _has.get("avx512f") else 32 if _has.get("avx2") else 16
@@ -230,3 +231,20 @@ def _tile(kind: str) -> Any:
 
 
 tile_of_pixels, tile_of_taps, tile_of_channels = _tile("pixels"), _tile("taps"), _tile("channels")
+
+
+@register_jitable
+def padded(x, i, sizes, image) -> int:
+    """Put the i-th image between the zeros of `image`, if it has any; gives where the image begins."""
+    c, depth, height, width = sizes[0], sizes[5], sizes[6], sizes[7]
+    front, top, left, all_height, all_width = sizes[8], sizes[9], sizes[10], sizes[12], sizes[13]
+    line = width * c
+    begin = i * depth * height * line
+    if image.size == 0:
+        return begin
+    for d in range(depth):
+        for h in range(height):
+            place = (((d + front) * all_height + h + top) * all_width + left) * c
+            image[place : place + line] = x[begin : begin + line]
+            begin += line
+    return 0
