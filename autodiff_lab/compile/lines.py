@@ -23,10 +23,15 @@ _OPERATORS = {
 _PLAIN = (int, float, str, bool, type(None))
 
 
-def call(line: Line, names: dict[int, str], bound: dict[str, Any]) -> str:
-    """The expression of a line; kernels and parameters that have no literal are put into `bound`."""
+def call(line: Line, names: dict[int, str], bound: dict[str, Any], matrices: bool = False) -> str:
+    """The expression of a line; kernels and parameters that have no literal are put into `bound`.
+
+    `matrices` says that its first input has two axes.
+    """
     args = [names[i] for i in line.ins]
     kernel = line.op.kernel
+    if line.op.name == "transpose" and line.params == {"perm": (-1, -2)} and matrices:
+        return f"{args[0]}.T"  # a view, as the kernel gives, for a tenth of the price
     infix = _OPERATORS.get(kernel)
     if infix is not None and not line.params:
         return infix.format(*args)
@@ -80,7 +85,7 @@ STATIC = frozenset({
     "sparse_softmax_cross_entropy", "softmax_minus_label", "softmax_slope", "log_softmax_slope",
     "softmax_cross_entropy_slope", "sparse_softmax_cross_entropy_slope", "concat", "gather", "scatter_axis",
     "where", "select", "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_slope",
-    "one_hot", "argmax", "argmin", "max_pool",
+    "one_hot", "argmax", "argmin", "max_pool", "extreme_slope",
 })  # fmt: skip
 """Ops whose result has a shape that follows from those of its inputs; all elementwise ones beside these."""
 

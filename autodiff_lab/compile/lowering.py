@@ -1,8 +1,8 @@
 """Lowering: ops that a loop does not know as a whole become lines that it knows, for the back ends that have loops.
 
 A softmax along the last axis is the largest element of each row, exponentials, their sum and a quotient, as its kernel
-computes it.  A reduction of rows of an array that no loop makes gets a line that merely reads the array, so that a loop
-can take it up and go on with what hangs on it.
+computes it; it stays whole where no loop is next to it.  A reduction of rows of an array that no loop makes gets a line
+that merely reads the array, so that a loop can take it up and go on with what hangs on it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any
 from autodiff_lab.compile.program import Line, Program, Value
 from autodiff_lab.compile.regions import REDUCTIONS, SHORTEST_ROW, fusible, reduced
 from autodiff_lab.engine.op import REGISTRY
+
+_FLOATS = ("float32", "float64")
 
 
 def lowered(program: Program) -> Program:
@@ -32,13 +34,16 @@ class _Lowering:
         self.lowered = replace(program, values=self.values)
         self.lines: list[Line] = []
         self.fused: set[int] = set()  # values that a loop may make
+        self.taken_up = {
+            i for line in program.lines if fusible(line, program) or line.op.name in _LOWERED for i in line.ins
+        }
         self.readers: dict[int, int] = {}  # array -> the value of the line that reads it
 
     def run(self) -> Program:
         """Walk."""
         for line in self.program.lines:
             made = _LOWERED.get(line.op.name)
-            if made is not None and self._rows_are_long(line.ins[0], line.params["axis"]):
+            if made is not None and self._rows_are_long(line) and self._has_company(line):
                 made(self, line)
             elif line.op.name in REDUCTIONS and self._of_rows(line):
                 self._keep(line._replace(ins=(self._read(line.ins[0], line),)))
@@ -51,10 +56,18 @@ class _Lowering:
         if fusible(line, self.lowered):
             self.fused.update(line.outs)
 
-    def _rows_are_long(self, value: int, axis: int) -> bool:
-        shape, dtype = self.values[value].shape, self.values[value].dtype
-        many = math.prod(shape[:-1]) > 1 and axis == -1
-        return many and shape[-1] >= SHORTEST_ROW and dtype.name in ("float32", "float64")
+    def _rows_are_long(self, line: Line) -> bool:
+        """Whether an op of rows is one of the last axis, and of whole vectors."""
+        values = [self.values[i] for i in line.ins]
+        shape, dtype = values[-1].shape, values[-1].dtype
+        if line.params.get("axis", -1) != -1 or line.params.get("axes", (-1,)) != (-1,) or len(shape) < 2:
+            return False
+        fits = all(v.shape in (shape, (*shape[:-1], 1)) and v.dtype == dtype for v in values)
+        return fits and math.prod(shape[:-1]) > 1 and shape[-1] >= SHORTEST_ROW and dtype.name in _FLOATS
+
+    def _has_company(self, line: Line) -> bool:
+        """Whether a loop makes what the op takes, or goes on with what it gives; alone its own kernel is as fast."""
+        return not self.fused.isdisjoint(line.ins) or line.outs[0] in self.taken_up
 
     def _of_rows(self, line: Line) -> bool:
         found = reduced(line, self.program)
@@ -62,7 +75,7 @@ class _Lowering:
             return False
         shape, dtype = self.values[line.ins[0]].shape, self.values[line.ins[0]].dtype
         rows, columns = math.prod(shape[: found[1]]), math.prod(shape[found[1] :])
-        return rows > 1 and columns >= SHORTEST_ROW and dtype.name in ("float32", "float64")
+        return rows > 1 and columns >= SHORTEST_ROW and dtype.name in _FLOATS
 
     def _read(self, value: int, line: Line) -> int:
         """The value itself if a loop makes it, else that of a line that reads it."""
@@ -114,8 +127,20 @@ class _Lowering:
         product = self._add("multiply", (grown, total), {}, shape, line)
         self._keep(line._replace(op=REGISTRY["subtract"], ins=(g, product), params={}))
 
+    def extreme_slope(self, line: Line) -> None:
+        """Write g·[x = best] / n, n being how many elements are the best."""
+        g, best, x = line.ins
+        shape = self.values[x].shape
+        up = self._add("not_below", (x, best), {}, shape, line)
+        down = self._add("not_below", (best, x), {}, shape, line)
+        hit = self._add("multiply", (up, down), {}, shape, line)
+        count = self._add("sum", (hit,), {"axes": (-1,), "keepdims": True}, (*shape[:-1], 1), line)
+        part = self._add("divide", (hit, count), {}, shape, line)
+        self._keep(line._replace(op=REGISTRY["multiply"], ins=(g, part), params={}))
+
 
 _LOWERED = {
+    "extreme_slope": _Lowering.extreme_slope,
     "softmax": _Lowering.softmax,
     "log_softmax": _Lowering.softmax,
     "softmax_slope": _Lowering.softmax_slope,

@@ -6,6 +6,7 @@ for reading as much as for running: names from the user's program, the backward 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,9 @@ import numpy as np
 from autodiff_lab.compile.lines import call, comment, has_static_shape
 from autodiff_lab.compile.names import names_of
 from autodiff_lab.compile.program import Line, Program, shown
+
+LARGE = 65_536
+"""Bytes of a value from which on its memory is given back as soon as nothing uses it."""
 
 
 class ShapeChanged(Exception):
@@ -70,12 +74,15 @@ def generate(program: Program, steps: list[Step], names: dict[int, str] | None =
     constants = [line for i in program.constants for line in _constant(program, i, names, bound)]
     body: list[str] = []
     backward = False
-    for step in steps:
+    ends = last_uses(program, steps)
+    for n, step in enumerate(steps):
         is_backward = step.backward if isinstance(step, Kernel) else step.cause is not None
         if is_backward != backward or not body:
             backward = is_backward
             body.append(f"# {'backward' if backward else 'forward'}")
         body += _kernel_step(step, names, bound) if isinstance(step, Kernel) else _line(step, program, names, bound)
+        if n in ends:
+            body.append(f"del {', '.join(names[i] for i in ends[n])}")
     arguments = ", ".join(names[i] for i in program.inputs)
     results = "".join(f"{names[i]}, " for i in program.outputs).strip()
     head = [f"def program({arguments}):", f'    """{_about(program)}"""']
@@ -83,6 +90,20 @@ def generate(program: Program, steps: list[Step], names: dict[int, str] | None =
     kernels = tuple({k.title: k for k in steps if isinstance(k, Kernel)}.values())
     silent = all(isinstance(step, Kernel) for step in steps)
     return Code(_shown(text, kernels), _load("\n".join(text), bound), kernels, silent=silent)
+
+
+def last_uses(program: Program, steps: list[Step]) -> dict[int, list[int]]:
+    """By the number of a step, large values that nothing uses after it: arrays made later take their memory."""
+    last: dict[int, int] = {}
+    for n, step in enumerate(steps):
+        last.update(dict.fromkeys([*step.ins, *step.outs], n))
+    kept = {*program.inputs, *program.outputs, *program.constants}
+    ends: dict[int, list[int]] = {}
+    for i, n in last.items():
+        value = program.values[i]
+        if i not in kept and math.prod(value.shape) * value.dtype.itemsize >= LARGE:
+            ends.setdefault(n, []).append(i)
+    return ends
 
 
 def _about(program: Program) -> str:
@@ -99,7 +120,8 @@ def _constant(program: Program, i: int, names: dict[int, str], bound: dict[str, 
 
 def _line(line: Line, program: Program, names: dict[int, str], bound: dict[str, Any]) -> list[str]:
     outs = ", ".join(names[i] for i in line.outs)
-    text = f"{outs} = {call(line, names, bound)}"
+    matrices = bool(line.ins) and len(program.values[line.ins[0]].shape) == 2
+    text = f"{outs} = {call(line, names, bound, matrices)}"
     made = [f"{text.ljust(44)}  # {comment(line, program, names)}"]
     if not has_static_shape(line):
         made += [f"check({names[i]}, {program.values[i].shape})" for i in line.outs]

@@ -74,6 +74,37 @@ PROGRAM = """
 """
 
 
+LARGE = """
+    import hashlib
+    import numpy as np
+    import autodiff_lab as lab
+    draw = np.random.default_rng(0)
+    x = lab.constant(draw.standard_normal((300, 1100)).astype(np.float32))
+    y = lab.constant(draw.standard_normal(400_001))
+
+    @lab.function
+    def f(x, y):
+        with lab.GradientTape() as tape:
+            tape.watch([x, y])
+            rows = lab.nn.softmax(x * 3.0) * lab.reduce_sum(x, axis=0)
+            value = lab.reduce_sum(lab.sin(x) * rows) + lab.cast(lab.reduce_sum(lab.tanh(y) * y), lab.float32)
+            value = value + lab.reduce_max(x * 2.0) + lab.reduce_mean(lab.exp(x))
+        return [value, *tape.gradient(value, [x, y])]
+
+    f(x, y)
+    found = [t.numpy().tobytes() for t in f(x, y)]
+    assert not f.fallbacks and not f.skipped
+    print(hashlib.sha256(b"".join(found)).hexdigest())
+"""
+
+
+def test_the_number_of_threads_changes_no_bit() -> None:
+    pytest.importorskip("numba", reason="loops need Numba")
+    found = {run(LARGE, {"AUTODIFF_LAB_THREADS": str(n)}).stdout for n in (1, 2, 5)}
+    assert len(found) == 1
+    assert found.pop().strip()
+
+
 def test_generated_modules_are_kept_in_the_cache_folder_and_found_again(tmp_path: Path) -> None:
     pytest.importorskip("numba", reason="generated modules need Numba")
     first = run(PROGRAM, {"AUTODIFF_LAB_CACHE": str(tmp_path)})
@@ -136,3 +167,25 @@ def test_a_users_warnings_as_errors_do_not_matter() -> None:
     """
     done = run(code, {})
     assert done.returncode == 0, done.stderr
+
+
+def test_large_values_are_given_back_as_soon_as_nothing_uses_them() -> None:
+    import tracemalloc
+
+    side = 200
+    weights = lab.constant(np.eye(side, dtype=np.float32))
+
+    def chain(x: Any) -> Any:
+        for _ in range(20):
+            x = lab.tanh(x @ weights)
+        return x
+
+    x = lab.constant(np.ones((side, side), np.float32))
+    for backend in ("numpy", "auto"):
+        compiled = lab.function(chain, backend=backend)
+        compiled(x)
+        tracemalloc.start()
+        compiled(x)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 4 * x.numpy().nbytes
