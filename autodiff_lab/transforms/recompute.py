@@ -15,7 +15,8 @@ from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.events import SINKS, sinks_now
+from autodiff_lab.events import SINKS, sinks_now, trace_now
+from autodiff_lab.ops.array.casting import after
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 
 _LARGE_BYTES = 1 << 16
@@ -82,7 +83,7 @@ def recompute_grad(function: Callable[..., Any]) -> Callable[..., Any]:
         leaves, rebuild = nest.flatten(arguments)
         given = tuple(convert(leaf) for leaf in leaves)
         found = _Reads()
-        SINKS.set((found,))
+        SINKS.set((*[sink for sink in sinks if sink.traces], found))  # a program must be told how the value comes about
         try:
             value = function(*rebuild(list(given)))
         finally:
@@ -112,6 +113,8 @@ def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], cou
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         given = [wrap(a) if ops.raw else a for a in inputs[:count]]
         cotangents = [handed_over(ops, h) for h in (g if isinstance(g, list) else [g])]
+        if trace_now() is not None:  # a program must not merge this time with the first, nor bring it forward
+            given = [after(x, cotangents[0]) for x in given]
         with GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(given)
             tape.watch(variables)

@@ -101,6 +101,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "reciprocal_where_positive": lambda x: np.where(x > 0, 1 / np.abs(x), 0.0),
     # Ops with parameters.
     "identity": lambda x: x,
+    "after": lambda x, y: x,
     "stop_gradient": lambda x: x,
     "cast": lambda x, dtype: x.astype(dtype),
     "cast_to_discrete": lambda x, dtype: x.astype(dtype),
@@ -109,6 +110,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "transpose": lambda x, perm: x.transpose([p + x.ndim for p in perm]),
     "sum": lambda x, axes, keepdims: x.sum(axes, keepdims=keepdims),
     "mean": lambda x, axes, keepdims: np.mean(x, axes, keepdims=keepdims),
+    "extreme_slope": lambda g, best, x, axes: g * (x == best) / (x == best).sum(axes, keepdims=True),
     "max": lambda x, axes, keepdims: x.max(axes, keepdims=keepdims),
     "min": lambda x, axes, keepdims: x.min(axes, keepdims=keepdims),
     "any": lambda x, axes, keepdims: x.any(axes, keepdims=keepdims),

@@ -71,6 +71,16 @@ identity = general(
     doc=doc("The same value as a new tensor.", shapes="x (*s) -> (*s)", dtypes="any", derivative="1",
             example=">>> print(lab.identity([1.0, 2.0]))\nTensor([1. 2.], shape=(2,), dtype=float32)"))
 
+after = general(
+    "after", lambda x, y: x, lambda ops, g, out, x, y: g, None,
+    warns=False, symbol="after", latex="{0}", locals_latex=("1", "0"), sentence="passes {0} on once {1} is there",
+    keeps="nothing",
+    doc="""The first value, and none of the second: in a compiled program it is there when the second is, not sooner.
+
+    The rule of `lab.recompute_grad`, its public function, uses it, so that what is computed again is neither merged
+    with the first time nor brought forward.
+    """)
+
 stop_gradient = general(
     "stop_gradient", lambda x: x, None,
     warns=False, symbol="stop", latex=r"\operatorname{{stop}}({0})", sentence="passes {0} on and stops its gradient",

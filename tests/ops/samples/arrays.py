@@ -10,6 +10,11 @@ def _same(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {}) for s in ((), (3,), (2, 1, 3), (0, 2))]
 
 
+@sampler("after")
+def _after(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s, t), {}) for s, t in (((), ()), ((3,), (2, 2)), ((0, 2), (1,)))]
+
+
 @sampler("cast", "cast_to_discrete")
 def _casts(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {"dtype": "float64"}) for s in ((), (2, 3), (0,))]
@@ -48,6 +53,16 @@ AXES: list[tuple[tuple[int, ...], tuple[int, ...], bool]] = [
 def _sums(rng: np.random.Generator) -> list[Call]:
     empty = [((0, 3), (-1,), False), ((2, 0), (-2,), True)]
     return [(normal(rng, s), {"axes": axes, "keepdims": keep}) for s, axes, keep in AXES + empty]
+
+
+@sampler("extreme_slope")
+def _extreme_slope(rng: np.random.Generator) -> list[Call]:
+    calls: list[Call] = []
+    for shape, axes in (((4,), (-1,)), ((3, 4), (-1,)), ((3, 4), (-2,)), ((2, 3, 4), (-3, -1)), ((3, 4), ())):
+        x = rng.integers(0, 3, shape)  # whole numbers: what they choose does not change smoothly
+        best = x.max(axes, keepdims=True)
+        calls.append(((rng.normal(size=best.shape), best, x), {"axes": axes}))
+    return calls
 
 
 @sampler("max", "min")
