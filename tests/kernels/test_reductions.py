@@ -59,6 +59,20 @@ def test_nan_infinities_and_extremes_agree_with_the_reference(name: str, special
                     agree(name, x, axes=axes, keepdims=False)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_slopes_of_extremes_agree_with_the_reference(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    for shape in ((1,), (5,), (4, 1), (30, 7), (3, 200), (2, 3, 4)):
+        for x in (rng.normal(size=shape), rng.integers(0, 3, shape), np.full(shape, np.nan), np.full(shape, -np.inf)):
+            for _, values in layouts(x.astype(dtype)):
+                best = values.max(-1, keepdims=True)
+                agree("extreme_slope", rng.normal(size=best.shape).astype(dtype), best, values, axes=(-1,))
+                agree("extreme_slope", np.full_like(best, np.inf), best, values, axes=(-1,))
+    x = np.ones((2, 3), dtype)
+    assert declined("extreme_slope", x[:1], x[:1], x, axes=(-2,))
+    assert declined("extreme_slope", x[None, :, :1], x[:, :1], x, axes=(-1,))
+
+
 def test_sums_err_less_than_their_own_precision_adds_up() -> None:
     x = np.full(3_000_000, 0.1, "f")
     ours = CHOSEN["sum"].override()(x, axes=(-1,), keepdims=False)

@@ -194,6 +194,37 @@ def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     return total.astype(x.dtype).reshape(_shape(x, axes, keepdims))[()]
 
 
+@loop("void({t}[::1], {t}[::1], {t}[:,::1], {t}[:,::1], int64, int64)")
+def _row_slopes(g: Any, best: Any, x: Any, made: Any, low: int, high: int) -> None:
+    for i in range(low, high):
+        row, to, top, parts = x[i], made[i], best[i], np.int32(0)
+        for k in range(row.size):
+            parts = np.int32(parts + (np.int32(1) if row[k] == top else np.int32(0)))
+        share, nothing = g[i] * (x.dtype.type(1) / parts), g[i] * (x.dtype.type(0) / parts)
+        share, nothing = x.dtype.type(share), x.dtype.type(nothing)
+        for k in range(row.size):
+            to[k] = share if row[k] == top else nothing
+
+
+def _sample_of_slopes(work: int, dtype: Any) -> Any:
+    best = np.ones((work // 64, 1), dtype)
+    return [best, best, np.ones((work // 64, 64), dtype)], {"axes": (-1,)}
+
+
+@override(_row_slopes, sample=_sample_of_slopes)
+def extreme_slope(g: Any, best: Any, x: Any, axes: Axes) -> Any:
+    """Share cotangents among the best of each row."""
+    kept = (*x.shape[:-1], 1)
+    if axes != (-1,) or not x.size or g.shape != kept or best.shape != kept or g.dtype != x.dtype:
+        return NotImplemented
+    rows, made = row_major(x).reshape(-1, x.shape[-1]), np.empty((x.size // x.shape[-1], x.shape[-1]), x.dtype)
+    shares, tops, run = row_major(g).reshape(-1), row_major(best).reshape(-1), _row_slopes[x.dtype]
+    spread(
+        lambda low, high: run(shares, tops, rows, made, low, high), len(rows), max(1, _WORTH_A_THREAD // len(made[0]))
+    )
+    return made.reshape(x.shape)
+
+
 def _extreme(x: Any, axes: Axes, keepdims: bool, rows: Loop, columns: Loop, together: Any) -> Any:
     if len(axes) == x.ndim or (axes == (-1,) and x.shape[-1] > _AMPLE):
         return NotImplemented  # NumPy is as quick

@@ -28,6 +28,16 @@ def min_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     return np.minimum.reduce(x, axis=axes, keepdims=keepdims)
 
 
+def extreme_slope(g: Any, best: Any, x: Any, axes: Axes) -> Any:
+    """G where x is the best of its axes, in equal parts where several are, else 0; g and best have length 1 there.
+
+    Cotangents may have further axes before those of x.  Where a nan is the best there are no parts: nan.
+    """
+    chosen = (x == best).astype(g.dtype)
+    chosen /= np.add.reduce(chosen, axis=axes, keepdims=True)
+    return g * chosen
+
+
 def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Ln Σ e^x, without overflow; -inf where there is nothing to add up."""
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x

@@ -64,11 +64,16 @@ mean_over = general(
 def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """The share goes to the extreme element, in equal parts where several are equal."""
     best = out if keepdims or not axes else ops.reshape(out, shape=kept_shape(x, axes))
-    chosen = ops.not_below(x, best) * ops.not_below(best, x)
-    parts = ops.sum(chosen, axes=axes, keepdims=True)
-    return _spread(ops, g, out, x, axes, keepdims) * (chosen / parts)
+    return ops.extreme_slope(_spread(ops, g, out, x, axes, keepdims), best, x, axes=axes)
 
 
+extreme_slope = general(
+    "extreme_slope",
+    chosen("extreme_slope", reference.extreme_slope, "reductions.extreme_slope", work=lambda g, best, x, axes: x.size),
+    lambda ops, h, out, g, best, x, axes: ops.extreme_slope(h, best, x, axes=axes), None, None,
+    warns=False, symbol="g·[x = best]", latex=r"{0}\,[{2} = {1}] / n", locals_latex=("[{2} = {1}] / n", "", ""),
+    sentence="gives {0} to the elements of {2} that equal {1}, in equal parts", keeps="inputs",
+    doc="A cotangent for the elements that equal an extreme, shared equally; the rules of `max` and `min` use it.")
 max_over = general(
     "max", _light("max", reference.max_over), _extreme_rule,
     warns=False,
