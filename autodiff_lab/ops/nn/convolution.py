@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 from autodiff_lab.engine.apply import general
@@ -15,6 +16,7 @@ from autodiff_lab.kernels.reference import convolution as kernel
 from autodiff_lab.ops.docs import doc
 
 Sizes = tuple[int, ...]
+Settled = tuple[Sizes, kernel.Padding, Sizes, bool]
 
 
 def _settings(strides: Any, padding: Any, dilations: Any) -> dict[str, Any]:
@@ -95,6 +97,23 @@ def paddings(padding: Any, spatial: Sizes, window: Sizes, strides: Sizes, dilati
     return pairs
 
 
+def settled(spatial: Sizes, window: Sizes, strides: Any, padding: Any, dilations: Any) -> Settled:
+    """Strides, padding and dilations for each axis, and whether the window fits; remembered where they are plain."""
+    if strides.__class__ is dilations.__class__ is int and padding.__class__ is str:
+        return _remembered(spatial, window, strides, padding, dilations)
+    return _settled(spatial, window, strides, padding, dilations)
+
+
+def _settled(spatial: Sizes, window: Sizes, strides: Any, padding: Any, dilations: Any) -> Settled:
+    rank = len(spatial)
+    steps, holes = sizes(strides, rank, "strides"), sizes(dilations, rank, "dilations")
+    around = paddings(padding, spatial, window, steps, holes)
+    return steps, around, holes, min(kernel.out_sizes(spatial, window, steps, around, holes), default=1) > 0
+
+
+_remembered = lru_cache(maxsize=1024)(_settled)
+
+
 def layout(data_format: str | None) -> None:
     """Refuse what is not channels last."""
     if data_format is not None and not (data_format.startswith("N") and data_format.endswith("C")):
@@ -112,12 +131,10 @@ def convolved(name: str, rank: int, input: Any, filters: Any, strides: Any, padd
     if x._array.shape[-1] != w._array.shape[-2]:
         raise ShapeMismatch(f"{name}: the input has {x._array.shape[-1]} channels and the filter takes "
                             f"{w._array.shape[-2]}; shapes {x._array.shape} and {w._array.shape}.")
-    steps, holes = sizes(strides, rank, "strides"), sizes(dilations, rank, "dilations")
-    window, spatial = w._array.shape[:-2], x._array.shape[1:-1]
-    around = paddings(padding, spatial, window, steps, holes)
-    if min(kernel.out_sizes(spatial, window, steps, around, holes), default=1) < 1:
-        raise ShapeMismatch(f"{name}: the filter window {window} is larger than the input {spatial}. Try "
-                            "padding='SAME'.")
+    steps, around, holes, fits = settled(x._array.shape[1:-1], w._array.shape[:-2], strides, padding, dilations)
+    if not fits:
+        raise ShapeMismatch(f"{name}: the filter window {w._array.shape[:-2]} is larger than the input "
+                            f"{x._array.shape[1:-1]}. Try padding='SAME'.")
     return convolve(x, w, **_settings(steps, around, holes))
 
 

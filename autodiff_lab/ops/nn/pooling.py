@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,19 @@ average_pool_input = general(
     doc="The gradient of average pooling; the rule of `average_pool` uses it.")
 
 
+def _settled(shape: kernel.Sizes, ksize: Any, strides: Any, padding: Any) -> Any:
+    """Window, strides and padding for each axis, and whether the window fits."""
+    rank = len(shape)
+    window = sizes(ksize, rank, "ksize")
+    steps = sizes(ksize if strides is None else strides, rank, "strides")
+    around = paddings(padding, shape, window, steps, (1,) * rank)
+    return window, steps, around, all(k <= n + low + high
+                                      for k, n, (low, high) in zip(window, shape, around, strict=True))
+
+
+_remembered = lru_cache(maxsize=1024)(_settled)
+
+
 def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides: Any, padding: Any,
           data_format: str | None = None) -> Tensor:
     layout(data_format)
@@ -74,10 +88,10 @@ def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides:
     spatial = x._array.ndim - 2
     if spatial < 1 or (rank is not None and spatial != rank):
         raise ShapeMismatch(f"{name}: an input (n, *{rank or 'spatial'} axes, c) is needed, got {x._array.shape}.")
-    window = sizes(ksize, spatial, "ksize")
-    steps = sizes(ksize if strides is None else strides, spatial, "strides")
-    around = paddings(padding, x._array.shape[1:-1], window, steps, (1,) * spatial)
-    if any(k > n + low + high for k, n, (low, high) in zip(window, x._array.shape[1:-1], around, strict=True)):
+    plain = ksize.__class__ is int and padding.__class__ is str and (strides is None or strides.__class__ is int)
+    found = (_remembered if plain else _settled)(x._array.shape[1:-1], ksize, strides, padding)
+    window, steps, around, fits = found
+    if not fits:
         raise ShapeMismatch(f"{name}: the window {window} is larger than the input {x._array.shape[1:-1]}. "
                             "Try padding='SAME'.")
     return op(x, window=window, strides=steps, padding=around)
