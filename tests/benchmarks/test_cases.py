@@ -12,8 +12,6 @@ from tests.benchmarks.cases.case import Case
 from tests.benchmarks.check import WrongResult, error, oracle, prepare
 from tests.benchmarks.libraries import PEERS
 
-EAGER = {"checkpoint_on"}
-"""What compiled functions run op by op: recomputation, so far. The page counts it."""
 OURS = [name for name, peer in PEERS.items() if peer.ours or name == "numpy"]
 
 
@@ -27,7 +25,7 @@ def test_values_and_gradients_are_those_of_the_program_by_hand(
     wanted = oracle(case, data)
     first, second = error(case, library, run, wanted), error(case, library, run, wanted)  # traced, then compiled
     figure(f"{case.name}, {name}", f"error {max(first, second):.1e}")
-    assert not library.fallbacks() or case.name in EAGER, "a compiled case of the table runs op by op"
+    assert not library.fallbacks(), "a compiled case of the table runs op by op"
 
 
 def test_a_wrong_gradient_is_noticed() -> None:
