@@ -135,6 +135,9 @@ def test_thresholds_are_kept_and_read_again(kept_thresholds: Any, monkeypatch: p
     (kept_thresholds / "thresholds.json").write_text("{ half a file", encoding="utf-8")
     assert threshold.threshold(kernel, faster, FLOAT) == 4096.0  # type: ignore[arg-type]
     assert len(calls) == 2
+    monkeypatch.setattr(threshold, "_stamp", lambda faster: "another text")
+    threshold.threshold(kernel, faster, FLOAT)  # type: ignore[arg-type]
+    assert len(calls) == 3, "a kernel that was rewritten is measured again"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
