@@ -112,7 +112,7 @@ def _record_one(sinks: Any, op: Op, out: Tensor, x: Tensor) -> None:
         tracked = sink.tracked
         if key in tracked:
             tracked.add(out._id)
-            if sink.lean and out._array.__class__ is ndarray and op.keeps != "all" and out._array.nbytes >= LEAN_BYTES:
+            if out._array.__class__ is ndarray and sink.lean and op.keeps != "all" and out._array.nbytes >= LEAN_BYTES:
                 sink.append(lean_entry(op, out, (x,), None, NEED_0))
             else:
                 sink.append((op, out, (x,), None, NEED_0))
@@ -128,7 +128,7 @@ def _record_two(sinks: Any, op: Op, out: Tensor, x: Tensor, y: Tensor) -> None:
         else:
             continue
         tracked.add(out._id)
-        if sink.lean and out._array.__class__ is ndarray and op.keeps != "all" and out._array.nbytes >= LEAN_BYTES:
+        if out._array.__class__ is ndarray and sink.lean and op.keeps != "all" and out._array.nbytes >= LEAN_BYTES:
             sink.append(lean_entry(op, out, (x, y), None, need))
         else:
             sink.append((op, out, (x, y), None, need))
@@ -158,7 +158,7 @@ def _reflected(apply: Callable[..., Any], operator: str) -> Callable[..., Any]:
     return reflected
 
 
-def unary(
+def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
     name: str, kernel: Callable[[Any], Any], rule: Any, *, floating: bool = True, **about: Any
 ) -> Callable[..., Tensor]:
     """Declare an elementwise op of one input; `floating` ops refuse integers instead of widening them."""
@@ -193,6 +193,11 @@ def unary(
         if sinks:
             if silent:
                 record_application(sinks, op, out, (x,), None)
+            elif len(sinks) == 1 and value.__class__ is not ndarray:  # as `_record_one` does, without the call
+                (sink,) = sinks
+                if x._id in sink.tracked:
+                    sink.tracked.add(out._id)
+                    sink.append((op, out, (x,), None, NEED_0))
             else:
                 _record_one(sinks, op, out, x)
         return out
@@ -200,14 +205,14 @@ def unary(
     return declare(op, apply)
 
 
-def binary(
+def binary(  # noqa: C901 - spelled out, as `unary` is
     name: str, kernel: Callable[[Any, Any], Any], rule_x: Any, rule_y: Any, *, elementwise: bool = True, **about: Any
 ) -> Callable[..., Tensor]:
     """Declare an op of two inputs of one dtype."""
     silent = rule_x is None
     op = Op(name, kernel, None if silent else (rule_x, rule_y), 2, elementwise=elementwise, **about)
 
-    def apply(x: Any, y: Any, name: str | None = None) -> Tensor:
+    def apply(x: Any, y: Any, name: str | None = None) -> Tensor:  # noqa: C901
         if x.__class__ is not Tensor or y.__class__ is not Tensor:
             try:
                 x, y = convert_pair(op, x, y)
@@ -230,6 +235,15 @@ def binary(
         if sinks:
             if silent:
                 record_application(sinks, op, out, (x, y), None)
+            elif len(sinks) == 1 and out._array.__class__ is not ndarray:  # as `_record_two` does, without the call
+                (sink,) = sinks
+                tracked = sink.tracked
+                if x._id in tracked:
+                    tracked.add(out._id)
+                    sink.append((op, out, (x, y), None, NEED_BOTH if y._id in tracked else NEED_0))
+                elif y._id in tracked:
+                    tracked.add(out._id)
+                    sink.append((op, out, (x, y), None, NEED_1))
             else:
                 _record_two(sinks, op, out, x, y)
         return out

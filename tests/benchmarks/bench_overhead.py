@@ -2,7 +2,7 @@
 
 The other engines are this one with lines removed from its source before import, and nothing else changed:
 
-- *without events*: tapes work, but no line is left that serves listeners only;
+- *without events*: tapes work, but no line is left that serves listeners only (the quick sweep has none);
 - *without recording*: an op does not look for tapes either, so the chain cannot be differentiated.
 
 Every variant runs in processes of its own, in turns, and the least time counts, because what else runs on the machine
@@ -20,16 +20,14 @@ from pathlib import Path
 import numpy as np
 
 LISTENERS_ONLY = {
-    "apply": [r"( +)if silent:\n +record_application\(.*\)\n +else:\n +(_record_(?:one|two)\(.*\)\n)", r"\1\2"],
+    "apply": [r"( +)if silent:\n +record_application\(.*\)\n +elif (len\(sinks\).*\n)", r"\1if \2"],
     "sweep": [
         r" +if flow is not None:\n +flow\(.*\)\n| +if not raw:\n +CAUSE\.set\(.*\)\n| +cause = CAUSE\.get\(\)\n",
         "",
     ],
     "backward": [r" +cause = CAUSE\.get\(\)\n| +if CAUSE\.get\(\) is not cause:.*\n +CAUSE\.set\(cause\)\n", ""],
 }
-ALL_RECORDING = {
-    "apply": [r" +sinks = sinks_now\(\)\n +if sinks:\n +if silent:\n.*\n +else:\n.*\n( +return out\n)", r"\1"]
-}
+ALL_RECORDING = {"apply": [r" {8}sinks = sinks_now\(\)\n {8}if sinks:\n(?: {12}.*\n)+( {8}return out\n)", r"\1"]}
 VARIANTS = {"as it is": {}, "without events": LISTENERS_ONLY, "without recording": ALL_RECORDING}
 LINKS, REPEATS, TURNS = 333, 200, 12
 
