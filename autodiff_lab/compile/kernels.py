@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.compile.expressions import functions_in
 from autodiff_lab.compile.lines import comment
 from autodiff_lab.compile.loops import Writer, constant_text, module_text, sizes
 from autodiff_lab.compile.parts import Parts, parts_of
@@ -24,8 +25,10 @@ from autodiff_lab.kernels.threads import spread
 
 CHUNKS = 16
 """Into how many parts the rows of a large loop are split where it adds them up."""
-LEAST = 32_768
-"""Elements below which a thread of its own does not pay."""
+PAYS = 50_000.0
+"""Nanoseconds of work from which on a thread of its own pays: to start one takes some 15,000."""
+_ARRAY, _LINE, _FUNCTION = 0.05, 0.03, 0.3
+"""Nanoseconds that an array, a line and an elementary function cost for each element of four bytes, as measured."""
 _MERGE = {"sum": "add", "mean": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 _EMPTY = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
 
@@ -126,12 +129,20 @@ class _Wrapper:
         arrays = self._arrays()
         given = [f"a{n}" for n in range(len(arrays))]
         call = f"loop(low, high, {', '.join(given)})"
-        count, each = self.rows, max(1, -(-LEAST // self.columns))
+        elements = int(PAYS / self._cost())
+        count, each = self.rows, max(1, -(-elements // self.columns))
         if self.plan.chunked:
             call = f"loop(low * {self.per}, min(high * {self.per}, {self.rows}), {', '.join(given)})"
-            count, each = -(-self.rows // self.per), max(1, -(-LEAST // (self.columns * self.per)))
+            count, each = -(-self.rows // self.per), max(1, -(-elements // (self.columns * self.per)))
         text = [f"{a} = {array}" for a, array in zip(given, arrays, strict=True)]
         return [*text, f"far = max(spread(lambda low, high: {call}, {count}, {each}))"]
+
+    def _cost(self) -> float:
+        """About how many nanoseconds one element takes."""
+        arrays = len(self.parts.whole) + len(self.parts.stored)
+        functions = sum(len(functions_in(text)) for text in self.parts.texts.values())
+        each = _ARRAY * arrays + _LINE * len(self.region.lines) + _FUNCTION * functions
+        return each * self.region.dtype.itemsize / 4
 
     def _finished(self) -> list[str]:
         """Put together what ranges made, and divide means."""

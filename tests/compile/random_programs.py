@@ -11,6 +11,14 @@ import numpy as np
 
 import autodiff_lab as lab
 
+
+def _normalised(x: Any) -> Any:
+    if not x.ndim:
+        return x
+    centred = x - lab.reduce_mean(x, axis=-1, keepdims=True)
+    return centred * lab.math.rsqrt(lab.reduce_mean(centred * centred, axis=-1, keepdims=True) + 0.1)
+
+
 UNARY: list[tuple[str, Callable[[Any], Any]]] = [
     ("sin", lab.sin), ("cos", lab.cos), ("tanh", lab.tanh), ("exp", lambda x: lab.exp(lab.tanh(x))),
     ("log", lambda x: lab.math.log(x * x + 0.5)), ("log1p", lambda x: lab.math.log1p(x * x)),
@@ -19,7 +27,11 @@ UNARY: list[tuple[str, Callable[[Any], Any]]] = [
     ("expm1", lambda x: lab.math.expm1(lab.tanh(x))), ("reciprocal", lambda x: 1.0 / (x * x + 1.0)),
     ("identity", lab.identity), ("power", lambda x: lab.pow(lab.abs(x) + 0.5, 1.5)), ("cube", lambda x: x**3.0),
     ("clip", lambda x: lab.clip_by_value(x, -1.0, 1.0)), ("stop", lab.stop_gradient), ("times one", lambda x: 1.0 * x),
-    ("softmax", lambda x: lab.nn.softmax(x) if x.ndim else x), ("erf", lab.math.erf), ("round", lab.round),
+    ("softmax", lambda x: lab.nn.softmax(x) if x.ndim else x), ("gelu", lab.nn.gelu), ("elu", lab.nn.elu),
+    ("silu", lab.nn.silu), ("log_sigmoid", lab.nn.log_sigmoid), ("leaky", lab.nn.leaky_relu), ("selu", lab.nn.selu),
+    ("tan", lambda x: lab.tan(lab.tanh(x))), ("fourth", lambda x: x**4.0), ("normalised", _normalised),
+    ("log_softmax", lambda x: lab.nn.log_softmax(x) if x.ndim else x), ("sign", lab.sign),
+    ("erf", lab.math.erf), ("round", lab.round),
     ("where", lambda x: lab.where(x > 0.0, x * 2.0, lab.sin(x))), ("minus zero", lambda x: x - 0.0),
 ]  # fmt: skip
 BINARY: list[tuple[str, Callable[[Any, Any], Any]]] = [
@@ -27,7 +39,7 @@ BINARY: list[tuple[str, Callable[[Any, Any], Any]]] = [
     ("divide", lambda x, y: x / (y * y + 1.0)), ("maximum", lab.maximum), ("minimum", lab.minimum),
     ("squared_difference", lab.math.squared_difference), ("atan2", lambda x, y: lab.atan2(x, y * y + 0.5)),
 ]  # fmt: skip
-SHAPES = [(), (1,), (7,), (3, 4), (4,), (3, 1), (2, 3, 4), (1, 4)]
+SHAPES = [(), (1,), (7,), (3, 4), (4,), (3, 1), (2, 3, 4), (1, 4), (3, 20), (20,), (2, 3, 20)]
 
 
 @dataclass
@@ -54,7 +66,7 @@ class Walk:
 
 
 def _reduced(choice: Walk, x: Any) -> Any:
-    function = choice.choice([lab.reduce_sum, lab.reduce_mean, lab.reduce_max])
+    function = choice.choice([lab.reduce_sum, lab.reduce_mean, lab.reduce_max, lab.reduce_min])
     axis = choice.choice([None, *range(x.ndim)])
     return function(x, axis=axis, keepdims=choice.random() < 0.5)
 
