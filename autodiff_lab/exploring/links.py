@@ -63,7 +63,7 @@ def _row(text: str, speaks_of: Iterable[int], items: Sequence[Item]) -> Row:
 
 
 def source_rows(
-    source: str, items: tuple[Item, ...], loops: Sequence[Loop]
+    source: str, items: tuple[Item, ...], loops: Sequence[Loop], by_name: dict[str, int]
 ) -> tuple[tuple[Item, ...], tuple[Row, ...]]:
     """Each line of the source with the values that it assigns, the call of a loop with all values of the loop.
 
@@ -73,7 +73,6 @@ def source_rows(
     rolled = _rolled_rows(texts, items, loops)
     named = {at: _named(items[at], texts[n]) for n, found in rolled.items() for at in found}
     items = tuple(named.get(at, item) for at, item in enumerate(items))
-    by_name = {item.name: at for at, item in enumerate(items) if item.kind == "op"}
     called = {loop.title: loop.items for loop in loops}
     within: tuple[int, ...] | None = None  # a loop also has lines that only read what was computed before it
     rows: list[Row] = []

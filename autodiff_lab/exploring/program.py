@@ -9,6 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from autodiff_lab.compile.names import names_of
 from autodiff_lab.draw.assets import WIDGETS
 from autodiff_lab.draw.page import document
 from autodiff_lab.draw.program import Loop, ProgramView, payload, picture
@@ -54,7 +55,8 @@ def program_view(function: Function) -> ProgramView:
         Loop(kernel.title, kernel.note, tuple(dict.fromkeys(place[i] for i in members_of(kernel, program))))
         for kernel in kernels
     )
-    items, in_source = source_rows(source, items, loops)
+    by_name = {name: place[i] for i, name in names_of(program).items() if i in program.made_by}
+    items, in_source = source_rows(source, items, loops, by_name)
     inside = {at for loop in loops for at in loop.items}
     calls = sum(item.kind == "op" and at not in inside for at, item in enumerate(items))
     in_program = program_rows(program, items, place)
