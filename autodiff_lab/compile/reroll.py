@@ -78,8 +78,15 @@ class Loop(NamedTuple):
         return self.start + self.period * self.rounds
 
 
-def find_loops(lines: list[Line]) -> list[Loop]:
+def find_loops(lines: list[Line], kinds: list[Any] | None = None) -> list[Loop]:
     """The loops in a straight line of ops with one result each, in order.
+
+    Parameters
+    ----------
+    lines : list of Line
+        The ops.
+    kinds : list, optional
+        What must be the same in every round beside the operands; the op and its parameters if it is not given.
 
     Examples
     --------
@@ -93,14 +100,14 @@ def find_loops(lines: list[Line]) -> list[Loop]:
     >>> [(loop.start, loop.period, loop.rounds) for loop in find_loops(list(compiled.program.lines))]
     [(0, 3, 20)]
     """
-    return _Finder(lines).found()
+    return _Finder(lines, kinds or [(line.op.name, repr(line.params)) for line in lines]).found()
 
 
 class _Finder:
     """Values are numbered: lines by their position, everything from outside by negative numbers."""
 
-    def __init__(self, lines: list[Line]) -> None:
-        self.lines = lines
+    def __init__(self, lines: list[Line], kinds: list[Any]) -> None:
+        self.lines, self.kinds = lines, kinds
         self.number: dict[int, int] = {line.outs[0]: n for n, line in enumerate(lines)}
         self.outside: list[int] = []
         widest = max((len(line.ins) for line in lines), default=0)
@@ -151,10 +158,8 @@ class _Finder:
 
     def _periodic(self) -> Iterator[tuple[int, int, int]]:
         kinds: dict[Any, int] = {}
-        code = np.array(
-            [kinds.setdefault((line.op.name, repr(line.params), len(line.ins)), len(kinds)) for line in self.lines],
-            np.int32,
-        )
+        given = zip(self.kinds, self.lines, strict=True)
+        code = np.array([kinds.setdefault((kind, len(line.ins)), len(kinds)) for kind, line in given], np.int32)
         n = len(code)
         for period in range(1, min(LONGEST_PERIOD, n // FEWEST_ROUNDS) + 1):
             breaks = np.concatenate([[-1], np.flatnonzero(code[period:] != code[:-period]), [n - period]])

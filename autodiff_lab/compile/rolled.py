@@ -7,6 +7,7 @@ is written twice: with numbered names for the compiler, and with the user's name
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from autodiff_lab.compile.names import Namer
 from autodiff_lab.compile.program import Line, Program
@@ -31,9 +32,9 @@ class Roll:
         Values that come as arrays, one for each round of a loop.
     """
 
-    def __init__(self, lines: list[Line], outs: list[int], rolls: bool = True) -> None:
+    def __init__(self, lines: list[Line], outs: list[int], rolls: bool = True, kinds: list[Any] | None = None) -> None:
         self.lines, self.outs = lines, outs
-        self.loops = find_loops(lines) if rolls else []
+        self.loops = find_loops(lines, kinds) if rolls else []
         self.kept: dict[tuple[int, int], int | None] = {}
         self.tables: list[tuple[int, ...]] = []
         self.place: dict[int, tuple[int, int, int]] = {}  # value -> loop, round, statement

@@ -1,16 +1,18 @@
 """Scalars: programs of single numbers, where calling NumPy costs far more than the arithmetic.
 
-Up to some hundred ops become straight-line code.  Beyond that compiling would take longer than most programs run, so
-one interpreter, compiled once for all, runs any number of ops from a table of opcodes and operand slots.
+Up to some hundred statements become straight-line code, in which repetitions are loops and count once.  Beyond that
+compiling would take longer than most programs run, so one interpreter, compiled once for all, runs any number of ops
+from a table of opcodes and operand slots.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autodiff_lab.compile.expressions import EXPRESSIONS, FUNCTIONS
+from autodiff_lab.compile.expressions import EXPRESSIONS, FUNCTIONS, LOOPED, expression, functions_in
 from autodiff_lab.compile.lines import comment
 from autodiff_lab.compile.loops import constant_text, number_names
 from autodiff_lab.compile.passes import one_value
@@ -24,14 +26,17 @@ FEWEST, FEWEST_ROLLED, MOST_STRAIGHT = 8, 40, 300
 """Fewer ops are quicker with NumPy; so many are searched for loops; more, loops counted once, are interpreted."""
 MOST_ARGUMENTS, MOST_RETURNED = 60, 16
 """Numbers that a compiled function takes and gives one by one."""
-_DOUBLES = ("sigmoid", "softplus")  # these compute in double whatever they are given
-
 INTERPRETED = [
     "add", "subtract", "multiply", "divide", "negative", "square", "squared_difference", "reciprocal", "sqrt", "rsqrt",
     "abs", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "sigmoid", "softplus", "softsign", "maximum",
     "minimum", "relu", "positive", "not_below", "below", "log_where_positive", "reciprocal_where_positive",
+    "tan", "erf", "erfc", "normal_cdf", "gelu", "gelu_tanh", "floor", "ceil", "rint", "sign", "elu", "relu6",
+    "hard_sigmoid", "hard_silu", "hard_tanh", "log_sigmoid", "silu", "mish", "tanh_shrink", "squareplus",
+    "sigmoid_cross_entropy", "not_zero", "divide_no_nan", "multiply_no_nan", "reciprocal_no_nan", "xlogy", "xlog1py",
+    "xdivy", "identity", "pow", "power_slope",
 ]  # fmt: skip
 """The interpreter's ops, by opcode."""
+_POWERS = {"pow": "power({0}, {1})", "power_slope": "choose({1} == zero, zero, {1} * power({0}, {1} - one))"}
 
 
 def scalar_kernel(
@@ -46,28 +51,29 @@ def scalar_kernel(
         return None
     if any(i not in program.constants and program.values[i].dtype != region.dtype for i in region.ins()):
         return None
-    found = _rolled(region, program, outs)
+    texts = {line.outs[0]: expression(line, program) or "" for line in lines}
+    found = _rolled(region, program, outs, texts)
     backward = all(line.cause is not None for line in lines)
     if found is not None and found.statements <= MOST_STRAIGHT:
-        ins, function = _compiled(found, region, program)
+        ins, function = _compiled(found, region, program, texts)
         note = f"{len(lines)} ops compiled to straight-line code"
         if found.loops:
             rename(found, program, names)
             note = f"{len(lines)} ops compiled to {len(found.loops)} loop{'s' * (len(found.loops) > 1)}"
-    elif all(line.op.name in INTERPRETED for line in lines):
+    elif all(map(_interpretable, lines)):
         found = Roll(lines, outs, rolls=False)
         ins, function = _interpreted(region, program, outs)
         note = f"{len(lines)} ops run by the interpreter, from a table of opcodes"
     else:
         return None
-    source = "\n".join(_shown_text(found, region, program, names, title))
+    source = "\n".join(_shown_text(found, region, program, names, texts, title))
     return Kernel(title, source, tuple(ins), tuple(outs), function, backward, note)
 
 
-def _rolled(region: Region, program: Program, outs: list[int]) -> Roll | None:
+def _rolled(region: Region, program: Program, outs: list[int], texts: dict[int, str]) -> Roll | None:
     """The region as statements and loops, None where it needs more than a call can pass."""
     try:
-        roll = Roll(region.lines, outs, rolls=len(region.lines) >= FEWEST_ROLLED)
+        roll = Roll(region.lines, outs, rolls=len(region.lines) >= FEWEST_ROLLED, kinds=list(texts.values()))
     except NotRolled:
         roll = Roll(region.lines, outs, rolls=False)
     ins, _ = _inputs(roll, region, program)
@@ -84,20 +90,27 @@ def _inputs(roll: Roll, region: Region, program: Program) -> tuple[list[int], di
     return [i for i in singles if i not in constants], constants
 
 
-def _call(op: str, given: list[str]) -> str:
-    text = EXPRESSIONS[op].format(*given)
-    return f"number({text})" if op in _DOUBLES else text
+def _interpretable(line: Line) -> bool:
+    return line.op.name in INTERPRETED and line.params.get("order", 1) == 1
 
 
-def _expression(line: Line, given: list[str]) -> str:
-    return _call(line.op.name, given)
+def _number(text: str) -> str:
+    """An expression whose value is rounded to the type of the program: some functions compute in double."""
+    return f"number({text})" if functions_in(text) else text
+
+
+def _filled(texts: dict[int, str]) -> Callable[[Line, list[str]], str]:
+    """How to write a line with its operands."""
+    return lambda line, given: _number(texts[line.outs[0]].format(*given))
 
 
 def _booleans(region: Region, program: Program) -> set[int]:
     return {line.outs[0] for line in region.lines if program.values[line.outs[0]].dtype.kind == "b"}
 
 
-def _shown_text(roll: Roll, region: Region, program: Program, names: dict[int, str], title: str) -> list[str]:
+def _shown_text(
+    roll: Roll, region: Region, program: Program, names: dict[int, str], texts: dict[int, str], title: str
+) -> list[str]:
     """What is shown: the same statements with the user's names."""
     ins, constants = _inputs(roll, region, program)
     writer: Writer
@@ -105,7 +118,7 @@ def _shown_text(roll: Roll, region: Region, program: Program, names: dict[int, s
     def say(line: Line) -> str:
         return comment(line, program, writer.names)
 
-    writer = Writer(roll, names, _expression, _booleans(region, program), say)
+    writer = Writer(roll, names, _filled(texts), _booleans(region, program), say)
     text = [f"{names[i]} = {constant_text(value)}" for i, value in constants.items()]
     text += ["@njit", f"def {title}({', '.join([*(names[i] for i in ins), *writer.tables])}):"]
     text += [f"    {statement}" for statement in writer.body()]
@@ -116,20 +129,19 @@ def _prelude(kind: str) -> list[str]:
     return [
         "from math import sqrt",
         "from numba import njit",
-        "from numpy import bool_, empty",
-        f"from numpy import {kind} as number",
-        "from autodiff_lab.kernels.jit.vector_maths import DOUBLE, choose, larger, smaller",
-        "zero, one = number(0), number(1)",
+        f"from numpy import {kind} as number, bool_, empty, inf",
+        "from autodiff_lab.kernels.jit.vector_maths import DOUBLE, ceil, choose, floor, larger, nearest, smaller",
+        "zero, one, infinity = number(0), number(1), number(inf)",
     ]
 
 
-def _compiled(roll: Roll, region: Region, program: Program) -> tuple[list[int], Any]:
+def _compiled(roll: Roll, region: Region, program: Program, texts: dict[int, str]) -> tuple[list[int], Any]:
     """Compile statements and loops: what comes in, and the function."""
     kind, number = region.dtype.name, region.dtype.type
     ins, constants = _inputs(roll, region, program)
     names = number_names(region)
-    writer = Writer(roll, names, _expression, _booleans(region, program))
-    used = sorted({f for line in region.lines for f in FUNCTIONS if f"{f}(" in EXPRESSIONS[line.op.name]})
+    writer = Writer(roll, names, _filled(texts), _booleans(region, program))
+    used = sorted({f for text in set(texts.values()) for f in functions_in(text)})
     body = writer.body()
     single = len(roll.outs) <= MOST_RETURNED
     body += [f"return zero, {', '.join(writer.results())}"] if single else writer.listed("out")
@@ -192,8 +204,9 @@ def _interpreter(kind: str) -> Any:
         "        op, a, b = code[k, 0], v[code[k, 1]], v[code[k, 2]]",
     ]
     for opcode, op in enumerate(INTERPRETED):
+        made = _POWERS.get(op) or EXPRESSIONS.get(op) or LOOPED[op]
         text.append(f"        {'if' if opcode == 0 else 'elif'} op == {opcode}:")
-        text.append(f"            x = {_call(op, ['a', 'b'])}")
+        text.append(f"            x = {_number(made.format('a', 'b'))}")
     text += ["        else:", "            x = zero", "        v[first + k] = x"]
     return load("\n".join(text) + "\n").interpret
 

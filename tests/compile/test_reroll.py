@@ -151,8 +151,30 @@ def momentum(x: Any, w: Any) -> Any:
     return value, outer.gradient(value, w)
 
 
+def powers(x: Any, w: Any) -> Any:
+    """Newton's method with powers, as a learner writes it."""
+    for _ in range(ROUNDS):
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = x**3 - 2.0 * x**2 + lab.nn.elu(x) * w - 1.0
+        x = x - y / (tape.gradient(y, x) + 1.5)
+    return x
+
+
+def series(x: Any, w: Any) -> Any:
+    """Another exponent in each round: the text of the op is not that of the first."""
+    with lab.GradientTape() as tape:
+        tape.watch([x, w])
+        total = x
+        for k in range(ROUNDS):
+            total = total + lab.abs(w) ** (k * 0.25) / (k + 1.0)
+            total = lab.nn.silu(total) * 0.5
+    return total, tape.gradient(total, [x, w])
+
+
 PROGRAMS = [
     chain, newton, runge_kutta, fibonacci, swapped, recurrent, in_sequence, trajectory, compared, nested, momentum,
+    powers,
 ]  # fmt: skip
 
 
@@ -185,6 +207,32 @@ def test_programs_that_repeat_become_loops(function: Callable[..., Any], dtype: 
     shown = compiled.source.split("def program")[0]
     assert "for i in range(" in shown
     assert len(shown.splitlines()) < len(compiled.program.lines) / 3
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_an_exponent_that_changes_is_no_loop(dtype: str) -> None:
+    """Ops whose text hangs on a constant repeat only where the constant does."""
+    agree(series, dtype, [(0.7, 0.3), (-0.4, 0.9), (0.0, 0.0), (0.5, 1.0)])
+
+
+def test_long_programs_with_powers_are_interpreted() -> None:
+    """Ops in no order: nothing repeats, and powers, slopes and activations are among the opcodes."""
+    choice = random.Random(3)
+    plan = bytes(choice.randrange(7) for _ in range(400))
+
+    def run(x: Any, w: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([x, w])
+            for k in plan:
+                x = [
+                    lambda x: x**2 * w, lab.tanh, lambda x: lab.nn.elu(x) - w, lab.nn.silu,
+                    lambda x: lab.abs(x) ** 1.5, lambda x: x * w + 1.0, lambda x: lab.math.divide_no_nan(x, w),
+                ][k](x)  # fmt: skip
+                x = lab.tanh(x)
+        return x, tape.gradient(x, [w])
+
+    compiled = agree(run, "float64", [(0.7, 0.3), (-0.4, 0.9), (0.0, 0.0)])
+    assert "interpreter" in compiled.source
 
 
 def test_arithmetic_in_loops_keeps_every_bit() -> None:
