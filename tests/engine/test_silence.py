@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab.engine import silence
 from autodiff_lab.engine.op import REGISTRY
 from tests.ops.samples import samples
 
@@ -161,3 +162,28 @@ def test_every_derivative_of_a_power_of_whole_order_exists_at_zero() -> None:
 
     found = [float(derivative(lambda t: t**3.0, order)) for order in range(5)]
     assert found == [0.0, 0.0, 0.0, 6.0, 0.0]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_quiet_call_leaves_numpys_settings_as_they_were(known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where NumPy keeps its settings elsewhere than expected, `numpy.errstate` does the same."""
+    if known:
+        assert silence._SILENCE is not None, "NumPy keeps its settings in another place: calls are slower now"
+    else:
+        monkeypatch.setattr(silence, "_SILENCE", None)
+
+    def divided(x: float, by: float, then: type[Exception] | None = None) -> float:
+        value = np.float64(x) / np.float64(by)
+        if then is not None:
+            raise then
+        return value
+
+    with np.errstate(divide="raise", over="warn", invalid="print"):
+        before = np.geterr()
+        assert silence.quietly(divided, 1.0, by=0.0) == np.inf
+        assert np.geterr() == before
+        with pytest.raises(LookupError):
+            silence.quietly(divided, 1.0, 0.0, then=LookupError)
+        assert np.geterr() == before
+        with pytest.raises(FloatingPointError):
+            divided(1.0, 0.0)
