@@ -1,6 +1,7 @@
 """Kernels of softmax and cross entropy against their references: layouts, lengths, nan, infinities, huge logits."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -123,3 +124,13 @@ def test_many_rows_are_shared_among_threads(monkeypatch: pytest.MonkeyPatch) -> 
     for shape in ((3001, 100), (70_000, 5)):
         for name in ALL:
             check(name, np.random.default_rng(4).normal(size=shape).astype("f"))
+
+
+def test_eight_threads_may_call_one_kernel() -> None:
+    x = np.random.default_rng(5).normal(size=(4000, 60)).astype("f")
+    kernel = CHOSEN["softmax"]
+    assert kernel.compile(x.dtype), kernel.failures
+    alone = kernel.override()(x, axis=-1)
+    with ThreadPoolExecutor(8) as pool:
+        for made in pool.map(lambda _: kernel.override()(x, axis=-1), range(40)):
+            np.testing.assert_array_equal(made, alone)
