@@ -43,7 +43,7 @@ def program_view(function: Function) -> ProgramView:
     'f has not been called yet: call it once, and look again.'
     >>> _ = f(lab.constant([1.0, 2.0]))
     >>> print(program_view(f).summary())
-    2 ops forward. They run as 2 calls of NumPy.
+    2 ops forward. They run one by one.
     """
     name = called(function)
     why, reasons = eagerly(function, name)

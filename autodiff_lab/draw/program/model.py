@@ -82,7 +82,7 @@ class ProgramView:
     loops : tuple of Loop
         Which ops became one loop.
     calls : int
-        Ops that run by themselves, a call of NumPy each.
+        Ops that run by themselves, each a call of its kernel.
     why : str
         A sentence if calls run eagerly, or none was made; empty otherwise.
     reasons : tuple of Reason
@@ -95,7 +95,7 @@ class ProgramView:
     >>> x = Item("argument", "x", "x", "%0", "f32[3]")
     >>> y = Item("op", "sin", "y", "%1", "f32[3]", (0,))
     >>> ProgramView("f(x: f32[3])", (x, y), (), (), calls=1).summary()
-    '1 op forward. It runs as 1 call of NumPy.'
+    '1 op forward. It runs by itself.'
     """
 
     title: str
@@ -119,14 +119,14 @@ class ProgramView:
         if not ops:
             return "No op is left to run: the result was there before the call." if self.program else ""
         forward = f"{counted(count - back, 'op')} forward" + (f", {back} backward" if back else "")
-        calls = [f"{counted(self.calls, 'call')} of NumPy"] if self.calls else []
-        if self.loops:
-            sizes = [str(self._count(loop.items)) for loop in self.loops]
-            listed = f"{', '.join(sizes[:-1])} and {sizes[-1]}" if len(sizes) > 1 else sizes[0]
-            of = f" of {listed} ops" if len(sizes) < 6 else f" of {sum(map(int, sizes))} ops"
-            word = "compiled loop" if all("loop" in loop.title for loop in self.loops) else "compiled piece"
-            calls.insert(0, f"{counted(len(self.loops), word)}{of}")
-        return f"{forward}. {'It runs' if count == 1 else 'They run'} as {' and '.join(calls)}."
+        if not self.loops:
+            return f"{forward}. {'It runs by itself' if count == 1 else 'They run one by one'}."
+        sizes = [str(self._count(loop.items)) for loop in self.loops]
+        listed = f"{', '.join(sizes[:-1])} and {sizes[-1]}" if len(sizes) > 1 else sizes[0]
+        of = f"{listed} ops" if len(sizes) < 6 else f"{sum(map(int, sizes))} ops"
+        word = "compiled loop" if all("loop" in loop.title for loop in self.loops) else "compiled piece"
+        alone = f", and {counted(self.calls, 'op')} by {'itself' if self.calls == 1 else 'themselves'}"
+        return f"{forward}. They run as {counted(len(self.loops), word)} of {of}{alone if self.calls else ''}."
 
     def _count(self, items: Sequence[int]) -> int:
         return sum(self.items[at].times for at in items)
