@@ -85,7 +85,7 @@ STATIC = frozenset({
     "sparse_softmax_cross_entropy", "softmax_minus_label", "softmax_slope", "log_softmax_slope",
     "softmax_cross_entropy_slope", "sparse_softmax_cross_entropy_slope", "concat", "gather", "scatter_axis",
     "where", "select", "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_slope",
-    "one_hot", "argmax", "argmin", "max_pool", "extreme_slope",
+    "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_slope",
 })  # fmt: skip
 """Ops whose result has a shape that follows from those of its inputs; all elementwise ones beside these."""
 
