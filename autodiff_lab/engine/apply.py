@@ -60,9 +60,12 @@ def _hollow(tensor: Tensor) -> Tensor:
 
 def lean_entry(op: Op, out: Any, ins: tuple[Tensor, ...], params: Any, need: tuple[int, ...]) -> tuple[Any, ...]:
     """Make an entry without the values that the op's rules do not read."""
-    if op.keeps != "output" and out.__class__ is Tensor:
+    keeps = op.keeps
+    if out.__class__ is Tensor and not keeps.startswith("output"):
         out = _hollow(out)
-    if op.keeps != "inputs":
+    if keeps == "output and input 1":
+        ins = (_hollow(ins[0]), ins[1])
+    elif keeps != "inputs":
         ins = tuple([_hollow(t) for t in ins])
     return op, out, ins, params, need
 

@@ -57,7 +57,8 @@ class Op:
         How it is written: on a node, as a formula with ``{0}``, ``{1}`` for the inputs, the factor that each input's
         share is multiplied by, and the words of the stepper.
     keeps : str
-        What its rules read: 'all', 'inputs', 'output' or 'nothing'; tapes let go of the rest of large values.
+        What its rules read: 'all', 'inputs', 'output', 'output and input 1' or 'nothing'; tapes let go of the rest of
+        large values.
     stacked : bool
         Whether its rules take cotangents with extra leading axes.
     warns : bool

@@ -320,6 +320,17 @@ def test_a_one_shot_tape_holds_little_and_lets_go_of_all_a_persistent_one_keeps(
     assert (lean.saved_bytes, full.saved_bytes) == (0, before)
 
 
+def test_a_quotient_lets_go_of_its_numerator() -> None:
+    x, y = (lab.constant(np.full(1000, value, np.float32)) for value in (3.0, 2.0))
+    with lab.GradientTape() as tape:
+        tape.watch([x, y])
+        z = (x * 1.0) / y
+    assert tape.saved_bytes <= 2 * 4000 + 8000  # the quotient, what it was divided by, and the inputs of the product
+    held = [tensor._array for tensor in tape._entries[-1][2]]  # type: ignore[index]
+    assert not isinstance(held[0], np.ndarray)
+    assert [g.numpy()[0] for g in tape.gradient(z, [x, y])] == [0.5, -0.75]
+
+
 def test_a_sum_does_not_hold_what_it_summed() -> None:
     x = lab.constant(np.ones(10_000, np.float32))
     with lab.GradientTape() as tape:

@@ -44,6 +44,7 @@ divide = binary(
     lambda ops, g, out, x, y: -(g * out) / y,
     symbol="÷", latex=r"\frac{{{0}}}{{{1}}}", locals_latex=(r"\frac{{1}}{{{1}}}", r"-\frac{{{0}}}{{{1}^2}}"),
     sentence="divides {0} by {1}", expression="{0} / {1}", domain=(REALS, Domain(away_from=(0.0,))),
+    keeps="output and input 1",
     registered="RealDiv", operator="truediv",
     doc=of_two("Quotient of two tensors; integers give float64.", "1/y for x, -x/y² for y", """
 >>> print(lab.divide([1.0, 3.0], 2.0))
