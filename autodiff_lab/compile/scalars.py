@@ -36,6 +36,7 @@ INTERPRETED = [
     "xdivy", "identity", "pow", "power_slope",
 ]  # fmt: skip
 """The interpreter's ops, by opcode."""
+_DOUBLES = frozenset({"sigmoid", "softplus", "normal_cdf"})
 _POWERS = {"pow": "power({0}, {1})", "power_slope": "choose({1} == zero, zero, {1} * power({0}, {1} - one))"}
 
 
@@ -95,8 +96,8 @@ def _interpretable(line: Line) -> bool:
 
 
 def _number(text: str) -> str:
-    """An expression whose value is rounded to the type of the program: some functions compute in double."""
-    return f"number({text})" if functions_in(text) else text
+    """An expression in the type of the program: some functions compute in double whatever they are given."""
+    return text if functions_in(text).isdisjoint(_DOUBLES) else f"number({text})"
 
 
 def _filled(texts: dict[int, str]) -> Callable[[Line, list[str]], str]:
