@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -20,35 +19,11 @@ from autodiff_lab.compile.trace import Refusal, Trace
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 
 _STATIC = (bool, int, float, complex, str, bytes, type(None), Variable, DType, TensorShape)
-
-
-def _silence() -> tuple[contextvars.ContextVar[Any], Any] | None:
-    """Where NumPy keeps what it does about overflow and its kin, and the value for nothing; None if it is elsewhere.
-
-    Setting it costs a tenth of entering `numpy.errstate`, which is most of what a small call costs.
-    """
-    with np.errstate(all="ignore"):
-        return next(((v, x) for v, x in contextvars.copy_context().items() if v.name == "numpy.ufunc.extobj"), None)
-
-
-_SILENCE = _silence()
-
-
-def _quietly(run: Callable[..., Any], arrays: list[Any]) -> Any:
-    """Run lines of NumPy: values follow IEEE 754 and say nothing, whatever the user asked NumPy to do."""
-    if _SILENCE is None:
-        with np.errstate(all="ignore"):
-            return run(*arrays)
-    variable, nothing = _SILENCE
-    token = variable.set(nothing)
-    try:
-        return run(*arrays)
-    finally:
-        variable.reset(token)
 
 
 class Refused(NamedTuple):
@@ -82,7 +57,7 @@ class Compiled:
         if self.reads:
             arrays = [*arrays, *[v._array for v in self.reads]]
         try:
-            values = self.run(*arrays) if self.silent else _quietly(self.run, arrays)
+            values = self.run(*arrays) if self.silent else quietly(self.run, *arrays)
         except ShapeChanged:
             return False, None
         except Exception:  # noqa: BLE001 - the eager run that follows raises the error in our words
