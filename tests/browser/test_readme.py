@@ -1,4 +1,4 @@
-"""The picture at the head of the README is of the README's own program, at a backward step, light and dark.
+"""The pictures of the README are of its own programs: the recording at a backward step, and the compiled function.
 
 With ``RENEW_PICTURES`` set (`make docs-pictures`) the pictures go into docs/images.
 """
@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,24 +22,31 @@ from tests.tree import ROOT
 IMAGES = ROOT / "docs" / "images"
 
 
-def recording_of_the_readme() -> Recording:
-    """Run the README's examples up to the first recording."""
+def made_by_the_readme(wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Run the README's examples until one has made what is wanted; the names they made."""
     readme = ROOT / "README.md"
-    names: dict[str, object] = {"__name__": "__main__"}
+    names: dict[str, Any] = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
         for example in examples(readme.read_text(encoding="utf-8")):
             exec(compile("\n" * (example.line - 1) + example.code, str(readme), "exec"), names)
-            found = names.get("recording")
-            if isinstance(found, Recording):
-                return found
-    pytest.fail("the README makes no recording")
+            if wanted(names):
+                return names
+    pytest.fail("the README does not make it")
+
+
+def keep(taken: Path, name: str) -> None:
+    """Put a picture into the documentation if that is asked for; it must be there in any case."""
+    if os.environ.get("RENEW_PICTURES"):
+        IMAGES.mkdir(exist_ok=True)
+        shutil.copyfile(taken, IMAGES / name)
+    assert (IMAGES / name).exists()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_program_of_the_readme_can_be_stepped_through(
     theme: str, open_page: OpenPage, tmp_path: Path, screenshot: Callable[..., Path]
 ) -> None:
-    recording = recording_of_the_readme()
+    recording = made_by_the_readme(lambda names: isinstance(names.get("recording"), Recording))["recording"]
     recording.to_html(tmp_path / "page.html")
     view = open_page(tmp_path / "page.html", dark=theme == "dark")
     root = explorer(view.page)
@@ -51,10 +59,21 @@ def test_the_program_of_the_readme_can_be_stepped_through(
     assert step["step"] == backward + 1
     assert "tanh" in step["live"]
     taken = screenshot(view, f"readme-{theme}", dark=theme == "dark", width=1320, height=640, of=root)
-    if os.environ.get("RENEW_PICTURES"):
-        IMAGES.mkdir(exist_ok=True)
-        shutil.copyfile(taken, IMAGES / f"explorer-{theme}.png")
-    assert (IMAGES / f"explorer-{theme}.png").exists()
+    keep(taken, f"explorer-{theme}.png")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_compiled_function_of_the_readme_shows_its_program(
+    theme: str, open_page: OpenPage, tmp_path: Path, screenshot: Callable[..., Path]
+) -> None:
+    train = made_by_the_readme(lambda names: "train" in names and names["train"].compiled)["train"]
+    train.to_html(tmp_path / "page.html")
+    view = open_page(tmp_path / "page.html", dark=theme == "dark")
+    root = view.page.locator(".lab-program-view").first
+    root.locator(".program .row", has_text="tanh(").first.click()
+    assert root.locator(".source .row.now").count() == 1
+    taken = screenshot(view, f"readme-program-{theme}", dark=theme == "dark", width=1320, height=900, of=root)
+    keep(taken, f"program-{theme}.png")
 
 
 def _op(recording: Recording, moment: int) -> str:
