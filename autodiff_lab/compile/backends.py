@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from autodiff_lab.compile.kernels import kernel_of
+from autodiff_lab.compile.late import sink
 from autodiff_lab.compile.lowering import lowered
 from autodiff_lab.compile.names import names_of
 from autodiff_lab.compile.program import Program
@@ -37,6 +38,8 @@ def code_of(program: Program, backend: str) -> Code:
 def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[Step]:
     """The steps of a program in which runs of elementwise lines are loops."""
     regions, outside, stage = find_regions(program)
+    sink(program, regions, stage)
+    regions = [region for region in regions if region.size]
     order = {id(line): n for n, line in enumerate(program.lines)}
     timed: list[tuple[int, int, Step]] = [(stage[line.outs[0]], order[id(line)], line) for line in outside]
     for number, region in enumerate(regions, start=1):
@@ -60,7 +63,7 @@ def _kernel(region: Region, program: Program, names: dict[int, str], number: int
 def _compiled_kernel(region: Region, program: Program, names: dict[int, str], number: int) -> Kernel | None:
     if not region.shape:
         return scalar_kernel(region, program, _used_elsewhere(program, region), names, f"scalars_{number}")
-    if region.size < 2:
+    if region.size < 2 and not region.parted:
         return None
     return kernel_of(region, program, _used_elsewhere(program, region), names, f"loop_{number}")
 

@@ -41,6 +41,8 @@ class Region:
         Values made here of which each row has one.
     split : int or None
         None where every input has the whole shape or is a single number.
+    parted : bool
+        Whether lines of it have moved to a later region; what stays is a loop even if it is one line.
     """
 
     shape: tuple[int, ...]
@@ -53,6 +55,7 @@ class Region:
     how: dict[int, str] = field(default_factory=dict)
     row_values: set[int] = field(default_factory=set)
     reads: set[int] = field(default_factory=set)
+    parted: bool = False
 
     @property
     def size(self) -> int:
@@ -214,7 +217,7 @@ class _Finder:
             kind = found
             if isinstance(found, tuple):
                 kind = found[0]
-                if split is not None and not _same_split(region.shape, split, found[1]):
+                if split is not None and not same_rows(region.shape, split, found[1]):
                     return None
                 split = found[1] if split is None else split
             if self._inside(i, region):
@@ -239,7 +242,7 @@ class _Finder:
             return False
         within = False
         if isinstance(found, tuple):
-            if region.split is not None and not _same_split(region.shape, region.split, found[1]):
+            if region.split is not None and not same_rows(region.shape, region.split, found[1]):
                 return False
             region.split = found[1] if region.split is None else region.split
             within = found[0] == "column" and region.rows > 1 and region.columns >= SHORTEST_ROW
@@ -280,6 +283,6 @@ class _Finder:
         return True
 
 
-def _same_split(shape: tuple[int, ...], a: int, b: int) -> bool:
+def same_rows(shape: tuple[int, ...], a: int, b: int) -> bool:
     """Whether two splits make the same rows; axes of length 1 do not matter."""
     return math.prod(shape[:a]) == math.prod(shape[:b])
