@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
+_MOST = 256
 _pool: dict[str, ThreadPoolExecutor] = {}
 _lock = threading.Lock()
 _here = threading.local()
@@ -96,8 +97,8 @@ def _workers() -> ThreadPoolExecutor:
         with _lock:
             pool = _pool.get("workers")
             if pool is None:
-                workers = max(1, thread_count() - 1)
-                pool = _pool["workers"] = ThreadPoolExecutor(workers, thread_name_prefix="autodiff_lab")
+                # As many as are ever asked for at once: the pool starts a thread only where none is idle.
+                pool = _pool["workers"] = ThreadPoolExecutor(_MOST, thread_name_prefix="autodiff_lab")
     return pool
 
 
