@@ -54,7 +54,7 @@ def made_with() -> str:
     here = Path(__file__).parent / "jit"
     shared = [
         path.read_text(encoding="utf-8")
-        for path in sorted([*here.glob("vector_maths*.py"), here / "gemm.py", here / "convolution_tiles.py"])
+        for path in sorted([*here.glob("vector_maths*.py"), *here.glob("*tiles.py"), here / "gemm.py"])
         if path.exists()
     ]
     return "\n".join([*shared, *(importlib.metadata.version(name) for name in ("numba", "numpy"))])
