@@ -13,7 +13,7 @@ from autodiff_lab.ops.math.arithmetic import square
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.math.reductions import reduce_mean
 from autodiff_lab.ops.math.statistics import l2_normalize
-from autodiff_lab.ops.nn.normalization import moments
+from autodiff_lab.ops.nn.normalization import standardized
 
 
 class GroupNormalization(Layer):
@@ -61,9 +61,8 @@ class GroupNormalization(Layer):
     def call(self, x: Any) -> Tensor:
         shape = tuple(x.shape)
         grouped = reshape(x, (*shape[:-1], self.groups, shape[-1] // self.groups))
-        axes = (*range(1, len(shape) - 1), len(shape))
-        mean, variance = moments(grouped, axes, keepdims=True)
-        result = reshape((grouped - mean) * rsqrt(variance + self.epsilon), shape)
+        axes = (*range(-len(shape), -2), -1)
+        result = reshape(standardized(grouped, axes, self.epsilon), shape)
         if self.scale:
             result = result * self.gamma
         return result + self.beta if self.center else result

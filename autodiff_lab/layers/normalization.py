@@ -8,9 +8,10 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.ops.array.casting import stop_gradient
-from autodiff_lab.ops.math.arithmetic import square
 from autodiff_lab.ops.math.exponential import rsqrt
-from autodiff_lab.ops.math.reductions import reduce_mean
+from autodiff_lab.ops.math.reductions import mean_over
+from autodiff_lab.ops.nn.normalization import standardized
+from autodiff_lab.ops.nn.standardization import variance_over
 
 
 class BatchNormalization(Layer):
@@ -51,15 +52,16 @@ class BatchNormalization(Layer):
     def call(self, x: Any, training: bool = False) -> Tensor:
         if not training:
             return self._scaled(x, self.moving_mean.read(), self.moving_variance.read())
-        axes = tuple(range(x.ndim - 1))
-        mean = reduce_mean(x, axis=axes)
-        variance = reduce_mean(square(x - mean), axis=axes)
-        self._move(self.moving_mean, mean)
-        self._move(self.moving_variance, variance)
-        return self._scaled(x, mean, variance)
+        axes = tuple(range(-x.ndim, -1))
+        values = stop_gradient(x)  # the averages are not what is trained
+        self._move(self.moving_mean, mean_over(values, axes=axes, keepdims=False))
+        self._move(self.moving_variance, variance_over(values, axes=axes, keepdims=False))
+        return standardized(
+            x, axes, self.epsilon, self.gamma if self.scale else None, self.beta if self.center else None
+        )
 
     def _move(self, average: Variable, value: Tensor) -> None:
-        average.assign(self.momentum * average.read() + (1 - self.momentum) * stop_gradient(value))
+        average.assign(self.momentum * average.read() + (1 - self.momentum) * value)
 
     def _scaled(self, x: Any, mean: Tensor, variance: Tensor) -> Tensor:
         factor = rsqrt(variance + self.epsilon)
@@ -92,6 +94,4 @@ class LayerNormalization(Layer):
         self.beta = self.add_weight("beta", (input_shape[-1],), "zeros")
 
     def call(self, x: Any) -> Tensor:
-        centred = x - reduce_mean(x, axis=-1, keepdims=True)
-        variance = reduce_mean(square(centred), axis=-1, keepdims=True)
-        return centred * rsqrt(variance + self.epsilon) * self.gamma + self.beta
+        return standardized(x, (-1,), self.epsilon, self.gamma, self.beta)

@@ -24,6 +24,18 @@ def _block_mean(x: Any, blocks: Any) -> Any:
     return (same / same.sum(-1, keepdims=True) @ x[..., None])[..., 0]
 
 
+def _standard(x: Any, axes: Any, epsilon: float) -> Any:
+    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + epsilon)
+
+
+def _standardize_slope(g: Any, x: Any, axes: Any, epsilon: float) -> Any:
+    """The transposed Jacobian times g: each element goes into the mean, the variance and its own distance."""
+    away, n = x - x.mean(axes, keepdims=True), np.prod([x.shape[a] for a in axes])
+    variance = x.var(axes, keepdims=True) + epsilon
+    straight = (g - g.sum(axes, keepdims=True) / n) / np.sqrt(variance)
+    return straight - away * (g * away).sum(axes, keepdims=True) / n / variance**1.5
+
+
 NETWORKS: dict[str, Callable[..., Any]] = {
     "elu": lambda x: np.where(x > 0, x, np.exp(x) - 1),
     "gelu": lambda x: 0.5 * x * (1 + scipy.special.erf(x / np.sqrt(2))),
@@ -49,4 +61,8 @@ NETWORKS: dict[str, Callable[..., Any]] = {
     "l2_loss": lambda x: np.sum(x * x) / 2,
     "isotonic_blocks": _isotonic_blocks,
     "block_mean": _block_mean,
+    "standardize": _standard,
+    "standardize_slope": _standardize_slope,
+    "normalize": lambda x, scale, offset, axes, epsilon: _standard(x, axes, epsilon) * scale + offset,
+    "variance": lambda x, axes, keepdims: x.var(axes, keepdims=keepdims),
 }  # fmt: skip

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
         shrinking,
         smooth_activations,
         spatial,
+        standardization,
     )
 
 __all__ = [
     "activations", "any_convolution", "convolution", "cross_entropies", "depthwise", "embedding", "isotonic", "losses",
     "normalization", "pooling", "rectifiers", "sampled", "shrinking", "smooth_activations", "spatial",
+    "standardization",
 ]
 
 

@@ -17,6 +17,7 @@ from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import pow, square
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
+from autodiff_lab.ops.nn.standardization import normalize, standardize
 
 
 def floats(value: Any, name: str) -> Tensor:
@@ -34,6 +35,22 @@ def checked_axes(axes: Any, rank: int, name: str) -> tuple[int, ...]:
         return negative_axes(None if axes is None else whole_numbers(axes, name), rank)
     except ValueError as error:
         raise InvalidArgumentError(f"{name}: {error}") from None
+
+
+def standardized(x: Any, axes: tuple[int, ...], epsilon: float, scale: Any = None, offset: Any = None) -> Tensor:
+    """(x - mean) / √(variance + epsilon) over negative axes, times the scale and plus the offset where they are given.
+
+    One op, where both are of one shape and of the dtype of x; the difference of dtypes is told by the product.
+    """
+    x = floats(x, "normalization")
+    if scale is not None and offset is not None:
+        factor, level = convert(scale, x), convert(offset, x)
+        if factor._array.dtype == level._array.dtype == x._array.dtype and factor._array.shape == level._array.shape:
+            return normalize(x, factor, level, axes=axes, epsilon=epsilon)
+    result = standardize(x, axes=axes, epsilon=epsilon)
+    if scale is not None:
+        result = result * scale
+    return result if offset is None else result + offset
 
 
 def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None,

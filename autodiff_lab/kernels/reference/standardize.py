@@ -1,0 +1,80 @@
+"""Values brought to mean 0 and variance 1 over axes, with or without a scale and an offset, and slopes of that.
+
+Axes are negative and sorted; a scale and an offset broadcast to x.  Cotangents may have further axes before those of x.
+Half floats are computed in float32.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.reference.reductions import count, shape_over
+
+Axes = tuple[int, ...]
+
+
+def in_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Give half floats as float32 to a kernel, and take its results back."""
+
+    @functools.wraps(kernel)
+    def run(*arrays: Any, **params: Any) -> Any:
+        dtype = arrays[0].dtype
+        if dtype.itemsize != 2:
+            return kernel(*arrays, **params)
+        made = kernel(*(array.astype(np.float32) for array in arrays), **params)
+        return tuple(m.astype(dtype) for m in made) if made.__class__ is tuple else made.astype(dtype)
+
+    return run
+
+
+def mean(x: Any, axes: Axes) -> Any:
+    """Mean over axes, which stay with length 1; nan over nothing."""
+    total = np.add.reduce(x, axis=axes, keepdims=True)
+    return total / total.dtype.type(count(x, axes))
+
+
+def standard(x: Any, axes: Axes, epsilon: float) -> tuple[Any, Any]:
+    """(x - mean) / √(variance + epsilon), and the reciprocal of the root."""
+    centred = x - mean(x, axes)
+    root = 1 / np.sqrt(mean(centred * centred, axes) + x.dtype.type(epsilon))
+    return centred * root, root
+
+
+@in_float32
+def variance(x: Any, axes: Axes, keepdims: bool) -> Any:
+    """Mean of the squared distances from the mean."""
+    away = x - mean(x, axes)
+    return mean(away * away, axes).reshape(shape_over(x, axes, keepdims))[()]
+
+
+@in_float32
+def standardize(x: Any, axes: Axes, epsilon: float) -> Any:
+    """(x - mean) / √(variance + epsilon)."""
+    return standard(x, axes, epsilon)[0]
+
+
+@in_float32
+def standardize_slope(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
+    """(g - mean of g - y · mean of g·y) / √(variance + epsilon), y being what `standardize` gives."""
+    y, root = standard(x, axes, epsilon)
+    return root * (g - mean(g, axes) - y * mean(g * y, axes))
+
+
+@in_float32
+def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> Any:
+    """`standardize`, times the scale, plus the offset."""
+    return standard(x, axes, epsilon)[0] * scale + offset
+
+
+@in_float32
+def normalize_slope(g: Any, x: Any, scale: Any, axes: Axes, epsilon: float) -> tuple[Any, Any, Any]:
+    """The shares of x, scale and offset in a cotangent of `normalize`; the last two have the shape of the scale."""
+    y, root = standard(x, axes, epsilon)
+    lead, share = g.shape[: g.ndim - x.ndim], g * scale
+    over = tuple(k for k in range(-x.ndim, 0) if -k > scale.ndim or scale.shape[k] == 1)
+    of_scale, of_offset = (np.add.reduce(h, axis=over, keepdims=True).reshape(lead + scale.shape) for h in (g * y, g))
+    return root * (share - mean(share, axes) - y * mean(share * y, axes)), of_scale, of_offset

@@ -1,0 +1,127 @@
+"""Values brought to mean 0 and variance 1 over axes, as one op, with or without a scale and an offset; variances.
+
+What layers of normalisation are made of.  Means, distances and variances of neighbouring axes stay in the cache while
+one kernel goes over them; op by op each would be written to memory and read again.  Axes are negative and sorted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.reference import standardize as reference
+from autodiff_lab.kernels.reference.reductions import count
+from autodiff_lab.ops.math.reductions import _spread
+
+Axes = tuple[int, ...]
+
+
+def _elements(g: Any, x: Any, *rest: Any, **how: Any) -> int:
+    return x.size
+
+
+def _scaled(ops: Any, g: Any, out: Any, x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float,
+            need: tuple[int, ...]) -> list[Any]:
+    if need == (0,):
+        return [ops.standardize_slope(g * scale, x, axes=axes, epsilon=epsilon)]
+    shares = ops.normalize_slope(g, x, scale, axes=axes, epsilon=epsilon)
+    return [shares[i] for i in need]
+
+
+standardize = general(
+    "standardize", chosen("standardize", reference.standardize, "standardize.standardize"),
+    lambda ops, g, out, x, axes, epsilon: ops.standardize_slope(g, x, axes=axes, epsilon=epsilon), warns=False,
+    symbol="(x − mean)/σ", latex=r"\frac{{{0} - \overline{{{0}}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",
+    locals_latex=(r"\frac{{g - \overline{{g}} - y\,\overline{{g y}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",),
+    sentence="brings {0} to mean 0 and variance 1", keeps="inputs",
+    doc="(x - mean) / √(variance + epsilon) over negative axes; `lab.layers.GroupNormalization` is made of it.")
+
+normalize = general(
+    "normalize", chosen("normalize", reference.normalize, "standardize.normalize"), _scaled, shared=True, warns=False,
+    symbol="normalize", latex=r"\frac{{{0} - \overline{{{0}}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}} \cdot {1} + {2}",
+    locals_latex=(r"\frac{{g {1} - \overline{{g {1}}} - y\,\overline{{g {1} y}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",
+                  r"\frac{{{0} - \overline{{{0}}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}", "1"),
+    sentence="brings {0} to mean 0 and variance 1, multiplies by {1} and adds {2}", keeps="inputs",
+    doc="(x - mean) / √(variance + epsilon) over negative axes, times a scale, plus an offset of the same shape; "
+        "`lab.layers.LayerNormalization` and `lab.layers.BatchNormalization` are made of it.")
+
+
+def _bend(ops: Any, h: Any, g: Any, turned: Any, x: Any, axes: Axes, epsilon: float) -> Any:
+    """The share of x in a cotangent h of the slope that `turned` is: how the slope bends.
+
+    Σ h·slope is n·r·(c - a·b) with the covariance c of g and h, a the mean of g·y and b that of h·y, and r one over the
+    root; the derivative of r is -r²·y/n, that of a is the slope itself over n.
+    """
+    how: dict[str, Any] = {"axes": axes, "keepdims": True}
+    y = ops.standardize(x, axes=axes, epsilon=epsilon)
+    root = ops.rsqrt(ops.mean(ops.square(x - ops.mean(x, **how)), **how) + epsilon)
+    a, b = ops.mean(g * y, **how), ops.mean(h * y, **how)
+    together = ops.mean(g * h, **how) - ops.mean(g, **how) * ops.mean(h, **how)
+    other = ops.standardize_slope(h, x, axes=axes, epsilon=epsilon)
+    return -(root * (b * turned + a * other)) - root * root * y * (together - a * b)
+
+
+def _slope_rule_x(ops: Any, h: Any, out: Any, g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
+    return _bend(ops, h, g, out, x, axes, epsilon)
+
+
+standardize_slope = general(
+    "standardize_slope",
+    chosen("standardize_slope", reference.standardize_slope, "standardize.standardize_slope", work=_elements),
+    lambda ops, h, out, g, x, axes, epsilon: ops.standardize_slope(h, x, axes=axes, epsilon=epsilon), _slope_rule_x,
+    warns=False, symbol="d standardize",
+    latex=r"\frac{{{0} - \overline{{{0}}} - y\,\overline{{{0} y}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",
+    locals_latex=(r"\frac{{h - \overline{{h}} - y\,\overline{{h y}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",
+                  r"-\frac{{\overline{{h y}}\,s_g + \overline{{g y}}\,s_h}}{{\sqrt{{\sigma^2 + \varepsilon}}}} "
+                  r"- \frac{{y \left(\overline{{g h}} - \overline{{g}}\,\overline{{h}} - \overline{{g y}}\,"
+                  r"\overline{{h y}}\right)}}{{\sigma^2 + \varepsilon}}"),
+    sentence="takes from {0} its mean and what lies along {1}, and divides by the deviation",
+    doc="(g - mean of g - y · mean of g·y) / √(variance + epsilon) for the result y of `standardize`; the rule of "
+        "`standardize` uses it.")
+
+
+def _normalize_slope_rule(ops: Any, h: Any, out: Any, g: Any, x: Any, scale: Any, axes: Axes, epsilon: float,
+                          need: tuple[int, ...]) -> list[Any]:
+    """Of one op that gives the shares of x, scale and offset: standardize_slope(g·scale, x), Σ g·y and Σ g."""
+    how: dict[str, Any] = {"axes": axes, "epsilon": epsilon}
+    lone = (1,) * (len(x.shape) - len(scale.shape))
+    of_scale, of_offset = (ops.reshape(k, shape=(*k.shape[:len(k.shape) - len(scale.shape)], *lone, *scale.shape))
+                           for k in h[1:])
+    turned = ops.standardize_slope(h[0], x, **how)
+    shares: list[Any] = []
+    for i in need:
+        if i == 0:
+            shares.append(scale * turned + of_scale * ops.standardize(x, **how) + of_offset)
+        elif i == 1:
+            bent = _bend(ops, h[0], g * scale, out[0], x, axes, epsilon)
+            shares.append(bent + ops.standardize_slope(g * of_scale, x, **how))
+        else:
+            shares.append(g * turned)
+    return shares
+
+
+normalize_slope = general(
+    "normalize_slope",
+    chosen("normalize_slope", reference.normalize_slope, "standardize.normalize_slope", work=_elements),
+    _normalize_slope_rule, shared=True, warns=False, symbol="d normalize",
+    latex=r"\left(\frac{{{0} {2} - \overline{{{0} {2}}} - y\,\overline{{{0} {2} y}}}}"
+          r"{{\sqrt{{\sigma^2 + \varepsilon}}}}, \textstyle\sum {0} y, \sum {0}\right)",
+    locals_latex=(r"{2} s_h + h_1 y + h_2", r"\partial s_{{{0} {2}}} + s_{{{0} h_1}}", r"{0} s_h"),
+    sentence="shares {0} among {1}, {2} and the offset",
+    doc="The shares of x, scale and offset in a cotangent; the rule of `normalize` uses it.")
+
+
+def _variance_rule(ops: Any, g: Any, out: Any, x: Any, axes: Axes, keepdims: bool) -> Any:
+    """2(x - mean)/n; the mean moves with x, which the next order sees."""
+    away = x - ops.mean(x, axes=axes, keepdims=True)
+    return _spread(ops, g, out, x, axes, keepdims) * (away * (2 / max(count(x, axes), 1)))
+
+
+variance_over = general(
+    "variance", chosen("variance", reference.variance, "standardize.variance"), _variance_rule, warns=False,
+    symbol="σ²", latex=r"\overline{{({0} - \overline{{{0}}})^2}}",
+    locals_latex=(r"\frac{{2}}{{n}} \left({0} - \overline{{{0}}}\right)",),
+    sentence="takes the variance of {0}", keeps="inputs",
+    doc="Mean of squared distances from the mean, over negative axes; `lab.layers.BatchNormalization` keeps averages "
+        "of it, `lab.nn.moments` takes it step by step.")

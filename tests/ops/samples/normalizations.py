@@ -1,0 +1,49 @@
+"""Calls of the ops that bring values to mean 0 and variance 1, and of their slopes."""
+
+from typing import Any
+
+import numpy as np
+
+from tests.ops.samples.core import Call, normal, sampler
+
+# Shapes and axes: the last, the first, both, groups, one element, axes of length 1, none, nothing.
+CASES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
+    ((4,), (-1,)), ((2, 3), (-1,)), ((3, 2), (-2,)), ((2, 2, 3), (-3, -2)), ((2, 3, 2, 2), (-3, -1)),
+    ((3, 1), (-1,)), ((1, 3), (-2,)), ((2, 3), ()), ((0, 3), (-1,)),
+]  # fmt: skip
+
+
+def _how(axes: tuple[int, ...]) -> dict[str, Any]:
+    return {"axes": axes, "epsilon": 0.1}
+
+
+@sampler("variance")
+def _variance(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {"axes": axes, "keepdims": keep}) for s, axes in CASES for keep in (False, True)]
+
+
+@sampler("standardize")
+def _standardize(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), _how(axes)) for s, axes in CASES]
+
+
+@sampler("standardize_slope")
+def _standardize_slope(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s, s), _how(axes)) for s, axes in CASES]
+
+
+def _scales(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """One number for each element of a row, as for layers, and one for each row or column, as for batches."""
+    rank = len(shape)
+    last = shape[-1:]
+    return [last, tuple(1 if k - rank in axes else n for k, n in enumerate(shape))]
+
+
+@sampler("normalize")
+def _normalize(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s, c, c), _how(axes)) for s, axes in CASES[:6] for c in _scales(s, axes)]
+
+
+@sampler("normalize_slope")
+def _normalize_slope(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s, s, c), _how(axes)) for s, axes in CASES[:6] for c in _scales(s, axes)]
