@@ -13,6 +13,7 @@ from autodiff_lab.compile.kernels import kernel_of
 from autodiff_lab.compile.late import sink
 from autodiff_lab.compile.lowering import lowered
 from autodiff_lab.compile.names import names_of
+from autodiff_lab.compile.pairs import paired
 from autodiff_lab.compile.program import Program
 from autodiff_lab.compile.regions import Region, find_regions
 from autodiff_lab.compile.scalars import scalar_kernel
@@ -41,7 +42,9 @@ def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[S
     sink(program, regions, stage)
     regions = [region for region in regions if region.size]
     order = {id(line): n for n, line in enumerate(program.lines)}
+    pairs, outside = paired(program, outside, stage, names)
     timed: list[tuple[int, int, Step]] = [(stage[line.outs[0]], order[id(line)], line) for line in outside]
+    timed += [(stage[line.outs[0]], order[id(line)], kernel) for line, kernel in pairs]
     for number, region in enumerate(regions, start=1):
         kernel = _kernel(region, program, names, number, skipped)
         if kernel is None:

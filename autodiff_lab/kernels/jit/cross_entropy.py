@@ -2,7 +2,8 @@
 
 Optimisations: those of `kernels.jit.softmax`; a loss makes no array of shares; a slope takes the exponentials anew
 instead of reading those of the loss from memory, and multiplies them by the cotangent while they lie in the first
-cache, so that logits are read once and the gradient is written once.
+cache, so that logits are read once and the gradient is written once.  Where loss and slope are wanted at once, as in a
+compiled program, both are made of the same exponentials, with the same bits.
 """
 # pyright: reportIndexIssue=false, reportCallIssue=false
 
@@ -16,7 +17,7 @@ import numpy as np
 from autodiff_lab.kernels.jit.compiling import loop, override, row_major
 from autodiff_lab.kernels.jit.softmax import over_rows, room, rows_of
 from autodiff_lab.kernels.jit.vector_maths_bits import add_up
-from autodiff_lab.kernels.jit.vector_maths_rows import exps_of_rows, sum_of, totals_of_rows
+from autodiff_lab.kernels.jit.vector_maths_rows import exps_of_rows, rows_together, sum_of, totals_of_rows
 
 
 @loop("int64({t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
@@ -49,6 +50,29 @@ def _sparse_slope(g: Any, x: Any, labels: Any, made: Any, tops: Any, totals: Any
             if not 0 <= label < row.size:
                 wrong += 1
                 continue
+            own = x.dtype.type(row[label] / totals[r] - 1)
+            for k in range(row.size):
+                row[k] *= scale
+            row[label] = own * share
+    return wrong
+
+
+@loop("int64({t}[::1], {t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+def _sparse_both(
+    g: Any, x: Any, labels: Any, losses: Any, made: Any, tops: Any, totals: Any, low: int, high: int
+) -> int:
+    """Losses and slopes from the same exponentials; give the number of labels that are no class."""
+    wrong = 0
+    for first in range(low, high, tops.size):
+        count = min(tops.size, high - first)
+        exps_of_rows(x, first, count, made, first, tops, totals)
+        for r in range(count):
+            row, share, label = made[first + r], g[first + r], labels[first + r]
+            if not 0 <= label < row.size:
+                wrong += 1
+                continue
+            losses[first + r] = math.log(totals[r]) - (x[first + r, label] - tops[r])
+            scale = x.dtype.type(share / totals[r])
             own = x.dtype.type(row[label] / totals[r] - 1)
             for k in range(row.size):
                 row[k] *= scale
@@ -137,6 +161,25 @@ def sparse_softmax_cross_entropy_slope(g: Any, logits: Any, labels: Any) -> Any:
     run = _sparse_slope[logits.dtype]
     wrong = over_rows(lambda low, high: run(shares, rows, numbers, made, *room(rows)[1:], low, high), rows)
     return NotImplemented if any(wrong) else made.reshape(logits.shape)
+
+
+@override(_sparse_both, sample=_sample_of_sparse_slope)
+def sparse_softmax_cross_entropy_and_slope(g: Any, logits: Any, labels: Any) -> Any:
+    """Cross entropy of each row with its class number, and its slope."""
+    if not _fit(logits, labels, g) or labels.dtype.kind not in "iu":
+        return NotImplemented
+    shares, rows, numbers = row_major(g).reshape(-1), rows_of(logits), _numbers(labels)
+    losses, made = np.empty(len(rows), logits.dtype), np.empty(rows.shape, logits.dtype)
+    count = rows_together(rows.shape[1])
+    run = _sparse_both[logits.dtype]
+
+    def range_of_rows(low: int, high: int) -> int:
+        tops, totals = np.empty(count, logits.dtype), np.empty(count)
+        return run(shares, rows, numbers, losses, made, tops, totals, low, high)
+
+    if any(over_rows(range_of_rows, rows)):
+        return NotImplemented
+    return losses.reshape(logits.shape[:-1])[()], made.reshape(logits.shape)
 
 
 @override(_dense, sample=_sample_of_dense)
