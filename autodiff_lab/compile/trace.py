@@ -11,6 +11,8 @@ from values without saying how.  The last is the rule behind all: a tensor whose
 
 from __future__ import annotations
 
+import weakref
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +54,14 @@ _array = Tensor.__dict__["_array"].__get__
 """Reads the array of a tensor without being watched; taken before any trace puts a watch there."""
 
 
+_LARGE_BYTES = 1 << 14
+
+
+def _forget(by_array: dict[int, int | None], key: int, gone: object) -> None:
+    """An array is gone, and its address says nothing any more."""
+    by_array.pop(key, None)
+
+
 def _literal(value: Any) -> bool:
     """Whether a Python value is written with numbers alone."""
     if isinstance(value, (list, tuple)):
@@ -78,7 +88,8 @@ class Trace:
         self.assigned: dict[Variable, int] = {}
         self._start = fresh_id()
         self._depends = set(self.arguments)
-        self._arrays: dict[int, Any] = {}  # constants, and everything else as long as the trace lives
+        self._arrays: dict[int, Any] = {}  # constants, and small values as long as the trace lives
+        self._leaving: list[weakref.ref[Any]] = []  # large values, which live as long as the function needs them
         self._by_array: dict[int, int | None] = {}  # id of an array object -> the one value that holds it
         self._same: dict[int, int] = {}  # another tensor of the same value -> that value
         self._made: set[int] = set()
@@ -112,9 +123,10 @@ class Trace:
     def _line(self, op: Op, ins: tuple[Tensor, ...], params: dict[str, Any], outs: tuple[Tensor, ...]) -> None:
         found = tuple([self._resolved(t) for t in ins])
         given = [id(_array(t)) for t in ins]
+        depends = not self._depends.isdisjoint(found)
         for tensor in outs:
-            self._know(tensor, "", id(_array(tensor)) not in given)
-        if not self._depends.isdisjoint(found):
+            self._know(tensor, "", id(_array(tensor)) not in given, kept=not depends)
+        if depends:
             cause = CAUSE.get()
             ids = tuple([t._id for t in outs])
             self._depends.update(ids)
@@ -198,13 +210,19 @@ class Trace:
 
     # --- what is known of values -----------------------------------------------------------------------------------
 
-    def _know(self, tensor: Tensor, name: str, fresh: bool = True) -> None:
-        """Take a tensor as a value of its own; `fresh` if its array is not that of an input of its op."""
+    def _know(self, tensor: Tensor, name: str, fresh: bool = True, kept: bool = True) -> None:
+        """Take a tensor as a value of its own; `fresh` if its array is not that of an input of its op.
+
+        Values that hang on the arguments are not `kept`: tracing a deep net must not need more memory than running it.
+        """
         array = _array(tensor)
         if array.dtype.kind == "O":
             self.refuse("strings are not compiled")
         self.values[tensor._id] = Value(array.shape, array.dtype, name)
-        self._arrays[tensor._id] = array
+        if kept or array.__class__ is not np.ndarray or array.nbytes < _LARGE_BYTES:
+            self._arrays[tensor._id] = array
+        else:  # another array may get its address once it is gone
+            self._leaving.append(weakref.ref(array, partial(_forget, self._by_array, id(array))))
         if fresh:
             self._by_array[id(array)] = None if id(array) in self._by_array else tensor._id
 
