@@ -15,7 +15,8 @@ def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     total = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=wide)
     if x.dtype.kind in "iu":
         return total // x.dtype.type(max(count(x, axes), 1))
-    return (total / total.dtype.type(count(x, axes))).astype(x.dtype)
+    mean = total / total.dtype.type(count(x, axes))
+    return mean if mean.dtype is x.dtype else mean.astype(x.dtype)
 
 
 def max_over(x: Any, axes: Axes, keepdims: bool) -> Any:
