@@ -11,6 +11,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 _jobs: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
@@ -40,7 +41,8 @@ def _work() -> None:
         job = _jobs.get()
         if job is None or _state["ends"]:
             return
-        job()
+        with suppress(Exception):  # a job that fails must not keep those after it from being done
+            job()
 
 
 def _end() -> None:

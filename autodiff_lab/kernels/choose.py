@@ -10,12 +10,13 @@ must not hang on the machine, ``numba`` to wait for every override and use it at
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
+
+from autodiff_lab.kernels.turns import COMPILING
 
 MODES = ("auto", "numpy", "numba")
 WORTH_ASKING = 50_000
@@ -24,7 +25,6 @@ WORTH_ASKING = 50_000
 _state: dict[str, Any] = {"mode": os.environ.get("AUTODIFF_LAB_KERNELS", "auto")}
 IN_USE = _state
 """Under ``"mode"`` what `use_kernels` said last, for ops so quick that a call of a `Chosen` would be felt."""
-_lock = threading.RLock()
 CHOSEN: dict[str, Chosen] = {}
 """Every kernel that has an override, by its name."""
 
@@ -77,7 +77,8 @@ class Chosen:
     def prepare(self, dtype: Any) -> bool:
         """Compile the override for a dtype and learn from which size on it pays; say whether there is one."""
         if dtype.char not in self.least and self.compile(dtype):
-            measure = import_module("autodiff_lab.kernels.threshold").threshold
+            with COMPILING:
+                measure = import_module("autodiff_lab.kernels.threshold").threshold
             self.least[dtype.char] = measure(self, self.override(), dtype)
         return dtype.char in self.least
 
@@ -86,7 +87,7 @@ class Chosen:
         char = dtype.char
         if char in self._compiled or char in self.failures:
             return char in self._compiled
-        with _lock:
+        with COMPILING:
             if char not in self._compiled:
                 why = self._try_to_compile(dtype)
                 if why:
@@ -206,9 +207,7 @@ def kernels_in_use() -> dict[str, str]:
 
 
 def _after_fork() -> None:
-    """In the child nobody compiles any more what was asked for, and a lock may be held for ever."""
-    global _lock  # noqa: PLW0603
-    _lock = threading.RLock()
+    """In the child nobody compiles any more what was asked for."""
     for kernel in CHOSEN.values():
         kernel._asked = set(kernel.least) | set(kernel.failures)
 

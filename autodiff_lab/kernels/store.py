@@ -14,11 +14,13 @@ import sys
 import threading
 import types
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from autodiff_lab.kernels.turns import COMPILING
+
 _modules: dict[str, types.ModuleType] = {}
-_lock = threading.RLock()
 _state: dict[str, bool] = {"warned": False}
 
 
@@ -40,12 +42,13 @@ def folder() -> Path | None:
 def _nowhere() -> None:
     if not _state["warned"]:
         _state["warned"] = True
-        warnings.warn(
-            "No cache folder can be written, so compiled functions are compiled anew in each process. Set "
-            "AUTODIFF_LAB_CACHE to a folder of yours.",
-            RuntimeWarning,
-            stacklevel=6,
-        )
+        with suppress(RuntimeWarning):  # where warnings are errors, kernels are compiled all the same
+            warnings.warn(
+                "No cache folder can be written, so compiled functions are compiled anew in each process. Set "
+                "AUTODIFF_LAB_CACHE to a folder of yours.",
+                RuntimeWarning,
+                stacklevel=6,
+            )
 
 
 @functools.cache
@@ -63,7 +66,7 @@ def made_with() -> str:
 def load(text: str) -> types.ModuleType:
     """The module of a generated text; ``CACHE`` in it says whether Numba may keep machine code beside it."""
     name = "autodiff_lab_kernel_" + hashlib.sha256((made_with() + text).encode()).hexdigest()[:24]
-    with _lock:
+    with COMPILING:
         found = _modules.get(name)
         if found is not None:
             return found
@@ -71,7 +74,7 @@ def load(text: str) -> types.ModuleType:
         module = None
         if path is not None:
             try:
-                module = _run(text, name, _written(path / f"{name}.py", text), cache=True)
+                module = _kept(text, name, path)
             except OSError:  # the folder went away, or the disk is full
                 _nowhere()
         if module is None:
@@ -80,12 +83,29 @@ def load(text: str) -> types.ModuleType:
         return module
 
 
+def _kept(text: str, name: str, path: Path) -> types.ModuleType:
+    """The module, with its machine code beside it; what is damaged there is thrown away."""
+    source = _written(path / f"{name}.py", text)
+    try:
+        return _run(text, name, source, cache=True)
+    except Exception:
+        beside = [file for file in (path / "__pycache__").glob(f"{name}.*") if file.is_file()]
+        if not beside:
+            raise
+        for file in beside:
+            file.unlink(missing_ok=True)
+    return _run(text, name, source, cache=True)
+
+
 def _written(path: Path, text: str) -> str:
     """The path of a file with this text; written in one move, as another process may do the same."""
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
+    if not path.exists() or path.read_bytes() != text.encode():
         draft = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.draft")
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
+        try:
+            draft.write_bytes(text.encode())
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
     return str(path)
 
 
@@ -100,12 +120,3 @@ def _run(text: str, name: str, path: str, cache: bool) -> types.ModuleType:
         del sys.modules[name]
         raise
     return module
-
-
-def _after_fork() -> None:
-    global _lock  # noqa: PLW0603 - a lock that another thread held is held for ever in the child
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

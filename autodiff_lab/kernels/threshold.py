@@ -13,7 +13,6 @@ import json
 import math
 import os
 import platform
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels import store
+from autodiff_lab.kernels.turns import COMPILING
 
 WORKS = tuple(4**n for n in range(5, 11))  # a thousand to a million
 _LONG_ENOUGH = 0.005
 """Seconds beyond which larger samples are not tried: what wins there wins on."""
-_lock = threading.Lock()
 
 
 def threshold(kernel: Any, faster: Callable[..., Any], dtype: np.dtype[Any]) -> float:
@@ -110,7 +109,7 @@ def _keep(key: str, value: float) -> None:
     path = _path()
     if path is None:
         return
-    with _lock:
+    with COMPILING:
         draft = path.with_suffix(f".{os.getpid()}.draft")
         try:
             draft.write_text(

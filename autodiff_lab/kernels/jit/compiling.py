@@ -7,19 +7,18 @@ folder can be written it is compiled anew in each process.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
-import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numba import njit
-from numba.core import caching
+from numba.core import caching, sigutils
 
 from autodiff_lab.kernels import store
-
-_lock = threading.RLock()
+from autodiff_lab.kernels.turns import COMPILING
 
 
 class Loop:
@@ -46,7 +45,7 @@ class Loop:
         return self._compile(dtype) if found is None else found
 
     def _compile(self, dtype: np.dtype[Any]) -> Any:
-        with _lock:
+        with COMPILING:
             found = self._compiled.get(dtype.char)
             if found is None:
                 made = njit(nogil=True, error_model="numpy", **self.options)(self.python)
@@ -142,4 +141,23 @@ class _CacheImpl(caching.CompileResultCacheImpl):
 
 
 class _Cache(caching.FunctionCache):
+    """Machine code on disk, which may be damaged, or be another process's of the same moment: never worth an error."""
+
     _impl_class = _CacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            found = super().load_overload(sig, target_context)
+        except Exception:  # noqa: BLE001 - half a file raises whatever its bytes happen to mean
+            return None
+        # Two processes that save code for different dtypes at once may mix up its files.
+        wanted, _ = sigutils.normalize_signature(sig)
+        return found if found is not None and tuple(found.signature.args) == tuple(wanted) else None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):  # the folder went away, or the disk is full
+            try:
+                super().save_overload(sig, data)
+            except Exception:  # noqa: BLE001 - the list of what is kept is damaged: it begins anew
+                self.flush()
+                super().save_overload(sig, data)

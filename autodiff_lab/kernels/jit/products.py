@@ -97,7 +97,7 @@ def matmul(x: Any, y: Any) -> Any:
     width = WIDTH_BYTES // x.itemsize
     if x.shape[-1] != k or k < ROWS or n < width or (n % width and n < 8 * width):
         return NotImplemented
-    if not (x.flags.aligned and y.flags.aligned):
+    if not (x.flags.behaved and y.flags.behaved):  # Numba takes nothing that is read-only, as cotangents of sums are
         return NotImplemented
     if x.ndim > 2:
         if not x.flags.c_contiguous:

@@ -1,0 +1,189 @@
+"""What users, disks and other processes do to kernels: layouts, damaged caches, forks, warnings that are errors."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.kernels import background, blas, store
+from autodiff_lab.kernels.choose import numba_is_there, use_kernels
+
+needs_numba = pytest.mark.skipif(not numba_is_there(), reason="Numba is not installed")
+
+PROGRAM = """
+import numpy as np
+import autodiff_lab as lab
+x = np.linspace(-2, 2, 210, dtype="float32").reshape(3, 70)
+f = lab.function(lambda a: lab.exp(a) * lab.sin(a))
+for _ in range(2):
+    np.testing.assert_allclose(f(lab.constant(x)), np.exp(x) * np.sin(x), rtol=1e-5, atol=1e-6)
+with lab.use_kernels("numba"):
+    s = lab.nn.softmax(lab.constant(x))
+e = np.exp(x - x.max(1, keepdims=True))
+np.testing.assert_allclose(s, e / e.sum(1, keepdims=True), rtol=1e-5)
+print(len(f.kernels), f.fallbacks, len(f.skipped), lab.kernels.choose.CHOSEN["softmax"].failures)
+"""
+ALL_COMPILED = "1 0 0 {}\n"
+"""What the program prints: one fused loop, nothing that ran eagerly, and softmax has its override."""
+
+
+def run(code: str, *flags: str, **environment: str) -> str:
+    """Run code in a process of its own; give what it printed."""
+    done = subprocess.run(
+        [sys.executable, *flags, "-c", textwrap.dedent(code)], env=os.environ | environment,
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return the files that the program leaves in its cache."""
+    folder = tmp_path_factory.mktemp("cache")
+    assert run(PROGRAM, AUTODIFF_LAB_CACHE=str(folder)) == ALL_COMPILED
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@needs_numba
+@pytest.mark.parametrize("damage", ["garbage", "half"])
+def test_damaged_machine_code_is_compiled_anew_and_written_over(
+    damage: str, filled: dict[str, bytes], tmp_path: Path
+) -> None:
+    bad = {p: bytes(range(256)) if damage == "garbage" else data[: len(data) // 2] for p, data in filled.items()}
+    for place, data in bad.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_bytes(data)
+    assert run(PROGRAM, AUTODIFF_LAB_CACHE=str(tmp_path)) == ALL_COMPILED
+    assert not [place for place, data in bad.items() if (tmp_path / place).read_bytes() == data]
+
+
+@needs_numba
+def test_a_cache_that_is_no_folder_costs_time_only_even_where_warnings_are_errors(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    assert run(PROGRAM, "-W", "error", AUTODIFF_LAB_CACHE=str(tmp_path / "file")) == ALL_COMPILED
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
+
+
+@needs_numba
+def test_a_full_disk_costs_time_only(tmp_path: Path) -> None:
+    full = """
+    import errno, io, os
+    plain = open
+    def fails(path, mode="r", *rest, **how):
+        if set(mode) & set("wxa") and str(path).startswith(os.environ["AUTODIFF_LAB_CACHE"]):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return plain(path, mode, *rest, **how)
+    import builtins
+    builtins.open = io.open = fails
+    """
+    assert run(textwrap.dedent(full) + PROGRAM, "-W", "ignore", AUTODIFF_LAB_CACHE=str(tmp_path)) == ALL_COMPILED
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_a_draft_that_cannot_be_finished_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Path, target: Any) -> None:
+        raise OSError("no space")
+
+    monkeypatch.setattr(Path, "replace", fails)
+    with pytest.raises(OSError, match="no space"):
+        store._written(tmp_path / "a.py", "x = 1")
+    assert not list(tmp_path.iterdir())
+
+
+@needs_numba
+def test_machine_code_for_other_arguments_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes that save code for two dtypes at once may leave a list that names the wrong file."""
+    from autodiff_lab.kernels.jit.compiling import Loop
+
+    monkeypatch.setenv("AUTODIFF_LAB_CACHE", str(tmp_path))
+
+    def grow(x: Any) -> None:
+        x[0] += 1
+
+    def loop() -> Loop:
+        return Loop(grow, "void({t}[::1])", {})
+
+    for name in ("float32", "float64"):
+        loop()[np.dtype(name)](np.zeros(1, name))
+    one, two = sorted(tmp_path.glob("*.nbc"))
+    one.write_bytes(two.read_bytes())
+    for name in ("float32", "float64"):
+        x = np.zeros(1, name)
+        loop()[np.dtype(name)](x)
+        assert x[0] == 1
+
+
+def test_a_job_that_fails_leaves_the_background_at_work() -> None:
+    def fails() -> None:
+        raise RuntimeError("told to")
+
+    done = threading.Event()
+    background.ask(fails)
+    background.ask(done.set)
+    assert done.wait(60)
+
+
+@needs_numba
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_fork_waits_for_the_compiler_so_that_the_child_can_use_it(tmp_path: Path) -> None:
+    forks = """
+    import faulthandler, os, threading, numpy as np
+    import autodiff_lab as lab
+    from autodiff_lab.kernels import background, turns
+    x = lab.constant(np.ones((1000, 200), np.float32))
+    f = lab.function(lambda a: lab.exp(a) * lab.sin(a))
+    busy = threading.Event()
+    enter = type(turns.COMPILING).__enter__
+    def told(self):
+        enter(self)
+        busy.set()
+    type(turns.COMPILING).__enter__ = told
+    lab.nn.softmax(x)
+    busy.wait()
+    child = os.fork()
+    if child == 0:
+        faulthandler.dump_traceback_later(100, exit=True)
+        with lab.use_kernels("numba"):
+            lab.nn.softmax(x)
+        f(x), f(x)
+        os._exit(f.fallbacks or len(f.kernels) != 1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    assert run(forks, "-W", "ignore", AUTODIFF_LAB_CACHE=str(tmp_path), AUTODIFF_LAB_KERNELS="auto") == "0\n"
+
+
+@needs_numba
+@pytest.mark.parametrize("how", ["read-only", "broadcast", "backwards"])
+def test_our_own_product_takes_or_leaves_operands_of_all_layouts(how: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(64, 40)).astype("float32"), rng.normal(size=(40, 256)).astype("float32")
+    if how == "read-only":
+        x.flags.writeable = y.flags.writeable = False
+    elif how == "broadcast":
+        x, y = np.broadcast_to(x[:1], x.shape), np.broadcast_to(y[:1], y.shape)
+    else:
+        x, y = x[::-1, ::-1], y[::-1, ::-1]
+    with use_kernels("numba"):
+        np.testing.assert_allclose(blas.matmul(x, y), x @ y, rtol=1e-4, atol=1e-4)
+
+
+def swapped() -> Iterator[Any]:
+    """Yield arrays whose bytes stand in the other order."""
+    for kind in ("f4", "f8", "i4", "c8"):
+        yield np.arange(6).reshape(2, 3).astype(np.dtype(kind).newbyteorder())
+
+
+@pytest.mark.parametrize("array", list(swapped()), ids=lambda a: a.dtype.name)
+def test_arrays_of_the_other_byte_order_are_refused_before_a_kernel_sees_them(array: Any) -> None:
+    for take in (lab.constant, lab.Variable, lab.exp, lab.function(lambda x: x + x), lab.zeros((2, 3)).__add__):
+        with pytest.raises(lab.errors.ConversionError, match="dtype"):
+            take(array)
