@@ -86,7 +86,7 @@ STATIC = frozenset({
     "softmax_cross_entropy_slope", "sparse_softmax_cross_entropy_slope", "concat", "gather", "scatter_axis",
     "where", "select", "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_slope",
     "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_slope",
-    "standardize", "standardize_slope", "normalize", "normalize_slope", "variance",
+    "standardize", "standardize_slope", "normalize", "normalize_slope", "moments",
 })  # fmt: skip
 """Ops whose result has a shape that follows from those of its inputs; all elementwise ones beside these."""
 

@@ -8,10 +8,10 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.ops.array.casting import stop_gradient
+from autodiff_lab.ops.array.shaping import squeeze
 from autodiff_lab.ops.math.exponential import rsqrt
-from autodiff_lab.ops.math.reductions import mean_over
 from autodiff_lab.ops.nn.normalization import standardized
-from autodiff_lab.ops.nn.standardization import variance_over
+from autodiff_lab.ops.nn.standardization import mean_and_variance
 
 
 class BatchNormalization(Layer):
@@ -53,9 +53,9 @@ class BatchNormalization(Layer):
         if not training:
             return self._scaled(x, self.moving_mean.read(), self.moving_variance.read())
         axes = tuple(range(-x.ndim, -1))
-        values = stop_gradient(x)  # the averages are not what is trained
-        self._move(self.moving_mean, mean_over(values, axes=axes, keepdims=False))
-        self._move(self.moving_variance, variance_over(values, axes=axes, keepdims=False))
+        mean, variance = mean_and_variance(stop_gradient(x), axes=axes)  # the averages are not what is trained
+        self._move(self.moving_mean, squeeze(mean, axes))
+        self._move(self.moving_variance, squeeze(variance, axes))
         return standardized(
             x, axes, self.epsilon, self.gamma if self.scale else None, self.beta if self.center else None
         )

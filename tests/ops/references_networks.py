@@ -64,5 +64,4 @@ NETWORKS: dict[str, Callable[..., Any]] = {
     "standardize": _standard,
     "standardize_slope": _standardize_slope,
     "normalize": lambda x, scale, offset, axes, epsilon: _standard(x, axes, epsilon) * scale + offset,
-    "variance": lambda x, axes, keepdims: x.var(axes, keepdims=keepdims),
 }  # fmt: skip

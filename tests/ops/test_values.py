@@ -22,7 +22,7 @@ ELEMENTWISE = [name for name in NAMES if REGISTRY[name].elementwise]
 HELD_ELSEWHERE = {
     "adjust_contrast", "as_string", "average_pool", "average_pool_input", "convolve", "convolve_filter",
     "convolve_input", "depthwise", "depthwise_filter", "depthwise_input", "max_pool", "max_pool_input",
-    "max_pool_pick", "normalize_slope", "reduce_join", "regex_full_match", "regex_replace", "sparse_matmul",
+    "max_pool_pick", "moments", "normalize_slope", "reduce_join", "regex_full_match", "regex_replace", "sparse_matmul",
     "string_join", "string_length", "string_lower", "string_strip", "string_upper", "substr", "to_number",
     *REFUSES_HALVES, "band_part", "cross", "diag", "diag_part", "expm", "inverse_gaps", "logm", "permute", "sqrtm",
     "sylvester", "unpermute",

@@ -197,7 +197,8 @@ def statistics(x: Any, g: Any | None, together: int) -> Statistics:
         counts.append(np.repeat(count, part.shape[2] // w, axis=0))
         parts.append(_mapped(lambda fact: fact.reshape(a, -1, w), found))
     found = parts[0] if len(parts) == 1 else _mapped(lambda *both: np.concatenate(both, axis=1), *parts)
-    found = _weighed(np.concatenate(counts), found)
+    if found.mean.shape[1] > 1:
+        found = _weighed(np.concatenate(counts), found)
     if together == 1:
         return found
     groups = _mapped(lambda fact: fact.reshape(-1, together, 1), found)
@@ -221,10 +222,11 @@ def _apply(run: Any, facts: list[Any], made: Any, *arrays: Any) -> Any:
     return made
 
 
-def variance_over(x: Any, together: int) -> Any:
-    """Of the columns of planes (a, n, w), of which so many neighbours count as one: (a, w / together)."""
-    squares = statistics(x, None, together).squares[:, 0, ::together]
-    return (squares / (x.shape[1] * together)).astype(x.dtype)
+def moments_over(x: Any, together: int) -> tuple[Any, Any]:
+    """Of the columns of planes (a, n, w), of which so many neighbours count as one: (a, w / together) each."""
+    found = statistics(x, None, together)
+    mean, squares = found.mean[:, 0, ::together], found.squares[:, 0, ::together]
+    return mean.astype(x.dtype), (squares / (x.shape[1] * together)).astype(x.dtype)
 
 
 def forward_over(x: Any, scale: Any, offset: Any, epsilon: float, together: int = 1) -> Any:

@@ -58,12 +58,13 @@ def _sums_of_slope(share: Any, scale: Any, row: Any, mean: Any) -> Any:
     return squares, shares, products
 
 
-@loop("void({t}[:,::1], {t}[::1], int64, int64)")
-def variances(x: Any, made: Any, low: int, high: int) -> None:
-    """Write the variance of each row."""
+@loop("void({t}[:,::1], {t}[::1], {t}[::1], int64, int64)")
+def moments(x: Any, means: Any, variances: Any, low: int, high: int) -> None:
+    """Write the mean and the variance of each row."""
     for i in range(low, high):
         row = x[i]
-        made[i] = _sum_of_squares(row, x.dtype.type(sum_of(row) / row.size)) / row.size
+        means[i] = sum_of(row) / row.size
+        variances[i] = _sum_of_squares(row, means[i]) / row.size
 
 
 @loop("void({t}[:,::1], {t}[::1], {t}[::1], {t}, {t}[:,::1], int64, int64)")
@@ -126,11 +127,11 @@ def _least(x: Any) -> int:
     return max(1, WORTH_A_THREAD // x.shape[1])
 
 
-def variance_over(x: Any) -> Any:
-    """`variances` of all rows of x (a, n): (a)."""
-    made, run = np.empty(len(x), x.dtype), variances[x.dtype]
-    spread(lambda low, high: run(x, made, low, high), len(x), _least(x))
-    return made
+def moments_over(x: Any) -> tuple[Any, Any]:
+    """`moments` of all rows of x (a, n): (a) each."""
+    means, variances, run = np.empty(len(x), x.dtype), np.empty(len(x), x.dtype), moments[x.dtype]
+    spread(lambda low, high: run(x, means, variances, low, high), len(x), _least(x))
+    return means, variances
 
 
 def forward_over(x: Any, scale: Any, offset: Any, epsilon: float) -> Any:

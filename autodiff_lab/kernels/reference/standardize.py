@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.reference.reductions import count, shape_over
+from autodiff_lab.kernels.reference.reductions import count
 
 Axes = tuple[int, ...]
 
@@ -45,10 +45,11 @@ def standard(x: Any, axes: Axes, epsilon: float) -> tuple[Any, Any]:
 
 
 @in_float32
-def variance(x: Any, axes: Axes, keepdims: bool) -> Any:
-    """Mean of the squared distances from the mean."""
-    away = x - mean(x, axes)
-    return mean(away * away, axes).reshape(shape_over(x, axes, keepdims))[()]
+def moments(x: Any, axes: Axes) -> tuple[Any, Any]:
+    """Mean, and mean of the squared distances from it; the axes stay with length 1."""
+    middle = mean(x, axes)
+    away = x - middle
+    return middle, mean(away * away, axes)
 
 
 @in_float32

@@ -1,4 +1,4 @@
-"""Values brought to mean 0 and variance 1 over axes, as one op, with or without a scale and an offset; variances.
+"""Values brought to mean 0 and variance 1 over axes, as one op, with or without a scale and an offset; moments.
 
 What layers of normalisation are made of.  Means, distances and variances of neighbouring axes stay in the cache while
 one kernel goes over them; op by op each would be written to memory and read again.  Axes are negative and sorted.
@@ -12,7 +12,6 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import standardize as reference
 from autodiff_lab.kernels.reference.reductions import count
-from autodiff_lab.ops.math.reductions import _spread
 
 Axes = tuple[int, ...]
 
@@ -112,16 +111,15 @@ normalize_slope = general(
     doc="The shares of x, scale and offset in a cotangent; the rule of `normalize` uses it.")
 
 
-def _variance_rule(ops: Any, g: Any, out: Any, x: Any, axes: Axes, keepdims: bool) -> Any:
-    """2(x - mean)/n; the mean moves with x, which the next order sees."""
-    away = x - ops.mean(x, axes=axes, keepdims=True)
-    return _spread(ops, g, out, x, axes, keepdims) * (away * (2 / max(count(x, axes), 1)))
+def _moments_rule(ops: Any, g: Any, out: Any, x: Any, axes: Axes, need: tuple[int, ...]) -> list[Any]:
+    """1/n for the mean, 2(x - mean)/n for the variance; the mean is the op's own: the next order sees it move."""
+    return [(g[0] + 2 * g[1] * (x - out[0])) / max(count(x, axes), 1)]
 
 
-variance_over = general(
-    "variance", chosen("variance", reference.variance, "standardize.variance"), _variance_rule, warns=False,
-    symbol="σ²", latex=r"\overline{{({0} - \overline{{{0}}})^2}}",
-    locals_latex=(r"\frac{{2}}{{n}} \left({0} - \overline{{{0}}}\right)",),
-    sentence="takes the variance of {0}", keeps="inputs",
-    doc="Mean of squared distances from the mean, over negative axes; `lab.layers.BatchNormalization` keeps averages "
-        "of it, `lab.nn.moments` takes it step by step.")
+mean_and_variance = general(
+    "moments", chosen("moments", reference.moments, "standardize.moments"), _moments_rule, shared=True, warns=False,
+    symbol="mean, σ²", latex=r"\left(\overline{{{0}}},\ \overline{{({0} - \overline{{{0}}})^2}}\right)",
+    locals_latex=(r"\frac{{g_1 + 2 g_2 ({0} - \overline{{{0}}})}}{{n}}",),
+    sentence="takes the mean and the variance of {0}",
+    doc="Mean, and mean of squared distances from it, over negative axes, which stay with length 1; "
+        "`lab.layers.BatchNormalization` keeps averages of both.")

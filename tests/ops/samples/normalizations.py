@@ -17,9 +17,9 @@ def _how(axes: tuple[int, ...]) -> dict[str, Any]:
     return {"axes": axes, "epsilon": 0.1}
 
 
-@sampler("variance")
-def _variance(rng: np.random.Generator) -> list[Call]:
-    return [(normal(rng, s), {"axes": axes, "keepdims": keep}) for s, axes in CASES for keep in (False, True)]
+@sampler("moments")
+def _moments(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {"axes": axes}) for s, axes in CASES]
 
 
 @sampler("standardize")
