@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import threading
 import types
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, overload
@@ -55,6 +57,7 @@ class Function:
         self._latest: Compiled | None = None
         self._refusals: list[Refusal] = []
         self._lock = threading.RLock()
+        _made.add(self)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -238,6 +241,21 @@ class Function:
 
     def __deepcopy__(self, memo: Any) -> Function:
         return self
+
+    def __reduce__(self) -> str:
+        """Pickled by name, as functions are: another process finds its own under the same name."""
+        return self.python_function.__qualname__
+
+
+def _after_fork() -> None:
+    """In the child a thread that traced is gone, and its lock would be held for ever."""
+    for made in _made:
+        made._lock = threading.RLock()  # pyright: ignore[reportPrivateUsage]
+
+
+_made: weakref.WeakSet[Function] = weakref.WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @overload

@@ -11,10 +11,11 @@ Axes = tuple[int, ...]
 
 def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Mean in the dtype of x: whole numbers are rounded down, half floats are added up in float32."""
+    if x.dtype.kind in "iu":  # a mean fits its dtype; the sum and the number of elements need not
+        whole = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=np.uint64 if x.dtype.kind == "u" else np.int64)
+        return (whole // whole.dtype.type(max(count(x, axes), 1))).astype(x.dtype)
     wide = np.float32 if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x.dtype
     total = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=wide)
-    if x.dtype.kind in "iu":
-        return total // x.dtype.type(max(count(x, axes), 1))
     mean = total / total.dtype.type(count(x, axes))
     return mean if mean.dtype is x.dtype else mean.astype(x.dtype)
 
