@@ -89,6 +89,55 @@ def test_a_full_disk_costs_time_only(tmp_path: Path) -> None:
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 
+@needs_numba
+def test_two_processes_that_compile_the_same_at_once_both_end_well(tmp_path: Path) -> None:
+    told: list[str] = []
+    pair = [
+        threading.Thread(target=lambda: told.append(run(PROGRAM, AUTODIFF_LAB_CACHE=str(tmp_path)))) for _ in range(2)
+    ]
+    for thread in pair:
+        thread.start()
+    for thread in pair:
+        thread.join()
+    assert told == [ALL_COMPILED] * 2
+    assert run(PROGRAM, AUTODIFF_LAB_CACHE=str(tmp_path)) == ALL_COMPILED
+    assert not [p.name for p in tmp_path.rglob("*") if "draft" in p.name or "tmp" in p.suffix]
+
+
+@pytest.mark.parametrize("numba", ["raise RuntimeError('broken')", "__version__ = '0.1'"], ids=["raises", "too old"])
+def test_a_broken_numba_is_told_and_numpy_does_the_work(numba: str, tmp_path: Path) -> None:
+    (tmp_path / "numba").mkdir()
+    (tmp_path / "numba" / "__init__.py").write_text(numba, encoding="utf-8")
+    told = run(PROGRAM, "-W", "error", PYTHONPATH=str(tmp_path), AUTODIFF_LAB_CACHE=str(tmp_path / "cache"))
+    assert told.startswith("0 0 1 {'f': ")
+
+
+def test_a_numba_that_cannot_be_imported_is_not_there() -> None:
+    program = "import sys\nsys.modules['numba'] = None\n" + PROGRAM
+    assert run(program) == "0 0 0 {'f': 'Numba is not installed'}\n"
+
+
+@needs_numba
+def test_an_interrupted_compilation_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from autodiff_lab.kernels.jit import compiling
+
+    monkeypatch.setenv("AUTODIFF_LAB_CACHE", str(tmp_path))
+
+    def grow(x: Any) -> None:
+        x[0] += 1
+
+    def interrupted(**options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    loop, x = compiling.Loop(grow, "void({t}[::1])", {}), np.zeros(1, np.float32)
+    with monkeypatch.context() as patch:
+        patch.setattr(compiling, "njit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            loop[x.dtype]
+    loop[x.dtype](x)
+    assert x[0] == 1
+
+
 def test_a_draft_that_cannot_be_finished_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(self: Path, target: Any) -> None:
         raise OSError("no space")
