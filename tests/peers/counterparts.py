@@ -65,6 +65,14 @@ def _product(x: Any, axes: Any, keepdims: bool) -> Any:
     return x if keepdims or not axes else x.squeeze(tuple(axes))
 
 
+def _standard(x: Any, *scales: Any, axes: Any, epsilon: float) -> Any:
+    """Rows alone, each with the same scale and offset, are torch's layer norm."""
+    rows = tuple(x.shape[a] for a in axes)
+    if not axes or axes != tuple(range(-len(axes), 0)) or any(tuple(scale.shape) != rows for scale in scales):
+        raise NotImplementedError
+    return functional.layer_norm(x, rows, *scales, eps=epsilon)
+
+
 def _norm(x: Any, axes: Any, keepdims: bool) -> Any:
     return torch.linalg.vector_norm(x, dim=axes, keepdim=keepdims) if axes else x.abs()
 
@@ -159,7 +167,7 @@ TWINS.update({
     "prod": _product, "logsumexp": _over(torch.logsumexp), "euclidean_norm": _norm,
     "cumsum": _running(torch.cumsum), "cumprod": _running(torch.cumprod),
     "cumulative_logsumexp": _running(torch.logcumsumexp),
-    "softmax": lambda x, axis: torch.softmax(x, dim=axis),
+    "softmax": lambda x, axis: torch.softmax(x, dim=axis), "standardize": _standard, "normalize": _standard,
     "log_softmax": lambda x, axis: torch.log_softmax(x, dim=axis),
     "concat": lambda *xs, axis: torch.cat(xs, axis), "stack": lambda *xs, axis: torch.stack(xs, axis),
     "where": torch.where, "take": lambda x, axis, index: x.select(axis, index),
