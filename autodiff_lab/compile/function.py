@@ -50,6 +50,7 @@ class Function:
         functools.update_wrapper(self, function)
         self.python_function = function
         self.fallbacks = 0
+        self._declined = 0  # calls that a program could not serve
         self._backend = backend
         self._fast: dict[Any, Compiled] = {}
         self._entries: dict[Any, Compiled | Refused] = {}
@@ -89,6 +90,7 @@ class Function:
                     self._fast[key] = entry
                 return result
             self.fallbacks += 1
+            self._declined += 1
             return self._plainly(call)
         if isinstance(entry, Refused):
             self.fallbacks += 1
@@ -207,6 +209,11 @@ class Function:
         """
         if self._refusals:
             return f"{self._name} runs eagerly: {'; '.join(dict.fromkeys(map(str, self._refusals[:3])))}"
+        if self._declined:
+            return (
+                f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, or a variable "
+                "or a result had another shape than when the function was traced."
+            )
         return f"{self._name} is compiled." if self._latest else f"{self._name} has not been called yet."
 
     @property

@@ -98,8 +98,10 @@ def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
         if value.dtype.kind in "USO":
             return string_array(value, dtype)
         if value.dtype.kind not in "fiubcV" or value.dtype not in _KNOWN:
+            native = value.dtype.newbyteorder("=")
+            cure = native.name if native in _KNOWN else "float32"
             raise ConversionError(
-                f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor. Try array.astype('float32')."
+                f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor. Try array.astype('{cure}')."
             )
         if dtype is not None and dtype != value.dtype and not _fits(np.asarray(value), dtype):
             raise ConversionError(

@@ -274,3 +274,19 @@ def test_decorating_what_is_no_function_is_refused() -> None:
 def test_a_deep_copy_is_the_same_function() -> None:
     f = lab.function(lambda x: x)
     assert copy.deepcopy([f])[0] is f
+
+
+def test_a_variable_that_changes_its_size_is_told_of() -> None:
+    rows = lab.Variable(np.ones((2, 3), np.float32), shape=[None, 3])
+
+    @lab.function
+    def total() -> lab.Tensor:
+        return lab.reduce_sum(rows * 2.0)
+
+    assert float(total()) == 12.0
+    assert total.why() == "total is compiled."
+    rows.assign(np.ones((4, 3), np.float32))
+    assert float(total()) == 24.0
+    assert total.fallbacks == 1
+    assert "1 of its calls ran eagerly" in total.why()
+    assert "another shape" in total.why()
