@@ -211,8 +211,8 @@ class Function:
             return f"{self._name} runs eagerly: {'; '.join(dict.fromkeys(map(str, self._refusals[:3])))}"
         if self._declined:
             return (
-                f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, or a variable "
-                "or a result had another shape than when the function was traced."
+                f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, or a "
+                "variable or a result had another shape than when the function was traced."
             )
         return f"{self._name} is compiled." if self._latest else f"{self._name} has not been called yet."
 
