@@ -6,7 +6,6 @@ arguments and the variables that are read; outputs are the results and the varia
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -44,13 +43,6 @@ class Line(NamedTuple):
     outs: tuple[int, ...]
     place: Place | None = None
     cause: int | None = None
-
-
-class Role(enum.Enum):
-    """Where an input comes from."""
-
-    ARGUMENT = "argument"
-    VARIABLE = "variable"
 
 
 @dataclass(frozen=True)

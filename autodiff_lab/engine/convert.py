@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.dtypes import TABLE, DType, as_dtype, public
+from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.strings import string_array
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -334,8 +334,3 @@ def is_tensor(value: Any) -> bool:
     (True, False)
     """
     return isinstance(value, (Tensor, Variable))
-
-
-def dtype_of(value: Any) -> DType:
-    """The dtype a value has or would get."""
-    return convert(value).dtype

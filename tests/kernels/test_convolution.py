@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.kernels import threads
 from autodiff_lab.kernels.choose import use_kernels
 from autodiff_lab.kernels.reference import convolution as reference
 from autodiff_lab.testing import check_gradient
+from tests.kernels.overrides import compiled, kernel
 from tests.ops.samples import samples
 
 pytest.importorskip("numba", reason="the extra 'jit' is not installed, so there is nothing to compare")
@@ -18,17 +18,6 @@ pytest.importorskip("numba", reason="the extra 'jit' is not installed, so there 
 TOLERANCE = {"float32": 2e-5, "float64": 1e-13}  # of the largest number of a result
 NAMES = ("convolve", "convolve_input", "convolve_filter")
 Case = tuple[np.ndarray, np.ndarray, dict[str, Any]]
-
-
-def kernel(name: str) -> Any:
-    return REGISTRY[name].kernel
-
-
-def compiled(name: str, *arrays: np.ndarray, **how: Any) -> Any:
-    """Give what the override gives, which must not decline."""
-    with use_kernels("numba"):
-        assert kernel(name).compile(arrays[0].dtype), kernel(name).failures
-    return kernel(name).override()(*arrays, **how)
 
 
 def three(x: np.ndarray, w: np.ndarray, how: dict[str, Any]) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:

@@ -6,29 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.kernels import threads
 from autodiff_lab.kernels.choose import use_kernels
 from autodiff_lab.kernels.reference import depthwise as reference
 from autodiff_lab.kernels.reference.convolution import out_sizes
 from autodiff_lab.testing import check_gradient
+from tests.kernels.overrides import compiled, kernel
 from tests.ops.samples import samples
 
 pytest.importorskip("numba", reason="the extra 'jit' is not installed, so there is nothing to compare")
 
 TOLERANCE = {"float32": 2e-5, "float64": 1e-13}  # of the largest number of a result
 NAMES = ("depthwise", "depthwise_input", "depthwise_filter")
-
-
-def kernel(name: str) -> Any:
-    return REGISTRY[name].kernel
-
-
-def compiled(name: str, *arrays: np.ndarray, **how: Any) -> Any:
-    """Give what the override gives."""
-    with use_kernels("numba"):
-        assert kernel(name).compile(arrays[0].dtype), kernel(name).failures
-    return kernel(name).override()(*arrays, **how)
 
 
 def three(x: np.ndarray, w: np.ndarray, how: dict[str, Any]) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
