@@ -23,7 +23,7 @@ BENCH_ARGS ?=
 # Two workers by default: browser and notebook tests mostly wait.
 WORKERS ?= 2
 
-.PHONY: help env chromium javascript lab test test-mutants test-peers lint types js bench bench-history docs docs-renew docs-pictures wheel clean
+.PHONY: help env chromium javascript lab test test-simulated test-mutants test-peers lint types js bench bench-history docs docs-renew docs-pictures wheel clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -70,6 +70,11 @@ lab: $(PACKAGES_STAMP) $(LAB_SETTINGS) ## Open JupyterLab on the first lesson (L
 
 test: env ## Run every test: Python, doctests, documents, notebooks, JavaScript, browser, lint, types.
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TEST_ARGS)
+	$(MAKE) --no-print-directory test-simulated
+
+# Numba reads the switch when it is imported, so the simulator needs processes of its own.
+test-simulated: $(PACKAGES_STAMP) ## Run the CUDA kernels in the simulator, against their NumPy references.
+	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/simulated $(TEST_ARGS)
 
 test-mutants: $(PACKAGES_STAMP) ## Make every derivative rule wrong in turn: the table of ops must notice.
 	$(BIN)/python -m pytest -m mutants tests/ops $(TEST_ARGS)

@@ -184,3 +184,15 @@ class UnimplementedError(LabError, NotImplementedError):
 
 class MissingPackage(LabError, ImportError):
     """An optional package is needed and not installed."""
+
+
+class DeviceError(LabError, RuntimeError):
+    """A GPU was asked for that is not there, or for what it cannot hold or do."""
+
+
+class DeviceMismatch(InvalidArgumentError, ValueError):
+    """Tensors of two devices meet in one op."""
+
+
+class DeviceMemoryError(DeviceError, MemoryError):
+    """A GPU has no room left."""

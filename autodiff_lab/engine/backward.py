@@ -236,7 +236,7 @@ def _added(a: Any, b: Any) -> Any:
 
 def _ones(array: Any) -> Any:
     if array.__class__ is not np.ndarray:
-        return array.dtype.type(1)
+        return array.dtype.type(1) if isinstance(array, np.generic) else np.ones_like(array)
     ones = np.empty(array.shape, array.dtype)
     ones.fill(1)
     return ones

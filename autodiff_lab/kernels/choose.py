@@ -16,6 +16,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.traffic import inside
 from autodiff_lab.kernels.turns import COMPILING
 
 MODES = ("auto", "numpy", "numba")
@@ -55,7 +57,9 @@ class Chosen:
         self.__doc__, self.__name__ = reference.__doc__, name
 
     def __call__(self, *arrays: Any, **params: Any) -> Any:
-        """Run whichever of the two serves."""
+        """Run whichever of the two serves; arrays of a GPU go to a CUDA kernel."""
+        if arrays[0].__class__ is DeviceArray:
+            return self._on_device(arrays, params)
         mode = _state["mode"]
         if mode != "numpy":
             char = arrays[0].dtype.char
@@ -73,6 +77,17 @@ class Chosen:
                 if result is not NotImplemented:
                     return result
         return self.reference(*arrays, **params)
+
+    def _on_device(self, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Run the CUDA kernel of this name; where there is none, the reference, which CuPy answers."""
+        with inside():
+            if _state["mode"] != "numpy":
+                kernels = import_module("autodiff_lab.kernels.cuda.overrides").CudaKernels
+                override = getattr(kernels, self.name, None)
+                result = NotImplemented if override is None else override(*arrays, **params)
+                if result is not NotImplemented:
+                    return result
+            return self.reference(*arrays, **params)
 
     def prepare(self, dtype: Any) -> bool:
         """Compile the override for a dtype and learn from which size on it pays; say whether there is one."""

@@ -1,0 +1,1 @@
+"""CUDA kernels for heavy ops (`overrides` lists them), and arrays that live on a GPU (`array`)."""

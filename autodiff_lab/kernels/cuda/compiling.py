@@ -1,0 +1,99 @@
+"""Compiling kernels to machine code on any machine, GPU or none, and reading what the compiler says of them.
+
+Numba makes PTX, NVIDIA's portable assembly; the linker that comes with CUDA's Python packages makes machine code of it
+for one kind of GPU and reports registers, shared memory and spills: values that did not fit into registers and go
+through memory at every use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from autodiff_lab.kernels.cuda.launching import Kernel
+
+TARGETS = {"sm_80": (8, 0), "sm_90": (9, 0), "sm_100": (10, 0)}
+"""GPUs that kernels are compiled for: A100; H100 and H200; B200."""
+_FIGURES = {
+    "registers": r"[Uu]sed (\d+) registers",
+    "shared": r"(\d+) bytes smem",
+    "stack": r"(\d+) bytes stack frame",
+    "spill_stores": r"(\d+) bytes spill stores",
+    "spill_loads": r"(\d+) bytes spill loads",
+}
+
+
+class Compiled(NamedTuple):
+    """What the compiler says of one kernel, one signature and one kind of GPU.
+
+    Attributes
+    ----------
+    registers : int
+        Of each thread, of 32 bits.
+    shared, stack, spill_stores, spill_loads : int
+        Bytes: shared memory of a block, and what a thread keeps in memory for want of registers.
+    size : int
+        Bytes of machine code.
+    """
+
+    kernel: str
+    signature: str
+    target: str
+    registers: int
+    shared: int
+    stack: int
+    spill_stores: int
+    spill_loads: int
+    size: int
+
+    @property
+    def spills(self) -> int:
+        """Bytes stored and loaded for want of registers."""
+        return self.spill_stores + self.spill_loads
+
+
+def ptx(kernel: Kernel, signature: str, target: str) -> str:
+    """The PTX of a kernel for one signature."""
+    cuda, types = import_module("numba.cuda"), import_module("numba.types")
+    parsed = eval(f"({signature},)", dict(vars(types)))
+    with _pretended(TARGETS[target]):
+        made, _ = cuda.compile_ptx(kernel.function, parsed, cc=TARGETS[target], **kernel.how)
+    return made
+
+
+@contextmanager
+def _pretended(capability: tuple[int, int]) -> Generator[None]:
+    """Let Numba believe that such a GPU is here: it compiles device functions for the one that it finds."""
+    dispatcher = import_module("numba.cuda.dispatcher")
+    asked = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = asked
+
+
+def compiled(kernel: Kernel, signature: str, target: str) -> Compiled:
+    """Compile a kernel to machine code and read the compiler's log."""
+    nvjitlink = import_module("cuda.bindings.nvjitlink")
+    source = ptx(kernel, signature, target).encode()
+    options = [f"-arch={target}", "-verbose", "-Xptxas=-v"]
+    linker = nvjitlink.create(len(options), options)
+    try:
+        nvjitlink.add_data(linker, nvjitlink.InputType.PTX, source, len(source), kernel.name)
+        nvjitlink.complete(linker)
+        size = nvjitlink.get_linked_cubin_size(linker)
+        log = bytearray(nvjitlink.get_info_log_size(linker))
+        nvjitlink.get_info_log(linker, log)
+    finally:
+        nvjitlink.destroy(linker)
+    return Compiled(kernel.name, signature, target, **_read(bytes(log).decode()), size=size)
+
+
+def _read(log: str) -> dict[str, int]:
+    found: dict[str, Any] = {name: re.findall(pattern, log) for name, pattern in _FIGURES.items()}
+    return {name: max(map(int, values), default=0) for name, values in found.items()}

@@ -1,0 +1,82 @@
+"""GpuMemory: what `Memory` does on a real GPU, through CuPy and numba-cuda."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
+from typing import Any
+
+from autodiff_lab.kernels.cuda.memory import Memory
+
+
+class _Seen:
+    """An array as numba sees it.
+
+    CuPy's own description names its stream, and numba would wait for that stream at every launch; ours does not, and
+    launches go into CuPy's stream.
+    """
+
+    __slots__ = ("__cuda_array_interface__", "owner")
+
+    def __init__(self, raw: Any) -> None:
+        self.owner = raw
+        self.__cuda_array_interface__ = {
+            "shape": raw.shape, "typestr": raw.dtype.str, "data": (raw.data.ptr, False), "version": 2,
+            "strides": None if raw.flags.c_contiguous else raw.strides,
+        }  # fmt: skip
+
+
+class GpuMemory(Memory):
+    """The memory of a real GPU."""
+
+    simulated = False
+
+    @cached_property
+    def multiprocessors(self) -> int:
+        """How many the GPU has."""
+        return self.module.cuda.Device(self.index).attributes["MultiProcessorCount"]
+
+    def download(self, raw: Any) -> Any:
+        """A copy as a NumPy array; waits for the GPU."""
+        return self.module.asnumpy(raw)
+
+    def guarded(self, allocate: Any, size: int) -> Any:
+        """What an allocation gives; what the pool holds and nobody uses is given back before it fails."""
+        out_of_memory = self.module.cuda.memory.OutOfMemoryError
+        with self.using():
+            try:
+                return allocate()
+            except (MemoryError, out_of_memory):
+                self.module.get_default_memory_pool().free_all_blocks()
+            try:
+                return allocate()
+            except (MemoryError, out_of_memory):
+                raise self.full(size) from None
+
+    def argument(self, raw: Any) -> Any:
+        """What numba is given for an array."""
+        return _Seen(raw)
+
+    def launch(self, compiled: Any, blocks: Any, threads: Any, arguments: list[Any]) -> None:
+        """Run a kernel in CuPy's current stream."""
+        from numba import cuda
+
+        pointer = self.module.cuda.get_current_stream().ptr
+        with self.using():
+            compiled[blocks, threads, cuda.external_stream(pointer) if pointer else 0](*arguments)
+
+    def using(self) -> AbstractContextManager[Any]:
+        """A block in which CuPy allocates here and numba launches here."""
+        return nullcontext() if self.index == 0 else self.module.cuda.Device(self.index)
+
+    def synchronize(self) -> None:
+        """Wait until the GPU has done what it was given."""
+        self.module.cuda.Device(self.index).synchronize()
+
+    def figures(self) -> dict[str, int]:
+        """Bytes in use by arrays, held by the pool and free on the GPU."""
+        pool = self.module.get_default_memory_pool()
+        with self.module.cuda.Device(self.index):
+            free, total = self.module.cuda.runtime.memGetInfo()
+        held = pool.total_bytes()
+        return {"current": pool.used_bytes(), "peak": held, "pool": held, "free": free, "total": total}

@@ -1,0 +1,97 @@
+"""Which GPUs there are, or in one sentence why there is none.
+
+Nothing here runs before somebody asks for a GPU: to import CuPy takes a second.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.errors import DeviceError
+from autodiff_lab.kernels.cuda.memory import Memory
+
+INSTALL = "pip install 'autodiff-lab[cuda]'"
+OLDEST_DRIVER = 13000
+"""The CUDA version that a driver must know for our kernels: that of the compiler."""
+
+
+@lru_cache(None)
+def memories() -> tuple[Memory, ...]:
+    """The memory of every GPU; none where `why_none` says why."""
+    if why_none():
+        return ()
+    if simulated():
+        return (Memory(0, np, import_module("scipy.special")),)
+    from autodiff_lab.kernels.cuda.gpu_memory import GpuMemory
+
+    cupy, special = import_module("cupy"), import_module("cupyx.scipy.special")
+    return tuple([GpuMemory(index, cupy, special) for index in range(cupy.cuda.runtime.getDeviceCount())])
+
+
+def memory_of(index: int) -> Memory:
+    """The memory of a GPU.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such GPU.
+    """
+    found = memories()
+    if not found:
+        raise DeviceError(f"/GPU:{index}: {why_none()}")
+    if index >= len(found):
+        names = ", ".join(memory.name for memory in found)
+        raise DeviceError(f"/GPU:{index}: this machine has {names}. Try one of them.")
+    return found[index]
+
+
+def simulated() -> bool:
+    """Whether numba simulates CUDA in this process."""
+    return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
+
+
+@lru_cache(None)
+def why_none() -> str:
+    """What keeps our kernels from a GPU, and what to do; nothing if they can run."""
+    for package in ("numba",) if simulated() else ("numba", "numba_cuda", "cupy"):
+        if find_spec(package) is None and (simulated() or _driver() is not None):
+            return f"{package} is not installed, and kernels on a GPU need it. Try {INSTALL}."
+    return "" if simulated() else _why_no_driver()
+
+
+def _driver() -> Any:
+    """The library that an NVIDIA driver brings, or None."""
+    try:
+        return ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+    except OSError:
+        return None
+
+
+def _why_no_driver() -> str:
+    driver = _driver()
+    if driver is None:
+        return (
+            "no NVIDIA GPU with a driver was found on this machine. Everything runs on the CPU without one; to try our "
+            "kernels all the same, set NUMBA_ENABLE_CUDASIM=1 before Python starts, which simulates a small GPU."
+        )
+    version, count = ctypes.c_int(), ctypes.c_int()
+    failed = driver.cuInit(0)
+    if failed:
+        return f"the NVIDIA driver does not start (cuInit gives {failed}). Try nvidia-smi, which says what it misses."
+    driver.cuDriverGetVersion(ctypes.byref(version))
+    driver.cuDeviceGetCount(ctypes.byref(count))
+    if not count.value:
+        return "a driver is here, but no GPU that it may use. Try nvidia-smi, and look at CUDA_VISIBLE_DEVICES."
+    if version.value < OLDEST_DRIVER:
+        return (
+            f"the NVIDIA driver knows CUDA {version.value // 1000}.{version.value % 1000 // 10}, and our kernels are "
+            f"compiled for {OLDEST_DRIVER // 1000}.0. Try a newer driver (580 or later)."
+        )
+    return ""

@@ -1,0 +1,194 @@
+"""Memory: one GPU, as the place where arrays live.
+
+CuPy allocates, copies and computes; numba launches our kernels on the arrays that CuPy holds, in CuPy's stream.  In
+numba's simulator NumPy stands in for CuPy, so that whatever runs on a GPU can be tried and tested without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.errors import DeviceError, DeviceMemoryError
+from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.forwarding import function_of, ufunc_of
+from autodiff_lab.kernels.cuda.traffic import Refused, is_inside, tell
+
+KINDS = "biufc"
+"""Kinds of dtype that a GPU holds."""
+
+
+class Memory:
+    """A GPU's memory; made by `gpus.memories`.
+
+    Attributes
+    ----------
+    index : int
+        Of the GPU.
+    name : str
+        ``"/GPU:0"`` for the first.
+    module : module
+        CuPy, or NumPy in the simulator.
+    simulated : bool
+        Whether numba simulates the GPU.
+    multiprocessors : int
+        How many the GPU has; grids are sized by it.
+    """
+
+    simulated = True
+    multiprocessors = 2
+
+    def __init__(self, index: int, module: Any, special: Any) -> None:
+        self.index, self.name, self.module, self.special = index, f"/GPU:{index}", module, special
+        self.ufunc: Callable[[Any, str], Any] = lru_cache(None)(lambda u, method: ufunc_of(self, u, method))
+        self.function: Callable[[Any], Any] = lru_cache(None)(lambda f: function_of(self, f))
+
+    def __repr__(self) -> str:
+        return f"<Memory of {self.name}>"
+
+    def __reduce__(self) -> str:
+        raise TypeError(f"The memory of {self.name} cannot be copied to another process.")
+
+    # Arrays in and out.
+
+    def wrap(self, raw: Any) -> DeviceArray:
+        """A device array around an array of CuPy."""
+        return DeviceArray(raw if raw.__class__ is self.module.ndarray else self.module.asarray(raw), self)
+
+    def wrapped(self, value: Any) -> Any:
+        """Device arrays in place of the arrays of CuPy in a result."""
+        if isinstance(value, (self.module.ndarray, np.generic)):
+            return self.wrap(value)
+        if value.__class__ is tuple or isinstance(value, tuple):
+            return tuple([self.wrapped(v) for v in value])
+        return [self.wrapped(v) for v in value] if value.__class__ is list else value
+
+    def upload(self, host: Any) -> DeviceArray:
+        """A copy of a NumPy array or scalar.
+
+        Raises
+        ------
+        DeviceError
+            If a GPU holds no such elements (strings, bfloat16).
+        DeviceMemoryError
+            If there is no room.
+        """
+        host = np.asarray(host)
+        if host.dtype.kind not in KINDS:
+            raise DeviceError(
+                f"{self.name}: elements of dtype {host.dtype} live on the CPU only. Try lab.cast(x, lab.float32) "
+                "first, or leave them there."
+            )
+        return self.wrap(self.guarded(lambda: self.module.array(host), host.nbytes))
+
+    def download(self, raw: Any) -> Any:
+        """A copy as a NumPy array."""
+        return np.array(raw)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        """Memory that is not set to anything."""
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        made = self.wrap(self.guarded(lambda: self.module.empty(shape, dtype), size))
+        if self.simulated and made.dtype.kind == "f":
+            made.raw.fill(np.nan)  # so that what a kernel forgets is seen
+        return made
+
+    def zeros(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+        """Zeros."""
+        made = self.empty(shape, dtype)
+        made.raw.fill(0)
+        return made
+
+    # What functions are given.
+
+    def operand(self, x: Any) -> Any:
+        """What CuPy is given for a value: the array of a device array, a copy of a host array inside our code."""
+        if x.__class__ is DeviceArray:
+            return x.raw
+        if isinstance(x, np.ndarray):
+            if not x.ndim:
+                return x[()]
+            if not is_inside():
+                raise Refused("host")
+            tell("to device", x.nbytes, "a kernel made it on the CPU")
+            return self.module.asarray(x)
+        return x
+
+    def operands(self, value: Any) -> Any:
+        """The same at any depth of tuples, lists and dicts."""
+        if isinstance(value, dict):
+            return {k: self.operands(v) for k, v in value.items()}
+        if value.__class__ in (tuple, list):
+            return type(value)(self.operands(v) for v in value)
+        return self.operand(value)
+
+    def indices(self, index: Any) -> Any:
+        """An index, with the arrays in it on this GPU."""
+        if isinstance(index, tuple):
+            return tuple([self.indices(i) for i in index])
+        if isinstance(index, list):
+            index = np.asarray(index)
+        if isinstance(index, np.ndarray) and index.ndim:
+            return self.module.asarray(index)  # it came with the call, as a slice would
+        return self.operand(index)
+
+    def hosted(self, value: Any, why: str) -> Any:
+        """NumPy arrays in place of device arrays, at any depth."""
+        if value.__class__ is DeviceArray:
+            return value.to_host(why)[()]
+        if isinstance(value, dict):
+            return {k: self.hosted(v, why) for k, v in value.items()}
+        if value.__class__ in (tuple, list):
+            return type(value)(self.hosted(v, why) for v in value)
+        return value
+
+    def uploaded(self, value: Any, why: str) -> Any:
+        """Device arrays in place of NumPy arrays in a result."""
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in KINDS:
+            tell("to device", value.nbytes, why)
+            return self.upload(value)
+        if isinstance(value, tuple):
+            return tuple([self.uploaded(v, why) for v in value])
+        return [self.uploaded(v, why) for v in value] if isinstance(value, list) else value
+
+    # What differs between a GPU and the simulator.
+
+    def guarded(self, allocate: Callable[[], Any], size: int) -> Any:
+        """What an allocation gives; a GPU that is full is told in our words."""
+        try:
+            return allocate()
+        except MemoryError:
+            raise self.full(size) from None
+
+    def full(self, size: int) -> DeviceMemoryError:
+        """The error for an allocation that does not fit."""
+        figures = self.figures()
+        return DeviceMemoryError(
+            f"{self.name}: no room for {size:,} bytes; {figures['current']:,} are in use here, {figures['free']:,} are "
+            "free. Try smaller batches, lab.recompute_grad, or letting go of tensors and tapes."
+        )
+
+    def argument(self, raw: Any) -> Any:
+        """What numba is given for an array."""
+        return raw
+
+    def launch(self, compiled: Any, blocks: Any, threads: Any, arguments: list[Any]) -> None:
+        """Run a kernel."""
+        from autodiff_lab.kernels.cuda.simulator import simulate
+
+        simulate(compiled, blocks, threads, arguments)
+
+    def using(self) -> AbstractContextManager[Any]:
+        """A block in which CuPy allocates here."""
+        return nullcontext()
+
+    def synchronize(self) -> None:
+        """Wait until the GPU has done what it was given."""
+
+    def figures(self) -> dict[str, int]:
+        """Bytes in use by arrays, held by the pool and free on the GPU."""
+        return {"current": 0, "peak": 0, "pool": 0, "free": 0, "total": 0}

@@ -1,0 +1,17 @@
+"""CudaKernels: every op that has a CUDA kernel, one method each.
+
+A method is called like the reference of its name, with arrays of one GPU, and gives arrays of that GPU, or
+NotImplemented for what it does not do (dtypes, axes, layouts): then the reference runs, its NumPy calls answered by
+CuPy.  The report of ``python -m autodiff_lab.kernels.cuda`` holds each method to a compiled kernel and a test.
+"""
+
+from __future__ import annotations
+
+from autodiff_lab.kernels.cuda import softmax as softmaxes
+
+
+class CudaKernels:
+    """The CUDA overrides of `choose.CHOSEN`, by name."""
+
+    softmax = staticmethod(softmaxes.softmax)
+    softmax_slope = staticmethod(softmaxes.softmax_slope)
