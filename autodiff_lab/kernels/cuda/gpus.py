@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -52,17 +53,40 @@ def memory_of(index: int) -> Memory:
     return found[index]
 
 
+_state = {"simulated": os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"}
+
+
 def simulated() -> bool:
-    """Whether numba simulates CUDA in this process."""
-    return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
+    """Whether this process simulates a GPU."""
+    return _state["simulated"]
+
+
+def simulate() -> None:
+    """Simulate a small GPU in this process; before the first use of one.
+
+    Raises
+    ------
+    DeviceError
+        If this process uses a real GPU already.
+    """
+    if simulated():
+        return
+    if "autodiff_lab.kernels.cuda.launching" in sys.modules or (memories.cache_info().currsize and memories()):
+        raise DeviceError(
+            "simulate_gpu: this process has looked for a real GPU already. Try it first thing in a new kernel."
+        )
+    _state["simulated"] = True
+    memories.cache_clear()
+    why_none.cache_clear()
 
 
 @lru_cache(None)
 def why_none() -> str:
     """What keeps our kernels from a GPU, and what to do; nothing if they can run."""
-    for package in ("numba",) if simulated() else ("numba", "numba_cuda", "cupy"):
+    for package in ("greenlet", "scipy") if simulated() else ("numba", "numba_cuda", "cupy"):
         if find_spec(package) is None and (simulated() or _driver() is not None):
-            return f"{package} is not installed, and kernels on a GPU need it. Try {INSTALL}."
+            use = "the simulator needs" if simulated() else "kernels on a GPU need"
+            return f"{package} is not installed, and {use} it. Try {INSTALL}."
     return "" if simulated() else _why_no_driver()
 
 

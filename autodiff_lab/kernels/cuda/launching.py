@@ -4,12 +4,11 @@ A kernel is declared once, with the argument types that it is compiled for; the 
 see flat, C-contiguous arrays and 32-bit sizes: an array of three axes costs a kernel some twenty registers for a shape
 and strides that it does not read, and a division of 64-bit numbers costs a hundred instructions.
 
-In numba's simulator (``NUMBA_ENABLE_CUDASIM=1``) the same functions run as Python threads, in smaller blocks.
+In the simulator (``NUMBA_ENABLE_CUDASIM=1``, or `gpus.simulate`) the same functions run as Python, in smaller blocks.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
@@ -20,13 +19,16 @@ import numpy as np
 
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.gpus import simulated
 
-SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
-"""Whether numba simulates CUDA in this process."""
+SIMULATED = simulated()
+"""Whether this process simulates a GPU."""
 THREADS = 32 if SIMULATED else 256
 """Threads of a block where a kernel has no reason for another number: 8 warps, of which 8 blocks fill a multiprocessor
 of 2048 threads; a power of 2, as trees of sums want it."""
-cuda: Any = import_module("numba.cuda")
+cuda: Any = (
+    import_module("autodiff_lab.kernels.cuda.simulator").SimulatedCuda() if SIMULATED else import_module("numba.cuda")
+)
 """Numba's, under the name by which kernels call it."""
 math: Any = import_module("autodiff_lab.kernels.cuda.simulator").Mathematics() if SIMULATED else import_module("math")
 """What kernels call; in the simulator it follows IEEE 754 where Python's raises."""
@@ -61,8 +63,8 @@ class Kernel:
 
     @cached_property
     def compiled(self) -> Any:
-        """What Numba makes of it: subscripted with a grid, it launches."""
-        return cuda.jit(**({} if SIMULATED else self.how))(self.function)
+        """What Numba makes of it: subscripted with a grid, it launches; in the simulator, the function."""
+        return cuda.jit(**self.how)(self.function)
 
 
 def kernel(serves: tuple[str, ...], *signatures: str, **how: Any) -> Callable[[Callable[..., None]], Kernel]:

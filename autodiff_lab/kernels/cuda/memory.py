@@ -34,7 +34,7 @@ class Memory:
     module : module
         CuPy, or NumPy in the simulator.
     simulated : bool
-        Whether numba simulates the GPU.
+        Whether the GPU is simulated.
     multiprocessors : int
         How many the GPU has; grids are sized by it.
     """

@@ -3,32 +3,40 @@
 Numba's simulator gives each CUDA thread a thread of the system and polls them; here each is a greenlet, which a barrier
 costs a microsecond, so that blocks of real sizes can be run.  Memory that was not set holds nan, an index beyond an
 array or below zero raises, and elementary functions follow IEEE 754 in the dtype of their argument, as on a GPU.
-Shuffles and votes of warps, which Numba's simulator has not, are here; all threads of a block must reach them.
+Shuffles and votes of warps are here too; all threads of a block must reach them.
+
+Kernels find what stands for `numba.cuda` under the name `launching.cuda`.
 """
 
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from greenlet import getcurrent, greenlet
-from numba.cuda.simulator.kernel import _push_kernel_context
 
-kernelapi: Any = import_module("numba.cuda.simulator.kernelapi")
+from autodiff_lab.errors import InvalidArgumentError
+
 WARP = 32
+
+
+class Three(NamedTuple):
+    """A place in a grid or a block, or the size of one."""
+
+    x: int
+    y: int
+    z: int
 
 
 class Mathematics:
     """Python's `math`, with the results of IEEE 754 where Python raises."""
 
     def __init__(self) -> None:
-        import math
-
+        math = import_module("math")
         for name in dir(math):
             setattr(self, name, getattr(np, _NUMPY.get(name, name), getattr(math, name)))
         for name in ("erf", "erfc", "lgamma", "gamma"):
@@ -40,9 +48,7 @@ _NUMPY = {"pow": "power", "fabs": "abs", "acos": "arccos", "asin": "arcsin", "at
 
 
 def _special(name: str) -> Callable[..., Any]:
-    from scipy import special
-
-    return getattr(special, {"lgamma": "gammaln"}.get(name, name))
+    return getattr(import_module("scipy.special"), {"lgamma": "gammaln"}.get(name, name))
 
 
 class Held(np.ndarray):
@@ -73,36 +79,31 @@ def held(shape: Any, dtype: Any) -> Any:
 class _Thread(greenlet):
     """One CUDA thread."""
 
-    threadIdx: Any  # noqa: N815 - CUDA's names
-    blockIdx: Any  # noqa: N815
-    thread_id: int
-    block: dict[str, Any]
-    block_runs: Any
+    place: Three
+    number: int
+    block: _Block
 
-    def syncthreads(self) -> None:
-        """Wait for the block."""
-        self.block_runs.switch()
+    def wait(self) -> None:
+        """Let the others of the block come to the barrier."""
+        self.block.runs.switch()
 
     def exchange(self, value: Any) -> dict[int, Any]:
         """The values that all threads of the block bring here."""
-        box = self.block.setdefault("box", {})
-        box[self.thread_id] = value
-        self.syncthreads()
-        seen = dict(box)
-        self.syncthreads()
+        self.block.box[self.number] = value
+        self.wait()
+        seen = dict(self.block.box)
+        self.wait()
         return seen
 
-    def syncthreads_count(self, value: Any) -> int:
-        """How many threads bring something true."""
-        return sum(bool(v) for v in self.exchange(value).values())
 
-    def syncthreads_and(self, value: Any) -> int:
-        """Whether all do."""
-        return int(all(self.exchange(value).values()))
+class _Block:
+    """What the threads of a block share."""
 
-    def syncthreads_or(self, value: Any) -> int:
-        """Whether one does."""
-        return int(any(self.exchange(value).values()))
+    def __init__(self, at: Three, size: Three, grid: Three) -> None:
+        self.at, self.size, self.grid = at, size, grid
+        self.runs: Any = getcurrent()
+        self.box: dict[int, Any] = {}
+        self.shared: dict[Any, Any] = {}
 
 
 def _now() -> Any:
@@ -113,43 +114,114 @@ def _now() -> Any:
 class _Shared:
     """Shared memory of a block: one array for each place in the source that asks for one."""
 
-    def __init__(self) -> None:
-        self.made: dict[Any, Any] = {}
-
-    def array(self, shape: Any, dtype: Any, alignment: Any = None) -> Any:
+    def array(self, shape: Any, dtype: Any) -> Any:
         """An array that all threads of the block see."""
         caller = sys._getframe(1)
-        place = (caller.f_code, caller.f_lineno)
-        if place not in self.made:
-            self.made[place] = held(shape, _numpy_dtype(dtype))
-        return self.made[place]
+        place, made = (caller.f_code, caller.f_lineno, caller.f_lasti), _now().block.shared
+        if place not in made:
+            made[place] = held(shape, _numpy_dtype(dtype))
+        return made[place]
 
 
 class _Local:
-    def array(self, shape: Any, dtype: Any, alignment: Any = None) -> Any:
+    def array(self, shape: Any, dtype: Any) -> Any:
         """An array of one thread."""
         return held(shape, _numpy_dtype(dtype))
 
 
 def _numpy_dtype(dtype: Any) -> Any:
-    return kernelapi.numpy_support.as_dtype(dtype) if isinstance(dtype, kernelapi.types.Type) else dtype
+    """NumPy's name of a type of Numba."""
+    return dtype if isinstance(dtype, (np.dtype, type)) else np.dtype(str(dtype).replace("boolean", "bool"))
 
 
-class _Cuda(kernelapi.FakeCUDAModule):
-    """What `numba.cuda` is inside a kernel."""
+def _atomic(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def run(array: Any, index: Any, value: Any) -> Any:
+        old = array[index]
+        array[index] = change(old, value)
+        return old
 
-    def __init__(self, grid: Any, block: Any) -> None:
-        super().__init__(grid, block, 0)
-        self._local = _Local()
+    return staticmethod(run)
+
+
+class _Atomic:
+    """Changes that no other thread comes between: threads take turns at barriers only."""
+
+    add = _atomic(lambda old, value: old + value)
+    sub = _atomic(lambda old, value: old - value)
+    max = _atomic(np.maximum)
+    min = _atomic(np.minimum)
+    nanmax = _atomic(np.fmax)
+    nanmin = _atomic(np.fmin)
+    and_ = _atomic(lambda old, value: old & value)
+    or_ = _atomic(lambda old, value: old | value)
+    xor = _atomic(lambda old, value: old ^ value)
+    exch = _atomic(lambda old, value: value)
+
+    @staticmethod
+    def cas(array: Any, index: Any, old: Any, value: Any) -> Any:
+        """Set an element if it is as expected."""
+        found = array[index]
+        if found == old:
+            array[index] = value
+        return found
+
+
+class SimulatedCuda:
+    """What `numba.cuda` is inside a kernel, and its decorator `jit`."""
+
+    shared, local, atomic = _Shared(), _Local(), _Atomic()
+    warpsize = WARP
+    threadIdx = property(lambda self: _now().place)  # noqa: N815 - CUDA's names
+    blockIdx = property(lambda self: _now().block.at)  # noqa: N815
+    blockDim = property(lambda self: _now().block.size)  # noqa: N815
+    gridDim = property(lambda self: _now().block.grid)  # noqa: N815
+    laneid = property(lambda self: _now().number % WARP)
+
+    def jit(self, function: Any = None, **how: Any) -> Any:
+        """Leave a function as it is."""
+        return function if function is not None else lambda given: given
+
+    def grid(self, axes: int) -> Any:
+        """Where this thread is in the whole grid."""
+        thread = _now()
+        at = [b * n + t for b, n, t in zip(thread.block.at, thread.block.size, thread.place, strict=True)]
+        return at[0] if axes == 1 else tuple(at[:axes])
+
+    def gridsize(self, axes: int) -> Any:
+        """How many threads the grid has along each axis."""
+        block = _now().block
+        sizes = [n * m for n, m in zip(block.size, block.grid, strict=True)]
+        return sizes[0] if axes == 1 else tuple(sizes[:axes])
+
+    def syncthreads(self) -> None:
+        """Wait for the block."""
+        _now().wait()
+
+    def syncthreads_count(self, value: Any) -> int:
+        """How many threads bring something true."""
+        return sum(bool(v) for v in _now().exchange(value).values())
+
+    def syncthreads_and(self, value: Any) -> int:
+        """Whether all do."""
+        return int(all(_now().exchange(value).values()))
+
+    def syncthreads_or(self, value: Any) -> int:
+        """Whether one does."""
+        return int(any(_now().exchange(value).values()))
 
     def syncwarp(self, mask: int = 0xFFFFFFFF) -> None:
         """Wait for the block, which contains the warp."""
-        _now().syncthreads()
+        _now().wait()
+
+    def threadfence(self) -> None:
+        """Nothing: threads take turns."""
+
+    threadfence_block = threadfence_system = threadfence
 
     def _shuffled(self, value: Any, source: Callable[[int], int]) -> Any:
         thread = _now()
-        seen, lane = thread.exchange(value), thread.thread_id % WARP
-        other = thread.thread_id - lane + source(lane)
+        seen, lane = thread.exchange(value), thread.number % WARP
+        other = thread.number - lane + source(lane)
         return seen.get(other, value) if 0 <= source(lane) < WARP else value
 
     def shfl_sync(self, mask: int, value: Any, lane: int) -> Any:
@@ -171,66 +243,78 @@ class _Cuda(kernelapi.FakeCUDAModule):
     def ballot_sync(self, mask: int, value: Any) -> int:
         """A bit for each lane of the warp: whether it brings something true."""
         thread = _now()
-        seen, first = thread.exchange(bool(value)), thread.thread_id // WARP * WARP
+        seen, first = thread.exchange(bool(value)), thread.number // WARP * WARP
         return sum(1 << lane for lane in range(WARP) if seen.get(first + lane))
 
+    def fma(self, a: Any, b: Any, c: Any) -> Any:
+        """A·b + c; rounded twice here and once on a GPU."""
+        return a * b + c
 
-class _Threading:
-    """Stands for `threading` in Numba's simulator, so that it finds the greenlet that runs."""
+    def selp(self, condition: Any, a: Any, b: Any) -> Any:
+        """One of two values."""
+        return a if condition else b
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(threading, name)
-
-    def current_thread(self) -> Any:
-        return _now()
-
-
-kernelapi.threading = _Threading()
+    def popc(self, value: Any) -> int:
+        """How many bits are set."""
+        return int(value).bit_count()
 
 
-def _three(sizes: Any) -> tuple[int, int, int]:
+def _three(sizes: Any) -> Three:
     x, y, z = (*(sizes if isinstance(sizes, tuple) else (sizes,)), 1, 1)[:3]
-    return int(x), int(y), int(z)
+    return Three(int(x), int(y), int(z))
 
 
-def _points(sizes: tuple[int, int, int]) -> Iterator[tuple[int, int, int]]:
-    x, y, z = sizes
-    return ((i, j, k) for k, j, i in product(range(z), range(y), range(x)))
+def _points(sizes: Three) -> Iterator[Three]:
+    return (Three(i, j, k) for k, j, i in product(range(sizes.z), range(sizes.y), range(sizes.x)))
 
 
-def simulate(compiled: Any, blocks: Any, threads: Any, arguments: list[Any]) -> None:
+def simulate(function: Callable[..., None], blocks: Any, threads: Any, arguments: list[Any]) -> None:
     """Run a kernel, block after block.
 
     Raises
     ------
     IndexError
         If a thread reads or writes outside an array.
-    RuntimeError
-        If some threads of a block wait at a barrier that others never reach.
+    InvalidArgumentError
+        If some threads of a block wait at a barrier that others never reach, or the block is larger than a GPU's.
     """
-    grid, block = _three(blocks), _three(threads)
+    grid, size = _three(blocks), _three(threads)
+    if size.x * size.y * size.z > 1024:
+        raise InvalidArgumentError(f"{function.__name__}: a block of {tuple(size)} has more than 1024 threads.")
     given = [a.view(Held) if isinstance(a, np.ndarray) else a for a in arguments]
-    cuda: Any = _Cuda(grid, block)
-    function = compiled.fn
-    with _push_kernel_context(cuda), kernelapi.swapped_cuda_module(function, cuda), np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
         for at in _points(grid):
-            cuda._shared = _Shared()
-            _run_block(function, kernelapi.Dim3(*at), block, given)
+            _run_block(function, _Block(at, size, grid), given)
 
 
-def _run_block(function: Any, at: Any, block: tuple[int, int, int], arguments: list[Any]) -> None:
-    shared: dict[str, Any] = {}
-    waiting: list[_Thread] = []
-    for number, place in enumerate(_points(block)):
+def _run_block(function: Any, block: _Block, arguments: list[Any]) -> None:
+    running: list[_Thread] = []
+    for number, place in enumerate(_points(block.size)):
         thread = _Thread(function)
-        thread.threadIdx, thread.blockIdx, thread.thread_id = kernelapi.Dim3(*place), at, number
-        thread.block, thread.block_runs = shared, thread.parent
-        waiting.append(thread)
-    for thread in waiting:
+        thread.place, thread.number, thread.block = place, number, block
+        running.append(thread)
+    for thread in running:
         thread.switch(*arguments)
-    while True:
-        left = [thread for thread in waiting if not thread.dead]
-        if not left:
-            return
-        for thread in left:
+    while not all(thread.dead for thread in running):
+        _check_barrier(function, running)
+        for thread in running:
             thread.switch()
+
+
+def _check_barrier(function: Callable[..., None], running: list[_Thread]) -> None:
+    """All threads of a block must come to one barrier: on a GPU those that do not make the result undefined."""
+    places = {None if thread.dead else _barrier(thread) for thread in running}
+    if len(places) > 1:
+        lines = ", ".join("its end" if line is None else f"line {line}" for line in sorted(places, key=str))
+        raise InvalidArgumentError(
+            f"{function.__name__}: threads of one block wait at different places ({lines}). Every thread must reach "
+            "each cuda.syncthreads(): try a condition around what they do between barriers, in place of a return."
+        )
+
+
+def _barrier(thread: _Thread) -> int:
+    """The line at which a thread waits."""
+    frame: Any = thread.gr_frame
+    while frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return frame.f_lineno
