@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_lab import errors, events, ops
 from autodiff_lab.engine.convert import constant, convert_to_tensor, is_tensor
+from autodiff_lab.engine.devices import device
 from autodiff_lab.engine.dtypes import (
     DType,
     as_dtype,
@@ -351,7 +352,8 @@ __all__ = [
     "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to",
     "case", "cast", "clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex",
     "complex128", "complex64", "concat", "cond", "constant", "constant_initializer", "convert_to_tensor", "cos", "cosh",
-    "cumsum", "custom_gradient", "data", "debugging", "derivative", "differentiable", "differentiable_function",
+    "cumsum", "custom_gradient", "data", "debugging", "derivative", "device", "differentiable",
+    "differentiable_function",
     "divide", "double", "dynamic_partition", "dynamic_stitch", "eig", "eigvals", "einsum", "ensure_shape", "equal",
     "errors", "events",
     "exp", "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr",

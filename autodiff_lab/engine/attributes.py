@@ -34,7 +34,6 @@ _HABITS = {
 _NAMES = {
     "Session": "nothing: operations run at once, x.numpy() gives the value", "arange": "lab.range",
     "array": "lab.constant", "asarray": "lab.constant", "compat": "the names without it: they are those of version 2",
-    "config": "nothing: there is nothing to configure", "device": "the block without it: NumPy computes on the CPU",
     "dot": "lab.matmul, or x @ y", "executing_eagerly": "True: operations always run at once",
     "function": "the function without the decorator: operations run at once", "get_variable": "lab.Variable",
     "global_variables_initializer": "nothing: a variable has its value from the start",

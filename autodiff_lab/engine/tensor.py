@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.engine.attributes import Elsewhere
+from autodiff_lab.engine.devices import device_of
 from autodiff_lab.engine.dtypes import DType, public
 from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
@@ -75,6 +76,8 @@ class Tensor(Identified, Operators):
         Number of axes.
     name : str or None
         The name given to `constant`.
+    device : str
+        Where it lies: ``"/CPU:0"``, ``"/GPU:0"``.
 
     Examples
     --------
@@ -117,6 +120,11 @@ class Tensor(Identified, Operators):
             return self._name
         except AttributeError:
             return None
+
+    @property
+    def device(self) -> str:
+        """Where it lies: ``"/CPU:0"``, ``"/GPU:0"``."""
+        return device_of(self._array)
 
     @property
     def id(self) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.engine.attributes import Elsewhere
+from autodiff_lab.engine.devices import device_of
 from autodiff_lab.engine.dtypes import DType, as_dtype, public
 from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
@@ -117,6 +118,11 @@ class Variable(Identified, Operators):
     def ndim(self) -> int:
         """Number of axes of the present value."""
         return self._array.ndim
+
+    @property
+    def device(self) -> str:
+        """Where its value lies: ``"/CPU:0"``, ``"/GPU:0"``."""
+        return device_of(self._array)
 
     @property
     def id(self) -> int:

@@ -1,0 +1,106 @@
+"""Devices: where new tensors are made, and where a tensor lives.
+
+Ops follow their data: what they give lies where their tensors lie.  What makes tensors out of nothing or out of Python
+values (constants, zeros, random numbers, variables, the weights of layers) follows the innermost block of `device`; the
+blocks of a thread or task are its own.  Outside of such a block nothing here costs more than a look at a variable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from autodiff_lab.errors import DeviceError
+from autodiff_lab.kernels.cuda.array import DeviceArray
+
+if TYPE_CHECKING:
+    from autodiff_lab.kernels.cuda.memory import Memory
+
+CPU = "/CPU:0"
+_PLACE: ContextVar[Any] = ContextVar("autodiff_lab_device", default=None)
+_chosen = _PLACE.get  # None outside of blocks, `CPU`, or the memory of a GPU
+_NAME = re.compile(r"(?:/job:\w+)?(?:/replica:\d+)?(?:/task:\d+)?/?(?:device:)?(cpu|gpu)(?::(\d+))?", re.IGNORECASE)
+
+
+def device(name: str | None) -> AbstractContextManager[str | None]:
+    """Make tensors on a device for the length of a block; blocks nest, and each thread and task has its own.
+
+    What is made in the block lies there: constants, zeros, ranges, random numbers, variables, the weights of layers.
+    Ops do not move anything: they run where their inputs are.
+
+    Parameters
+    ----------
+    name : str or None
+        ``"/GPU:0"``, ``"GPU:0"``, ``"gpu"``, ``"/device:GPU:0"``, ``"/CPU:0"`` and the like; None undoes the blocks
+        around this one.
+
+    Raises
+    ------
+    DeviceError
+        A `RuntimeError`: there is no such device; the message says what is missing and what to do.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> with lab.device("/CPU:0"):
+    ...     x = lab.zeros(3)
+    >>> x.device
+    '/CPU:0'
+    """
+    return _block(None if name is None else place_of(name))
+
+
+@contextmanager
+def _block(place: Any) -> Generator[str | None]:
+    token = _PLACE.set(place)
+    try:
+        yield place if place.__class__ is str or place is None else place.name
+    finally:
+        _PLACE.reset(token)
+
+
+def place_of(name: Any) -> Any:
+    """What a name stands for: `CPU`, or the memory of a GPU.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device.
+    """
+    found = _NAME.fullmatch(name) if isinstance(name, str) else None
+    if found is None:
+        raise DeviceError(f"device: {name!r} names no device. Try '/GPU:0' or '/CPU:0'.")
+    index = int(found[2] or 0)
+    if found[1].upper() == "GPU":
+        return import_module("autodiff_lab.kernels.cuda.gpus").memory_of(index)
+    if index:
+        raise DeviceError(f"/CPU:{index}: all processors of this machine are one device. Try '/CPU:0'.")
+    return CPU
+
+
+def device_now() -> Any:
+    """What the innermost block names: `CPU`, the memory of a GPU, or None outside of blocks."""
+    return _chosen()
+
+
+def current_memory() -> Memory | None:
+    """The memory in which new tensors are made; None where that is the CPU's."""
+    place = _chosen()
+    return None if place is CPU else place
+
+
+def placed(array: Any) -> Any:
+    """An array of ours where new tensors are made: itself, or inside the block of a GPU a copy there."""
+    place = _chosen()
+    if place is None or place is CPU or array.__class__ is DeviceArray:
+        return array
+    return place.upload(array)
+
+
+def device_of(array: Any) -> str:
+    """The name of the device on which an array lies."""
+    return array.memory.name if array.__class__ is DeviceArray else CPU
