@@ -9,6 +9,7 @@ In the simulator (``NUMBA_ENABLE_CUDASIM=1``, or `gpus.simulate`) the same funct
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
@@ -36,6 +37,8 @@ MOST = 2**31 - 1
 """Elements that 32-bit indices reach."""
 WAVES = 32
 """Blocks for each multiprocessor of a grid whose threads stride through long arrays."""
+DTYPES = ("float32", "float64")
+"""What the letter T stands for in a signature."""
 
 KERNELS: dict[str, Kernel] = {}
 """Every kernel, by its name."""
@@ -81,7 +84,7 @@ def kernel(serves: tuple[str, ...], *signatures: str, **how: Any) -> Callable[[C
     """
 
     def declare(function: Callable[..., None]) -> Kernel:
-        each = [s.replace("T", t) for s in signatures for t in (("float32", "float64") if "T" in s else ("",))]
+        each = [re.sub(r"\bT\b", t, s) for s in signatures for t in (DTYPES if re.search(r"\bT\b", s) else ("",))]
         made = KERNELS[function.__name__] = Kernel(function, serves, tuple(each), how)
         return made
 
