@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from autodiff_lab.kernels.arrays import empty, zeros
+
 Sizes = tuple[int, ...]
 Padding = tuple[tuple[int, int], ...]
 
@@ -71,7 +73,7 @@ def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddin
     """The gradient by x, of the given shape; also known as transposed convolution."""
     out = g.shape[1:-1]
     spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
-    total = np.zeros((g.shape[0], *spatial, shape[-1]), g.dtype)
+    total = zeros((g.shape[0], *spatial, shape[-1]), g)
     for at, where in places(w.shape[:-2], out, strides, dilations):
         total[where] += g @ w[at].T
     inner = tuple(slice(low, low + n) for n, (low, _) in zip(shape[1:-1], padding, strict=True))
@@ -82,7 +84,7 @@ def convolve_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padd
     """The gradient by w: (*window, c_in, c_out)."""
     px = padded(x, padding)
     out = g.shape[1:-1]
-    result = np.empty((*window, x.shape[-1], g.shape[-1]), g.dtype)
+    result = empty((*window, x.shape[-1], g.shape[-1]), g)
     over = tuple(range(g.ndim - 1))
     for at, where in places(window, out, strides, dilations):
         result[at] = np.tensordot(px[where], g, axes=(over, over))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.kernels.arrays import check_positions, ranked
 from autodiff_lab.kernels.reference.softmax import log_softmax, softmax
 
 
@@ -23,7 +23,7 @@ def softmax_cross_entropy_slope(g: Any, logits: Any, labels: Any) -> Any:
     shares = softmax(logits, -1)
     shares *= np.add.reduce(labels, axis=-1, keepdims=True)
     shares -= labels
-    return np.asarray(g)[..., None] * shares
+    return ranked(g)[..., None] * shares
 
 
 def classes(labels: Any, count: int) -> Any:
@@ -34,9 +34,8 @@ def classes(labels: Any, count: int) -> Any:
     InvalidArgumentError
         If one is negative, or not below the number of classes.
     """
-    labels = np.asarray(labels)
-    if labels.size and (labels.min() < 0 or labels.max() >= count):
-        raise InvalidArgumentError(f"sparse_softmax_cross_entropy_with_logits: a label is not in [0, {count})")
+    labels = ranked(labels)
+    check_positions(labels, count, "sparse_softmax_cross_entropy_with_logits: a label is not in")
     return labels[..., None].astype(np.intp, copy=False)
 
 
@@ -61,4 +60,4 @@ def softmax_minus_label(logits: Any, labels: Any) -> Any:
 
 def sparse_softmax_cross_entropy_slope(g: Any, logits: Any, labels: Any) -> Any:
     """G · (softmax(logits), less 1 at the class)."""
-    return np.asarray(g)[..., None] * softmax_minus_label(logits, labels)
+    return ranked(g)[..., None] * softmax_minus_label(logits, labels)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.arrays import empty, zeros
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes, padded, places
 
 
@@ -18,7 +19,7 @@ def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes
     window, (channels, multiple) = w.shape[:-2], w.shape[-2:]
     out = out_sizes(x.shape[1:-1], window, strides, padding, dilations)
     px = padded(x, padding)
-    total = np.zeros((x.shape[0], *out, channels, multiple), x.dtype)
+    total = zeros((x.shape[0], *out, channels, multiple), x)
     for at, where in places(window, out, strides, dilations):
         total += px[where][..., None] * w[at]
     return total.reshape(x.shape[0], *out, channels * multiple)
@@ -31,7 +32,7 @@ def _grouped(g: Any, w_channels: int) -> Any:
 def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """The gradient by x, of the given shape."""
     spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
-    total = np.zeros((g.shape[0], *spatial, shape[-1]), g.dtype)
+    total = zeros((g.shape[0], *spatial, shape[-1]), g)
     parts = _grouped(g, shape[-1])
     for at, where in places(w.shape[:-2], g.shape[1:-1], strides, dilations):
         total[where] += np.sum(parts * w[at], axis=-1, dtype=g.dtype)
@@ -43,7 +44,7 @@ def depthwise_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Pad
     """The gradient by w: (*window, c, m)."""
     px = padded(x, padding)
     parts = _grouped(g, x.shape[-1])
-    result = np.empty((*window, *parts.shape[-2:]), g.dtype)
+    result = empty((*window, *parts.shape[-2:]), g)
     over = tuple(range(g.ndim - 1))
     for at, where in places(window, g.shape[1:-1], strides, dilations):
         result[at] = np.sum(px[where][..., None] * parts, axis=over, dtype=g.dtype)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.arrays import arange, full, on_gpu, zeros
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes, padded, places, windows
 
 _FEW = 64
@@ -33,12 +34,12 @@ def max_places(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """
     rank = len(window)
     ones = (1,) * rank
-    numbers = padded(np.arange(x.size, dtype=np.int64).reshape(x.shape), padding, -1)
+    numbers = padded(arange(x.size, x).reshape(x.shape), padding, -1)
     view = windows(padded(x, padding, -np.inf), window, strides, ones)
     labels = windows(numbers, window, strides, ones)
     flat, labels = (a.reshape(*view.shape[:-rank], math.prod(window)) for a in (view, labels))
     best = np.take_along_axis(labels, flat.argmax(axis=-1)[..., None], axis=-1)[..., 0]
-    if best.size and best.min() < 0:  # padding came first, and is as large as the window's elements, -inf
+    if on_gpu(x) or (best.size and best.min() < 0):  # padding came first, and is as large as the window's elements, -inf
         first = np.where(labels < 0, x.size, labels).min(axis=-1)
         best = np.where(best < 0, np.where(first < x.size, first, -1), best)
     return best
@@ -47,7 +48,7 @@ def max_places(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
 def max_pool_input(g: Any, x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The gradient of `max_pool` by x: each window's share goes to its largest element, the first of equals."""
     at = max_places(x, window, strides, padding)
-    total = np.zeros(x.size, g.dtype)
+    total = zeros((x.size,), g)
     held = at >= 0
     np.add.at(total, at[held], g[held])
     return total.reshape(x.shape)
@@ -59,13 +60,13 @@ def max_pool_pick(h: Any, x: Any, window: Sizes, strides: Sizes, padding: Paddin
     return np.where(at < 0, h.dtype.type(0), h.reshape(-1)[at] if h.size else h.dtype.type(0))
 
 
-def counts(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding, dtype: Any) -> Any:
-    """How many elements of x, padding left out, each window holds: (1, *out, 1)."""
-    held = np.ones(1, dtype)
+def counts(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding, like: Any) -> Any:
+    """How many elements of x, padding left out, each window holds: (1, *out, 1), beside another array."""
+    held = full((1,), 1, like)
     for n, k, s, (low, high) in zip(shape[1:-1], window, strides, padding, strict=True):
-        starts = np.arange(0, n + low + high - k + 1, s) - low
+        starts = arange((n + low + high - k) // s + 1, like) * s - low
         lengths = np.maximum(np.minimum(starts + k, n) - np.maximum(starts, 0), 0)
-        held = held[..., None] * lengths.astype(dtype)
+        held = held[..., None] * lengths.astype(like.dtype)
     return held[..., None]
 
 
@@ -73,16 +74,16 @@ def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any
     """The mean of each window's elements; padding does not count."""
     view = windows(padded(x, padding), window, strides, (1,) * len(window))
     total = view.sum(axis=tuple(range(-len(window), 0)))
-    return total / counts(x.shape, window, strides, padding, x.dtype)
+    return total / counts(x.shape, window, strides, padding, x)
 
 
 def average_pool_input(g: Any, shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The gradient of `average_pool` by x: each window's share is spread evenly."""
-    share = g / counts(shape, window, strides, padding, g.dtype)
+    share = g / counts(shape, window, strides, padding, g)
     ones = (1,) * len(window)
     out = out_sizes(shape[1:-1], window, strides, padding, ones)
     spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
-    total = np.zeros((g.shape[0], *spatial, shape[-1]), g.dtype)
+    total = zeros((g.shape[0], *spatial, shape[-1]), g)
     for _, where in places(window, out, strides, ones):
         total[where] += share
     inner = tuple(slice(low, low + n) for n, (low, _) in zip(shape[1:-1], padding, strict=True))

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.arrays import empty, full, ranked
+
 
 def recurrence(b: Any, a: Any, axis: int, reverse: bool) -> Any:
     """Give h, where each h is b plus a times the h before; leading axes that only b has are a stack."""
     b, a = np.moveaxis(b, axis, 0), np.moveaxis(a, axis, 0)
-    made = np.empty_like(b)
+    made = empty(b.shape, b)
     last: Any = None
     for i in reversed(range(len(b))) if reverse else range(len(b)):
         last = made[i] = b[i] if last is None else b[i] + a[i] * last
@@ -29,13 +31,13 @@ def cumprod(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
 
 
 def _running(function: Callable[..., Any], neutral: int, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
-    x = np.asarray(x)
+    x = ranked(x)
     line = np.flip(x, axis) if reverse else x
     made = function(line, axis=axis, dtype=x.dtype)
     if exclusive:
         start, rest = [slice(None)] * x.ndim, [slice(None)] * x.ndim
         start[axis], rest[axis] = slice(0, -1), slice(1, None)
-        shifted = np.full(x.shape, neutral, x.dtype)
+        shifted = full(x.shape, neutral, x)
         shifted[tuple(rest)] = made[tuple(start)]
         made = shifted
     return np.flip(made, axis) if reverse else made
@@ -44,6 +46,6 @@ def _running(function: Callable[..., Any], neutral: int, x: Any, axis: int, excl
 def cumulative_logsumexp(x: Any, axis: int, reverse: bool) -> Any:
     """Ln Σ e^x of all elements up to each; half floats are added up in float32."""
     dtype = x.dtype
-    line = np.asarray(x).astype(np.float32) if dtype.itemsize == 2 else np.asarray(x)
+    line = ranked(x).astype(np.float32) if dtype.itemsize == 2 else ranked(x)
     made = np.logaddexp.accumulate(np.flip(line, axis) if reverse else line, axis=axis)
     return (np.flip(made, axis) if reverse else made).astype(dtype)

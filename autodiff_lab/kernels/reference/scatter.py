@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.kernels.arrays import check_positions, full, on_gpu, ranked, zeros
 
 
 def columns(indices: Any) -> tuple[Any, ...]:
     """Rows of coordinates as one array for each axis."""
-    return tuple(np.moveaxis(np.asarray(indices), -1, 0))
+    indices = ranked(indices)
+    return tuple([indices[..., k] for k in range(indices.shape[-1])])
 
 
 def check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
@@ -26,19 +28,17 @@ def check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
     InvalidArgumentError
         If there are more coordinates than axes, or one lies outside.
     """
-    indices = np.asarray(indices)
+    indices = ranked(indices)
     depth = indices.shape[-1]
     if depth > len(shape):
         raise InvalidArgumentError(f"{what}: rows of {depth} indices for a tensor of rank {len(shape)}")
     for k in range(depth):
-        column = indices[..., k]
-        if column.size and (column.min() < 0 or column.max() >= shape[k]):
-            raise InvalidArgumentError(f"{what}: an index of axis {k} is not in [0, {shape[k]})")
+        check_positions(indices[..., k], shape[k], f"{what}: an index of axis {k} is not in")
 
 
 def add_rows(total: Any, positions: Any, rows: Any) -> None:
     """Add rows (n, *s) up in a total (m, *s) of zeros, by their positions (n)."""
-    if rows.ndim == 1 or not positions.size:
+    if rows.ndim == 1 or not positions.size or on_gpu(rows):
         np.add.at(total, positions, rows)
         return
     order = np.argsort(positions, kind="stable")
@@ -52,10 +52,10 @@ def scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
 
     The axes of the indices stand in g in the place of that axis.
     """
-    g, indices = np.asarray(g), np.asarray(indices)
+    g, indices = ranked(g), ranked(indices)
     first = g.ndim + axis + 1 - indices.ndim  # where the axes of the indices begin in g
     moved = np.moveaxis(g, range(first, first + indices.ndim), range(indices.ndim))
-    total = np.zeros((length, *moved.shape[indices.ndim :]), g.dtype)
+    total = zeros((length, *moved.shape[indices.ndim :]), g)
     add_rows(total, indices.ravel(), moved.reshape(indices.size, *total.shape[1:]))
     return np.moveaxis(total, 0, first)
 
@@ -68,17 +68,17 @@ def scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
     InvalidArgumentError
         If there are more coordinates than axes, or one lies outside.
     """
-    g = np.asarray(g)
+    g = ranked(g)
     lead = g.ndim - (np.ndim(indices) - 1) - (len(shape) - np.shape(indices)[-1])
     check_columns(indices, tuple(shape), "scatter_nd")
-    total = np.zeros(g.shape[:lead] + tuple(shape), g.dtype)
+    total = zeros(g.shape[:lead] + tuple(shape), g)
     np.add.at(total, (slice(None),) * lead + columns(indices), g)
     return total
 
 
 def segment_sum(x: Any, ids: Any, count: int) -> Any:
     """Add rows (n, *s) up by segment (n), into (count, *s)."""
-    total = np.zeros((count, *x.shape[1:]), x.dtype)
+    total = zeros((count, *x.shape[1:]), x)
     add_rows(total, ids, x)
     return total
 
@@ -95,7 +95,11 @@ def segment_min(x: Any, ids: Any, count: int, empty: float) -> Any:
 
 def _extreme(ufunc: Any, start: float, x: Any, ids: Any, count: int, empty: float) -> Any:
     limit = start if x.dtype.kind in "fV" else np.iinfo(x.dtype).min if start < 0 else np.iinfo(x.dtype).max
-    best = np.full((count, *x.shape[1:]), limit, x.dtype)
+    best = full((count, *x.shape[1:]), limit, x)
     ufunc.at(best, ids, x)
-    best[np.bincount(ids, minlength=count) == 0] = empty
-    return best
+    if not on_gpu(x):
+        best[np.bincount(ids, minlength=count) == 0] = empty
+        return best
+    held = full((count,), False, x, np.bool_)  # CuPy's bincount asks for the largest number, which waits
+    held[ids] = True
+    return np.where(held.reshape((count,) + (1,) * (x.ndim - 1)), best, x.dtype.type(empty))

@@ -11,6 +11,7 @@ from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, NotOneTensor
+from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.ops.docs import doc
 
 
@@ -18,7 +19,7 @@ def _cast(x: Any, dtype: str) -> Any:
     wanted = as_dtype(dtype).dtype
     if x.dtype.kind == "c" != wanted.kind:
         x = x.real  # without the warning of NumPy
-    return np.asarray(x).astype(wanted)[()]
+    return ranked(x).astype(wanted)[()]
 
 
 cast_float = general(

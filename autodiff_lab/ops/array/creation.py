@@ -13,6 +13,8 @@ from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.events import tell_made, tell_peek
+from autodiff_lab.kernels import arrays
+from autodiff_lab.kernels.arrays import arange, ranked
 from autodiff_lab.ops.docs import doc
 
 _NONE = "none: the result depends on no values"
@@ -26,9 +28,9 @@ def as_shape(shape: Any) -> tuple[int, ...]:
     return dims
 
 
-def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Zeros; among strings the empty one."""
-    return (np.full(shape, b"", dtype) if dtype.kind == "O" else np.zeros(shape, dtype))[()]
+def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any = None) -> Any:
+    """Zeros, where another array lives; among strings the empty one."""
+    return (np.full(shape, b"", dtype) if dtype.kind == "O" else arrays.zeros(shape, like, dtype))[()]
 
 
 def zeros(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
@@ -47,12 +49,12 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     x = convert(input)
-    return _named(wrap(_zeros(x._array.shape, _dtype_or(x, dtype))), name)
+    return _named(wrap(_zeros(x._array.shape, _dtype_or(x, dtype), x._array)), name)
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     x = convert(input)
-    return _named(wrap(np.ones(x._array.shape, _dtype_or(x, dtype))[()]), name)
+    return _named(wrap(arrays.full(x._array.shape, 1, x._array, _dtype_or(x, dtype))[()]), name)
 
 
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> Tensor:
@@ -109,7 +111,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
 
 def _one_hot(indices: Any, depth: int, on: Any, off: Any, axis: int, dtype: str) -> Any:
     wanted = as_dtype(dtype).dtype
-    hit = np.asarray(indices)[..., None] == np.arange(depth)
+    hit = ranked(indices)[..., None] == arange(depth, indices)
     values = np.where(hit, np.asarray(on, wanted), np.asarray(off, wanted))
     return values if axis == -1 else np.moveaxis(values, -1, axis)
 

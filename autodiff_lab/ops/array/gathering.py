@@ -9,8 +9,9 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.primitives import stack
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
+from autodiff_lab.kernels.arrays import beside, check_positions, full, on_gpu, ranked
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import scatter as reference
 from autodiff_lab.kernels.reference.scatter import check_columns, columns
@@ -18,7 +19,9 @@ from autodiff_lab.ops.docs import doc
 
 
 def _gather(x: Any, indices: Any, axis: int) -> Any:
-    if np.size(indices) and (np.min(indices) < 0 or np.max(indices) >= x.shape[axis]):
+    if on_gpu(indices):
+        check_positions(indices, x.shape[axis], f"gather: an index of axis {axis} is not in")
+    elif np.size(indices) and (np.min(indices) < 0 or np.max(indices) >= x.shape[axis]):
         bad = next(int(i) for i in np.ravel(indices) if not 0 <= i < x.shape[axis])
         raise InvalidArgumentError(f"gather: index {bad} is not in [0, {x.shape[axis]}), the length of the axis")
     taken = np.take(x, indices, axis=axis)
@@ -67,7 +70,7 @@ scatter_nd_sum = general(
 
 
 def _update(x: Any, updates: Any, indices: Any) -> Any:
-    x = np.array(x)
+    x = ranked(x).copy()
     check_columns(indices, x.shape, "tensor_scatter_nd_update")
     x[columns(indices)] = updates
     return x
@@ -89,7 +92,7 @@ tensor_update = general(
 
 
 def _kept_mask(indices: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    mask = np.ones(shape, getattr(dtype, "dtype", dtype))
+    mask = full(shape, 1, indices, getattr(dtype, "dtype", dtype))
     mask[columns(indices)] = 0
     return mask
 
@@ -131,11 +134,11 @@ argmin_at = general(
     registered="ArgMin", doc="The kernel-level argmin; `lab.argmin` is the public function.")
 
 
-def _indices(value: Any, what: str) -> Tensor:
+def _indices(value: Any, what: str, x: Tensor) -> Tensor:
     tensor = convert(value)
     if tensor._array.dtype.kind not in "iu":
         raise DtypeMismatch(f"{what}: indices are whole numbers, got {tensor.dtype.name}. Try lab.cast(.., lab.int32).")
-    return tensor
+    return wrap(beside(x._array, tensor._array)) if on_gpu(x._array) and tensor is not value else tensor
 
 
 def _check_updates(updates: Tensor, indices: Tensor, shape: tuple[int, ...], what: str) -> None:
@@ -161,27 +164,30 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | 
         raise InvalidArgumentError(f"gather: axis {at} is out of bounds for a tensor of rank {rank}")
     if batch_dims:
         from autodiff_lab.ops.array.scattering import gather_in_batches
-        return gather_in_batches(x, _indices(indices, "gather"), at % rank, int(batch_dims))
-    return gather_axis(x, _indices(indices, "gather"), axis=at - rank if at >= 0 else at)
+        return gather_in_batches(x, _indices(indices, "gather", x), at % rank, int(batch_dims))
+    return gather_axis(x, _indices(indices, "gather", x), axis=at - rank if at >= 0 else at)
 
 
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Tensor:
+    x = convert(params)
+    at = _indices(indices, "gather_nd", x)
     if batch_dims:
         from autodiff_lab.ops.array.scattering import gather_nd_in_batches
-        return gather_nd_in_batches(convert(params), _indices(indices, "gather_nd"), int(batch_dims))
-    return gather_nd_at(convert(params), _indices(indices, "gather_nd"))
+        return gather_nd_in_batches(x, at, int(batch_dims))
+    return gather_nd_at(x, at)
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
     from autodiff_lab.ops.array.creation import as_shape
-    x, at, whole = convert(updates), _indices(indices, "scatter_nd"), as_shape(shape)
+    x, whole = convert(updates), as_shape(shape)
+    at = _indices(indices, "scatter_nd", x)
     _check_updates(x, at, whole, "scatter_nd")
     return scatter_nd_sum(x, at, shape=whole)
 
 
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
     x = convert(tensor)
-    new, at = convert(updates, x), _indices(indices, "tensor_scatter_nd_update")
+    new, at = convert(updates, x), _indices(indices, "tensor_scatter_nd_update", x)
     if new._array.dtype != x._array.dtype:
         raise DtypeMismatch(f"tensor_scatter_nd_update: the tensor is {x.dtype.name} and the updates are "
                             f"{new.dtype.name}. Try lab.cast.")

@@ -16,6 +16,7 @@ from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.kernels.arrays import zeros
 
 Items = tuple[tuple[Any, ...], ...]
 
@@ -55,7 +56,7 @@ slice_items = general(
 def _unslice(g: Any, items: Items, shape: tuple[int, ...]) -> Any:
     taken = sum(item[0] != "i" for item in items)
     lead = np.shape(g)[:np.ndim(g) - taken]
-    whole = np.zeros(lead + shape, g.dtype)
+    whole = zeros(lead + shape, g)
     whole[(slice(None),) * len(lead) + _python_index(items)] = g
     return whole[()]
 

@@ -12,6 +12,7 @@ from autodiff_lab.engine.primitives import negative_axes, stack
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.arrays import beside, full, ranked
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.selection import take_along
 from autodiff_lab.ops.array.shaping import reshape
@@ -44,8 +45,9 @@ turn_round = general(
 
 
 def _pad(x: Any, paddings: tuple[tuple[int, int], ...], value: Any) -> Any:
-    x = np.asarray(x)
-    whole = np.full([n + before + after for n, (before, after) in zip(x.shape, paddings, strict=True)], value, x.dtype)
+    x = ranked(x)
+    lengths = tuple([n + before + after for n, (before, after) in zip(x.shape, paddings, strict=True)])
+    whole = full(lengths, value, x)
     whole[tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, paddings, strict=True))] = x
     return whole[()]
 
@@ -95,7 +97,8 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if times.size not in (1, length) or times.min(initial=0) < 0:
         raise InvalidArgumentError(f"repeat: repeats is one number from 0 up, or {length} of them for this axis; got "
                                    f"{times.tolist()}.")
-    return gather_axis(x, wrap(np.repeat(np.arange(length), times[0] if times.size == 1 else times)), axis=at)
+    places = np.repeat(np.arange(length), times[0] if times.size == 1 else times)
+    return gather_axis(x, wrap(beside(x._array, places)), axis=at)
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
@@ -130,7 +133,8 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int = 1, batch_axis
     order = np.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)  # rows, places
     order = order if batch < along else order.T
     kept = [n if i - rank in (along, batch) else 1 for i, n in enumerate(shape)]
-    return take_along(x, wrap(np.broadcast_to(order.reshape(kept), shape).copy()), axis=along)
+    places = np.broadcast_to(beside(x._array, order.reshape(kept)), shape).copy()
+    return take_along(x, wrap(places), axis=along)
 
 
 def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0,
@@ -153,7 +157,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
             raise InvalidArgumentError(f"pad: axis {axis} has {length} elements, too few to mirror {(before, after)}.")
         if before or after:
             places = np.pad(np.arange(length), (before, after), mode=mode.lower())  # type: ignore[call-overload]
-            x = gather_axis(x, wrap(places), axis=axis - x._array.ndim)
+            x = gather_axis(x, wrap(beside(x._array, places)), axis=axis - x._array.ndim)
     return x
 
 

@@ -11,6 +11,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.kernels.arrays import arange, beside, check_positions, ranked
 from autodiff_lab.kernels.reference.scatter import check_columns, columns
 from autodiff_lab.ops.array.gathering import _check_updates, _indices, gather_axis, gather_nd_at
 from autodiff_lab.ops.array.shaping import reshape, transpose_to
@@ -19,7 +20,7 @@ from autodiff_lab.ops.docs import doc
 
 def _at(ufunc: Any, name: str) -> Any:
     def kernel(x: Any, updates: Any, indices: Any) -> Any:
-        made = np.array(x)
+        made = ranked(x).copy()
         check_columns(indices, made.shape, name)
         ufunc.at(made, columns(indices), updates)
         return made
@@ -83,7 +84,7 @@ min_at = general(
 def _scatter(op: Any, tensor: Any, indices: Any, updates: Any) -> Tensor:
     name = op.op.name
     x = convert(tensor)
-    new, at = convert(updates, x), _indices(indices, name)
+    new, at = convert(updates, x), _indices(indices, name, x)
     if new._array.dtype != x._array.dtype:
         raise DtypeMismatch(f"{name}: the tensor is {x.dtype.name} and the updates are {new.dtype.name}. Try lab.cast.")
     _check_updates(new, at, x._array.shape, name)
@@ -129,12 +130,11 @@ def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) ->
     between = range(count, axis)
     perm = (*range(count), axis, *between, *range(axis + 1, rank))
     rows, n = int(np.prod(shape[:count])), shape[axis]
-    if at.size and (at.min() < 0 or at.max() >= n):
-        raise InvalidArgumentError(f"gather: an index is not in [0, {n}), the length of the axis")
+    check_positions(at, n, "gather: an index is not in")
     lines = transpose_to(x, perm=tuple(p - rank for p in perm))
     lines = reshape(lines, (rows * n, *lines._array.shape[count + 1:]))
-    first = np.arange(rows).reshape(shape[:count] + (1,) * (at.ndim - count)) * n
-    taken = gather_axis(lines, wrap(np.asarray(at, np.int64) + first), axis=-lines._array.ndim)
+    first = arange(rows, at).reshape(shape[:count] + (1,) * (at.ndim - count)) * n
+    taken = gather_axis(lines, wrap(at.astype(np.int64) + first), axis=-lines._array.ndim)
     inner = at.ndim - count  # axes of the indices, which now stand before those between batch and axis
     whole = taken._array.ndim
     back = (*range(count), *range(count + inner, count + inner + len(between)), *range(count, count + inner),
@@ -145,9 +145,9 @@ def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) ->
 def gather_nd_in_batches(x: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
     """Gather by coordinates, row by row: the coordinates of the row are put before those given."""
     count = _batch(x, indices, batch_dims, "gather_nd")
-    at = np.asarray(indices._array, np.int64)
-    rows = np.indices(at.shape[:-1])[:count]
-    return gather_nd_at(x, wrap(np.concatenate([np.moveaxis(rows, 0, -1), at], axis=-1)))
+    at = indices._array.astype(np.int64)
+    rows = beside(at, np.moveaxis(np.indices(at.shape[:-1])[:count], 0, -1))
+    return gather_nd_at(x, wrap(np.concatenate([rows, at], axis=-1)))
 
 
 _TIES = "1 for what is kept, the element or the update; shared equally between ties"

@@ -17,23 +17,24 @@ from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.arrays import arange, beside, ranked, zeros
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
 
 
-def _like(indices: Any, x: Any) -> np.ndarray[Any, Any]:
+def _like(indices: Any, x: Any) -> Any:
     """Indices repeated for the leading axes that only x has, those of a stack."""
-    indices = np.asarray(indices)
+    indices = ranked(indices)
     return np.broadcast_to(indices, x.shape[:x.ndim - indices.ndim] + indices.shape)
 
 
 def _put_along(g: Any, indices: Any, axis: int, length: int) -> Any:
     lines = np.moveaxis(g, axis, -1)
     places = np.moveaxis(_like(indices, g), axis, -1)
-    total = np.zeros((*lines.shape[:-1], length), g.dtype)
-    rows = np.arange(total.size // length if length else 0)[:, None]
+    total = zeros((*lines.shape[:-1], length), g)
+    rows = arange(total.size // length if length else 0, g)[:, None]
     np.add.at(total.reshape(-1, length), (rows, places.reshape(len(rows), -1)), lines.reshape(len(rows), -1))
     return np.moveaxis(total, -1, axis)
 
@@ -74,7 +75,7 @@ def _distinct(x: Any) -> tuple[Any, Any, Any]:
 
 
 unique_values = general(
-    "unique", lambda x: np.asarray(x)[_distinct(x)[0]], None, symbol="unique", latex=r"\operatorname{{unique}} {0}",
+    "unique", lambda x: x[_distinct(x)[0]], None, symbol="unique", latex=r"\operatorname{{unique}} {0}",
     sentence="keeps each element of {0} once", registered="Unique",
     doc="The distinct elements; `lab.unique` is the public function.")
 unique_numbers = general(
@@ -93,7 +94,8 @@ def _search(rows: Any, values: Any, side: Any) -> Any:
     lead = rows.shape[:-1]
     flat, wanted = rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1])
     found = [np.searchsorted(row, value, side) for row, value in zip(flat, wanted, strict=True)]
-    return np.asarray(found, np.int64).reshape(*lead, values.shape[-1])
+    made = np.stack(found) if found else zeros((0,), values, np.int64)
+    return made.astype(np.int64).reshape(*lead, values.shape[-1])
 
 
 search = general(
@@ -200,7 +202,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
         raise ShapeMismatch(f"boolean_mask: the mask has shape {kept.shape}, and the tensor of shape {shape} has "
                             f"{shape[at:at + rank]} from axis {at} on.")
     x = reshape(x, (*shape[:at], kept.size, *shape[at + rank:])) if rank > 1 else x
-    return gather_axis(x, wrap(np.flatnonzero(kept)), axis=at - x._array.ndim)
+    return gather_axis(x, wrap(beside(x._array, np.nonzero(kept.reshape(-1))[0])), axis=at - x._array.ndim)
 
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:

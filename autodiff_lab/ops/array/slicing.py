@@ -10,6 +10,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.arrays import beside
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.indexing import getitem
 from autodiff_lab.ops.array.joining import concat
@@ -66,7 +67,8 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
                                    f"{int(parts.min())} to {int(parts.max())}.")
     flat = reshape(x, (parts.size, *x._array.shape[parts.ndim:])) if parts.ndim != 1 else x
     axis = -flat._array.ndim
-    return [gather_axis(flat, wrap(np.flatnonzero(parts.ravel() == i)), axis=axis) for i in range(num_partitions)]
+    places = [beside(x._array, np.flatnonzero(parts.ravel() == i)) for i in range(num_partitions)]
+    return [gather_axis(flat, wrap(at), axis=axis) for at in places]
 
 
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
@@ -87,7 +89,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     source[order] = np.arange(len(order))  # of two parts for one place the later one stays
     if source.size and source.min() < 0:
         raise InvalidArgumentError(f"dynamic_stitch: nothing is given for place {int(np.argmin(source))}")
-    return gather_axis(flat, wrap(source), axis=-flat._array.ndim)
+    return gather_axis(flat, wrap(beside(flat._array, source)), axis=-flat._array.ndim)
 
 
 _BACK = "1 for what is taken, 0 for the rest"
