@@ -77,15 +77,15 @@ def bars(title: str, values: Mapping[str, float], told: Mapping[str, str]) -> st
     """
     longest = max(values.values(), default=0.0) or 1.0
     room = WIDTH - 2 * MARGIN - max((text_width(text, 14.0) for text in told.values()), default=0.0) - 24
-    parts = [_text("lab-title", MARGIN, 26, title)]
+    parts = [text("lab-title", MARGIN, 26, title)]
     for number, (name, value) in enumerate(values.items()):
         y = 44 + number * ROW
         width = max(room * value / longest, 2.0)
-        parts.append(_text("", MARGIN, y + 12, name))
+        parts.append(text("", MARGIN, y + 12, name))
         parts.append(f'<rect class="lab-bar" x="{MARGIN:g}" y="{y + 18:g}" width="{width:.1f}" height="{BAR:g}"/>')
-        parts.append(_text("lab-number", MARGIN + width + 8, y + 18 + 13, told[name]))
+        parts.append(text("lab-number", MARGIN + width + 8, y + 18 + 13, told[name]))
     account = "; ".join(f"{name}: {told[name]}" for name in values)
-    return _svg(title, account, 44 + len(values) * ROW + 12, parts)
+    return chart(title, account, 44 + len(values) * ROW + 12, parts)
 
 
 def steps(title: str, lines: Sequence[Steps], unit: str = "values kept") -> str:
@@ -111,20 +111,20 @@ def steps(title: str, lines: Sequence[Steps], unit: str = "values kept") -> str:
     wide = WIDTH - left - MARGIN
     across, up = wide / long, HEIGHT / most
     bottom = top + HEIGHT
-    parts = [_text("lab-title", MARGIN, 26, title), _text("lab-muted", MARGIN, 48, unit)]
+    parts = [text("lab-title", MARGIN, 26, title), text("lab-muted", MARGIN, 48, unit)]
     for height in dict.fromkeys((0, round(most / 2), most)):
         y = bottom - height * up
         parts.append(f'<path class="lab-axis" d="M{left:g},{y:.1f}H{WIDTH - MARGIN:g}"/>')
-        parts.append(_text("lab-muted", left - 8, y + 4, str(height), "end"))
+        parts.append(text("lab-muted", left - 8, y + 4, str(height), "end"))
     turns = [left + turn * across for turn in dict.fromkeys(line.turn for line in lines)]
     parts += [f'<path class="lab-turn" d="M{turn:.1f},{top:g}V{bottom + 24:g}"/>' for turn in turns]
     first = min(turns, default=left)
-    parts.append(_text("lab-muted", round(first) - 8, bottom + 20, "forward", "end"))
-    parts.append(_text("lab-muted", round(first) + 8, bottom + 20, "backward →"))
+    parts.append(text("lab-muted", round(first) - 8, bottom + 20, "forward", "end"))
+    parts.append(text("lab-muted", round(first) + 8, bottom + 20, "backward →"))
     for number, line in enumerate(lines):
         parts += _line(line, number, left, bottom, across, up)
     account = "; ".join(f"{line.name}: at most {max(line.kept)} {unit}" for line in lines)
-    return _svg(title, account, bottom + 32, parts)
+    return chart(title, account, bottom + 32, parts)
 
 
 def _line(line: Steps, number: int, left: float, bottom: float, across: float, up: float) -> list[str]:
@@ -139,16 +139,26 @@ def _line(line: Steps, number: int, left: float, bottom: float, across: float, u
         x, anchor = WIDTH - MARGIN, "end"
     return [
         f'<path class="lab-steps lab-line-{number}" d="{"".join(points)}"/>',
-        _text(f"lab-title lab-of-{number}", round(x), round(y), words, anchor),
+        text(f"lab-title lab-of-{number}", round(x), round(y), words, anchor),
     ]
 
 
-def _text(css: str, x: float, y: float, text: str, anchor: str = "start") -> str:
-    return f'<text class="{css}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{written(text)}</text>'
+def text(css: str, x: float, y: float, words: str, anchor: str = "start") -> str:
+    """Words at a place.
+
+    >>> text("lab-muted", 0, 12, "unit")
+    '<text class="lab-muted" x="0" y="12" text-anchor="start">unit</text>'
+    """
+    return f'<text class="{css}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{written(words)}</text>'
 
 
-def _svg(title: str, account: str, height: float, parts: list[str]) -> str:
-    style = re.sub(r"\s+", " ", themes.css_variables(".lab-theme-auto", "auto") + _STYLE.strip())
+def chart(title: str, account: str, height: float, parts: list[str], more_style: str = "") -> str:
+    """A picture in the house's style: a title, an account for those who do not see it, and parts on paper.
+
+    >>> chart("Bytes", "one: 1 B", 100.0, [])[:4]
+    '<svg'
+    """
+    style = re.sub(r"\s+", " ", themes.css_variables(".lab-theme-auto", "auto") + _STYLE.strip() + more_style)
     size = f'width="{WIDTH:g}" height="{height:g}"'
     return "".join([
         '<svg xmlns="http://www.w3.org/2000/svg" class="lab-chart lab-theme-auto" role="img" ',

@@ -10,6 +10,7 @@ from autodiff_lab.lessons.compiling import check_checkpoints, check_compiled, ch
 from autodiff_lab.lessons.costs import check_pays, check_total, check_traffic
 from autodiff_lab.lessons.curvature import check_derivative, check_hessian, check_hvp, check_mixed, check_newton
 from autodiff_lab.lessons.gradients import check_gradients
+from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
 from autodiff_lab.lessons.measuring import Traffic, once, seconds, times, traffic
 from autodiff_lab.lessons.memory import memory_line, run_chain
 from autodiff_lab.lessons.pictures import Picture, derivatives, jacobian_map, matmul_map, tape_frames
@@ -19,12 +20,15 @@ from autodiff_lab.lessons.puzzle import BackwardPuzzle, backward_puzzle
 from autodiff_lab.lessons.rates import check_average_rate, check_interval, check_meeting, check_rate_from_table
 from autodiff_lab.lessons.repairs import check_repair
 from autodiff_lab.lessons.result import CheckResult
+from autodiff_lab.lessons.simulated import run_simulated
 from autodiff_lab.lessons.taping import check_entries, check_off_the_record
+from autodiff_lab.lessons.threads import Launch, cuda, launch
 
 __all__ = [
     "CODES",
     "BackwardPuzzle",
     "CheckResult",
+    "Launch",
     "Misconception",
     "Picture",
     "Prediction",
@@ -32,14 +36,17 @@ __all__ = [
     "Unlocked",
     "backward_puzzle",
     "check_average_rate",
+    "check_blocks",
     "check_checkpoints",
     "check_compiled",
     "check_derivative",
+    "check_element",
     "check_entries",
     "check_gradients",
     "check_hessian",
     "check_hvp",
     "check_interval",
+    "check_kernel",
     "check_matmul_vjp",
     "check_meeting",
     "check_mixed",
@@ -47,21 +54,26 @@ __all__ = [
     "check_newton",
     "check_off_the_record",
     "check_one_program",
+    "check_overtakes",
     "check_own_slope",
     "check_pays",
     "check_rate_from_table",
     "check_repair",
     "check_sizes",
+    "check_sum",
     "check_total",
     "check_traffic",
     "check_vjp",
+    "cuda",
     "derivatives",
     "jacobian_map",
+    "launch",
     "matmul_map",
     "memory_line",
     "once",
     "predict",
     "run_chain",
+    "run_simulated",
     "seconds",
     "tape_frames",
     "times",

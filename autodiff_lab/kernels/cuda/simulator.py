@@ -11,15 +11,15 @@ Kernels find what stands for `numba.cuda` under the name `launching.cuda`.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from greenlet import getcurrent, greenlet
 
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import InvalidArgumentError, MissingPackage
 
 WARP = 32
 
@@ -76,16 +76,15 @@ def held(shape: Any, dtype: Any) -> Any:
     return made.view(Held)
 
 
-class _Thread(greenlet):
+class _Thread:
     """One CUDA thread."""
 
-    place: Three
-    number: int
-    block: _Block
+    def __init__(self, place: Three, number: int, block: _Block, body: Any) -> None:
+        self.place, self.number, self.block, self.body = place, number, block, body
 
     def wait(self) -> None:
         """Let the others of the block come to the barrier."""
-        self.block.runs.switch()
+        self.body.parent.switch()
 
     def exchange(self, value: Any) -> dict[int, Any]:
         """The values that all threads of the block bring here."""
@@ -101,20 +100,34 @@ class _Block:
 
     def __init__(self, at: Three, size: Three, grid: Three) -> None:
         self.at, self.size, self.grid = at, size, grid
-        self.runs: Any = getcurrent()
         self.box: dict[int, Any] = {}
         self.shared: dict[Any, Any] = {}
 
 
+_running: list[Any] = [None]
+_ONE_LAUNCH = threading.RLock()
+
+
 def _now() -> Any:
     """The CUDA thread that runs."""
-    return getcurrent()
+    if _running[0] is None:
+        raise InvalidArgumentError(
+            "cuda: this runs outside of a kernel. Try a launch of the function that it stands in."
+        )
+    return _running[0]
+
+
+def thread_now() -> int:
+    """The number of the CUDA thread that runs, counted through the blocks of a grid."""
+    thread = _now()
+    at, grid, size = thread.block.at, thread.block.grid, thread.block.size
+    return (at.x + grid.x * (at.y + grid.y * at.z)) * (size.x * size.y * size.z) + thread.number
 
 
 class _Shared:
     """Shared memory of a block: one array for each place in the source that asks for one."""
 
-    def array(self, shape: Any, dtype: Any) -> Any:
+    def array(self, shape: Any, dtype: Any, alignment: Any = None) -> Any:
         """An array that all threads of the block see."""
         caller = sys._getframe(1)
         place, made = (caller.f_code, caller.f_lineno, caller.f_lasti), _now().block.shared
@@ -124,7 +137,7 @@ class _Shared:
 
 
 class _Local:
-    def array(self, shape: Any, dtype: Any) -> Any:
+    def array(self, shape: Any, dtype: Any, alignment: Any = None) -> Any:
         """An array of one thread."""
         return held(shape, _numpy_dtype(dtype))
 
@@ -282,28 +295,50 @@ def simulate(function: Callable[..., None], blocks: Any, threads: Any, arguments
     if size.x * size.y * size.z > 1024:
         raise InvalidArgumentError(f"{function.__name__}: a block of {tuple(size)} has more than 1024 threads.")
     given = [a.view(Held) if isinstance(a, np.ndarray) else a for a in arguments]
-    with np.errstate(all="ignore"):
-        for at in _points(grid):
-            _run_block(function, _Block(at, size, grid), given)
+    with _ONE_LAUNCH, np.errstate(all="ignore"):
+        try:
+            for at in _points(grid):
+                _run_block(function, _Block(at, size, grid), given)
+        finally:
+            _running[0] = None
 
 
 def _run_block(function: Any, block: _Block, arguments: list[Any]) -> None:
-    running: list[_Thread] = []
-    for number, place in enumerate(_points(block.size)):
-        thread = _Thread(function)
-        thread.place, thread.number, thread.block = place, number, block
-        running.append(thread)
+    make = _greenlet()
+    running = [_Thread(place, number, block, make(function)) for number, place in enumerate(_points(block.size))]
     for thread in running:
-        thread.switch(*arguments)
-    while not all(thread.dead for thread in running):
+        _go_on(thread, *arguments)
+    while not all(thread.body.dead for thread in running):
         _check_barrier(function, running)
         for thread in running:
-            thread.switch()
+            _go_on(thread)
+
+
+def _greenlet() -> Any:
+    try:
+        return import_module("greenlet").greenlet
+    except ImportError:
+        raise MissingPackage("The simulated GPU needs the package greenlet. Try pip install greenlet.") from None
+
+
+def _go_on(thread: _Thread, *arguments: Any) -> None:
+    """Run a thread to its next barrier; an error says which thread it was."""
+    _running[0] = thread
+    try:
+        thread.body.switch(*arguments)
+    except Exception as error:
+        error.add_note(f"in thread {_shown(thread.place)} of block {_shown(thread.block.at)}")
+        raise
+
+
+def _shown(place: Three) -> str:
+    """A place, without the axes that are not used."""
+    return str(place.x) if place.y == place.z == 0 else str(tuple(place))
 
 
 def _check_barrier(function: Callable[..., None], running: list[_Thread]) -> None:
     """All threads of a block must come to one barrier: on a GPU those that do not make the result undefined."""
-    places = {None if thread.dead else _barrier(thread) for thread in running}
+    places = {None if thread.body.dead else _barrier(thread) for thread in running}
     if len(places) > 1:
         lines = ", ".join("its end" if line is None else f"line {line}" for line in sorted(places, key=str))
         raise InvalidArgumentError(
@@ -314,7 +349,7 @@ def _check_barrier(function: Callable[..., None], running: list[_Thread]) -> Non
 
 def _barrier(thread: _Thread) -> int:
     """The line at which a thread waits."""
-    frame: Any = thread.gr_frame
+    frame: Any = thread.body.gr_frame
     while frame.f_code.co_filename == __file__:
         frame = frame.f_back
     return frame.f_lineno
