@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from importlib import import_module
 from itertools import product
 from typing import Any, NamedTuple
@@ -307,6 +308,7 @@ def _run_block(function: Any, block: _Block, arguments: list[Any]) -> None:
     make = _greenlet()
     running = [_Thread(place, number, block, make(function)) for number, place in enumerate(_points(block.size))]
     for thread in running:
+        thread.body.gr_context = copy_context()  # what NumPy does at a division by zero hangs on it
         _go_on(thread, *arguments)
     while not all(thread.body.dead for thread in running):
         _check_barrier(function, running)
