@@ -7,6 +7,7 @@ CuPy.  The report of ``python -m autodiff_lab.kernels.cuda`` holds each method t
 
 from __future__ import annotations
 
+from autodiff_lab.kernels.cuda import pooling
 from autodiff_lab.kernels.cuda import softmax as softmaxes
 
 
@@ -15,3 +16,9 @@ class CudaKernels:
 
     softmax = staticmethod(softmaxes.softmax)
     softmax_slope = staticmethod(softmaxes.softmax_slope)
+
+    max_pool = staticmethod(pooling.max_pool)
+    max_pool_input = staticmethod(pooling.max_pool_input)
+    max_pool_pick = staticmethod(pooling.max_pool_pick)
+    average_pool = staticmethod(pooling.average_pool)
+    average_pool_input = staticmethod(pooling.average_pool_input)

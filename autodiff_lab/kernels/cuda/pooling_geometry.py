@@ -1,0 +1,118 @@
+"""Where windows lie: what the kernels of pooling need to know of shapes and settings, as 32-bit numbers without sign.
+
+A thread finds its element's place from one flat number, which takes a division for each axis.  A division of 32 bits
+costs some 25 instructions, as many as the rest of a small window; so the host sends, for each divisor, a factor and a
+shift: the quotient is the upper part of one product (Granlund and Montgomery, 1994).  Coordinates are those of the
+padded image, where nothing is negative, and neither are indices: Numba would bend a negative one to the array's end.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.kernels.cuda.launching import MOST, cuda
+from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes
+
+FACTS = 31
+"""How many numbers a kernel gets: the count of elements; c, width, height and depth of the array that threads share,
+each with factor and shift; depth, height and width of the other array; then, by axis, window, strides, padding before
+the image, and a factor and a shift for each stride."""
+Facts = tuple[np.uint32, ...]
+
+
+class Plan(NamedTuple):
+    """Facts for kernels with a thread for each window, and for each element of x; the result's shape."""
+
+    windows: Facts
+    elements: Facts
+    shape: Sizes
+
+
+def reciprocal(divisor: int) -> tuple[int, int]:
+    """A factor f below 2^32 and a shift s, with i // divisor = i·f >> s for every i below 2^31."""
+    bits = max(divisor - 1, 0).bit_length()
+    return -(-(1 << (31 + bits)) // max(divisor, 1)), 31 + bits
+
+
+@lru_cache(maxsize=1024)
+def plan(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Plan | None:
+    """What kernels need to know; None for more than three axes, or where no window fits."""
+    rank = len(window)
+    outs = out_sizes(shape[1:-1], window, strides, padding, (1,) * rank)
+    if rank > 3 or min(outs, default=0) < 1:
+        return None
+    ones, lows = (1,) * (3 - rank), (0,) * (3 - rank) + tuple(low for low, _ in padding)
+    inside, outside, window, strides = ((*ones, *numbers) for numbers in (shape[1:-1], outs, window, strides))
+    ends = [(o - 1) * s + k for o, s, k in zip(outside, strides, window, strict=True)]
+    if max(*ends, *(n + low for n, low in zip(inside, lows, strict=True)), prod(window)) > MOST:
+        return None
+    made: list[Facts] = []
+    for own, other in ((outside, inside), (inside, outside)):
+        facts = [shape[0] * prod(own) * shape[-1]]
+        for length in (shape[-1], *reversed(own)):
+            facts += [length, *reciprocal(length)]
+        facts += [*other, *window, *strides, *lows]
+        for stride in strides:
+            facts += reciprocal(stride)
+        made.append(tuple(map(np.uint32, facts)))
+    return Plan(made[0], made[1], (shape[0], *outs, shape[-1]))
+
+
+@cuda.jit(device=True)
+def quotient(i: Any, factor: Any, shift: Any) -> Any:
+    """A quotient, by the reciprocal of its divisor."""
+    return np.uint32(np.uint64(i) * np.uint64(factor) >> np.uint64(shift))
+
+
+@cuda.jit(device=True)
+def place(i: Any, facts: Any) -> Any:
+    """Image, depth, height, width and channel of a flat number."""
+    rest = quotient(i, facts[2], facts[3])
+    channel = np.uint32(i - rest * facts[1])
+    i, rest = rest, quotient(rest, facts[5], facts[6])
+    width = np.uint32(i - rest * facts[4])
+    i, rest = rest, quotient(rest, facts[8], facts[9])
+    height = np.uint32(i - rest * facts[7])
+    image = quotient(rest, facts[11], facts[12])
+    return image, np.uint32(rest - image * facts[10]), height, width, channel
+
+
+@cuda.jit(device=True)
+def held(at: Any, stride: Any, window: Any, low: Any, length: Any) -> Any:
+    """Where a window begins in the image, in padded coordinates, and how many elements of the image it holds."""
+    start = np.uint32(at * stride)
+    end = np.uint32(min(np.uint32(start + window), np.uint32(low + length)))
+    start = np.uint32(max(start, low))
+    return start, np.uint32(end - start) if end > start else np.uint32(0)
+
+
+@cuda.jit(device=True)
+def held_by(i: Any, facts: Any) -> Any:
+    """What window i holds of an image: where its first element lies, and how long it is on each axis.
+
+    Then the first element's number in the window with its padding, and what is to be added to an element's place, to
+    come to the next one: from the end of a row, and from the end of a plane.
+    """
+    image, depth, height, width, channel = place(i, facts)
+    d, planes = held(depth, facts[19], facts[16], facts[22], facts[13])
+    h, rows = held(height, facts[20], facts[17], facts[23], facts[14])
+    w, columns = held(width, facts[21], facts[18], facts[24], facts[15])
+    at = np.uint32(image * facts[13] + (d - facts[22]))
+    at = np.uint32(np.uint32(at * facts[14] + (h - facts[23])) * facts[15] + (w - facts[24]))
+    first = np.uint32((d - depth * facts[19]) * facts[17] + (h - height * facts[20]))
+    first = np.uint32(first * facts[18] + (w - width * facts[21]))
+    line = np.uint32((facts[15] - columns + 1) * facts[1])
+    plane = np.uint32(line + (facts[14] - rows) * facts[15] * facts[1])
+    return np.uint32(at * facts[1] + channel), planes, rows, columns, first, line, plane
+
+
+@cuda.jit(device=True)
+def windows_over(at: Any, window: Any, stride: Any, factor: Any, shift: Any, count: Any) -> Any:
+    """The first of the windows that hold a padded coordinate, and the one after the last."""
+    end = np.uint32(min(np.uint32(quotient(at, factor, shift) + 1), count))
+    first = np.uint32(quotient(np.uint32(at - window), factor, shift) + 1) if at >= window else np.uint32(0)
+    return first, end
