@@ -106,8 +106,13 @@ def launch(run: Kernel, blocks: int | tuple[int, ...], threads: int | tuple[int,
     if 0 in (blocks if isinstance(blocks, tuple) else (blocks,)):
         return
     memory = next(a.memory for a in arguments if a.__class__ is DeviceArray)
-    raw = [a.memory.argument(a.raw) if a.__class__ is DeviceArray else a for a in arguments]
+    raw = [a.memory.argument(a.raw) if a.__class__ is DeviceArray else _narrow(a) for a in arguments]
     memory.launch(run.compiled, blocks, threads, raw)
+
+
+def _narrow(value: Any) -> Any:
+    """A Python int as 32 bits: numba would compile the kernel anew, for 64, which the report has not seen."""
+    return np.int32(value) if value.__class__ is int and not SIMULATED else value
 
 
 def blocks_for(count: int, threads: int = THREADS) -> int:
