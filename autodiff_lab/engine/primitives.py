@@ -13,6 +13,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import binary, general
 from autodiff_lab.kernels.choose import IN_USE, chosen
+from autodiff_lab.kernels.cuda.array import DeviceArray
 
 FEW = 4096
 """Elements below which sums are NumPy's without asking for another kernel, as that would be felt."""
@@ -62,7 +63,7 @@ def _reshape(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _broadcast(x: Any, shape: tuple[int, ...]) -> Any:
-    if x.size == 1 and x.ndim <= len(shape) and shape and x.dtype.kind in "fciub":
+    if x.size == 1 and x.ndim <= len(shape) and shape and x.dtype.kind in "fciub" and x.__class__ is not DeviceArray:
         return np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))  # a tenth of the time of `broadcast_to`
     return np.broadcast_to(x, shape)[()]
 

@@ -15,6 +15,9 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.promises import promise
 
+ARRAYS = (np.ndarray, DeviceArray)
+"""Classes of what has elements; values of rank 0 on the CPU are NumPy scalars."""
+
 
 def on_gpu(x: Any) -> bool:
     """Whether an array lives on a GPU."""
@@ -24,6 +27,14 @@ def on_gpu(x: Any) -> bool:
 def ranked(x: Any) -> Any:
     """A NumPy scalar, or what is no array yet, as an array; arrays as they are."""
     return x if x.__class__ is DeviceArray else np.asarray(x)
+
+
+def contiguous(x: Any) -> Any:
+    """An array whose elements lie in memory in the order of its axes: itself or a copy."""
+    if x.__class__ is not DeviceArray:
+        return np.ascontiguousarray(x)
+    memory = x.memory
+    return memory.wrap(memory.guarded(lambda: memory.module.ascontiguousarray(x.raw), x.nbytes))
 
 
 def beside(x: Any, host: Any) -> Any:

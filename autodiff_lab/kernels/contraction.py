@@ -43,7 +43,7 @@ def contract(*xs: Any, inputs: tuple[str, ...], output: str) -> Any:
         if product is not None:
             return product
     equation = ",".join("..." + s for s in inputs) + "->..." + output
-    return np.asarray(np.einsum(equation, *xs, optimize=len(xs) > 2))[()]
+    return np.einsum(equation, *xs, optimize=len(xs) > 2)[()]
 
 
 def _as_product(x: Any, y: Any, of_x: str, of_y: str, output: str) -> Any:

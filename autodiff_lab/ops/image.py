@@ -16,6 +16,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.op import UNREGISTERED
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.kernels.arrays import beside
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.math.arithmetic import abs, add
@@ -78,7 +79,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
     if image._array.shape[-1] != 3:
         raise ShapeMismatch(f"rgb_to_grayscale: the last axis has the 3 channels, got shape {image._array.shape}")
     weights = np.array([[0.2989], [0.587], [0.114]])  # ITU-R BT.601: how bright an eye finds red, green and blue
-    return matmul(image, weights.astype(image._array.dtype))
+    return matmul(image, beside(image._array, weights.astype(image._array.dtype)))
 
 
 def total_variation(images: Any, name: str | None = None) -> Tensor:

@@ -16,6 +16,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.arrays import full
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis
 from autodiff_lab.ops.array.repeating import roll
 from autodiff_lab.ops.docs import doc
@@ -41,7 +42,7 @@ def _real_as(ops: Any, share: Any, x: Any) -> Any:
 
 def _weighted(x: Any, length: int, count: int) -> Any:
     """Count every frequency once or, where its mirror image was left out, twice; over the number of samples."""
-    weights = np.full(x.shape[-1], 2.0)
+    weights = full((x.shape[-1],), 2.0, x, np.float64)
     weights[0] = 1
     if length % 2 == 0:
         weights[length // 2] = 1

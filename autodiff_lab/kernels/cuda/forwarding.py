@@ -60,6 +60,12 @@ def ufunc_of(memory: Any, ufunc: Any, method: str) -> Callable[..., Any] | None:
     return getattr(getattr(memory.module, name, None), method, None)
 
 
+def special_function(memory: Any, name: str) -> Callable[..., Any]:
+    """What CuPy has for a function of ``scipy.special``, called with arrays of one GPU."""
+    found = getattr(memory.special, name)
+    return lambda *arrays: memory.wrapped(found(*memory.operands(arrays)))
+
+
 def _over_first(function: Callable[..., Any]) -> Callable[..., Any]:
     """Methods of ufuncs go over the first axis where none is given, functions over all."""
 

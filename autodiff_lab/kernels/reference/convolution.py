@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from autodiff_lab.kernels.arrays import empty, zeros
+from autodiff_lab.kernels.arrays import contiguous, empty, zeros
 
 Sizes = tuple[int, ...]
 Padding = tuple[tuple[int, int], ...]
@@ -77,7 +77,7 @@ def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddin
     for at, where in places(w.shape[:-2], out, strides, dilations):
         total[where] += g @ w[at].T
     inner = tuple(slice(low, low + n) for n, (low, _) in zip(shape[1:-1], padding, strict=True))
-    return np.ascontiguousarray(total[(slice(None), *inner)])
+    return contiguous(total[(slice(None), *inner)])
 
 
 def convolve_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.arrays import empty, zeros
+from autodiff_lab.kernels.arrays import contiguous, empty, zeros
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes, padded, places
 
 
@@ -37,7 +37,7 @@ def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddi
     for at, where in places(w.shape[:-2], g.shape[1:-1], strides, dilations):
         total[where] += np.sum(parts * w[at], axis=-1, dtype=g.dtype)
     inner = tuple(slice(low, low + n) for n, (low, _) in zip(shape[1:-1], padding, strict=True))
-    return np.ascontiguousarray(total[(slice(None), *inner)])
+    return contiguous(total[(slice(None), *inner)])
 
 
 def depthwise_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:

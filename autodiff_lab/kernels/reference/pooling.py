@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.arrays import arange, full, on_gpu, zeros
+from autodiff_lab.kernels.arrays import arange, contiguous, full, on_gpu, zeros
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes, padded, places, windows
 
 _FEW = 64
@@ -39,7 +39,7 @@ def max_places(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     labels = windows(numbers, window, strides, ones)
     flat, labels = (a.reshape(*view.shape[:-rank], math.prod(window)) for a in (view, labels))
     best = np.take_along_axis(labels, flat.argmax(axis=-1)[..., None], axis=-1)[..., 0]
-    if on_gpu(x) or (best.size and best.min() < 0):  # padding came first, and is as large as the window's elements, -inf
+    if on_gpu(x) or (best.size and best.min() < 0):  # padding came first, as large as the window's elements, -inf
         first = np.where(labels < 0, x.size, labels).min(axis=-1)
         best = np.where(best < 0, np.where(first < x.size, first, -1), best)
     return best
@@ -87,4 +87,4 @@ def average_pool_input(g: Any, shape: Sizes, window: Sizes, strides: Sizes, padd
     for _, where in places(window, out, strides, ones):
         total[where] += share
     inner = tuple(slice(low, low + n) for n, (low, _) in zip(shape[1:-1], padding, strict=True))
-    return np.ascontiguousarray(total[(slice(None), *inner)])
+    return contiguous(total[(slice(None), *inner)])

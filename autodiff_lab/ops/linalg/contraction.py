@@ -15,6 +15,7 @@ from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
+from autodiff_lab.kernels.arrays import eye
 from autodiff_lab.kernels.contraction import contract as kernel
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.docs import doc
@@ -106,7 +107,7 @@ def _without_repeats(subscripts: list[str], tensors: list[Tensor]) -> tuple[list
                 used += new
                 names[i] = names[i][:axis] + new + names[i][axis + 1:]
                 names.append(letter + new)
-                identity = np.eye(tensors[i]._array.shape[axis], dtype=tensors[i]._array.dtype)
+                identity = eye(tensors[i]._array.shape[axis], tensors[i]._array)
                 operands.append(tell_made(wrap(identity)))
             else:
                 seen += letter

@@ -14,6 +14,8 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import tell_peek
+from autodiff_lab.kernels.arrays import eye, ranked
+from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.ops.array.shaping import expand_dims, matrix_transpose
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import matrix, square
@@ -24,8 +26,8 @@ from autodiff_lab.ops.linalg.solving import flip, raised, real, symmetric
 def _gaps(w: Any) -> Any:
     """One over the difference of each pair of values, 0 on the diagonal: (..., n) -> (..., n, n)."""
     difference = w[..., None, :] - w[..., :, None]
-    safe = np.where(np.eye(w.shape[-1], dtype=bool), w.dtype.type(1), difference)
-    return np.where(np.eye(w.shape[-1], dtype=bool), w.dtype.type(0), 1 / safe)
+    diagonal = eye(w.shape[-1], w, np.bool_)
+    return np.where(diagonal, w.dtype.type(0), 1 / np.where(diagonal, w.dtype.type(1), difference))
 
 
 def _gaps_rule(ops: Any, g: Any, out: Any, w: Any) -> Any:
@@ -133,7 +135,7 @@ def _lu_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[
     packed, order = out
     n = packed.shape[-1]
     lower = ops.band_part(packed, lower=-1, upper=0)
-    unit = lower - ops.band_part(packed, lower=0, upper=0) + np.eye(n, dtype=_numpy_dtype(packed))
+    unit = lower - ops.band_part(packed, lower=0, upper=0) + eye(n, packed if ops.raw else packed._array)
     upper = ops.band_part(packed, lower=0, upper=-1)
     share = g[0]
     low = ops.band_part(share, lower=-1, upper=0) - ops.band_part(share, lower=0, upper=0)
@@ -146,22 +148,18 @@ def _lu_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[
     return [ops.unpermute(inner, order)]
 
 
-def _numpy_dtype(x: Any) -> Any:
-    return getattr(x.dtype, "dtype", x.dtype)
-
-
 unpermute = general(
     "unpermute", lambda x, order: np.take_along_axis(x, np.argsort(order, axis=-1)[..., None], axis=-2),
     lambda ops, g, out, x, order: ops.permute(g, order), None, symbol="Pᵀ", latex="P^T {0}", locals_latex=("P", ""),
     sentence="puts the rows of {0} back", keeps="inputs", stacked=False,
     doc="Rows put back in order; the rule of `lu` uses it.")
 permute = general(
-    "permute", lambda x, order: np.take_along_axis(x, np.asarray(order)[..., None], axis=-2),
+    "permute", lambda x, order: np.take_along_axis(x, ranked(order)[..., None], axis=-2),
     lambda ops, g, out, x, order: ops.unpermute(g, order), None, symbol="P", latex="P {0}", locals_latex=("P^T", ""),
     sentence="puts the rows of {0} in order", keeps="inputs", stacked=False,
     doc="Rows in a given order; the rule of `unpermute` uses it.")
 lu_packed = general(
-    "lu", _lu, _lu_rule, shared=True, stacked=False, symbol="LU", latex=r"\operatorname{{lu}} {0}",
+    "lu", hosted("lu", _lu), _lu_rule, shared=True, stacked=False, symbol="LU", latex=r"\operatorname{{lu}} {0}",
     locals_latex=(r"P L^{{-T}} (\cdot) U^{{-T}}",), sentence="factors {0} into two triangles", registered="Lu",
     doc="The kernel-level LU factors; `lab.linalg.lu` is the public function.")
 

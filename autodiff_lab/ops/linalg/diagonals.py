@@ -11,6 +11,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
+from autodiff_lab.kernels.arrays import arange, full, ranked, zeros
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.reductions import reduce_sum
@@ -18,9 +19,9 @@ from autodiff_lab.ops.math.reductions import reduce_sum
 
 def _diag(x: Any, k: int, rows: int, columns: int) -> Any:
     """A vector (..., n) on diagonal k of zeros (..., rows, columns)."""
-    x = np.asarray(x)
-    whole = np.zeros((*x.shape[:-1], rows, columns), x.dtype)
-    at = np.arange(x.shape[-1])
+    x = ranked(x)
+    whole = zeros((*x.shape[:-1], rows, columns), x)
+    at = arange(x.shape[-1], x)
     whole[..., at + max(-k, 0), at + max(k, 0)] = x
     return whole
 
@@ -43,8 +44,8 @@ diag_extract = general(
 
 def _band(x: Any, lower: int, upper: int) -> Any:
     rows, columns = x.shape[-2:]
-    distance = np.arange(columns) - np.arange(rows)[:, None]
-    kept = np.ones((rows, columns), bool)
+    distance = arange(columns, x) - arange(rows, x)[:, None]
+    kept = full((rows, columns), True, x, np.bool_)
     if lower >= 0:
         kept &= distance >= -lower
     if upper >= 0:
@@ -96,7 +97,8 @@ def set_diag(input: Any, diagonal: Any, name: str | None = None) -> Tensor:
     if v._array.shape != (*x._array.shape[:-2], min(rows, columns)):
         raise ShapeMismatch(f"set_diag: the diagonal of {x._array.shape} has shape "
                             f"{(*x._array.shape[:-2], min(rows, columns))}, got {v._array.shape}.")
-    return where(tell_made(wrap(np.eye(rows, columns, dtype=bool))), diag_embed(v, k=0, rows=rows, columns=columns), x)
+    on_it = arange(rows, x._array)[:, None] == arange(columns, x._array)
+    return where(tell_made(wrap(on_it)), diag_embed(v, k=0, rows=rows, columns=columns), x)
 
 
 def band_part(input: Any, num_lower: int, num_upper: int, name: str | None = None) -> Tensor:

@@ -10,6 +10,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch
+from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import square
 from autodiff_lab.ops.linalg.solving import flip
@@ -42,7 +43,7 @@ def _eig_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list
 
 
 eig_pair = general(
-    "eig", _eig, _eig_rule, shared=True, stacked=False, symbol="eig", latex=r"\operatorname{{eig}} {0}",
+    "eig", hosted("eig", _eig), _eig_rule, shared=True, stacked=False, symbol="eig", latex=r"\operatorname{{eig}} {0}",
     locals_latex=(r"V^{{-T}}(\cdot)V^T",), sentence="takes eigenvalues and eigenvectors of {0}", registered="Eig",
     doc="The kernel-level eigenproblem of any square matrix; `lab.linalg.eig`.")
 

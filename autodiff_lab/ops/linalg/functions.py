@@ -11,6 +11,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import diag, square
 from autodiff_lab.ops.linalg.products import matmul
@@ -75,11 +76,13 @@ def _by_blocks(name: str) -> Any:
 
 
 exponential = general(
-    "expm", _expm, _by_blocks("expm"), stacked=False, symbol="exp", latex=r"\exp({0})", locals_latex=("L_{{exp}}",),
+    "expm", hosted("expm", _expm),
+    _by_blocks("expm"), stacked=False, symbol="exp", latex=r"\exp({0})", locals_latex=("L_{{exp}}",),
     sentence="takes the exponential of the matrix {0}", keeps="inputs", registered="MatrixExponential",
     doc="The kernel-level matrix exponential; `lab.linalg.expm` is the public function.")
 logarithm = general(
-    "logm", _logm, _by_blocks("logm"), stacked=False, symbol="ln", latex=r"\ln({0})", locals_latex=("L_{{ln}}",),
+    "logm", hosted("logm", _logm),
+    _by_blocks("logm"), stacked=False, symbol="ln", latex=r"\ln({0})", locals_latex=("L_{{ln}}",),
     sentence="takes the logarithm of the matrix {0}", keeps="inputs", registered="MatrixLogarithm",
     doc="The kernel-level matrix logarithm; `lab.linalg.logm` is the public function.")
 
@@ -99,12 +102,14 @@ def _sylvester_rule_b(ops: Any, g: Any, out: Any, b: Any, h: Any) -> Any:
 
 
 sylvester = general(
-    "sylvester", _sylvester, _sylvester_rule_b, lambda ops, g, out, b, h: ops.sylvester(flip(ops, b), g),
+    "sylvester", hosted("sylvester", _sylvester),
+    _sylvester_rule_b, lambda ops, g, out, b, h: ops.sylvester(flip(ops, b), g),
     stacked=False, symbol="sylv", latex=r"\operatorname{{sylv}}({0}, {1})",
     locals_latex=(r"-z x^T - x^T z", r"\operatorname{{sylv}}({0}^T, \cdot)"),
     sentence="solves {0} x + x {0} = {1}", doc="The solution of a Sylvester equation; the rule of `sqrtm` uses it.")
 root = general(
-    "sqrtm", _sqrtm, lambda ops, g, out, x: ops.sylvester(flip(ops, out), g), stacked=False, symbol="√",
+    "sqrtm", hosted("sqrtm", _sqrtm),
+    lambda ops, g, out, x: ops.sylvester(flip(ops, out), g), stacked=False, symbol="√",
     latex=r"{0}^{{1/2}}", locals_latex=(r"\operatorname{{sylv}}({0}^{{T/2}}, \cdot)",),
     sentence="takes the square root of the matrix {0}", keeps="output", registered="MatrixSquareRoot",
     doc="The kernel-level matrix square root; `lab.linalg.sqrtm` is the public function.")

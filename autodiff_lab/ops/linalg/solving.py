@@ -80,7 +80,7 @@ solve_triangular = general(
 
 
 def _det(x: Any) -> Any:
-    return np.asarray(np.linalg.det(x)).astype(x.dtype)[()]
+    return np.linalg.det(x).astype(x.dtype)[()]
 
 
 determinant = general(
@@ -91,7 +91,7 @@ determinant = general(
 
 def _slogdet(x: Any) -> Any:
     sign, logarithm = np.linalg.slogdet(x)
-    return np.asarray(sign).astype(x.dtype)[()], np.asarray(logarithm).astype(x.dtype)[()]
+    return sign.astype(x.dtype)[()], logarithm.astype(x.dtype)[()]
 
 
 def _slogdet_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[Any]:

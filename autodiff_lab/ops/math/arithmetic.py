@@ -14,6 +14,7 @@ from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.kernels.arrays import ARRAYS, on_gpu, require
 from autodiff_lab.ops.docs import of_one, of_two
 from autodiff_lab.ops.math.complex_numbers import is_complex, stretched, turned
 
@@ -61,7 +62,7 @@ Tensor(-2.0, shape=(), dtype=float32)""", dtypes="any number", raises=("convert"
 
 def _power(x: Any, y: Any) -> Any:
     """Products in place of small whole powers of an array: NumPy's power takes ten times as long."""
-    if x.__class__ is np.ndarray and y.__class__ is not np.ndarray and x.dtype.kind == "f":
+    if x.__class__ in ARRAYS and y.__class__ not in ARRAYS and x.dtype.kind == "f":
         if y == 2:
             return x * x
         if y == 3:
@@ -112,11 +113,11 @@ def _falling_slope(y: Any, order: int) -> Any:
 
 def _power_slope(x: Any, y: Any, order: int) -> Any:
     factor = _falling(y, order)
-    if x.__class__ is np.ndarray and y.__class__ is not np.ndarray and y - order == 1 and x.dtype.kind == "f":
+    if x.__class__ in ARRAYS and y.__class__ not in ARRAYS and y - order == 1 and x.dtype.kind == "f":
         return factor * x
     value = factor * _power(x, y - order)
     flat = factor == 0  # there the power may be infinite, and the slope is still 0
-    if not (flat.any() if flat.__class__ is np.ndarray else flat):
+    if not (on_gpu(flat) or (flat.any() if flat.__class__ is np.ndarray else flat)):
         return value
     return np.where(flat, value.dtype.type(0), value)[()]
 
@@ -245,9 +246,10 @@ Tensor([1. 3.], shape=(2,), dtype=float32)"""))
 def whole_quotient(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel that refuses whole numbers divided by 0, which have no infinity; NumPy would give 0."""
     def kernel(x: Any, y: Any) -> Any:
-        if y.dtype.kind in "iu" and not np.all(y):
-            raise InvalidArgumentError(f"{name}({kind_of(x)}, {kind_of(y)}): division of whole numbers by zero. Try "
-                                       "lab.where(y == 0, 1, y) as the divisor, or lab.cast to floats.")
+        if y.dtype.kind in "iu":
+            require(np.all(y), lambda: InvalidArgumentError(
+                f"{name}({kind_of(x)}, {kind_of(y)}): division of whole numbers by zero. Try lab.where(y == 0, 1, y) "
+                "as the divisor, or lab.cast to floats."))
         return function(x, y)
     return kernel
 

@@ -12,6 +12,7 @@ from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.kernels.arrays import contiguous, ranked
 from autodiff_lab.ops.docs import doc, of_two
 from autodiff_lab.ops.math.comparison import logical_and, logical_not, logical_or, logical_xor
 
@@ -86,13 +87,13 @@ def _bitcast(x: Any, dtype: str) -> Any:
     wanted = as_dtype(dtype).dtype
     have = x.dtype.itemsize
     if wanted.itemsize <= have:
-        parts = np.ascontiguousarray(np.asarray(x)[..., None]).view(wanted)
+        parts = contiguous(ranked(x)[..., None]).view(wanted)
         return parts if wanted.itemsize < have else parts[..., 0][()]
     ratio = wanted.itemsize // have
     if not x.ndim or x.shape[-1] != ratio:
         raise ShapeMismatch(f"bitcast: from {public(x.dtype).name} to {dtype} the last axis must hold {ratio} "
                             f"elements, got shape {x.shape}.")
-    return np.ascontiguousarray(x).view(wanted)[..., 0][()]
+    return contiguous(x).view(wanted)[..., 0][()]
 
 
 reread = general(

@@ -16,6 +16,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch
+from autodiff_lab.kernels.arrays import empty, on_gpu
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import doc
 
@@ -46,8 +47,8 @@ def _complex_of(x: Any) -> np.dtype[Any]:
 
 
 def _join(x: Any, y: Any) -> Any:
-    made = np.empty(np.broadcast_shapes(x.shape, y.shape), _complex_of(x))
-    made.real, made.imag = x, y
+    made = empty(np.broadcast_shapes(x.shape, y.shape), y if on_gpu(y) else x, _complex_of(x))
+    made.real[...], made.imag[...] = x, y
     return made[()]
 
 
@@ -61,11 +62,11 @@ widen = general(
     symbol="ℂ", latex=r"{0} + 0i", locals_latex=(r"\Re",), sentence="takes {0} as a complex number", keeps="nothing",
     doc="A real tensor as a complex one; the rules of `real` and `imag` use it.")
 real_part = general(
-    "real_part", lambda x: np.array(x.real)[()], lambda ops, g, out, x: ops.widen(g) if is_complex(x) else g,
+    "real_part", lambda x: x.real.copy(), lambda ops, g, out, x: ops.widen(g) if is_complex(x) else g,
     symbol="Re", latex=r"\Re {0}", locals_latex=("1",), sentence="takes the real part of {0}", keeps="nothing",
     registered="Real", doc="The kernel-level real part; `lab.math.real` is the public function.")
 imaginary_part = general(
-    "imaginary_part", lambda x: np.array(x.imag)[()],
+    "imaginary_part", lambda x: x.imag.copy(),
     lambda ops, g, out, x: ops.widen(g) * -1j if is_complex(x) else g * 0,
     symbol="Im", latex=r"\Im {0}", locals_latex=("-i",), sentence="takes the imaginary part of {0}", keeps="nothing",
     registered="Imag", doc="The kernel-level imaginary part; `lab.math.imag` is the public function.")

@@ -11,6 +11,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.arrays import arange, beside, full, ranked, require
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import scatter_nd
 from autodiff_lab.ops.array.shaping import reshape
@@ -22,9 +23,9 @@ from autodiff_lab.ops.math.segments import sum_segments
 
 
 def _inverted(x: Any) -> Any:
-    order = np.argsort(x)
-    if x.ndim != 1 or np.any(np.asarray(x)[order] != np.arange(len(x))):
-        raise InvalidArgumentError(f"invert_permutation: {x} is no order of the numbers from 0 up to their count")
+    order = np.argsort(ranked(x))
+    require(x.ndim == 1 and np.all(x[order] == arange(len(x), x)), lambda: InvalidArgumentError(
+        f"invert_permutation: {x} is no order of the numbers from 0 up to their count"))
     return order.astype(x.dtype)
 
 
@@ -35,7 +36,7 @@ inverse_order = general(
 
 
 def _among_best(targets: Any, predictions: Any, k: int) -> Any:
-    rows = np.arange(len(targets))
+    rows = arange(len(targets), targets)
     inside = (targets >= 0) & (targets < predictions.shape[1])
     score = predictions[rows, np.where(inside, targets, 0)]
     better = np.sum(predictions > score[:, None], axis=1)
@@ -48,8 +49,8 @@ hits = general(
     doc="The kernel-level test; `lab.math.in_top_k` is the public function.")
 
 
-def _whole(value: Any, what: str) -> np.ndarray[Any, Any]:
-    array = np.asarray(convert(value)._array)
+def _whole(value: Any, what: str) -> Any:
+    array = ranked(convert(value)._array)
     if array.size and array.dtype.kind not in "iu":
         raise DtypeMismatch(f"{what}: takes whole numbers, got {public(array.dtype).name}. Try lab.cast(x, lab.int32).")
     return array.astype(np.int64)
@@ -65,7 +66,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     if x._array.ndim != 2 or found.shape != x._array.shape[:1]:
         raise ShapeMismatch(f"in_top_k: targets (n) and predictions (n, classes) are needed, got {found.shape} and "
                             f"{x._array.shape}.")
-    return hits(wrap(found), x, k=int(convert(k)._array))
+    return hits(wrap(beside(x._array, found)), x, k=int(convert(k)._array))
 
 
 def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = "int32",
@@ -75,12 +76,12 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
         raise InvalidArgumentError(f"bincount: numbers must not be negative, got {int(numbers.min())}")
     if axis not in (None, 0, -1) or (axis == -1 and numbers.ndim > 2):
         raise InvalidArgumentError(f"bincount: axis is None, 0 or -1 (of a vector or a matrix), got {axis}")
-    length = int(numbers.max(initial=-1)) + 1
+    length = (int(numbers.max()) if numbers.size else -1) + 1
     length = max(length, int(convert(minlength)._array)) if minlength is not None else length
     length = min(length, int(convert(maxlength)._array)) if maxlength is not None else length
     rows = numbers.shape[0] if axis == -1 and numbers.ndim == 2 else 1
     kept = numbers < length
-    bins = np.where(kept, numbers + np.arange(rows).reshape((rows,) + (1,) * (numbers.ndim - 1)) * length
+    bins = np.where(kept, numbers + arange(rows, numbers).reshape((rows,) + (1,) * (numbers.ndim - 1)) * length
                     if rows > 1 else numbers, rows * length).ravel()
     shape = (rows, length) if axis == -1 and numbers.ndim == 2 else (length,)
     if weights is None or binary_output:
@@ -89,7 +90,7 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
     heavy = convert(weights)
     if heavy._array.shape != numbers.shape:
         raise ShapeMismatch(f"bincount: weights have shape {heavy._array.shape} and the numbers {numbers.shape}.")
-    total = sum_segments(reshape(heavy, (numbers.size,)), wrap(bins), count=rows * length + 1)
+    total = sum_segments(reshape(heavy, (numbers.size,)), wrap(beside(heavy._array, bins)), count=rows * length + 1)
     return reshape(total[:-1], shape)
 
 
@@ -100,11 +101,11 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, wei
         raise ShapeMismatch(f"confusion_matrix: two vectors of one length are needed, got {true.shape} and "
                             f"{guessed.shape}.")
     both = np.stack([true, guessed], -1)
-    count = int(both.max(initial=-1)) + 1 if num_classes is None else int(convert(num_classes)._array)
+    count = (int(both.max()) if both.size else -1) + 1 if num_classes is None else int(convert(num_classes)._array)
     if both.size and (both.min() < 0 or both.max() >= count):
         raise InvalidArgumentError(f"confusion_matrix: classes must be in [0, {count}), got {int(both.min())} to "
                                    f"{int(both.max())}.")
-    heavy = np.ones(len(true), np.int64) if weights is None else convert(weights)
+    heavy = full((len(true),), 1, true) if weights is None else convert(weights)
     return scatter_nd(wrap(both), cast(heavy, dtype), (count, count))
 
 

@@ -11,6 +11,7 @@ from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.kernels.arrays import arange, ranked
 from autodiff_lab.ops.docs import doc, of_one, of_two
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.math.scipy_kernels import special
@@ -34,7 +35,7 @@ digamma = unary(
 
 def _polygamma(a: Any, x: Any) -> Any:
     wide = np.float32 if x.dtype.itemsize == 2 else x.dtype
-    order, x_wide = np.asarray(a).astype(wide)[()], x.astype(wide)
+    order, x_wide = ranked(a).astype(wide)[()], x.astype(wide)
     psi, zeta, ln_gamma = special("digamma"), special("zeta"), special("gammaln")
     sign = 1 - 2 * ((order + 1) % 2)
     value = np.where(order == 0, psi(x_wide), sign * np.exp(ln_gamma(order + 1)) * zeta(order + 1, x_wide))
@@ -79,12 +80,12 @@ def _igamma_slope(a: Any, x: Any, order: int) -> Any:
     The terms peak where a + k is near x and are negligible some deviations away, so a window around there is enough.
     """
     shape, dtype = np.broadcast_shapes(a.shape, x.shape), x.dtype
-    a, x = (np.broadcast_to(np.asarray(v).astype(np.float64), shape) for v in (a, x))
+    a, x = (np.broadcast_to(ranked(v).astype(np.float64), shape) for v in (a, x))
     x = np.minimum(x, _LARGEST)
     half = _TERMS * np.sqrt(np.maximum(np.nan_to_num(x), 0)) + 40
     first = np.floor(np.maximum(x - a - half, 0))
-    count = int(np.max(2 * half, initial=0)) + 1
-    z = a + first + np.arange(count).reshape((count,) + (1,) * len(shape)) + 1
+    count = int(np.max(2 * half)) + 1 if half.size else 1
+    z = a + first + arange(count, x).reshape((count,) + (1,) * len(shape)) + 1
     ln_x = np.log(np.where(x > 0, x, 1))
     term = np.exp((z - 1) * ln_x - x - special("gammaln")(z))
     lean = ln_x - special("digamma")(z)

@@ -7,12 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.forwarding import special_function
+
+
+def _function(name: str, arrays: tuple[Any, ...]) -> Callable[..., Any]:
+    """The function of SciPy, or of CuPy where an array is on a GPU."""
+    for array in arrays:
+        if array.__class__ is DeviceArray:
+            return special_function(array.memory, name)
+    from scipy import special as functions
+    return getattr(functions, name)
+
 
 def special(name: str) -> Callable[..., Any]:
     """Give a function of `scipy.special` as a kernel; half floats are worked out in float32, which SciPy knows."""
     def kernel(*arrays: Any) -> Any:
-        from scipy import special as functions
-        function = getattr(functions, name)
+        function = _function(name, arrays)
         dtype = arrays[-1].dtype
         if dtype.itemsize == 2 and dtype.kind in "fV":
             return function(*[x.astype(np.float32) for x in arrays]).astype(dtype)

@@ -15,6 +15,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.arrays import arange, beside, full, ranked, require
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import scatter as reference
 from autodiff_lab.ops.array.gathering import gather_axis
@@ -54,11 +55,12 @@ min_segments = general(
     sentence="takes the least element of each segment of {0}", registered="SegmentMin",
     doc="The kernel-level minimum; `lab.math.segment_min` and `lab.math.unsorted_segment_min` are public.")
 
-Parts = tuple[Tensor, np.ndarray[Any, Any], int]
+Parts = tuple[Tensor, Any, int]
 
 
-def _numbers(data: Any, segment_ids: Any, what: str) -> tuple[Tensor, np.ndarray[Any, Any]]:
-    x, ids = convert(data), np.asarray(convert(segment_ids)._array)
+def _numbers(data: Any, segment_ids: Any, what: str) -> tuple[Tensor, Any]:
+    x = convert(data)
+    ids = beside(x._array, ranked(convert(segment_ids)._array))
     if x._array.dtype.kind in "bO":
         raise DtypeMismatch(f"{what}: takes numbers, got {x.dtype.name}. Try lab.cast(x, lab.int32).")
     if ids.size and ids.dtype.kind not in "iu":
@@ -74,22 +76,21 @@ def _sorted(data: Any, segment_ids: Any, what: str) -> Parts:
     if ids.ndim != 1:
         raise ShapeMismatch(f"{what}: segment_ids must be a vector, got shape {ids.shape}. "
                             f"Try lab.math.unsorted_{what}.")
-    if ids.size and (ids[0] < 0 or np.any(np.diff(ids) < 0)):
-        raise InvalidArgumentError(f"{what}: segment_ids must not fall nor be negative, got {ids.tolist()}. "
-                                   f"Try lab.math.unsorted_{what}.")
+    require(not ids.size or ((ids[0] >= 0) & np.all(np.diff(ids) >= 0)), lambda: InvalidArgumentError(
+        f"{what}: segment_ids must not fall nor be negative, got {ids.tolist()}. Try lab.math.unsorted_{what}."))
     return x, ids, int(ids[-1]) + 1 if ids.size else 0
 
 
 def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Parts:
     x, ids = _numbers(data, segment_ids, what)
     count = int(convert(num_segments)._array)
-    if ids.size and ids.max() >= count:
-        raise InvalidArgumentError(f"{what}: segment {int(ids.max())} is not below num_segments, {count}.")
+    require(not ids.size or ids.max() < count, lambda: InvalidArgumentError(
+        f"{what}: segment {int(ids.max())} is not below num_segments, {count}."))
     if ids.ndim != 1:
         x = reshape(x, (ids.size, *x._array.shape[ids.ndim:]))
         ids = ids.ravel()
     if ids.size and ids.min() < 0:
-        kept = np.flatnonzero(ids >= 0)
+        kept, = np.nonzero(ids >= 0)
         x, ids = gather_axis(x, wrap(kept), axis=-x._array.ndim), ids[kept]
     return x, ids, count
 
@@ -119,10 +120,10 @@ def _multiply(parts: Parts) -> Tensor:
     x, ids, count = parts
     lengths = np.bincount(ids, minlength=count)
     order = np.argsort(ids, kind="stable")
-    places = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    positions = np.full((count, int(lengths.max(initial=0))), len(ids))
+    places = arange(len(ids), ids) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    positions = full((count, int(lengths.max()) if lengths.size else 0), len(ids), ids)
     positions[ids[order], places] = order
-    one = wrap(np.ones((1, *x._array.shape[1:]), x._array.dtype))
+    one = wrap(full((1, *x._array.shape[1:]), 1, x._array))
     rows = gather_axis(concat([x, one], 0), wrap(positions), axis=-x._array.ndim)
     return reduce_prod(rows, axis=1)
 

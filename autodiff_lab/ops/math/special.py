@@ -9,6 +9,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general, unary
 from autodiff_lab.engine.op import Domain
+from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.ops.docs import of_one
 from autodiff_lab.ops.math.scipy_kernels import special
 
@@ -22,7 +23,7 @@ _POSITIVE = (Domain(low=0.0),)
 def _of_order(name: str) -> Any:
     """A kernel of a Bessel function of any whole order."""
     function = special(name)
-    return lambda x, order: function(np.asarray(order, x.dtype)[()], x)
+    return hosted(f"bessel_{name}", lambda x, order: function(np.asarray(order, x.dtype)[()], x))
 
 
 # Orders above 1 appear in the derivatives of order 1, written so that they hold at 0 too.
@@ -141,7 +142,7 @@ bessel_k1e = unary(
 1.6362""", domain="x > 0; inf at 0, nan below"))
 
 dawsn = unary(
-    "dawsn", special("dawsn"), lambda ops, g, out, x: g * (1 - 2 * x * out),
+    "dawsn", hosted("dawsn", special("dawsn")), lambda ops, g, out, x: g * (1 - 2 * x * out),
     symbol="D", latex="D({0})", locals_latex=("1 - 2 {0} D({0})",), sentence="takes Dawson's integral of {0}",
     registered="Dawsn",
     doc=of_one("Dawson's integral, e^(-x²) times the integral of e^(t²) from 0 to x.", "1 - 2x·D(x)", """
@@ -157,25 +158,25 @@ expint = unary(
 1.8951""", domain="x ≠ 0"))
 
 
-def _fresnel(which: int) -> Any:
+def _fresnel(name: str, which: int) -> Any:
     pair = special("fresnel")
 
     def kernel(x: Any) -> Any:
         if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
             return pair(x.astype(np.float32))[which].astype(x.dtype)
         return pair(x)[which]
-    return kernel
+    return hosted(name, kernel)
 
 
 fresnel_cos = unary(
-    "fresnel_cos", _fresnel(1), lambda ops, g, out, x: g * ops.cos(math.pi / 2 * (x * x)),
+    "fresnel_cos", _fresnel("fresnel_cos", 1), lambda ops, g, out, x: g * ops.cos(math.pi / 2 * (x * x)),
     symbol="C", latex="C({0})", locals_latex=(r"\cos\left(\tfrac{{\pi}}{{2}} {0}^2\right)",),
     sentence="takes Fresnel's cosine integral of {0}", keeps="inputs", registered="FresnelCos",
     doc=of_one("Integral of cos(π t²/2) from 0 to x.", "cos(π x²/2)", """
 >>> print(lab.math.special.fresnel_cos(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
 fresnel_sin = unary(
-    "fresnel_sin", _fresnel(0), lambda ops, g, out, x: g * ops.sin(math.pi / 2 * (x * x)),
+    "fresnel_sin", _fresnel("fresnel_sin", 0), lambda ops, g, out, x: g * ops.sin(math.pi / 2 * (x * x)),
     symbol="S", latex="S({0})", locals_latex=(r"\sin\left(\tfrac{{\pi}}{{2}} {0}^2\right)",),
     sentence="takes Fresnel's sine integral of {0}", keeps="inputs", registered="FresnelSin",
     doc=of_one("Integral of sin(π t²/2) from 0 to x.", "sin(π x²/2)", """
@@ -188,7 +189,7 @@ def _log_quotient(x: Any) -> Any:
 
 
 spence = unary(
-    "spence", special("spence"), lambda ops, g, out, x: g * ops.log_quotient(x),
+    "spence", hosted("spence", special("spence")), lambda ops, g, out, x: g * ops.log_quotient(x),
     symbol="Li₂", latex=r"\operatorname{{Li}}_2(1 - {0})", locals_latex=(r"\frac{{\ln {0}}}{{1 - {0}}}",),
     sentence="takes Spence's integral of {0}", domain=(Domain(low=0.0, away_from=(1.0,)),), keeps="inputs",
     registered="Spence",

@@ -29,7 +29,7 @@ sigmoid_cross_entropy = binary(
 
 
 def _half_square(x: Any) -> Any:
-    return np.asarray(np.sum(np.square(x))).astype(x.dtype)[()] * x.dtype.type(0.5)
+    return np.sum(np.square(x)).astype(x.dtype)[()] * x.dtype.type(0.5)
 
 
 half_square = general(

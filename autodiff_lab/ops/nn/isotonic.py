@@ -13,8 +13,13 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.kernels.arrays import arange, on_gpu
+from autodiff_lab.kernels.hosted import hosted
+from autodiff_lab.ops.array.gathering import scatter_axis
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.normalization import floats
+
+add_up: Any = scatter_axis.op.kernel  # type: ignore[attr-defined]
 
 
 def _blocks_of_row(row: Any) -> list[int]:
@@ -41,8 +46,13 @@ def _blocks(x: Any) -> Any:
 def _block_mean(x: Any, blocks: Any) -> Any:
     """Means over blocks; x may have leading axes that the blocks have not."""
     length = blocks.shape[-1]
-    rows = np.arange(blocks.size // max(1, length), dtype=np.int64)[:, None] * length
+    rows = arange(blocks.size // max(1, length), blocks)[:, None] * length
     flat = (blocks.reshape(-1, length) + rows).reshape(-1)
+    if on_gpu(x):
+        layers = x.reshape(-1, blocks.size)
+        sums = add_up(layers, flat, axis=-1, length=blocks.size)
+        return np.take(sums / np.maximum(add_up(layers[:1] * 0 + 1, flat, axis=-1, length=blocks.size), 1), flat,
+                       axis=-1).reshape(x.shape)
     counts = np.bincount(flat, minlength=blocks.size)
     layers = np.asarray(x).reshape(-1, blocks.size)
     result = np.empty_like(layers)
@@ -53,7 +63,7 @@ def _block_mean(x: Any, blocks: Any) -> Any:
 
 
 isotonic_blocks = general(
-    "isotonic_blocks", _blocks, None, symbol="blocks", latex=r"\operatorname{{blocks}}({0})",
+    "isotonic_blocks", hosted("isotonic_blocks", _blocks), None, symbol="blocks", latex=r"\operatorname{{blocks}}({0})",
     sentence="finds the runs over which {0} must be averaged so that it never rises",
     doc="Blocks of the isotonic regression of each row; `lab.nn.isotonic_regression` uses it.")
 block_mean = general(

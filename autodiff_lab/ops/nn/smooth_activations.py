@@ -11,6 +11,7 @@ from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.ops.docs import doc, of_one
+from autodiff_lab.ops.math.scipy_kernels import special
 from autodiff_lab.ops.nn.activations import sigmoid
 
 _DENSITY = 1 / math.sqrt(2 * math.pi)
@@ -18,12 +19,13 @@ _TANH_SCALE = math.sqrt(2 / math.pi)
 _TANH_CUBE = 0.044715
 
 
+_ndtr = special("ndtr")
+
+
 def _normal_cdf(x: Any) -> Any:
-    from scipy.special import ndtr  # SciPy takes longer to import than this whole package
     if x.dtype.kind not in "fV":
-        return np.asarray(x, np.float64)
-    wide = np.asarray(x, np.float64 if x.dtype == np.float64 else np.float32)
-    return ndtr(wide).astype(x.dtype)[()]
+        return x.astype(np.float64)
+    return _ndtr(x)
 
 
 def _bell(ops: Any, x: Any) -> Any:

@@ -1,0 +1,70 @@
+"""Ops that run on the CPU wherever their operands are, and why: the one list of them.
+
+Their operands are copied from a GPU and their results back to it; each copy is told as traffic, with the reason named
+here.  A test holds the list to what happens: nothing that is not in it may copy arrays, and nothing in it may stop to.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.traffic import inside
+
+_LAPACK = "LAPACK has it, the libraries of a GPU have not"
+_SPECIAL = "CuPy has no such function"
+HOSTED = {
+    "bessel_iv": _SPECIAL,
+    "bessel_ive": _SPECIAL,
+    "bessel_jv": _SPECIAL,
+    "dawsn": _SPECIAL,
+    "eig": _LAPACK,
+    "expm": "SciPy scales and squares each matrix by its own norm",
+    "fresnel_cos": _SPECIAL,
+    "fresnel_sin": _SPECIAL,
+    "isotonic_blocks": "blocks are joined one after the other, by what the last joining gave",
+    "logm": _LAPACK,
+    "lu": "the order of rows is worked out one exchange after the other",
+    "spence": _SPECIAL,
+    "sqrtm": _LAPACK,
+    "sylvester": _LAPACK,
+}
+"""By op."""
+READS = {
+    "as_string": "text lives on the CPU",
+    "igamma_slope": "the number of terms of its series hangs on the largest value",
+}
+"""Ops that copy a number or an array to the CPU for another reason, and give back what belongs there, by op."""
+LIVES_ON_CPU = {
+    "regex_full_match": "text lives on the CPU",
+    "shape": "the lengths of axes are known to Python",
+    "string_length": "text lives on the CPU",
+    "to_number": "text lives on the CPU",
+}
+"""Ops whose results are numbers, and on the CPU, as nothing of a GPU went into them."""
+
+
+def hosted(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a kernel that runs on the CPU: arrays of a GPU are copied there, and its results back.
+
+    Parameters
+    ----------
+    name : str
+        Of the op; `HOSTED` must have it.
+    kernel : callable
+        NumPy arrays in, array or tuple of arrays out.
+    """
+    why = f"{name} runs on the CPU: {HOSTED[name]}"
+
+    @functools.wraps(kernel)
+    def run(*arrays: Any, **params: Any) -> Any:
+        for array in arrays:
+            if array.__class__ is DeviceArray:
+                memory = array.memory
+                with inside():
+                    return memory.uploaded(kernel(*memory.hosted(arrays, why), **params), why)
+        return kernel(*arrays, **params)
+
+    return run
