@@ -6,11 +6,13 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from autodiff_lab.kernels.cuda.memory import Memory
 
 
-class _Seen:
-    """An array as numba sees it.
+class Seen:
+    """An array as numba sees it: version 3 of the CUDA array interface, and nothing else.
 
     CuPy's own description names its stream, and numba would wait for that stream at every launch; ours does not, and
     launches go into CuPy's stream.
@@ -21,7 +23,7 @@ class _Seen:
     def __init__(self, raw: Any) -> None:
         self.owner = raw
         self.__cuda_array_interface__ = {
-            "shape": raw.shape, "typestr": raw.dtype.str, "data": (raw.data.ptr, False), "version": 2,
+            "shape": raw.shape, "typestr": raw.dtype.str, "data": (raw.data.ptr, False), "version": 3, "stream": None,
             "strides": None if raw.flags.c_contiguous else raw.strides,
         }  # fmt: skip
 
@@ -54,16 +56,17 @@ class GpuMemory(Memory):
                 raise self.full(size) from None
 
     def argument(self, raw: Any) -> Any:
-        """What numba is given for an array."""
-        return _Seen(raw)
+        """What numba is given for an array; one without elements has no address, so another stands for it."""
+        return Seen(raw if raw.size else self.module.empty((1,) * raw.ndim, raw.dtype))
 
     def launch(self, compiled: Any, blocks: Any, threads: Any, arguments: list[Any]) -> None:
-        """Run a kernel in CuPy's current stream."""
+        """Run a kernel in CuPy's current stream; whole numbers go in 32 bits, as kernels are compiled for them."""
         from numba import cuda
 
         pointer = self.module.cuda.get_current_stream().ptr
         with self.using():
-            compiled[blocks, threads, cuda.external_stream(pointer) if pointer else 0](*arguments)
+            given = [np.int32(a) if a.__class__ is int else a for a in arguments]
+            compiled[blocks, threads, cuda.external_stream(pointer) if pointer else 0](*given)
 
     def using(self) -> AbstractContextManager[Any]:
         """A block in which CuPy allocates here and numba launches here."""
