@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from autodiff_lab.kernels.cuda.memory import Memory
 
 
@@ -60,13 +58,12 @@ class GpuMemory(Memory):
         return Seen(raw if raw.size else self.module.empty((1,) * raw.ndim, raw.dtype))
 
     def launch(self, compiled: Any, blocks: Any, threads: Any, arguments: list[Any]) -> None:
-        """Run a kernel in CuPy's current stream; whole numbers go in 32 bits, as kernels are compiled for them."""
+        """Run a kernel in CuPy's current stream."""
         from numba import cuda
 
         pointer = self.module.cuda.get_current_stream().ptr
         with self.using():
-            given = [np.int32(a) if a.__class__ is int else a for a in arguments]
-            compiled[blocks, threads, cuda.external_stream(pointer) if pointer else 0](*given)
+            compiled[blocks, threads, cuda.external_stream(pointer) if pointer else 0](*arguments)
 
     def using(self) -> AbstractContextManager[Any]:
         """A block in which CuPy allocates here and numba launches here."""
