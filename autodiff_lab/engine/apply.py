@@ -18,11 +18,14 @@ from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.failure import dtypes_differ, failed, wrong_dtype
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.op import Op, register
+from autodiff_lab.engine.placement import alone, rescued, run
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import NotOneTensor
 from autodiff_lab.events import fresh_id, sinks_now
+from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.traffic import MEMORIES
 
 # Values follow IEEE 754 and say nothing. NumPy attributes a warning to the module that calls it, so a filter for our
 # modules silences it and leaves the user's own NumPy code alone. Setting `np.errstate` for each op would cost more than
@@ -43,13 +46,14 @@ LEAN_BYTES = 1024
 
 
 class Hollow:
-    """What is left of an array that no rule reads: its shape and dtype."""
+    """What is left of an array that no rule reads: its shape, its dtype, and of a GPU's array the memory."""
 
-    __slots__ = ("dtype", "shape")
+    __slots__ = ("dtype", "memory", "shape")
     nbytes = 0
 
     def __init__(self, array: Any) -> None:
         self.shape, self.dtype = array.shape, array.dtype
+        self.memory = array.memory if array.__class__ is DeviceArray else None
 
 
 def _hollow(tensor: Tensor) -> Tensor:
@@ -68,6 +72,25 @@ def lean_entry(op: Op, out: Any, ins: tuple[Tensor, ...], params: Any, need: tup
     elif keeps != "inputs":
         ins = tuple([_hollow(t) for t in ins])
     return op, out, ins, params, need
+
+
+def appender(entries: list[Any], lean: bool) -> Callable[[Any], None]:
+    """What a tape appends by: the list's own method, as it is the hottest call of all.
+
+    Once a GPU is about, a lean tape lets go of what no rule reads here: elementwise ops look at NumPy's arrays alone.
+    """
+    append = entries.append
+    if not (MEMORIES and lean):
+        return append
+
+    def hear(entry: tuple[Any, ...]) -> None:
+        op, out, ins, params, need = entry
+        on_gpu = out.__class__ is Tensor and out._array.__class__ is DeviceArray
+        if on_gpu and op.keeps != "all" and ins[0]._array.__class__ is not Hollow and _any_large(out, ins):
+            entry = lean_entry(op, out, ins, params, need)
+        append(entry)
+
+    return hear
 
 
 def _any_large(out: Any, ins: tuple[Tensor, ...]) -> bool:
@@ -171,7 +194,7 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
     def apply(x: Any, name: str | None = None) -> Tensor:
         if x.__class__ is not Tensor:
             try:
-                x = convert(x)
+                x = convert(x) if not MEMORIES else alone(convert(x))
             except NotOneTensor as met:
                 return handed(met, "__composite__", apply, (x,))
         array = x._array
@@ -182,7 +205,7 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
         except LOUD:
             value = out._array = _quietly(kernel, array)
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
-            raise failed(op, (x,), None, error) from None
+            value = out._array = rescued(op, (x,), error, floating)
         if (
             floating
             and (
@@ -233,7 +256,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
         except LOUD:
             out._array = _quietly(kernel, a, b)
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
-            raise failed(op, (x, y), None, error) from None
+            out._array = rescued(op, (x, y), error)
         sinks = sinks_now()
         if sinks:
             if silent:
@@ -274,7 +297,10 @@ def apply_op(op: Op, ins: tuple[Tensor, ...], params: dict[str, Any]) -> Any:
     """Run an op that is given as a value, and record it."""
     arrays = [x._array for x in ins]
     try:
-        value = quietly(op.kernel, *arrays, **params) if op.warns else op.kernel(*arrays, **params)
+        if MEMORIES:
+            ins, value = run(op, ins, params)
+        else:
+            value = quietly(op.kernel, *arrays, **params) if op.warns else op.kernel(*arrays, **params)
     except LOUD:
         value = _quietly(op.kernel, *arrays, **params)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words

@@ -16,14 +16,16 @@ import numpy as np
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import device_of, memory_of, zeros_beside
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.raw_sweep import run_raw
 from autodiff_lab.engine.silence import quietly
-from autodiff_lab.engine.sweep import Engine, sweep, teller
+from autodiff_lab.engine.sweep import Engine, homed, sweep, teller
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, ShapeMismatch
 from autodiff_lab.events import CAUSE, SweepEnded, SweepStarted, fresh_id, place_now, sinks_now, tell_made
+from autodiff_lab.kernels.cuda.traffic import MEMORIES, inside
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.tape import GradientTape
@@ -122,7 +124,8 @@ class Sweep:
             entries = entries[:]
         else:
             tape._spend()
-        if self._raw and not pause and engine.accumulate is add and not engine.rules:
+        quick = self._raw and not pause and engine.accumulate is add and not engine.rules
+        if quick and not (MEMORIES and _meets_gpu(entries)):
             self._steps = run_raw(engine.ops, entries, self.adjoints, keep, lead)  # type: ignore[arg-type]
         else:
             self._steps = sweep(entries, self.adjoints, keep, lead, engine, flow, pause)
@@ -133,6 +136,8 @@ class Sweep:
             value = _ones(target._array) if seed is None else seed._array
         else:
             value = tell_made(wrap(_ones(target._array))) if seed is None else seed
+        if MEMORIES and seed is not None:
+            value = homed(RAW if self._raw else RECORDING, value, target._array)
         if target._array.dtype.kind == "c":
             value = _conjugate(value)
         old = self.adjoints.get(target._id)
@@ -183,7 +188,10 @@ class Sweep:
     def __next__(self) -> int:
         cause = CAUSE.get()
         try:
-            return quietly(next, self._steps)
+            if not MEMORIES or not self._raw:
+                return quietly(next, self._steps)
+            with inside():
+                return quietly(next, self._steps)
         finally:
             if CAUSE.get() is not cause:  # a rule raised half way
                 CAUSE.set(cause)
@@ -234,9 +242,18 @@ def _added(a: Any, b: Any) -> Any:
     return quietly(add, a, b)
 
 
+def _meets_gpu(entries: list[Any]) -> bool:
+    """Whether a GPU's arrays are on a tape: its sweep is the one that keeps an eye on devices."""
+    return any(
+        memory_of(t._array)
+        for _, out, ins, _, _ in entries
+        for t in (*ins, *(out if out.__class__ is tuple else (out,)))
+    )
+
+
 def _ones(array: Any) -> Any:
     if array.__class__ is not np.ndarray:
-        return array.dtype.type(1) if isinstance(array, np.generic) else np.ones_like(array)
+        return array.dtype.type(1) if isinstance(array, np.generic) else zeros_beside(array, array.shape, 1)
     ones = np.empty(array.shape, array.dtype)
     ones.fill(1)
     return ones
@@ -244,7 +261,7 @@ def _ones(array: Any) -> Any:
 
 def zeros_of(source: Any) -> Tensor:
     """Make the gradient of a source that no path reaches, where zeros are asked for."""
-    return tell_made(wrap(np.zeros(source._array.shape, source._array.dtype)[()]))
+    return tell_made(wrap(zeros_beside(source._array, source._array.shape)))
 
 
 def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:
@@ -270,6 +287,10 @@ def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:
         if seed is not None and seed._array.shape != t._array.shape:
             raise ShapeMismatch(
                 f"gradient: a cotangent has shape {seed._array.shape} and its target {t._array.shape}; they must agree."
+            )
+        if seed is not None and seed._array.ndim and device_of(seed._array) != device_of(t._array):
+            raise DeviceMismatch(
+                f"gradient: a cotangent lies on {seed.device} and its target on {t.device}. Try .gpu() or .cpu() on it."
             )
         if seed is not None and seed._array.dtype != t._array.dtype:
             raise DtypeMismatch(

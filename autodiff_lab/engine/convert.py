@@ -12,13 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.engine.devices import device, placed
 from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
+from autodiff_lab.engine.placement import alone, entered
 from autodiff_lab.engine.strings import string_array
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, DtypeMismatch, LabError, NotOneTensor, NotRectangular, ShapeMismatch
 from autodiff_lab.events import TensorMet, sinks_now
+from autodiff_lab.kernels.arrays import on_gpu, ranked
+from autodiff_lab.kernels.cuda.traffic import MEMORIES
 
 ndarray = np.ndarray
 _DEFAULTS = {"f": np.dtype("float32"), "i": np.dtype("int32"), "u": np.dtype("int32")}
@@ -140,6 +144,8 @@ def convert(value: Any, like: Tensor | None = None) -> Tensor:
         if isinstance(value, (ndarray, np.generic)) and value.dtype.kind != dtype.kind:
             dtype = None
     tensor = wrap(as_array(value, dtype))
+    if MEMORIES:
+        tensor = entered(tensor, like)
     if value.__class__ is not int and value.__class__ is not float:  # a literal explains nothing, an array may
         _tell_entry(value, tensor, "converted")
     return tensor
@@ -192,7 +198,7 @@ def convert_pair(op: Any, x: Any, y: Any) -> tuple[Tensor, Tensor]:
     if not isinstance(x, (Tensor, Variable)) and isinstance(y, (Tensor, Variable)):
         y = convert(y)
         return _adopt(op, x, y), y
-    x = convert(x)
+    x = convert(x) if not MEMORIES or isinstance(x, (Tensor, Variable)) else alone(convert(x))
     return x, _adopt(op, y, x)
 
 
@@ -260,15 +266,21 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
         _with_value(value.__tensor__())
     if shape is None:
         return convert_to_tensor(value, dtype, name=name)
-    array = np.asarray(convert_to_tensor(value, dtype)._array)
+    with device(None):
+        array = ranked(convert_to_tensor(value, dtype)._array)
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
     if array.size == 1:
-        array = np.full(shape, array.ravel()[0], array.dtype)
+        array = np.broadcast_to(array.reshape(()), shape)
     elif array.size != int(np.prod(shape)):
         raise ShapeMismatch(
             f"constant: {array.size} values do not fill shape {shape}, which needs {int(np.prod(shape))}."
         )
-    return convert_to_tensor(array.reshape(shape), name=name)
+    if not on_gpu(array):
+        return convert_to_tensor(array.reshape(shape), name=name)
+    made = wrap(array.reshape(shape))
+    if name is not None:
+        made._name = name
+    return made
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
@@ -317,7 +329,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         return made if wanted is None or not isinstance(made, Tensor) else convert_to_tensor(made, dtype)
     if hasattr(value, "__composite__"):
         raise NotOneTensor(value)
-    tensor = wrap(as_array(value, wanted))
+    tensor = wrap(placed(as_array(value, wanted)))
     if name is not None:
         tensor._name = name
     _tell_entry(value, tensor, "constant" if isinstance(value, (int, float)) else "converted")

@@ -14,6 +14,8 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from autodiff_lab.errors import DeviceError
 from autodiff_lab.kernels.cuda.array import DeviceArray
 
@@ -99,6 +101,30 @@ def placed(array: Any) -> Any:
     if place is None or place is CPU or array.__class__ is DeviceArray:
         return array
     return place.upload(array)
+
+
+def memory_of(array: Any) -> Memory | None:
+    """The memory of the GPU on which an array lies, or lay where only its shape is left; None for the CPU."""
+    return getattr(array, "memory", None)
+
+
+def zeros_beside(array: Any, shape: tuple[int, ...], value: int = 0) -> Any:
+    """Zeros, or ones, of an array's dtype on its device."""
+    memory = memory_of(array)
+    if memory is None:
+        return np.full(shape, value, array.dtype)[()] if value else np.zeros(shape, array.dtype)[()]
+    made = memory.empty(shape, array.dtype)
+    made.fill(value)
+    return made
+
+
+def moved(array: Any, memory: Memory | None) -> Any:
+    """An array of ours in a memory, None being the CPU's; a copy, or itself if it lies there."""
+    have = memory_of(array)
+    if have is memory:
+        return array
+    host = array if have is None else array.to_host()[()]
+    return host if memory is None else memory.upload(host)
 
 
 def device_of(array: Any) -> str:

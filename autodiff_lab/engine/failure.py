@@ -7,18 +7,37 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.engine.devices import CPU, device_of
 from autodiff_lab.engine.dtypes import public
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, LabError, ShapeMismatch, cell_of
+from autodiff_lab.errors import (
+    DeviceError,
+    DeviceMemoryError,
+    DeviceMismatch,
+    DtypeMismatch,
+    InvalidArgumentError,
+    LabError,
+    ShapeMismatch,
+    cell_of,
+)
 from autodiff_lab.events import Place, place_now, sinks_now
+from autodiff_lab.kernels.cuda.array import DeviceArray
 
+GPU_PACKAGES = frozenset({"cupy", "cupyx", "cupy_backends", "numba", "numba_cuda", "cuda"})
+"""Packages whose exceptions say that a GPU, its driver or its compiler failed, and not that an argument was wrong."""
+MORE_ROOM = "Try smaller batches, lab.recompute_grad, or letting go of tensors and tapes."
+RECOVERY = (
+    "Try it on the CPU (x.cpu()) to see whether the arguments are right. After some failures a GPU answers nothing "
+    "more until Python starts anew."
+)
 _SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
 
 
 def kind_of(array: Any) -> str:
-    """Dtype and shape in short: ``f32[3,4]``."""
+    """Dtype and shape in short: ``f32[3,4]``; of a GPU's array its device too."""
     name = public(array.dtype).name
     letters = name.rstrip("0123456789")
-    return f"{_SHORT.get(letters, letters)}{name[len(letters) :]}[{','.join(map(str, array.shape))}]"
+    place = f" on {device_of(array)}" if array.__class__ is DeviceArray else ""
+    return f"{_SHORT.get(letters, letters)}{name[len(letters) :]}[{','.join(map(str, array.shape))}]{place}"
 
 
 def at_line(place: Place | None) -> str:
@@ -31,20 +50,61 @@ def at_line(place: Place | None) -> str:
 
 def failed(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> LabError:
     """Tell the listeners that an op raised, and give the error to raise in its place."""
-    if isinstance(error, LabError):
+    arrays = [t._array for t in ins]
+    if any(a.__class__ is DeviceArray for a in arrays):
+        mended = _failed_on_gpu(op, arrays, error)
+    elif isinstance(error, LabError):
         mended = error
     else:
-        arrays = [t._array for t in ins]
-        call = f"{op.name}({', '.join(map(kind_of, arrays))})"
-        text = f"{call}: {_reason(op, arrays, error)}{at_line(place_now())}"
-        kind = ShapeMismatch if isinstance(error, ValueError) and not _shapes_fit(op, arrays) else InvalidArgumentError
-        mended = kind(text)
+        mended = _in_our_words(op, arrays, error)
+    return _told(op, ins, params, mended)
+
+
+def _told(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: LabError) -> LabError:
+    """Tell the listeners of an error; a trace learns that what follows hangs on values."""
     for sink in sinks_now():
         if sink.listens:
-            sink.fail(op, ins, params, mended)
+            sink.fail(op, ins, params, error)
         elif sink.traces:
             sink.refuse(f"{op.name} fails, and what happens then hangs on values")
-    return mended
+    return error
+
+
+def _call(op: Any, arrays: list[Any]) -> str:
+    return f"{op.name}({', '.join(map(kind_of, arrays))})"
+
+
+def _in_our_words(op: Any, arrays: list[Any], error: Exception) -> LabError:
+    kind = ShapeMismatch if isinstance(error, ValueError) and not _shapes_fit(op, arrays) else InvalidArgumentError
+    return kind(f"{_call(op, arrays)}: {_reason(op, arrays, error)}{at_line(place_now())}")
+
+
+def _failed_on_gpu(op: Any, arrays: list[Any], error: Exception) -> LabError:
+    """The error of an op on a GPU, without what its kernel had made so far: the memory is needed."""
+    before: BaseException | None = error
+    while before is not None:  # the frames of a traceback hold their variables
+        before.__traceback__, before = None, before.__context__
+    if isinstance(error, DeviceError):
+        return type(error)(f"{_call(op, arrays)}: {error}{at_line(place_now())}")
+    if isinstance(error, LabError):
+        return error
+    if isinstance(error, MemoryError):
+        text = f"no room on the GPU for what the op makes ({error}).{at_line(place_now())}\n  {MORE_ROOM}"
+        return DeviceMemoryError(f"{_call(op, arrays)}: {text}")
+    if type(error).__module__.partition(".")[0] in GPU_PACKAGES:
+        text = f"the GPU did not do it: {type(error).__name__}: {error}{at_line(place_now())}\n  {RECOVERY}"
+        return DeviceError(f"{_call(op, arrays)}: {text}")
+    return _in_our_words(op, arrays, error)
+
+
+def devices_differ(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None) -> LabError:
+    """The error for tensors of two devices."""
+    kinds = [kind_of(t._array) + ("" if t._array.__class__ is DeviceArray else f" on {CPU}") for t in ins]
+    text = (
+        f"{op.name}({', '.join(kinds)}): tensors of two devices meet, and none is copied silently."
+        f"{at_line(place_now())}\n  Try x.gpu() or x.cpu() on one of them, or make them inside one lab.device block."
+    )
+    return _told(op, ins, params, DeviceMismatch(text))
 
 
 def _shapes_fit(op: Any, arrays: list[Any]) -> bool:
@@ -110,20 +170,20 @@ def dtypes_differ(op: Any, x: Any, y: Any) -> LabError:
         f"{op.name}({kind_of(x._array)}, {kind_of(y._array)}): {a} and {b} do not mix; nothing is cast silently."
         f"{at_line(place_now())}\n  Try lab.cast(y, lab.{a}) or lab.cast(x, lab.{b})."
     )
-    error = DtypeMismatch(text)
-    for sink in sinks_now():
-        if sink.listens:
-            sink.fail(op, (x, y), None, error)
-    return error
+    return _heard(op, (x, y), DtypeMismatch(text))
 
 
 def wrong_dtype(op: Any, ins: tuple[Any, ...]) -> LabError:
     """The error for a dtype that the op is not defined for."""
     kinds = ", ".join(kind_of(t._array) for t in ins)
-    error = DtypeMismatch(
+    text = (
         f"{op.name}({kinds}): this op takes floating-point tensors.{at_line(place_now())}\n"
         "  Try lab.cast(x, lab.float32) first."
     )
+    return _heard(op, ins, DtypeMismatch(text))
+
+
+def _heard(op: Any, ins: tuple[Any, ...], error: LabError) -> LabError:
     for sink in sinks_now():
         if sink.listens:
             sink.fail(op, ins, None, error)

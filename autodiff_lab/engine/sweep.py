@@ -14,12 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.engine.devices import CPU, memory_of, moved, zeros_beside
 from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events import CAUSE, GradientFlowed, Late, tell_made
+from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.traffic import MEMORIES, inside, tell
 
-ndarray = np.ndarray
+ARRAYS, TENSORS = (np.ndarray, DeviceArray), (Tensor,)
 
 
 class Engine:
@@ -102,7 +105,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
     ops, combine, swapped = engine.ops, engine.accumulate, engine.rules
     assert ops is not None
     raw = ops.raw
-    ranked = ndarray if raw else Tensor  # the class whose values may need fitting
+    ranked = ARRAYS if raw else TENSORS  # the classes whose values may need fitting
+    abroad = bool(MEMORIES)
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
     cause = CAUSE.get()
     while entries:
@@ -130,8 +134,10 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 for i in need:
                     h = rules[i](ops, g, z, a, b)
                     t = ins[i]
-                    if h.__class__ is ranked and (h if raw else h._array).shape != t._array.shape:
+                    if h.__class__ in ranked and (h if raw else h._array).shape != t._array.shape:
                         h = fit(ops, h, t._array, lead)
+                    if abroad:
+                        h = homed(ops, h, t._array)
                     old = get(t._id)
                     total = adjoints[t._id] = h if old is None else combine(old, h)
                     if flow is not None:
@@ -151,6 +157,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 t = ins[i]
                 if (h if raw else h._array).shape[lead:] != t._array.shape:
                     h = fit(ops, h, t._array, lead)
+                if abroad:
+                    h = homed(ops, h, t._array)
                 old = get(t._id)
                 total = adjoints[t._id] = h if old is None else combine(old, h)
                 if flow is not None:
@@ -161,13 +169,24 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             yield len(entries)
 
 
+def homed(ops: Any, g: Any, x: Any) -> Any:
+    """Give a gradient the device of its input: what went to a GPU as a number gets its gradient on the CPU."""
+    memory = memory_of(x)
+    if memory_of(g if ops.raw else g._array) is memory:
+        return g
+    if not ops.raw:
+        return ops.copy_to_device(g, device=CPU if memory is None else memory.name)
+    tell("to host" if memory is None else "to device", g.nbytes, "a gradient goes where its value lies")
+    return moved(g, memory)
+
+
 def completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> list[Any]:
     """Zeros in place of the adjoints of outputs that nobody used."""
     like = next(h for h in g if h is not None)
     stacked = tuple(like.shape[:lead])
 
     def zeros(t: Tensor) -> Any:
-        array = np.zeros(stacked + t._array.shape, t._array.dtype)[()]
+        array = zeros_beside(t._array, stacked + t._array.shape)
         return array if raw else tell_made(wrap(array))
 
     return [zeros(t) if h is None else h for h, t in zip(g, out, strict=True)]
@@ -197,8 +216,8 @@ def shares(
 def derivative_at_unit(op: Op, rules: Any, position: int, out: Any, ins: tuple[Any, ...]) -> Any:
     """The local derivative of an elementwise op: its rule at a cotangent of ones, on raw arrays."""
     array = out._array
-    g = np.ones(array.shape, array.dtype)[()]
-    with np.errstate(all="ignore"):
+    g = zeros_beside(array, array.shape, 1)
+    with np.errstate(all="ignore"), inside():
         return rules[position](RAW, g, array, *(t._array for t in ins))
 
 

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from autodiff_lab.engine import nest
+from autodiff_lab.engine.apply import appender
 from autodiff_lab.engine.backward import DEFAULT, Sweep, UnconnectedGradients, asks_for_zeros, cotangents, zeros_of
 from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.convert import convert
@@ -71,9 +72,8 @@ class GradientTape:
         self.lean = not persistent
         self.tracked: Any = set[int]()
         self.reads: dict[Any, Tensor] = {}  # the present read of every variable
-        self.append = None  # set to the list's own method below: the hottest call of all
         self._entries: list[Any] | None = []
-        self.append = self._entries.append
+        self.append: Any = appender(self._entries, self.lean)
         self._watched: dict[Variable, list[int]] = {}  # ids of every read that is watched
         self._was_watched: list[weakref.ref[Variable]] = []
         self._used_at: Any = None
@@ -134,7 +134,7 @@ class GradientTape:
     def reset(self) -> None:
         """Forget everything recorded so far, and go on recording."""
         self._entries = []
-        self.append = self._entries.append
+        self.append = appender(self._entries, self.lean)
         self.tracked, self.reads, self._watched = set(), {}, {}
         tell_listeners(TapeSwitched(self._id, "reset", place_now()))
 

@@ -41,13 +41,14 @@ from autodiff_lab.events.values import (
     TensorLeft,
     TensorMet,
     TensorWatched,
+    Transferred,
     VariableAssigned,
 )
 
 __all__ = [
     "CAUSE", "EVERYTHING", "Event", "GradientFlowed", "Identified", "Late", "Listener", "Observer", "OpApplied",
     "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "SweepEnded", "SweepStarted", "TapeClosed",
-    "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorWatched", "VariableAssigned", "active", "fresh_id",
-    "heard", "name_scope", "observing", "place_now", "sinks_now", "tell_listeners", "tell_made", "tell_peek",
-    "trace_now",
+    "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorWatched", "Transferred", "VariableAssigned",
+    "active", "fresh_id", "heard", "name_scope", "observing", "place_now", "sinks_now", "tell_listeners", "tell_made",
+    "tell_peek", "trace_now",
 ]

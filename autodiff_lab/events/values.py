@@ -67,10 +67,26 @@ class OpFailed(NamedTuple):
 
 
 class TensorLeft(NamedTuple):
-    """A value left the engine: `how` is 'numpy', '__array__', 'float', 'int', 'bool', 'index', 'dataset' or 'queue'."""
+    """A value left the engine.
+
+    `how` is 'numpy', '__array__', 'float', 'int', 'bool', 'index', 'dataset' or 'queue'; where memory is shared it is
+    '__cuda_array_interface__' or '__dlpack__'.
+    """
 
     tensor: int
     how: str
+    place: Place | None
+
+
+class Transferred(NamedTuple):
+    """Values were copied between the CPU and a GPU, and nobody had asked for that by name.
+
+    `direction` is 'to host' or 'to device'; `why` says in words what needed the copy.
+    """
+
+    direction: str
+    bytes: int
+    why: str
     place: Place | None
 
 
@@ -162,6 +178,7 @@ Event = (
     | OpApplied
     | OpFailed
     | TensorLeft
+    | Transferred
     | VariableAssigned
     | TapeOpened
     | TapeClosed

@@ -16,8 +16,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.traffic import inside
+from autodiff_lab.kernels.cuda.array import DeviceArray, check_operands, check_value
+from autodiff_lab.kernels.cuda.traffic import inside, is_inside
 from autodiff_lab.kernels.turns import COMPILING
 
 MODES = ("auto", "numpy", "numba")
@@ -80,14 +80,22 @@ class Chosen:
 
     def _on_device(self, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Run the CUDA kernel of this name; where there is none, the reference, which CuPy answers."""
+        if is_inside():
+            return self._inside(arrays, params)
+        check_operands(arrays)  # an elementwise op or a product has called, which mixes nothing
         with inside():
-            if _state["mode"] != "numpy":
-                kernels = import_module("autodiff_lab.kernels.cuda.overrides").CudaKernels
-                override = getattr(kernels, self.name, None)
-                result = NotImplemented if override is None else override(*arrays, **params)
-                if result is not NotImplemented:
-                    return result
-            return self.reference(*arrays, **params)
+            result = self._inside(arrays, params)
+        check_value(arrays, result)
+        return result
+
+    def _inside(self, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if _state["mode"] != "numpy":
+            kernels = import_module("autodiff_lab.kernels.cuda.overrides").CudaKernels
+            override = getattr(kernels, self.name, None)
+            result = NotImplemented if override is None else override(*arrays, **params)
+            if result is not NotImplemented:
+                return result
+        return self.reference(*arrays, **params)
 
     def prepare(self, dtype: Any) -> bool:
         """Compile the override for a dtype and learn from which size on it pays; say whether there is one."""

@@ -7,7 +7,7 @@ and told as traffic.  Nothing becomes a NumPy array silently.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -194,7 +194,7 @@ class DeviceArray(NDArrayOperatorsMixin):
         memory = _memory_of((*inputs, *(out or ())))
         strict = method == "__call__" and not is_inside()
         if strict:
-            _check_operands(inputs)
+            check_operands(inputs)
         run = memory.ufunc(ufunc, method)
         if run is None:
             return _on_host(
@@ -208,17 +208,22 @@ class DeviceArray(NDArrayOperatorsMixin):
             return _on_host(memory, why, getattr(ufunc, method), inputs, {**how, "out": out})
         if out is not None:
             return out[0] if len(out) == 1 else out
-        if strict and inputs[0].dtype.kind in "biu" and len(inputs) == 1 and value.dtype.kind == "f":
-            raise Refused("promoted")
+        if strict:
+            check_value(inputs, value)
         return memory.wrapped(value)
 
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], how: dict[str, Any]) -> Any:
-        memory = self.memory
+        memory, strict = self.memory, not is_inside()
+        if strict:
+            check_operands(args)
         found = memory.function(function)
         if found is None:
             return _on_host(memory, f"CuPy has no {function.__name__}", function, args, how)
         try:
-            return memory.wrapped(found(*memory.operands(args), **memory.operands(how)))
+            value = found(*memory.operands(args), **memory.operands(how))
+            if strict:
+                check_value(args, value)
+            return memory.wrapped(value)
         except NOT_THERE as error:
             return _on_host(memory, f"{function.__name__} of CuPy: {error}", function, args, how)
 
@@ -245,16 +250,30 @@ def _memory_of(values: tuple[Any, ...]) -> Memory:
     return next(x.memory for x in values if x.__class__ is DeviceArray)
 
 
-def _check_operands(inputs: tuple[Any, ...]) -> None:
-    """Refuse what an op must not mix: arrays of a CPU and a GPU, and two dtypes."""
+def check_operands(inputs: Iterable[Any]) -> None:
+    """Refuse what an op must not mix: arrays of a CPU and a GPU, or of two GPUs, and two dtypes."""
     dtypes: set[Any] = set()
+    memories: set[Any] = set()
     for x in inputs:
-        if isinstance(x, np.ndarray) and x.ndim:
-            raise Refused("host")
-        if isinstance(x, (DeviceArray, np.generic, np.ndarray)):
+        if x.__class__ is DeviceArray:
+            memories.add(x.memory)
             dtypes.add(x.dtype)
+        elif isinstance(x, (np.ndarray, np.generic)):
+            if x.ndim:
+                raise Refused("host")
+            dtypes.add(x.dtype)
+    if len(memories) > 1:
+        raise Refused("host")
     if len(dtypes) > 1:
         raise Refused("dtypes")
+
+
+def check_value(inputs: tuple[Any, ...], value: Any) -> None:
+    """Refuse to make floats of whole numbers, which the op that asked for it may do."""
+    if inputs[0].__class__ is DeviceArray and inputs[0].dtype.kind in "biu" and value.__class__ is not tuple:
+        kind = getattr(getattr(value, "dtype", None), "kind", "")
+        if kind == "f" and not any(x.__class__ is DeviceArray and x.dtype.kind not in "biu" for x in inputs):
+            raise Refused("promoted")
 
 
 def _targets(out: tuple[Any, ...]) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from autodiff_lab.errors import DeviceError, DeviceMemoryError
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.forwarding import function_of, ufunc_of
-from autodiff_lab.kernels.cuda.traffic import Refused, is_inside, tell
+from autodiff_lab.kernels.cuda.traffic import MEMORIES, Refused, is_inside, tell
 
 KINDS = "biufc"
 """Kinds of dtype that a GPU holds."""
@@ -46,6 +46,7 @@ class Memory:
         self.index, self.name, self.module, self.special = index, f"/GPU:{index}", module, special
         self.ufunc: Callable[[Any, str], Any] = lru_cache(None)(lambda u, method: ufunc_of(self, u, method))
         self.function: Callable[[Any], Any] = lru_cache(None)(lambda f: function_of(self, f))
+        MEMORIES.append(self)
 
     def __repr__(self) -> str:
         return f"<Memory of {self.name}>"

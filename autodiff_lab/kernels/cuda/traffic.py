@@ -7,12 +7,20 @@ are uploaded and dtypes promoted as NumPy does; outside, which is where an op's 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Any
 
 HEARERS: list[Callable[[str, int, str], None]] = []
 """Called with ``"to host"`` or ``"to device"``, the number of bytes, and why."""
-_here = threading.local()
+MEMORIES: list[Any] = []
+"""The memory of every GPU that somebody has asked for: while there is none, nobody need look for arrays of one."""
+
+
+class _Here(threading.local):
+    depth = 0
+
+
+_here = _Here()
 
 
 class Refused(Exception):
@@ -21,7 +29,7 @@ class Refused(Exception):
     Attributes
     ----------
     what : str
-        ``"host"``: an array of the CPU met one of a GPU; ``"dtypes"``: two dtypes met; ``"promoted"``: a whole number
+        ``"host"``: arrays of two devices met; ``"dtypes"``: two dtypes met; ``"promoted"``: a whole number
         would have become a float.
     """
 
@@ -32,16 +40,18 @@ class Refused(Exception):
 
 def is_inside() -> bool:
     """Whether this thread runs code of ours."""
-    return getattr(_here, "depth", 0) > 0
+    return _here.depth > 0
 
 
-@contextmanager
-def inside() -> Generator[None]:
+class inside:  # noqa: N801 - it is used as a statement: `with inside():`
     """Mark a block as code of ours."""
-    _here.depth = getattr(_here, "depth", 0) + 1
-    try:
-        yield
-    finally:
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        _here.depth += 1
+
+    def __exit__(self, *error: object) -> None:
         _here.depth -= 1
 
 

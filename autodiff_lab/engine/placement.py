@@ -1,0 +1,109 @@
+"""What an op does about devices, once arrays of a GPU are about: it follows its data and moves none of the user's.
+
+Values of rank 0 on the CPU go along as numbers.  Python lists and NumPy arrays that meet a tensor of a GPU are copied
+to it, and that is told; tensors are not.  On the CPU none of this runs: ops look at `MEMORIES`, which is empty until
+somebody asks for a GPU, or come here only when a kernel has raised.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakValueDictionary
+
+from autodiff_lab.engine.devices import current_memory
+from autodiff_lab.engine.failure import devices_differ, dtypes_differ, failed, wrong_dtype
+from autodiff_lab.engine.silence import quietly
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.events import Transferred, heard, place_now, tell_listeners
+from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.traffic import HEARERS, Refused, inside, tell
+
+_entered: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
+"""Tensors that were Python or NumPy values a moment ago: an op may copy them to the GPU of the tensors they meet."""
+ENTERED = "a Python or NumPy value met a tensor of the GPU"
+
+
+def entered(tensor: Tensor, like: Tensor | None = None) -> Tensor:
+    """Place a value that came with the call of an op: beside its partner, or where the op will find the others."""
+    if not tensor._array.ndim:
+        return tensor
+    if like is None:
+        _entered[tensor._id] = tensor
+    elif like._array.__class__ is DeviceArray:
+        return _uploaded(tensor, like._array.memory)
+    return tensor
+
+
+def alone(tensor: Tensor) -> Tensor:
+    """Place a value that no other tensor meets: where new tensors are made."""
+    memory = current_memory()
+    return tensor if memory is None or tensor._id not in _entered else wrap(memory.upload(tensor._array))
+
+
+def _uploaded(tensor: Tensor, memory: Any) -> Tensor:
+    tell("to device", tensor._array.nbytes, ENTERED)
+    return wrap(memory.upload(tensor._array))
+
+
+def gathered(op: Any, ins: tuple[Tensor, ...], params: dict[str, Any] | None = None) -> tuple[Tensor, ...]:
+    """The inputs of an op on one device.
+
+    Raises
+    ------
+    DeviceMismatch
+        If tensors of two devices are among them.
+    """
+    memories = {t._array.memory for t in ins if t._array.__class__ is DeviceArray}
+    from_host = [t._array.__class__ is not DeviceArray and t._array.ndim > 0 for t in ins]
+    if not any(from_host) and len(memories) < 2:
+        return ins
+    came_along = all(t._id in _entered for t, host in zip(ins, from_host, strict=True) if host)
+    if not memories:
+        return tuple([alone(t) for t in ins]) if came_along else ins
+    if len(memories) > 1 or not came_along:
+        raise devices_differ(op, ins, params)
+    (memory,) = memories
+    return tuple([_uploaded(t, memory) if host else t for t, host in zip(ins, from_host, strict=True)])
+
+
+def run(op: Any, ins: tuple[Tensor, ...], params: dict[str, Any]) -> tuple[tuple[Tensor, ...], Any]:
+    """Run the kernel of an op with parameters; give the inputs that it had, and what it made."""
+    ins = gathered(op, ins, params)
+    arrays = [t._array for t in ins]
+    if any(a.__class__ is DeviceArray for a in arrays):
+        with inside():
+            return ins, quietly(op.kernel, *arrays, **params)
+    return ins, quietly(op.kernel, *arrays, **params) if op.warns else op.kernel(*arrays, **params)
+
+
+def rescued(op: Any, ins: tuple[Tensor, ...], error: Exception, floating: bool = False) -> Any:
+    """What an elementwise op gives whose kernel raised: on a GPU it may only have refused.
+
+    Raises
+    ------
+    LabError
+        In our words, if the kernel cannot do it.
+    """
+    if error.__class__ is not Refused:
+        raise failed(op, ins, None, error) from None
+    gathered(op, ins)
+    arrays = [t._array for t in ins]
+    if len(ins) == 2 and arrays[0].dtype != arrays[1].dtype:
+        raise dtypes_differ(op, *ins)
+    try:
+        with inside():
+            value = quietly(op.kernel, *arrays)
+    except Exception as again:  # noqa: BLE001 - whatever a kernel raises is told in our words
+        raise failed(op, ins, None, again) from None
+    if floating and value.dtype != arrays[0].dtype:
+        raise wrong_dtype(op, ins)
+    return value
+
+
+def _tell(direction: str, size: int, why: str) -> None:
+    """Make an event of a copy that nobody asked for by name."""
+    if heard():
+        tell_listeners(Transferred(direction, size, why, place_now()))
+
+
+HEARERS.append(_tell)
