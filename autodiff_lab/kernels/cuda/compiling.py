@@ -8,7 +8,8 @@ through memory at every use.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+import struct
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from types import SimpleNamespace
@@ -25,6 +26,10 @@ _FIGURES = {
     "spill_stores": r"(\d+) bytes spill stores",
     "spill_loads": r"(\d+) bytes spill loads",
 }
+COUNTED_WITH_THE_SYSTEM_S = {"sm_90": 1024}
+"""Bytes of shared memory that the log counts to a block's own and that the system keeps for itself."""
+_EXECUTED = 4
+"""The flag of a section of an ELF file that holds machine code."""
 
 
 class Compiled(NamedTuple):
@@ -37,7 +42,7 @@ class Compiled(NamedTuple):
     shared, stack, spill_stores, spill_loads : int
         Bytes: shared memory of a block, and what a thread keeps in memory for want of registers.
     size : int
-        Bytes of machine code.
+        Bytes of machine code, without the tables that come with it.
     """
 
     kernel: str
@@ -68,7 +73,7 @@ def ptx(kernel: Kernel, signature: str, target: str) -> str:
 @contextmanager
 def _pretended(capability: tuple[int, int]) -> Generator[None]:
     """Let Numba believe that such a GPU is here: it compiles device functions for the one that it finds."""
-    dispatcher = import_module("numba.cuda.dispatcher")
+    dispatcher: Any = import_module("numba.cuda.dispatcher")
     asked = dispatcher.get_current_device
     dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
     try:
@@ -86,14 +91,27 @@ def compiled(kernel: Kernel, signature: str, target: str) -> Compiled:
     try:
         nvjitlink.add_data(linker, nvjitlink.InputType.PTX, source, len(source), kernel.name)
         nvjitlink.complete(linker)
-        size = nvjitlink.get_linked_cubin_size(linker)
+        code = bytearray(nvjitlink.get_linked_cubin_size(linker))
+        nvjitlink.get_linked_cubin(linker, code)
         log = bytearray(nvjitlink.get_info_log_size(linker))
         nvjitlink.get_info_log(linker, log)
     finally:
         nvjitlink.destroy(linker)
-    return Compiled(kernel.name, signature, target, **_read(bytes(log).decode()), size=size)
+    figures = _read(bytes(log).decode())
+    figures["shared"] = max(0, figures["shared"] - COUNTED_WITH_THE_SYSTEM_S.get(target, 0))
+    return Compiled(kernel.name, signature, target, **figures, size=sum(_code_sizes(bytes(code))))
 
 
 def _read(log: str) -> dict[str, int]:
     found: dict[str, Any] = {name: re.findall(pattern, log) for name, pattern in _FIGURES.items()}
     return {name: max(map(int, values), default=0) for name, values in found.items()}
+
+
+def _code_sizes(elf: bytes) -> Iterator[int]:
+    """Bytes of each section of an ELF file of 64 bits that is executed, from the file's table of sections."""
+    (table,) = struct.unpack_from("<Q", elf, 40)
+    size, count = struct.unpack_from("<HH", elf, 58)
+    for place in range(table, table + size * count, size):
+        flags, _, _, length = struct.unpack_from("<4Q", elf, place + 8)
+        if flags & _EXECUTED:
+            yield length

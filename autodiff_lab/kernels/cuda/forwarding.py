@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.cuda.products_library import product_of
+
 REDUCTIONS = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
 }  # fmt: skip
@@ -50,7 +52,7 @@ def ufunc_of(memory: Any, ufunc: Any, method: str) -> Callable[..., Any] | None:
     if getattr(np, name, None) is not ufunc:
         return getattr(memory.special, name, None) if method == "__call__" and name in SPECIAL else None
     if method == "__call__":
-        return getattr(memory.module, name, None)
+        return product_of(memory) if name == "matmul" else getattr(memory.module, name, None)
     if method == "reduce":
         return _over_first(getattr(memory.module, REDUCTIONS[name])) if name in REDUCTIONS else None
     if method == "accumulate":

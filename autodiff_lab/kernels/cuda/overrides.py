@@ -7,12 +7,14 @@ CuPy.  The report of ``python -m autodiff_lab.kernels.cuda`` holds each method t
 
 from __future__ import annotations
 
-from autodiff_lab.kernels.cuda import pooling
+from autodiff_lab.kernels.cuda import pooling, products
 from autodiff_lab.kernels.cuda import softmax as softmaxes
 
 
 class CudaKernels:
     """The CUDA overrides of `choose.CHOSEN`, by name."""
+
+    matmul = staticmethod(products.matmul)
 
     softmax = staticmethod(softmaxes.softmax)
     softmax_slope = staticmethod(softmaxes.softmax_slope)

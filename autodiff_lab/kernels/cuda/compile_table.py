@@ -1,0 +1,126 @@
+"""The compile table as text: for a terminal, and as the page docs/cuda_kernels.md.
+
+A line is a kernel with one signature; a cell holds the figures of the three targets in their order, or one figure where
+they are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from autodiff_lab.kernels.cuda.report import Row
+
+HEAD = """# What the compiler makes of the CUDA kernels
+
+This page is written by the program: `python -m autodiff_lab.kernels.cuda --report --write docs/cuda_kernels.md` renews
+it, and a test holds it to what the compiler says. No GPU is needed for it.
+
+Every kernel is compiled for three kinds of GPU: {targets}. A cell holds their figures in this order, or one figure
+where all are the same.
+
+- *types*: of the arrays, and `i32` or `i64` for whole numbers; every array is C-contiguous and has one axis.
+- *registers*: of 32 bits, of each thread. A thread has 255 at most, a multiprocessor 65,536.
+- *shared*: bytes of shared memory that a block asks for; a multiprocessor has {shared}.
+- *blocks*: how many run beside each other on one multiprocessor, and what keeps more of them from it. A multiprocessor
+  runs 2,048 threads and 32 blocks at most (NVIDIA, *CUDA C++ Programming Guide*, "Technical Specifications per Compute
+  Capability").
+- *code*: bytes of machine code.
+- *spilled*: bytes that a thread keeps in memory for want of registers, its stack included. They must be 0.
+
+Compilers: {versions}.
+"""
+COLUMNS = ("kernel", "types", "threads", "registers", "shared", "blocks", "code", "spilled")
+
+
+def page(rows: list[Row], versions: dict[str, str], serves: dict[str, tuple[str, ...]], modules: dict[str, str]) -> str:
+    """Return the text of docs/cuda_kernels.md.
+
+    Parameters
+    ----------
+    rows : list of Row
+        All that was compiled.
+    versions : dict of str to str
+        Of the compilers.
+    serves : dict of str to tuple of str
+        By kernel, the methods that launch it.
+    modules : dict of str to str
+        By kernel, the module that holds it.
+    """
+    limits: Any = import_module("autodiff_lab.kernels.cuda.occupancy").LIMITS
+    parts = [
+        HEAD.format(
+            targets=", ".join(f"`{target}`" for target in limits),
+            shared=", ".join(f"{limit.shared // 1024}" for limit in limits.values()) + " KB",
+            versions=", ".join(f"{name} {version}" for name, version in versions.items()),
+        )
+    ]
+    for module in dict.fromkeys(modules[row.kernel] for row in rows):
+        mine = [row for row in rows if modules[row.kernel] == module]
+        about = dict.fromkeys(f"`{method}`" for row in mine for method in serves[row.kernel])
+        parts.append(f"## {module}\n\nFor {', '.join(about) or 'no method'}.\n")
+        parts.extend(["| " + " | ".join(COLUMNS) + " |", "| --- | --- |" + " ---: |" * (len(COLUMNS) - 2)])
+        parts.extend(f"| `{name}` | {' | '.join(cells)} |" for name, *cells in lines(mine))
+        parts.append("")
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def table(rows: list[Row]) -> str:
+    """Return the table for a terminal."""
+    cells = [COLUMNS, *lines(rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(COLUMNS))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
+
+
+def lines(rows: Iterable[Row]) -> list[tuple[str, ...]]:
+    """Return the cells of every kernel and signature."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.kernel, row.signature), []).append(row)
+    return [_line(kernel, signature, group) for (kernel, signature), group in groups.items()]
+
+
+def _line(kernel: str, signature: str, group: list[Row]) -> tuple[str, ...]:
+    made = [row.made for row in group if row.made is not None]
+    if len(made) < len(group):
+        return (kernel, _types(signature), _block(group[0].threads), *["does not compile"] + ["–"] * 4)
+    return (
+        kernel,
+        _types(signature),
+        _block(group[0].threads),
+        _three(one.registers for one in made),
+        _three(f"{one.shared:,}" for one in made),
+        _three(f"{row.blocks} ({row.limit})" for row in group),
+        _three(f"{one.size:,}" for one in made),
+        _three(one.spills + one.stack for one in made),
+    )
+
+
+def _three(values: Iterable[Any]) -> str:
+    words = [str(value) for value in values]
+    return words[0] if len(set(words)) == 1 else " / ".join(words)
+
+
+def _block(threads: int | tuple[int, ...]) -> str:
+    return " × ".join(map(str, threads)) if isinstance(threads, tuple) else str(threads)
+
+
+_SHORT = {"float": "f", "uint": "u", "int": "i", "complex": "c"}
+
+
+def _types(signature: str) -> str:
+    """A signature in few letters: ``2 × f32[], i32`` for two arrays of float32 and a number."""
+    short: list[str] = []
+    for part in re.findall(r"[a-z]+\d*(?:_t)?(?:\[[^\]]*\])?", signature):
+        name, _, axes = part.partition("[")
+        word = re.sub("^(uint|int|float|complex)", lambda found: _SHORT[found[0]], name)
+        short.append(word + ("[]" if axes else ""))
+    runs: list[list[Any]] = []
+    for word in short:
+        if runs and runs[-1][0] == word:
+            runs[-1][1] += 1
+        else:
+            runs.append([word, 1])
+    return ", ".join(word if count == 1 else f"{count} × {word}" for word, count in runs)

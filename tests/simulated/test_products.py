@@ -1,0 +1,143 @@
+"""Matrix products by our kernels where CuPy's library does not load, against NumPy's."""
+
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.kernels.cuda import products, products_library
+from autodiff_lab.kernels.cuda.gpus import memory_of
+from autodiff_lab.kernels.cuda.products import BLOCK, DEPTH, TILE, by_kernels, product_blocks, product_tiles
+from tests.simulated.agreement import agree, declined, on_gpu
+
+lab.matmul  # noqa: B018 - loads the family
+KERNELS = pytest.mark.parametrize("run", [product_tiles, product_blocks], ids=lambda kernel: kernel.name)
+BLOCK_AND_MORE = BLOCK + 3
+
+
+@pytest.fixture
+def without_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let cuBLAS be found missing."""
+    monkeypatch.setitem(products_library._works, memory_of(0), False)
+
+
+def normal(*shape: int, dtype: str = "float32") -> Any:
+    return np.random.default_rng(sum(shape)).normal(size=shape).astype(dtype)
+
+
+@KERNELS
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (1, 1, 1),
+        (TILE, TILE, TILE),
+        (TILE + 1, 3, TILE - 1),
+        (2, 2 * DEPTH + 1, BLOCK_AND_MORE),
+        (BLOCK_AND_MORE, DEPTH, 5),
+    ],
+)
+def test_matrices_of_any_size(run: Any, dtype: str, sizes: tuple[int, int, int]) -> None:
+    """Sizes that are whole tiles, and sizes that leave rows, columns or steps over."""
+    m, k, n = sizes
+    x, y = normal(m, k, dtype=dtype), normal(k, n, dtype=dtype)
+    made = by_kernels(on_gpu(x), on_gpu(y), run).to_host()
+    np.testing.assert_allclose(made, x @ y, rtol=1e-5 if dtype == "float32" else 1e-13, atol=1e-6, strict=True)
+
+
+@KERNELS
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ((3, 5, 4), (3, 4, 2)), ((3, 5, 4), (4, 2)), ((5, 4), (3, 4, 2)), ((2, 1, 3, 4), (3, 4, 2)),
+        ((1, 3, 4), (2, 4, 1)), ((4,), (4, 3)), ((3, 4), (4,)), ((4,), (4,)), ((2, 3, 4), (4,)),
+        ((4,), (2, 4, 3)), ((1, 2, 3), (1, 3, 2)),
+    ],
+)  # fmt: skip
+def test_vectors_and_stacks(run: Any, left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    """One matrix for many, many for one, stacks that broadcast; results of rank 0."""
+    x, y = normal(*left), normal(*right)
+    made = by_kernels(on_gpu(x), on_gpu(y), run).to_host()
+    np.testing.assert_allclose(made, np.asarray(x @ y), rtol=1e-5, atol=1e-6, strict=True)
+
+
+@KERNELS
+@pytest.mark.parametrize(("left", "right"), [((0, 3), (3, 2)), ((2, 3), (3, 0)), ((2, 0), (0, 3)), ((0, 2, 3), (3, 2))])
+def test_nothing_to_multiply(run: Any, left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    """Results without elements, and sums of nothing."""
+    x, y = np.zeros(left, np.float32), np.zeros(right, np.float32)
+    np.testing.assert_array_equal(by_kernels(on_gpu(x), on_gpu(y), run).to_host(), x @ y, strict=True)
+
+
+@KERNELS
+def test_stacks_longer_than_a_grid(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several launches, each with its part of the stack."""
+    monkeypatch.setattr(products, "MOST_STACKED", 2)
+    x, y = normal(5, 3, 2), normal(5, 2, 3)
+    made = by_kernels(on_gpu(x), on_gpu(y), run).to_host()
+    np.testing.assert_allclose(made, x @ y, rtol=1e-5, atol=1e-6)
+
+
+@KERNELS
+def test_what_is_not_a_number_stays_where_it_is(run: Any) -> None:
+    """The zeros that fill up a tile meet no infinity of the matrices."""
+    x, y = normal(BLOCK_AND_MORE, 3), normal(3, 4)
+    x[2, 1], x[5, 0] = np.inf, np.nan
+    made = by_kernels(on_gpu(x), on_gpu(y), run).to_host()
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(np.isfinite(made), np.isfinite(x @ y))
+
+
+@pytest.mark.usefixtures("without_library")
+@pytest.mark.parametrize("sizes", [(3, 4, 5), (3 * BLOCK, 2, 2 * BLOCK)])
+def test_the_method_takes_over_where_the_library_is_missing(sizes: tuple[int, int, int]) -> None:
+    """Small results in tiles, large ones in blocks; operands may be transposed views."""
+    m, k, n = sizes
+    agree("matmul", normal(m, k), normal(k, n), tolerance=1e-5)
+    agree("matmul", normal(k, m).T, normal(n, k).T, tolerance=1e-5)
+    assert declined("matmul", np.ones((2, 2), np.int32), np.ones((2, 2), np.int32))
+    assert declined("matmul", normal(2, 2), normal(2, 2, dtype="float64"))
+    assert declined("matmul", normal(2, 3), normal(2, 3))
+
+
+def test_the_library_multiplies_where_it_is_there() -> None:
+    """In the simulator NumPy stands for it."""
+    assert declined("matmul", normal(2, 2), normal(2, 2))
+
+
+@pytest.mark.usefixtures("without_library")
+def test_the_operator_takes_over_too() -> None:
+    """Products that never ask for a method, such as small ones, reach the kernels through the array's operator."""
+    x, y = normal(3, 4), normal(4, 2)
+    made = on_gpu(x) @ on_gpu(y)
+    np.testing.assert_allclose(made.to_host(), x @ y, rtol=1e-5, atol=1e-6, strict=True)
+    whole = on_gpu(np.ones((2, 2), np.int32))
+    np.testing.assert_array_equal((whole @ whole).to_host(), np.full((2, 2), 2, np.int32), strict=True)
+
+
+def test_a_library_that_does_not_load_is_told_once() -> None:
+    """One sentence with the reason and what to do; complex products then go to the CPU, which is told as traffic."""
+
+    def missing(x: Any, y: Any) -> Any:
+        raise ImportError("libcublas.so.13: cannot open shared object file\nand more")
+
+    memory: Any = memory_of(0).__class__(0, SimpleNamespace(ones=np.ones, matmul=missing), None)
+    with pytest.warns(RuntimeWarning, match=r"/GPU:0: cuBLAS does not load \(ImportError: libcublas.*file\)") as told:
+        assert not products_library.library_works(memory)
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not products_library.library_works(memory)
+    memory.wrap, memory.module.ndarray = memory_of(0).wrap, np.ndarray
+    with pytest.raises(NotImplementedError):
+        products_library.product_of(memory)(np.ones((2, 2), "complex64"), np.ones((2, 2), "complex64"))
+
+
+def test_too_many_elements_are_refused() -> None:
+    """Sizes beyond 32-bit indices, in words that say what to do; no memory is asked for."""
+    long = memory_of(0).wrap(np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (1, 1 << 31), (0, 0)))
+    with pytest.raises(lab.errors.InvalidArgumentError, match="matmul: an array of shape"):
+        by_kernels(long, long.T)
