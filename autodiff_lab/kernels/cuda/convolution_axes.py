@@ -1,0 +1,127 @@
+"""What kernels of convolutions know of each spatial axis: which element of a source a tap of the window meets.
+
+A convolution and its gradient by the input are one thing.  Element o of the result gathers, over the taps t of a window,
+a weight times element o·multiple + (begin + t·dilation) / phases of a source; where that is no element, or no whole
+number, there is nothing to add.  The convolution reads x with its stride as `multiple`.  The gradient reads g, and the
+stride is `phases`: elements o that leave the same rest by it meet the same taps, every `repeat`-th from the first one
+on, so a block of threads takes elements of one phase and never meets a tap that adds nothing.
+
+Shapes have one to three axes between images and channels; kernels always see three, and lengths of 1 before the others.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.kernels.cuda.launching import cuda
+from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes
+
+AXES = 3
+NUMBERS = f"UniTuple(int32, {AXES}), " + ", ".join(["UniTuple(int32, 8)"] * AXES)
+"""The types of what `Geometry.arguments` gives: sizes, and the three axes."""
+MOST_PHASES = 65_535
+"""Phases of all axes together: the z axis of a grid has no more blocks."""
+FAR = -(1 << 30)
+"""A place that is outside any source, wherever a tap leads from it."""
+
+
+class Axis(NamedTuple):
+    """One spatial axis.
+
+    Attributes
+    ----------
+    source, window, result : int
+        Lengths: of the array that is read, of the window, of the array that is written.
+    multiple, phases, begin, dilation : int
+        As the module says.
+    repeat : int
+        Taps from one that a phase meets to the next.
+    """
+
+    source: int = 1
+    window: int = 1
+    result: int = 1
+    multiple: int = 1
+    phases: int = 1
+    begin: int = 0
+    dilation: int = 1
+    repeat: int = 1
+
+
+class Geometry(NamedTuple):
+    """What kernels are given beside the arrays.
+
+    Attributes
+    ----------
+    images, read, written : int
+        The number of images, and the channels of the source and of the result.
+    axes : tuple of Axis
+        Always three.
+    """
+
+    images: int
+    read: int
+    written: int
+    axes: tuple[Axis, ...]
+
+    @property
+    def phases(self) -> int:
+        """Phases of all axes together."""
+        return self.axes[0].phases * self.axes[1].phases * self.axes[2].phases
+
+    @property
+    def taps(self) -> int:
+        """Taps of the window."""
+        return self.axes[0].window * self.axes[1].window * self.axes[2].window
+
+    @property
+    def pixels(self) -> int:
+        """Pixels of the result in all images and the fullest phase, whatever their channels."""
+        each = [-(-axis.result // axis.phases) for axis in self.axes]
+        return self.images * each[0] * each[1] * each[2]
+
+    def arguments(self) -> tuple[Any, ...]:
+        """Sizes and axes as a kernel takes them, in numbers of 32 bits."""
+        return tuple([tuple([np.int32(n) for n in numbers]) for numbers in (self[:3], *self.axes)])
+
+
+def forward(images: int, read: int, written: int, spatial: Sizes, window: Sizes, strides: Sizes, padding: Padding,
+            dilations: Sizes) -> Geometry:  # fmt: skip
+    """How a convolution reads x."""
+    out = out_sizes(spatial, window, strides, padding, dilations)
+    axes = [
+        Axis(n, k, o, s, 1, -low, d)
+        for n, k, o, s, (low, _), d in zip(spatial, window, out, strides, padding, dilations, strict=True)
+    ]
+    return Geometry(images, read, written, (*[Axis()] * (AXES - len(axes)), *axes))
+
+
+def backward(images: int, read: int, written: int, spatial: Sizes, out: Sizes, window: Sizes, strides: Sizes,
+             padding: Padding, dilations: Sizes) -> Geometry:  # fmt: skip
+    """How its gradient by the input reads g, whose axes have the lengths `out`."""
+    axes = [
+        Axis(o, k, n, 1, s, low, -d, s // gcd(s, d))
+        for n, k, o, s, (low, _), d in zip(spatial, window, out, strides, padding, dilations, strict=True)
+    ]
+    return Geometry(images, read, written, (*[Axis()] * (AXES - len(axes)), *axes))
+
+
+@cuda.jit(device=True)
+def met(axis: Any, phase: Any) -> Any:
+    """What a phase of an axis meets: its elements, its taps, the first tap, and from there places in the source.
+
+    Gives (elements, taps, first, begin, step): tap first + i·repeat leads from an element of the phase, the a-th, to
+    a·multiple + begin + i·step in the source.
+    """
+    _, window, result, _, phases, begin, dilation, repeat = axis
+    if phases == 1:  # no division
+        return result, window, 0, begin, dilation
+    first = 0
+    while first < repeat and (phase + begin + first * dilation) % phases != 0:
+        first += 1
+    taps = (window - first + repeat - 1) // repeat if first < repeat else 0
+    elements = (result - phase + phases - 1) // phases
+    return elements, taps, first, (phase + begin + first * dilation) // phases, repeat * dilation // phases
