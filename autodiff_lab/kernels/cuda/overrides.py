@@ -7,7 +7,7 @@ CuPy.  The report of ``python -m autodiff_lab.kernels.cuda`` holds each method t
 
 from __future__ import annotations
 
-from autodiff_lab.kernels.cuda import pooling, products
+from autodiff_lab.kernels.cuda import pooling, products, reductions
 from autodiff_lab.kernels.cuda import softmax as softmaxes
 
 
@@ -24,3 +24,9 @@ class CudaKernels:
     max_pool_pick = staticmethod(pooling.max_pool_pick)
     average_pool = staticmethod(pooling.average_pool)
     average_pool_input = staticmethod(pooling.average_pool_input)
+
+    sum = staticmethod(reductions.sum_over)
+    mean = staticmethod(reductions.mean_over)
+    max = staticmethod(reductions.max_over)
+    min = staticmethod(reductions.min_over)
+    logsumexp = staticmethod(reductions.logsumexp_over)

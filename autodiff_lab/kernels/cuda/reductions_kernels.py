@@ -1,0 +1,156 @@
+"""The two kernels of every reduction: over columns, and over many short pieces staged in shared memory.
+
+Elements lie as (outer, reduced, inner); each of outer x inner results takes `reduced` elements, `inner` apart.
+
+`columns`: a block takes `wide` neighbouring results and `deep` threads for each, so that a warp reads neighbours: with
+inner 1 all threads share a row, with inner 3 three threads stand side by side and the next three take the next row.
+Each thread has eight loads in flight.  A long reduction is cut into `parts`, a block each, whose results a second
+launch reduces: enough blocks to fill the GPU, and always the same cuts.
+
+`pieces`: where reduced x inner is small, a block copies `group` pieces that follow each other into shared memory, read
+as if they were one row, and gives every result one or more threads there.  One place in 32 is left out, so that
+threads of a warp, which read a row's length apart, meet different banks.
+
+Traffic: every element is read once.  Occupancy: 256 threads; 1 kB of shared memory a block for `columns` (float32), 9
+kB more for `pieces`; at most 40 registers a thread for one number (6 blocks a multiprocessor, of 8 loads a thread:
+49 kB in flight, where some 25 kB keep the memory of an H200 busy).  Log-sum-exps compute nine exponentials for eight
+elements, some 12 instructions an element; 50 would fit into the time of reading one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.cuda.launching import THREADS, Kernel, cuda, kernel
+from autodiff_lab.kernels.cuda.reductions_operations import Operation
+
+TILE = 8 * THREADS
+"""Elements that a block of `pieces` holds, eight for each thread."""
+ROOM = TILE + TILE // 32
+"""The same with the places that are left out."""
+
+
+@cuda.jit(device=True)
+def _loaded(x: Any, i: Any, there: Any, nothing: Any) -> Any:
+    """x[i], or what changes nothing.  Unsigned indices need no test for negative ones."""
+    return x[np.uint32(i)] if there else nothing
+
+
+@cuda.jit(device=True)
+def _apart(i: Any) -> Any:
+    """Where element i lies in shared memory."""
+    return np.uint32(i + (i >> 5))
+
+
+@cuda.jit(device=True)
+def _held(held: Any, i: Any, there: Any, nothing: Any) -> Any:
+    return held[_apart(i)] if there else nothing
+
+
+def kernels_of(name: str, operation: Operation, serves: tuple[str, ...]) -> tuple[Kernel, Kernel]:
+    """The kernels of an operation: `columns` and `pieces`."""
+    return _columns_of(name, operation, serves), _pieces_of(name, operation, serves)
+
+
+def _columns_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kernel:
+    start, nothing, many, together, finish = operation
+
+    def columns(
+        x: Any, made: Any, divisor: Any, reduced: Any, inner: Any, wide: Any, deep: Any, tiles: Any, parts: Any,
+        chunk: Any,
+    ) -> None:  # fmt: skip
+        """Reduce rows part*chunk to part*chunk + chunk of `wide` columns; blockIdx is (outer, part, tile)."""
+        t, block = cuda.threadIdx.x, np.uint32(cuda.blockIdx.x)
+        above = np.int32(block // np.uint32(tiles))
+        outer = np.int32(np.uint32(above) // np.uint32(parts))
+        row = np.int32(np.uint32(t) // np.uint32(wide))
+        column = (np.int32(block) - above * tiles) * wide + t - row * wide
+        r = (above - outer * parts) * chunk
+        stop = min(r + chunk, reduced)
+        r += row
+        state, none = start(x), nothing(x)
+        if row < deep and column < inner:
+            i = (outer * reduced + r) * inner + column
+            step = deep * inner
+            while r + 7 * deep < stop:
+                state = many(
+                    state, x[np.uint32(i)], x[np.uint32(i + step)], x[np.uint32(i + 2 * step)],
+                    x[np.uint32(i + 3 * step)], x[np.uint32(i + 4 * step)], x[np.uint32(i + 5 * step)],
+                    x[np.uint32(i + 6 * step)], x[np.uint32(i + 7 * step)],
+                )  # fmt: skip
+                r += 8 * deep
+                i += 8 * step
+            if r < stop:
+                state = many(
+                    state, x[np.uint32(i)], _loaded(x, i + step, r + deep < stop, none),
+                    _loaded(x, i + 2 * step, r + 2 * deep < stop, none),
+                    _loaded(x, i + 3 * step, r + 3 * deep < stop, none),
+                    _loaded(x, i + 4 * step, r + 4 * deep < stop, none),
+                    _loaded(x, i + 5 * step, r + 5 * deep < stop, none),
+                    _loaded(x, i + 6 * step, r + 6 * deep < stop, none), none,
+                )  # fmt: skip
+        state = together(x, state, t, row, wide, deep)
+        if row == 0 and column < inner:
+            made[np.uint32(above * inner + column)] = finish(state, divisor)
+
+    columns.__name__ = f"{name}_columns"
+    return kernel(serves, "T[::1], T[::1], T, int32, int32, int32, int32, int32, int32, int32")(columns)
+
+
+def _pieces_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kernel:
+    start, nothing, many, together, finish = operation
+
+    def pieces(x: Any, made: Any, divisor: Any, outer: Any, reduced: Any, inner: Any, group: Any, lanes: Any) -> None:
+        """Reduce `group` pieces (reduced, inner) that follow each other, with `lanes` threads for each result."""
+        held = cuda.shared.array(ROOM, x.dtype)
+        t, size = cuda.threadIdx.x, reduced * inner
+        first = cuda.blockIdx.x * group
+        here = min(group, outer - first)
+        i, total, none = first * size + t, here * size, nothing(x)
+        a = _loaded(x, i, t < total, none)
+        b = _loaded(x, i + THREADS, t + THREADS < total, none)
+        c = _loaded(x, i + 2 * THREADS, t + 2 * THREADS < total, none)
+        d = _loaded(x, i + 3 * THREADS, t + 3 * THREADS < total, none)
+        e = _loaded(x, i + 4 * THREADS, t + 4 * THREADS < total, none)
+        f = _loaded(x, i + 5 * THREADS, t + 5 * THREADS < total, none)
+        g = _loaded(x, i + 6 * THREADS, t + 6 * THREADS < total, none)
+        h = _loaded(x, i + 7 * THREADS, t + 7 * THREADS < total, none)
+        held[_apart(t)] = a
+        held[_apart(t + THREADS)] = b
+        held[_apart(t + 2 * THREADS)] = c
+        held[_apart(t + 3 * THREADS)] = d
+        held[_apart(t + 4 * THREADS)] = e
+        held[_apart(t + 5 * THREADS)] = f
+        held[_apart(t + 6 * THREADS)] = g
+        held[_apart(t + 7 * THREADS)] = h
+        cuda.syncthreads()
+        across, results = group * inner, here * inner
+        lane = np.int32(np.uint32(t) // np.uint32(across))
+        at = t - lane * across
+        while at < across:  # once, or as often as results outnumber threads: then each has one lane, and no barriers
+            state = start(x)
+            if lane < lanes and at < results:
+                piece = np.int32(np.uint32(at) // np.uint32(inner))
+                j = piece * size + at - piece * inner
+                k = lane
+                while k < reduced:
+                    state = many(
+                        state, held[_apart(j + k * inner)],
+                        _held(held, j + (k + lanes) * inner, k + lanes < reduced, none),
+                        _held(held, j + (k + 2 * lanes) * inner, k + 2 * lanes < reduced, none),
+                        _held(held, j + (k + 3 * lanes) * inner, k + 3 * lanes < reduced, none),
+                        _held(held, j + (k + 4 * lanes) * inner, k + 4 * lanes < reduced, none),
+                        _held(held, j + (k + 5 * lanes) * inner, k + 5 * lanes < reduced, none),
+                        _held(held, j + (k + 6 * lanes) * inner, k + 6 * lanes < reduced, none),
+                        _held(held, j + (k + 7 * lanes) * inner, k + 7 * lanes < reduced, none),
+                    )  # fmt: skip
+                    k += 8 * lanes
+            state = together(x, state, t, lane, across, lanes)
+            if lane == 0 and at < results:
+                made[np.uint32(first * inner + at)] = finish(state, divisor)
+            at += THREADS
+
+    pieces.__name__ = f"{name}_pieces"
+    return kernel(serves, "T[::1], T[::1], T, int32, int32, int32, int32, int32")(pieces)
