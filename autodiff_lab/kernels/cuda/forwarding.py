@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.cuda.differences import DIFFERENT_FUNCTIONS, DIFFERENT_UFUNCS, into, running
+from autodiff_lab.kernels.cuda.scattering import at
+
 from autodiff_lab.kernels.cuda.products_library import product_of
 
 REDUCTIONS = {
@@ -22,12 +25,12 @@ FUNCTIONS: dict[str, frozenset[str]] = {
     "numpy": frozenset({
         "all", "allclose", "amax", "amin", "angle", "any", "arange", "argmax", "argmin", "argsort", "argwhere",
         "array", "array_equal", "array_split", "asarray", "ascontiguousarray", "atleast_1d", "atleast_2d", "average",
-        "bincount", "broadcast_arrays", "broadcast_to", "clip", "concatenate", "copy", "copyto", "count_nonzero",
+        "bincount", "broadcast_arrays", "broadcast_to", "clip", "concatenate", "copy", "count_nonzero",
         "cross", "cumprod", "cumsum", "diag", "diag_indices", "diagonal", "diff", "dot", "dstack", "einsum", "empty",
         "empty_like", "expand_dims", "eye", "flip", "fliplr", "flipud", "full", "full_like", "histogram", "hstack",
         "identity", "imag", "inner", "interp", "isclose", "isin", "kron", "linspace", "matmul", "max", "mean", "min",
         "moveaxis", "nan_to_num", "nanmax", "nanmin", "nansum", "ndim", "nonzero", "ones", "ones_like", "outer", "pad",
-        "partition", "permute_dims", "prod", "ptp", "put", "ravel", "real", "repeat", "reshape", "result_type", "roll",
+        "partition", "permute_dims", "prod", "ptp", "put_along_axis", "ravel", "real", "repeat", "reshape", "result_type", "roll",
         "rollaxis", "rot90", "round", "searchsorted", "shape", "size", "sort", "split", "squeeze", "stack", "std",
         "sum", "swapaxes", "take", "take_along_axis", "tensordot", "tile", "trace", "transpose", "tri", "tril", "triu",
         "unique", "unravel_index", "vander", "var", "vdot", "vstack", "where", "zeros", "zeros_like",
@@ -52,14 +55,15 @@ def ufunc_of(memory: Any, ufunc: Any, method: str) -> Callable[..., Any] | None:
     if getattr(np, name, None) is not ufunc:
         return getattr(memory.special, name, None) if method == "__call__" and name in SPECIAL else None
     if method == "__call__":
-        return product_of(memory) if name == "matmul" else getattr(memory.module, name, None)
+        different = DIFFERENT_UFUNCS.get(name)
+        return getattr(memory.module, name, None) if different is None else different(memory)
     if method == "reduce":
-        return _over_first(getattr(memory.module, REDUCTIONS[name])) if name in REDUCTIONS else None
+        return reduction(memory, name) if name in REDUCTIONS else None
     if method == "accumulate":
-        return _over_first(getattr(memory.module, ACCUMULATIONS[name])) if name in ACCUMULATIONS else None
+        return accumulation(memory, name)
     if method == "outer":
         return _outer(getattr(memory.module, name))
-    return getattr(getattr(memory.module, name, None), method, None)
+    return at(memory, name) if method == "at" else None
 
 
 def special_function(memory: Any, name: str) -> Callable[..., Any]:
@@ -68,13 +72,49 @@ def special_function(memory: Any, name: str) -> Callable[..., Any]:
     return lambda *arrays: memory.wrapped(found(*memory.operands(arrays)))
 
 
-def _over_first(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Methods of ufuncs go over the first axis where none is given, functions over all."""
+def reduction(memory: Any, name: str) -> Callable[..., Any]:
+    """``ufunc.reduce`` by the function of CuPy, which goes over all axes where none is given and knows no start."""
+    m = memory.module
+    run = getattr(m, REDUCTIONS[name])
 
-    def over(x: Any, axis: Any = 0, **how: Any) -> Any:
-        return function(x, axis=axis, **how)
+    def reduce(
+        x: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None
+    ) -> Any:
+        how = {} if dtype is None or name not in ("add", "multiply") else {"dtype": dtype}
+        axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+        if not axes:  # nothing is reduced; what becomes of the dtype is CuPy's to say
+            return into(out, run(x[None], axis=0, **how))
+        if initial is not None and any(x.shape[a] == 0 for a in axes):
+            return into(out, m.full(_left(x.shape, axes, keepdims), initial, x.dtype if dtype is None else dtype))
+        made = run(x, axis=axes, keepdims=keepdims, **how)
+        if initial is not None:
+            made = getattr(m, name)(made, made.dtype.type(initial))
+        return into(out, made)
 
-    return over
+    return reduce
+
+
+def _left(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
+    gone = {a % len(shape) for a in axes}
+    return tuple([1 if k in gone else n for k, n in enumerate(shape) if keepdims or k not in gone])
+
+
+def accumulation(memory: Any, name: str) -> Callable[..., Any]:
+    """``ufunc.accumulate``: running sums and products are CuPy's, others join spans of 1, 2, 4, ... elements."""
+    m = memory.module
+    if name in ACCUMULATIONS:
+        return lambda x, axis=0, dtype=None: running(ACCUMULATIONS[name])(memory)(x, axis, dtype or x.dtype)
+    join = getattr(m, name)
+
+    def accumulate(x: Any, axis: int = 0) -> Any:
+        made = x.copy()
+        line, span = m.moveaxis(made, axis, 0), 1
+        while span < len(line):
+            line[span:] = join(line[span:], line[:-span])
+            span *= 2
+        return made
+
+    return accumulate
 
 
 def _outer(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,6 +129,9 @@ def function_of(memory: Any, function: Any) -> Callable[..., Any] | None:
     place, name = getattr(function, "__module__", ""), function.__name__
     if name not in FUNCTIONS.get(place, ()):
         return None
+    different = DIFFERENT_FUNCTIONS.get((place, name))
+    if different is not None:
+        return different(memory)
     found = memory.module
     for part in [*place.split(".")[1:], name]:
         found = getattr(found, part, None)

@@ -23,10 +23,15 @@ LATE = "It was found when a result was read: a GPU is not waited for before."
 
 def promise(holds: DeviceArray, error: Callable[[], Exception]) -> None:
     """Keep a question on a GPU: an array of rank 0, true if all is well, and what to raise if it is not."""
-    questions = _open.setdefault(holds.memory, [])
-    questions.append((holds.raw, error))
+    ask(holds.memory, holds.raw, error)
+
+
+def ask(memory: Memory, holds: Any, error: Callable[[], Exception]) -> None:
+    """Keep a question that is an array of CuPy."""
+    questions = _open.setdefault(memory, [])
+    questions.append((holds, error))
     if len(questions) >= MOST:
-        answer(holds.memory)
+        answer(memory)
 
 
 def answer(memory: Memory) -> None:
@@ -38,8 +43,10 @@ def answer(memory: Memory) -> None:
         What the first promise that was not kept asked for.
     """
     questions = _open.pop(memory, None)
-    for holds, error in questions or ():
-        if not bool(memory.download(holds)):
+    if not questions or memory.download(memory.module.stack([holds for holds, _ in questions])).all():
+        return
+    for holds, error in questions:
+        if not memory.download(holds).all():
             raised = error()
             raised.add_note(LATE)
             raise raised

@@ -50,7 +50,10 @@ def max_pool_input(g: Any, x: Any, window: Sizes, strides: Sizes, padding: Paddi
     at = max_places(x, window, strides, padding)
     total = zeros((x.size,), g)
     held = at >= 0
-    np.add.at(total, at[held], g[held])
+    if on_gpu(g):  # to pick what is held, one would have to count it, and wait
+        np.add.at(total, np.where(held, at, 0), np.where(held, g, g.dtype.type(0)))
+    else:
+        np.add.at(total, at[held], g[held])
     return total.reshape(x.shape)
 
 

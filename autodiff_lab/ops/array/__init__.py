@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from autodiff_lab.ops.array import (
         assigning,
         casting,
+        copying,
         creation,
         gathering,
         grids,
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "assigning", "casting", "creation", "gathering", "grids", "indexing", "joining", "repeating", "scattering",
-    "selection", "shaping", "slicing",
+    "assigning", "casting", "copying", "creation", "gathering", "grids", "indexing", "joining", "repeating",
+    "scattering", "selection", "shaping", "slicing",
 ]
 
 

@@ -8,10 +8,12 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
+from autodiff_lab.engine.devices import device_now, place_of
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, NotOneTensor
 from autodiff_lab.kernels.arrays import ranked
+from autodiff_lab.ops.array.copying import copy_to_device
 from autodiff_lab.ops.docs import doc
 
 
@@ -65,12 +67,24 @@ cast.__doc__ = doc(
     derivative="1 between floats, where the gradient returns in the dtype of x; gradients stop at integers and bools",
     example=">>> print(lab.cast([1.7, -1.7], lab.int32))\nTensor([ 1 -1], shape=(2,), dtype=int32)")
 
-identity = general(
+_identity = general(
     "identity", lambda x: x, lambda ops, g, out, x: g,
     warns=False,
     symbol="=", latex="{0}", locals_latex=("1",), sentence="passes {0} on", keeps="nothing", registered="Identity",
-    doc=doc("The same value as a new tensor.", shapes="x (*s) -> (*s)", dtypes="any", derivative="1",
-            example=">>> print(lab.identity([1.0, 2.0]))\nTensor([1. 2.], shape=(2,), dtype=float32)"))
+    doc="The kernel-level identity; `lab.identity` is the public function.")
+
+
+def identity(input: Any, name: str | None = None) -> Tensor:
+    x, place = convert(input), device_now()
+    if place is None or place_of(x.device) is place:
+        return _identity(x)
+    return copy_to_device(x, device=place if place.__class__ is str else place.name)
+
+
+identity.__doc__ = doc(
+    "The same value as a new tensor; in a block of `device` a copy on that device.", shapes="x (*s) -> (*s)",
+    dtypes="any", derivative="1", example=">>> print(lab.identity([1.0, 2.0]))\n"
+    "Tensor([1. 2.], shape=(2,), dtype=float32)")
 
 after = general(
     "after", lambda x, y: x, lambda ops, g, out, x, y: g, None,

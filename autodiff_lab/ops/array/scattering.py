@@ -11,9 +11,9 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
-from autodiff_lab.kernels.arrays import arange, beside, check_positions, ranked
+from autodiff_lab.kernels.arrays import arange, beside, check_positions, on_gpu, ranked
 from autodiff_lab.kernels.reference.scatter import check_columns, columns
-from autodiff_lab.ops.array.gathering import _check_updates, _indices, gather_axis, gather_nd_at
+from autodiff_lab.ops.array.gathering import _check_updates, _indices, gather_axis, gather_nd_at, scatter_nd_sum
 from autodiff_lab.ops.array.shaping import reshape, transpose_to
 from autodiff_lab.ops.docs import doc
 
@@ -21,6 +21,8 @@ from autodiff_lab.ops.docs import doc
 def _at(ufunc: Any, name: str) -> Any:
     def kernel(x: Any, updates: Any, indices: Any) -> Any:
         made = ranked(x).copy()
+        if ufunc is np.add and on_gpu(made):  # the kernel of sums has a fixed order
+            return made + scatter_nd_sum.op.kernel(updates, indices, shape=made.shape)
         check_columns(indices, made.shape, name)
         ufunc.at(made, columns(indices), updates)
         return made

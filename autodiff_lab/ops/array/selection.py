@@ -17,9 +17,9 @@ from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.arrays import arange, beside, ranked, zeros
+from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.gathering import gather_axis, scatter_axis
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
 
@@ -35,6 +35,10 @@ def _put_along(g: Any, indices: Any, axis: int, length: int) -> Any:
     places = np.moveaxis(_like(indices, g), axis, -1)
     total = zeros((*lines.shape[:-1], length), g)
     rows = arange(total.size // length if length else 0, g)[:, None]
+    if on_gpu(g):  # one long row, for the kernel whose sums have a fixed order
+        flat = (places.reshape(len(rows), -1) + rows * length).reshape(-1)
+        total = scatter_axis.op.kernel(lines.reshape(-1), flat, axis=-1, length=total.size).reshape(total.shape)
+        return np.moveaxis(total, -1, axis)
     np.add.at(total.reshape(-1, length), (rows, places.reshape(len(rows), -1)), lines.reshape(len(rows), -1))
     return np.moveaxis(total, -1, axis)
 

@@ -120,7 +120,7 @@ def _multiply(parts: Parts) -> Tensor:
     x, ids, count = parts
     lengths = np.bincount(ids, minlength=count)
     order = np.argsort(ids, kind="stable")
-    places = arange(len(ids), ids) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    places = arange(len(ids), ids) - (np.cumsum(lengths) - lengths)[ids[order]]
     positions = full((count, int(lengths.max()) if lengths.size else 0), len(ids), ids)
     positions[ids[order], places] = order
     one = wrap(full((1, *x._array.shape[1:]), 1, x._array))

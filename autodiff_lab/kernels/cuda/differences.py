@@ -1,0 +1,159 @@
+"""Where CuPy has a function of NumPy and does something else, and what runs in its place.
+
+CuPy 14 was read for this.  Every entry says what differs; nothing here is for speed.  What is given are arrays of CuPy
+and scalars; what comes back are arrays of CuPy.  In the simulator the same code runs on NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.cuda.promises import ask
+
+
+def into(out: Any, made: Any) -> Any:
+    """A result, written into an array where one was given for it."""
+    if out is None:
+        return made
+    out[...] = made
+    return out
+
+
+def remainder(memory: Any) -> Callable[..., Any]:
+    """CuPy takes x - floor(x / y)·y, which is nan for an infinite y, and digits are lost where x / y is large."""
+    m = memory.module
+
+    def run(x: Any, y: Any, out: Any = None) -> Any:
+        dtype = np.result_type(x, y)
+        if dtype.kind != "f":
+            return m.remainder(x, y) if out is None else m.remainder(x, y, out=out)
+        rest = m.fmod(x, y)
+        beyond = (rest != 0) & ((rest < 0) != (y < 0))
+        return into(out, m.where(beyond, rest + y, m.where(rest == 0, m.copysign(dtype.type(0), y), rest)))
+
+    return run
+
+
+def floor_divide(memory: Any) -> Callable[..., Any]:
+    """CuPy rounds x / y down, which has been rounded once already: 1 // 0.1 is 9, and 1 / 0.1 is 10."""
+    m, rest_of = memory.module, remainder(memory)
+
+    def run(x: Any, y: Any, out: Any = None) -> Any:
+        dtype = np.result_type(x, y)
+        if dtype.kind != "f":
+            return m.floor_divide(x, y) if out is None else m.floor_divide(x, y, out=out)
+        near = (x - rest_of(x, y)) / y
+        whole = m.floor(near)
+        whole = m.where(near - whole > 0.5, whole + 1, whole)
+        whole = m.where(near == 0, m.copysign(dtype.type(0), x / y), whole)
+        return into(out, m.where(y == 0, x / y, whole).astype(dtype, copy=False))
+
+    return run
+
+
+def power(memory: Any) -> Callable[..., Any]:
+    """Whole numbers to negative whole powers are an error in NumPy; CuPy gives 0."""
+    m = memory.module
+
+    def run(x: Any, y: Any, out: Any = None) -> Any:
+        if np.result_type(x, y).kind in "iu":
+            ask(memory, m.all(m.asarray(y) >= 0), lambda: ValueError("Integers to negative integer powers"))
+        return m.power(x, y) if out is None else m.power(x, y, out=out)
+
+    return run
+
+
+def angle(memory: Any) -> Callable[..., Any]:
+    """Of real numbers: CuPy gives π for nan and 0 for -0."""
+    m = memory.module
+
+    def run(z: Any, deg: bool = False) -> Any:
+        made = m.angle(z) if z.dtype.kind == "c" else m.arctan2(z.dtype.type(0), z)
+        return made * (180 / np.pi) if deg else made
+
+    return run
+
+
+def _looking(memory: Any) -> AbstractContextManager[Any]:
+    """A block in which CuPy looks at what its libraries say of a matrix, for which it waits."""
+    return nullcontext() if memory.simulated else import_module("cupyx").errstate(linalg="raise")
+
+
+def solve(memory: Any) -> Callable[..., Any]:
+    """CuPy does not broadcast stacks of matrices, and gives numbers for singular ones unless asked to look."""
+    m = memory.module
+
+    def run(a: Any, b: Any) -> Any:
+        if b.ndim > 1 and a.shape[:-2] != b.shape[:-2]:
+            stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+            a, b = m.broadcast_to(a, stack + a.shape[-2:]), m.broadcast_to(b, stack + b.shape[-2:])
+        with _looking(memory):
+            return m.linalg.solve(a, b)
+
+    return run
+
+
+def looking(name: str) -> Callable[[Any], Callable[..., Any]]:
+    """A function of linear algebra that raises for a singular matrix, as NumPy's does; CuPy has to be asked for it."""
+
+    def made(memory: Any) -> Callable[..., Any]:
+        def run(*arrays: Any, **how: Any) -> Any:
+            with _looking(memory):
+                return getattr(memory.module.linalg, name)(*arrays, **how)
+
+        return run
+
+    return made
+
+
+def joined(name: str) -> Callable[[Any], Callable[..., Any]]:
+    """Concatenate and stack: scalars among the arrays are none to CuPy."""
+
+    def made(memory: Any) -> Callable[..., Any]:
+        m = memory.module
+        return lambda parts, **how: getattr(m, name)([m.asarray(p) for p in parts], **how)
+
+    return made
+
+
+def running(name: str) -> Callable[[Any], Callable[..., Any]]:
+    """Running sums and products: CuPy adds half floats up in half floats' place, and knows no small whole numbers."""
+
+    def made(memory: Any) -> Callable[..., Any]:
+        run = getattr(memory.module, name)
+
+        def over(x: Any, axis: Any = None, dtype: Any = None) -> Any:
+            wanted = np.dtype(x.dtype if dtype is None else dtype)
+            if wanted.itemsize > 2:
+                return run(x, axis=axis) if dtype is None else run(x, axis=axis, dtype=dtype)
+            wide = np.float32 if wanted.kind == "f" else np.int32
+            made = run(x.astype(wide), axis=axis, dtype=wide)
+            return made if dtype is None and wanted.kind != "f" else made.astype(wanted)
+
+        return over
+
+    return made
+
+
+DIFFERENT_UFUNCS: dict[str, Callable[[Any], Callable[..., Any]]] = {
+    "remainder": remainder,
+    "floor_divide": floor_divide,
+    "power": power,
+}
+"""By the name of a ufunc, what makes its function for a memory."""
+DIFFERENT_FUNCTIONS: dict[tuple[str, str], Callable[[Any], Callable[..., Any]]] = {
+    ("numpy", "angle"): angle,
+    ("numpy", "concatenate"): joined("concatenate"),
+    ("numpy", "stack"): joined("stack"),
+    ("numpy", "cumsum"): running("cumsum"),
+    ("numpy", "cumprod"): running("cumprod"),
+    ("numpy.linalg", "solve"): solve,
+    ("numpy.linalg", "inv"): looking("inv"),
+    ("numpy.linalg", "cholesky"): looking("cholesky"),
+}
+"""By module and name of a function."""
