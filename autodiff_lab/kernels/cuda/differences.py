@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.cuda.products_library import product_of
 from autodiff_lab.kernels.cuda.promises import ask
 
 
@@ -143,6 +144,7 @@ def running(name: str) -> Callable[[Any], Callable[..., Any]]:
 DIFFERENT_UFUNCS: dict[str, Callable[[Any], Callable[..., Any]]] = {
     "remainder": remainder,
     "floor_divide": floor_divide,
+    "matmul": product_of,
     "power": power,
 }
 """By the name of a ufunc, what makes its function for a memory."""

@@ -13,8 +13,6 @@ import numpy as np
 from autodiff_lab.kernels.cuda.differences import DIFFERENT_FUNCTIONS, DIFFERENT_UFUNCS, into, running
 from autodiff_lab.kernels.cuda.scattering import at
 
-from autodiff_lab.kernels.cuda.products_library import product_of
-
 REDUCTIONS = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
 }  # fmt: skip
@@ -30,8 +28,8 @@ FUNCTIONS: dict[str, frozenset[str]] = {
         "empty_like", "expand_dims", "eye", "flip", "fliplr", "flipud", "full", "full_like", "histogram", "hstack",
         "identity", "imag", "inner", "interp", "isclose", "isin", "kron", "linspace", "matmul", "max", "mean", "min",
         "moveaxis", "nan_to_num", "nanmax", "nanmin", "nansum", "ndim", "nonzero", "ones", "ones_like", "outer", "pad",
-        "partition", "permute_dims", "prod", "ptp", "put_along_axis", "ravel", "real", "repeat", "reshape", "result_type", "roll",
-        "rollaxis", "rot90", "round", "searchsorted", "shape", "size", "sort", "split", "squeeze", "stack", "std",
+        "partition", "permute_dims", "prod", "ptp", "put_along_axis", "ravel", "real", "repeat", "reshape", "result_type",
+        "roll", "rollaxis", "rot90", "round", "searchsorted", "shape", "size", "sort", "split", "squeeze", "stack", "std",
         "sum", "swapaxes", "take", "take_along_axis", "tensordot", "tile", "trace", "transpose", "tri", "tril", "triu",
         "unique", "unravel_index", "vander", "var", "vdot", "vstack", "where", "zeros", "zeros_like",
     }),

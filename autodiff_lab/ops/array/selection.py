@@ -37,7 +37,8 @@ def _put_along(g: Any, indices: Any, axis: int, length: int) -> Any:
     rows = arange(total.size // length if length else 0, g)[:, None]
     if on_gpu(g):  # one long row, for the kernel whose sums have a fixed order
         flat = (places.reshape(len(rows), -1) + rows * length).reshape(-1)
-        total = scatter_axis.op.kernel(lines.reshape(-1), flat, axis=-1, length=total.size).reshape(total.shape)
+        add_up: Any = scatter_axis.op.kernel  # type: ignore[attr-defined]
+        total = add_up(lines.reshape(-1), flat, axis=-1, length=total.size).reshape(total.shape)
         return np.moveaxis(total, -1, axis)
     np.add.at(total.reshape(-1, length), (rows, places.reshape(len(rows), -1)), lines.reshape(len(rows), -1))
     return np.moveaxis(total, -1, axis)
