@@ -7,8 +7,9 @@ CuPy.  The report of ``python -m autodiff_lab.kernels.cuda`` holds each method t
 
 from __future__ import annotations
 
-from autodiff_lab.kernels.cuda import pooling, products, reductions
+from autodiff_lab.kernels.cuda import pooling, products, reductions, reductions_extreme
 from autodiff_lab.kernels.cuda import softmax as softmaxes
+from autodiff_lab.kernels.cuda import standardize as standardizing
 
 
 class CudaKernels:
@@ -30,3 +31,10 @@ class CudaKernels:
     max = staticmethod(reductions.max_over)
     min = staticmethod(reductions.min_over)
     logsumexp = staticmethod(reductions.logsumexp_over)
+    extreme_slope = staticmethod(reductions_extreme.extreme_slope)
+
+    moments = staticmethod(standardizing.moments)
+    standardize = staticmethod(standardizing.standardize)
+    standardize_slope = staticmethod(standardizing.standardize_slope)
+    normalize = staticmethod(standardizing.normalize)
+    normalize_slope = staticmethod(standardizing.normalize_slope)

@@ -1,0 +1,141 @@
+"""Values brought to mean 0 and variance 1 on a GPU, as `reference.standardize`.
+
+An array is seen as (a, n, b, d), and n and d go, by the names of the axes: rows where b is 1, columns elsewhere, which
+d neighbours share where d is more than 1.  No axis is moved.  Layer normalisation is rows, batch normalisation columns,
+of groups where channels come first; few long rows are columns of one, so that more than a block works at each, unless
+there is a scale for each element.
+
+Passes over an array: rows, 2 and for the slope 3, 5 with the shares of a scale; columns, 3 and for the slope 5.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.launching import check_size, flat
+from autodiff_lab.kernels.cuda.standardize_columns import (
+    Columns,
+    columns,
+    columns_standardized,
+    facts_of_columns,
+    slope_of_columns,
+)
+from autodiff_lab.kernels.cuda.standardize_rows import moments_of_rows, rows_standardized, slope_of_rows
+from autodiff_lab.kernels.cuda.standardize_shares import shares_of_rows
+from autodiff_lab.kernels.cuda.standardize_teams import KEPT, TEAM
+from autodiff_lab.kernels.reference.reductions import shape_over
+
+Axes = tuple[int, ...]
+
+
+class Seen(NamedTuple):
+    """An array as (a, n, b, d), and the axes, counted from the end, along which a scale may have elements."""
+
+    a: int
+    n: int
+    b: int
+    d: int
+    scaled: frozenset[int]
+
+    def few(self, multiprocessors: int) -> bool:
+        """Whether rows are so long and so few that blocks are to share each."""
+        return self.n > 4 * KEPT * TEAM and self.a < multiprocessors
+
+    def columns(self, multiprocessors: int) -> Columns:
+        """How threads share it."""
+        return columns((self.a, self.n, self.b * self.d), self.d, multiprocessors)
+
+
+def seen(x: DeviceArray, axes: Axes) -> Seen | None:
+    """An array as (a, n, b, d); None where the axes lie otherwise, nothing is there, or there are no kernels."""
+    if x.dtype.char not in "fd" or not axes or 0 in x.shape:
+        return None
+    check_size("standardize", x.shape)
+    rank = len(x.shape)
+    gone = [k - rank in axes for k in range(rank)]
+    starts = [k for k in range(rank) if k == 0 or gone[k] != gone[k - 1]]
+    runs = [range(start, end) for start, end in zip(starts, [*starts[1:], rank], strict=True)]
+    if gone[0]:
+        runs.insert(0, range(0))
+    if len(runs) > 4:
+        return None
+    a, n, b, d = ([*runs, range(0), range(0)])[:4]
+    along = b if len(runs) > 2 else n
+    lengths = [prod(x.shape[k] for k in run) for run in (a, n, b, d)]
+    return Seen(lengths[0], lengths[1], lengths[2], lengths[3], frozenset(k - rank for k in along))
+
+
+def _fits(scale: DeviceArray, x: DeviceArray, view: Seen) -> bool:
+    """Whether a scale has one number for each element of a row, or for each group of columns."""
+    if scale.dtype != x.dtype or scale.ndim > x.ndim:
+        return False
+    whole = (1,) * (x.ndim - scale.ndim) + scale.shape
+    return all(whole[k] == (x.shape[k] if k in view.scaled else 1) for k in range(-x.ndim, 0))
+
+
+def moments(x: DeviceArray, axes: Axes) -> Any:
+    """Mean, and mean of the squared distances from it; the axes stay with length 1."""
+    view = seen(x, axes)
+    if view is None:
+        return NotImplemented
+    shape = shape_over(x, axes, True)
+    if view.b * view.d == 1 and not view.few(x.memory.multiprocessors):
+        means, variances = moments_of_rows(flat(x), view.a, view.n)
+    else:
+        how = view.columns(x.memory.multiprocessors)
+        facts = facts_of_columns(flat(x), None, 1.0, how)
+        means, variances = facts[: how.groups], facts[how.groups : 2 * how.groups]
+    return means.reshape(shape), variances.reshape(shape)
+
+
+def _standardized(x: DeviceArray, view: Seen, scaling: tuple[DeviceArray, DeviceArray] | None, epsilon: float) -> Any:
+    rows = view.b * view.d == 1 and not (scaling is None and view.few(x.memory.multiprocessors))
+    if rows:
+        made = rows_standardized(flat(x), scaling, epsilon, view.a, view.n)
+    else:
+        made = columns_standardized(flat(x), scaling, epsilon, view.columns(x.memory.multiprocessors))
+    return made.reshape(x.shape)
+
+
+def standardize(x: DeviceArray, axes: Axes, epsilon: float) -> Any:
+    """(x - mean) / √(variance + epsilon)."""
+    view = seen(x, axes)
+    return NotImplemented if view is None else _standardized(x, view, None, epsilon)
+
+
+def normalize(x: DeviceArray, scale: DeviceArray, offset: DeviceArray, axes: Axes, epsilon: float) -> Any:
+    """`standardize`, times the scale, plus the offset."""
+    view = seen(x, axes)
+    if view is None or not _fits(scale, x, view) or not _fits(offset, x, view):
+        return NotImplemented
+    return _standardized(x, view, (flat(scale), flat(offset)), epsilon)
+
+
+def standardize_slope(g: DeviceArray, x: DeviceArray, axes: Axes, epsilon: float) -> Any:
+    """(g - mean of g - y · mean of g·y) / √(variance + epsilon), y being what `standardize` gives."""
+    view = seen(x, axes)
+    if view is None or g.shape != x.shape or g.dtype != x.dtype:
+        return NotImplemented
+    if view.b * view.d == 1 and not view.few(x.memory.multiprocessors):
+        made, _ = slope_of_rows(flat(g), flat(x), None, epsilon, view.a, view.n)
+    else:
+        made, _ = slope_of_columns(flat(g), flat(x), None, epsilon, view.columns(x.memory.multiprocessors))
+    return made.reshape(x.shape)
+
+
+def normalize_slope(g: DeviceArray, x: DeviceArray, scale: DeviceArray, axes: Axes, epsilon: float) -> Any:
+    """The shares of x, scale and offset in a cotangent of `normalize`; the last two have the shape of the scale."""
+    view = seen(x, axes)
+    if view is None or g.shape != x.shape or g.dtype != x.dtype or not _fits(scale, x, view):
+        return NotImplemented
+    shares, x_flat, factor = flat(g), flat(x), flat(scale)
+    if view.b * view.d == 1:
+        made, facts = slope_of_rows(shares, x_flat, factor, epsilon, view.a, view.n)
+        of_scale, of_offset = shares_of_rows(shares, x_flat, facts, view.a, view.n)
+    else:
+        made, facts = slope_of_columns(shares, x_flat, factor, epsilon, view.columns(x.memory.multiprocessors))
+        by_plane = facts.reshape(4, view.a, view.b)
+        of_offset, of_scale = by_plane[2].sum(axis=0), by_plane[3].sum(axis=0)
+    return made.reshape(x.shape), of_scale.reshape(scale.shape), of_offset.reshape(scale.shape)
