@@ -123,3 +123,35 @@ def test_cuts_fill_the_gpu_and_cover_the_rows() -> None:
         for blocks in (1, 3, 100):
             parts, chunk = reductions.cuts(x, blocks, reduced, 32)
             assert (parts - 1) * chunk < reduced <= parts * chunk
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(7, 5), (3, 100), (2, 300), (1, LONG), (3, 90, 5), (1, LONG, 3), (2, 9, 70)])
+def test_the_slope_of_an_extreme(shape: tuple[int, ...], dtype: str) -> None:
+    """Shares go to what equals the extreme, in equal parts; few long rows are counted in parts."""
+    axis = 1 - len(shape)
+    x = np.round(numbers(*shape, dtype=dtype))
+    g = numbers(*[1 if a == 1 else n for a, n in enumerate(shape)], dtype=dtype)
+    agreement.agree("extreme_slope", g, x.max(axis=axis, keepdims=True), x, axes=(axis,))
+    agreement.agree("extreme_slope", g, x.min(axis=axis, keepdims=True), x, axes=(axis,))
+
+
+def test_the_slope_of_an_extreme_over_several_axes() -> None:
+    """Axes that follow each other are one; others are left to the reference, as are stacked cotangents."""
+    x = np.round(numbers(4, 5, 6))
+    for axes in ((-3, -2, -1), (-2, -1), (-3, -2), (-3,)):
+        best = x.max(axis=axes, keepdims=True)
+        agreement.agree("extreme_slope", best * 2, best, x, axes=axes)
+    best = x.max(axis=(-3, -1), keepdims=True)
+    assert declined("extreme_slope", best, best, x, axes=(-3, -1))
+    best = x.max(axis=-1, keepdims=True)
+    assert declined("extreme_slope", np.stack([best, best]), best, x, axes=(-1,))
+
+
+@pytest.mark.parametrize("length", [5, LONG])
+def test_the_slope_of_an_extreme_that_is_nan(length: int) -> None:
+    """There are no parts then: nan for the whole row, and for no other; an infinite cotangent spoils zeros."""
+    x = numbers(3, length)
+    x[0, 3] = np.nan
+    g = np.array([[1.0], [2.0], [np.inf]], np.float32)
+    agreement.agree("extreme_slope", g, x.max(axis=-1, keepdims=True), x, axes=(-1,))

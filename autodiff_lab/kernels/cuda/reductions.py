@@ -52,7 +52,7 @@ def laid(x: DeviceArray, axes: Axes) -> Laid:
     if not x.flags.c_contiguous:
         strides = x.strides
         by_stride = sorted(order, key=lambda a: -strides[a])
-        moved = x.transpose(by_stride)
+        moved = x.memory.wrap(x.raw.transpose(by_stride))
         if moved.flags.c_contiguous:
             order, x = by_stride, moved
     reduced = {a + len(order) for a in axes}
@@ -73,8 +73,8 @@ def one_pass(
     columns, pieces = kernels
     size, over = reduced * inner, x.dtype.type(divisor)
     if size <= TILE // 4:
-        group = max(min(TILE // size, -(-outer // x.memory.multiprocessors)), 1)
-        lanes = max(min(THREADS // (group * inner), reduced), 1)
+        lanes = -(-reduced // 8)
+        group = max(min(THREADS // (inner * lanes), -(-outer // x.memory.multiprocessors)), 1)
         made = empty(x, (outer * inner,))
         launch(pieces, -(-outer // group), THREADS, x, made, over, outer, reduced, inner, group, lanes)
         return made
@@ -126,11 +126,11 @@ def _over(
     shape = shape_over(x, axes, keepdims)
     if not x.size:
         made = empty(x, shape)
-        made.fill(nothing)
+        made.raw.fill(nothing)
         return made
     elements, groups, kept = laid(x, axes)
     if not any(goes for _, goes in groups):
-        return x.copy().reshape(shape)
+        return x.memory.wrap(x.raw.copy()).reshape(shape)
     while any(goes for _, goes in groups):
         at = max((i for i, group in enumerate(groups) if group[1]), key=lambda i: groups[i][0])
         before, after = [n for n, _ in groups[:at]], [n for n, _ in groups[at + 1 :]]
@@ -155,7 +155,7 @@ def _arranged(elements: DeviceArray, lengths: list[int], kept: list[int]) -> Dev
     if kept == sorted(kept):
         return elements
     back = sorted(range(len(kept)), key=lambda i: kept[i])
-    return elements.reshape(tuple(lengths)).transpose(back)
+    return elements.memory.wrap(elements.raw.reshape(lengths).transpose(back))
 
 
 def sum_over(x: DeviceArray, axes: Axes, keepdims: bool) -> Any:

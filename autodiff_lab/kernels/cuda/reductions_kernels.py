@@ -8,8 +8,8 @@ Each thread has eight loads in flight.  A long reduction is cut into `parts`, a 
 launch reduces: enough blocks to fill the GPU, and always the same cuts.
 
 `pieces`: where reduced x inner is small, a block copies `group` pieces that follow each other into shared memory, read
-as if they were one row, and gives every result one or more threads there.  One place in 32 is left out, so that
-threads of a warp, which read a row's length apart, meet different banks.
+as if they were one row, and gives every result a thread for eight of its elements.  One place in 32 is left out, so
+that threads of a warp, which read a row's length apart, meet different banks.
 
 Traffic: every element is read once.  Occupancy: 256 threads; 1 kB of shared memory a block for `columns` (float32), 9
 kB more for `pieces`; at most 40 registers a thread for one number (6 blocks a multiprocessor, of 8 loads a thread:
@@ -103,7 +103,7 @@ def _pieces_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kern
     start, nothing, many, together, finish = operation
 
     def pieces(x: Any, made: Any, divisor: Any, outer: Any, reduced: Any, inner: Any, group: Any, lanes: Any) -> None:
-        """Reduce `group` pieces (reduced, inner) that follow each other, with `lanes` threads for each result."""
+        """Reduce `group` pieces (reduced, inner) that follow each other; `lanes` threads take 8 elements each."""
         held = cuda.shared.array(ROOM, x.dtype)
         t, size = cuda.threadIdx.x, reduced * inner
         first = cuda.blockIdx.x * group
@@ -126,31 +126,25 @@ def _pieces_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kern
         held[_apart(t + 6 * THREADS)] = g
         held[_apart(t + 7 * THREADS)] = h
         cuda.syncthreads()
-        across, results = group * inner, here * inner
+        across = group * inner
         lane = np.int32(np.uint32(t) // np.uint32(across))
         at = t - lane * across
-        while at < across:  # once, or as often as results outnumber threads: then each has one lane, and no barriers
-            state = start(x)
-            if lane < lanes and at < results:
-                piece = np.int32(np.uint32(at) // np.uint32(inner))
-                j = piece * size + at - piece * inner
-                k = lane
-                while k < reduced:
-                    state = many(
-                        state, held[_apart(j + k * inner)],
-                        _held(held, j + (k + lanes) * inner, k + lanes < reduced, none),
-                        _held(held, j + (k + 2 * lanes) * inner, k + 2 * lanes < reduced, none),
-                        _held(held, j + (k + 3 * lanes) * inner, k + 3 * lanes < reduced, none),
-                        _held(held, j + (k + 4 * lanes) * inner, k + 4 * lanes < reduced, none),
-                        _held(held, j + (k + 5 * lanes) * inner, k + 5 * lanes < reduced, none),
-                        _held(held, j + (k + 6 * lanes) * inner, k + 6 * lanes < reduced, none),
-                        _held(held, j + (k + 7 * lanes) * inner, k + 7 * lanes < reduced, none),
-                    )  # fmt: skip
-                    k += 8 * lanes
-            state = together(x, state, t, lane, across, lanes)
-            if lane == 0 and at < results:
-                made[np.uint32(first * inner + at)] = finish(state, divisor)
-            at += THREADS
+        state = start(x)
+        if lane < lanes and at < here * inner:
+            piece = np.int32(np.uint32(at) // np.uint32(inner))
+            j, step = piece * size + at - piece * inner + lane * inner, lanes * inner
+            state = many(
+                state, held[_apart(j)], _held(held, j + step, lane + lanes < reduced, none),
+                _held(held, j + 2 * step, lane + 2 * lanes < reduced, none),
+                _held(held, j + 3 * step, lane + 3 * lanes < reduced, none),
+                _held(held, j + 4 * step, lane + 4 * lanes < reduced, none),
+                _held(held, j + 5 * step, lane + 5 * lanes < reduced, none),
+                _held(held, j + 6 * step, lane + 6 * lanes < reduced, none),
+                _held(held, j + 7 * step, lane + 7 * lanes < reduced, none),
+            )  # fmt: skip
+        state = together(x, state, t, lane, across, lanes)
+        if lane == 0 and at < here * inner:
+            made[np.uint32(first * inner + at)] = finish(state, divisor)
 
     pieces.__name__ = f"{name}_pieces"
     return kernel(serves, "T[::1], T[::1], T, int32, int32, int32, int32, int32")(pieces)
