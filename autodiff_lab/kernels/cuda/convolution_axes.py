@@ -24,6 +24,11 @@ NUMBERS = f"UniTuple(int32, {AXES}), " + ", ".join(["UniTuple(int32, 8)"] * AXES
 """The types of what `Geometry.arguments` gives: sizes, and the three axes."""
 MOST_PHASES = 65_535
 """Phases of all axes together: the z axis of a grid has no more blocks."""
+MET = 6
+"""Numbers that `met` leaves for each axis, in this order:"""
+COUNT, TAPS, FIRST, BEGIN, STEP, OWN = range(MET)
+ALL_MET = AXES * MET
+int32: Any = np.int32
 FAR = -(1 << 30)
 """A place that is outside any source, wherever a tap leads from it."""
 
@@ -109,19 +114,32 @@ def backward(images: int, read: int, written: int, spatial: Sizes, out: Sizes, w
     return Geometry(images, read, written, (*[Axis()] * (AXES - len(axes)), *axes))
 
 
-@cuda.jit(device=True)
-def met(axis: Any, phase: Any) -> Any:
-    """What a phase of an axis meets: its elements, its taps, the first tap, and from there places in the source.
+@cuda.jit(device=True, forceinline=True)
+def met(plan: Any, phase: Any, depth: Any, height: Any, width: Any) -> None:
+    """Put into shared memory what a phase meets: on each axis its elements and taps, and where those are.
 
-    Gives (elements, taps, first, begin, step): tap first + i·repeat leads from an element of the phase, the a-th, to
-    a·multiple + begin + i·step in the source.
+    The phase of an axis is one of its `phases`; its a-th element is element phase + a·phases of the result.  The i-th
+    tap that it meets is tap first + i·repeat of the window, and leads to a·multiple + begin + i·step in the source.
+    The first three threads of a block work it out, one axis each; others wait for them with them.
     """
-    _, window, result, _, phases, begin, dilation, repeat = axis
-    if phases == 1:  # no division
-        return result, window, 0, begin, dilation
-    first = 0
-    while first < repeat and (phase + begin + first * dilation) % phases != 0:
-        first += 1
-    taps = (window - first + repeat - 1) // repeat if first < repeat else 0
-    elements = (result - phase + phases - 1) // phases
-    return elements, taps, first, (phase + begin + first * dilation) // phases, repeat * dilation // phases
+    me = cuda.threadIdx.x
+    if me < AXES:
+        axis = depth if me == 0 else height if me == 1 else width
+        _, window, result, _, phases, begin, dilation, repeat = axis
+        first, own = int32(0), int32(0)
+        if phases > 1:
+            rest = phase // width[4] if me < 2 else phase
+            own = int32(rest // height[4] if me == 0 else rest % phases)
+            while first < repeat and int32(own + begin + first * dilation) % phases != 0:
+                first = int32(first + 1)
+            begin = int32(own + begin + first * dilation) // phases
+            dilation = int32(repeat * dilation) // phases
+            result = int32(result - own + phases - 1) // phases
+        at = me * MET
+        plan[at + COUNT] = result
+        plan[at + TAPS] = int32(window - first + repeat - 1) // repeat if first < repeat else 0
+        plan[at + FIRST] = first
+        plan[at + BEGIN] = begin
+        plan[at + STEP] = dilation
+        plan[at + OWN] = own
+    cuda.syncthreads()

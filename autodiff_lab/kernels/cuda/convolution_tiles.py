@@ -11,87 +11,49 @@ same column of slabs, goes from one channel or tap to the next by counting.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.cuda.convolution_axes import FAR, NUMBERS, met
+from autodiff_lab.kernels.cuda.convolution_axes import (
+    ALL_MET,
+    BEGIN,
+    COUNT,
+    FAR,
+    FIRST,
+    MET,
+    NUMBERS,
+    OWN,
+    STEP,
+    TAPS,
+    int32,
+    met,
+)
+from autodiff_lab.kernels.cuda.convolution_slabs import (
+    DEPTH,
+    DEPTH_BITS,
+    PLACES,
+    Tile,
+    multiplied_slabs,
+    slot,
+    uint64,
+)
 from autodiff_lab.kernels.cuda.launching import SIMULATED, Kernel, cuda, kernel
 
-DEPTH = 8
-DEPTH_BITS = 3
-"""Columns k of a slab."""
-PLACES = 4
-"""Numbers that shared memory keeps of each pixel: its place on three axes, and where its window begins in the source."""
 NAMES = ("wide", "middle", "narrow")
-int32: Any = np.int32
-uint64: Any = np.uint64
-"""An index of this type is not tested for counting from the end."""
-
-
-class Tile(NamedTuple):
-    """How a block's work is laid out.
-
-    Attributes
-    ----------
-    rows, columns : int
-        Of the tile of the result that a block makes.
-    high, wide : int
-        Of the part of it that a thread makes, in groups of 4.
-    """
-
-    rows: int
-    columns: int
-    high: int
-    wide: int
-
-    @property
-    def threads(self) -> int:
-        """Threads of a block."""
-        return self.rows * self.columns // (self.high * self.wide)
 
 
 @cuda.jit(device=True, forceinline=True)
-def multiplied(left: Any, right: Any, sums: Any, a: Any, b: Any, high: Any, wide: Any, apart: Any) -> None:
-    """Add the products of one column of the left slab and one row of the right one to a thread's sums.
-
-    The thread's numbers lie in groups of 4, `apart` = (left, right) from group to group: a group is one load.
-    """
-    column, row = cuda.local.array(8, left.dtype), cuda.local.array(8, left.dtype)
-    for i in range(high):
-        column[i] = left[uint64(a + i // 4 * apart[0] + i % 4)]
-    for j in range(wide):
-        row[j] = right[uint64(b + j // 4 * apart[1] + j % 4)]
-    for i in range(high):
-        for j in range(wide):
-            sums[i * wide + j] += column[i] * row[j]
-
-
-@cuda.jit(device=True, forceinline=True)
-def multiplied_slabs(left: Any, right: Any, sums: Any, a: Any, b: Any, high: Any, wide: Any, apart: Any,
-                     lines: Any) -> None:  # fmt: skip
-    """The same for all of two slabs; written out, so that loads of the next column overlap products of this one."""
-    multiplied(left, right, sums, a, b, high, wide, apart)
-    multiplied(left, right, sums, a + lines[0], b + lines[1], high, wide, apart)
-    multiplied(left, right, sums, a + 2 * lines[0], b + 2 * lines[1], high, wide, apart)
-    multiplied(left, right, sums, a + 3 * lines[0], b + 3 * lines[1], high, wide, apart)
-    multiplied(left, right, sums, a + 4 * lines[0], b + 4 * lines[1], high, wide, apart)
-    multiplied(left, right, sums, a + 5 * lines[0], b + 5 * lines[1], high, wide, apart)
-    multiplied(left, right, sums, a + 6 * lines[0], b + 6 * lines[1], high, wide, apart)
-    multiplied(left, right, sums, a + 7 * lines[0], b + 7 * lines[1], high, wide, apart)
-
-
-@cuda.jit(device=True, forceinline=True)
-def counted(channel: Any, tap: Any, read: Any, taps: Any) -> Any:
+def counted(channel: Any, tap: Any, read: Any, plan: Any) -> Any:
     """A channel of a tap, where the channel may lie beyond the last one: then one of a later tap."""
     i, j, k = tap
     while channel >= read:
         channel = int32(channel - read)
         k = int32(k + 1)
-        if k == taps[2]:
+        if k == plan[2 * MET + TAPS]:
             k = int32(0)
             j = int32(j + 1)
-            if j == taps[1]:
+            if j == plan[MET + TAPS]:
                 j = int32(0)
                 i = int32(i + 1)
     return channel, (i, j, k)
@@ -101,16 +63,40 @@ def tiled(name: str, tile: Tile, dtype: str) -> Kernel:
     """The kernel that makes tiles of this layout."""
     rows, columns, high, wide = tile
     threads = tile.threads
-    lanes, across = threads // DEPTH, columns // wide
+    lanes, across = threads // DEPTH, tile.across
     lane_bits, across_bits = lanes.bit_length() - 1, across.bit_length() - 1
     passes_left, passes_right = rows // lanes, columns // lanes
     line_left, line_right = rows + 4, columns + 4  # the 8 columns of a slab begin in 8 banks
     slab_left, slab_right = DEPTH * line_left, DEPTH * line_right
     both_left, both_right = 2 * slab_left, 2 * slab_right
-    apart = (rows * 4 // high, columns * 4 // wide)
+    apart = tile.apart
     lines = (line_left, line_right)
     parts = high * wide
     all_places = rows * PLACES
+
+    @cuda.jit(device=True, forceinline=True)
+    def placed(places: Any, targets: Any, plan: Any, first_row: Any, sizes: Any, depth: Any, height: Any,
+               width: Any) -> None:  # fmt: skip
+        """Where the pixels of a tile lie in the source and in the result."""
+        count_z, count_y, count_x = plan[COUNT], plan[MET + COUNT], plan[2 * MET + COUNT]
+        for i in range(int32(cuda.threadIdx.x), rows, threads):
+            rest = int32(first_row + i)
+            x = int32(rest % count_x)
+            rest = int32(rest // count_x)
+            y = int32(rest % count_y)
+            rest = int32(rest // count_y)
+            z = int32(rest % count_z)
+            image = int32(rest // count_z)
+            target = image * depth[2] + plan[OWN] + z * depth[4]
+            target = target * height[2] + plan[MET + OWN] + y * height[4]
+            target = target * width[2] + plan[2 * MET + OWN] + x * width[4]
+            targets[i] = target * sizes[2] if image < sizes[0] else -1
+            z, y, x = int32(z * depth[3]), int32(y * height[3]), int32(x * width[3])
+            places[PLACES * i] = z if image < sizes[0] else FAR
+            places[PLACES * i + 1] = y
+            places[PLACES * i + 2] = x
+            places[PLACES * i + 3] = (((image * depth[0] + z) * height[0] + y) * width[0] + x) * sizes[1]
+        cuda.syncthreads()
 
     @cuda.jit(device=True, forceinline=True)
     def located(offsets: Any, places: Any, row: Any, place: Any, ahead: Any, lengths: Any) -> None:
@@ -140,78 +126,54 @@ def tiled(name: str, tile: Tile, dtype: str) -> Kernel:
         at = half * slab_right + (me >> lane_bits) * line_right
         for r in range(passes_right):
             column = (me & lanes - 1) + r * lanes
-            group = column >> across_bits
-            right[uint64(at + (group >> 2) * apart[1] + (column & across - 1) * 4 + (group & 3))] = copied_right[r]
+            right[uint64(at + slot(column, across_bits, apart[1]))] = copied_right[r]
 
     def tiles(x: Any, w: Any, made: Any, sizes: Any, depth: Any, height: Any, width: Any) -> None:
         left = cuda.shared.array(both_left, x.dtype, 16)
         right = cuda.shared.array(both_right, x.dtype, 16)
         places = cuda.shared.array(all_places, np.int32, 16)
         targets = cuda.shared.array(rows, np.int32)
+        plan = cuda.shared.array(ALL_MET, np.int32)
         sums = cuda.local.array(parts, x.dtype)
         copied_left = cuda.local.array(passes_left, x.dtype)
         copied_right = cuda.local.array(passes_right, x.dtype)
         offsets = cuda.local.array(passes_left, np.int32)
         me = int32(cuda.threadIdx.x)
         images, read, written = sizes
-        lengths = (depth[0], height[0], width[0])
-
-        # Which tile of which phase.
-        phase = int32(cuda.blockIdx.z)
-        phase_z = phase // (height[4] * width[4])
-        phase_y = phase // width[4] % height[4]
-        phase_x = phase % width[4]
-        count_z, taps_z, first_z, begin_z, step_z = met(depth, phase_z)
-        count_y, taps_y, first_y, begin_y, step_y = met(height, phase_y)
-        count_x, taps_x, first_x, begin_x, step_x = met(width, phase_x)
-        tiles_across = (written + columns - 1) // columns
-        first_row = cuda.blockIdx.x // tiles_across * rows
-        first_column = int32(cuda.blockIdx.x % tiles_across * columns)
-        if first_row >= images * count_z * count_y * count_x:
+        met(plan, int32(cuda.blockIdx.z), depth, height, width)
+        tiles_across = int32(written + columns - 1) // columns
+        first_row = int32(int32(cuda.blockIdx.x) // tiles_across * rows)
+        first_column = int32(int32(cuda.blockIdx.x) % tiles_across * columns)
+        if first_row >= images * plan[COUNT] * plan[MET + COUNT] * plan[2 * MET + COUNT]:
             return
-
-        # Where its pixels lie.
-        for i in range(me, rows, threads):
-            rest = first_row + i
-            x_at = rest % count_x
-            rest = rest // count_x
-            y_at = rest % count_y
-            rest = rest // count_y
-            z_at = rest % count_z
-            image = rest // count_z
-            target = image * depth[2] + phase_z + z_at * depth[4]
-            target = target * height[2] + phase_y + y_at * height[4]
-            target = target * width[2] + phase_x + x_at * width[4]
-            z_at, y_at, x_at = z_at * depth[3], y_at * height[3], x_at * width[3]
-            places[PLACES * i] = z_at if image < images else FAR
-            places[PLACES * i + 1] = y_at
-            places[PLACES * i + 2] = x_at
-            places[PLACES * i + 3] = (((image * depth[0] + z_at) * height[0] + y_at) * width[0] + x_at) * read
-            targets[i] = target * written if image < images else -1
-        cuda.syncthreads()
+        placed(places, targets, plan, first_row, sizes, depth, height, width)
         for part in range(parts):
             sums[part] = x.dtype.type(0)
 
         # What this thread copies of the first slabs: column k of the left one, row k_w of the right one.
-        taps_z = taps_z if taps_y * taps_x > 0 else 0  # where one axis meets no tap, no axis does
-        taps, none = (taps_z, taps_y, taps_x), (int32(0), int32(0), int32(0))
-        channel, tap = counted(int32(me & DEPTH - 1), none, read, taps)
-        channel_w, tap_w = counted(int32(me >> lane_bits), none, read, taps)
+        none = (int32(0), int32(0), int32(0))
+        taps = plan[TAPS] * plan[MET + TAPS] * plan[2 * MET + TAPS]
+        last = int32(plan[TAPS] if taps > 0 else 0)  # where one axis meets no tap, no axis does
+        channel, tap = counted(int32(me & DEPTH - 1), none, read, plan)
+        channel_w, tap_w = counted(int32(me >> lane_bits), none, read, plan)
         moved, moved_w = True, True
         column = int32(first_column + (me & lanes - 1))
         from_w, room = int32(0), int32(0)
-        slabs = int32((taps_z * taps_y * taps_x * read + DEPTH - 1) // DEPTH)
+        slabs = int32(int32(taps * read + DEPTH - 1) // DEPTH)
         for slab in range(int32(slabs + 1)):
             if moved:
-                z, y, x_ = begin_z + tap[0] * step_z, begin_y + tap[1] * step_y, begin_x + tap[2] * step_x
+                z = int32(plan[BEGIN] + tap[0] * plan[STEP])
+                y = int32(plan[MET + BEGIN] + tap[1] * plan[MET + STEP])
+                x_ = int32(plan[2 * MET + BEGIN] + tap[2] * plan[2 * MET + STEP])
                 ahead = int32(((z * height[0] + y) * width[0] + x_) * read)
-                place = (int32(z if tap[0] < taps_z else FAR), int32(y), int32(x_))
-                located(offsets, places, me >> DEPTH_BITS, place, ahead, lengths)
+                place = (z if tap[0] < last else int32(FAR), y, x_)
+                located(offsets, places, me >> DEPTH_BITS, place, ahead, (depth[0], height[0], width[0]))
             if moved_w:
-                line = (first_z + tap_w[0] * depth[7]) * height[1] + first_y + tap_w[1] * height[7]
-                line = (line * width[1] + first_x + tap_w[2] * width[7]) * read + channel_w
-                from_w = int32(line * written + column)
-                room = int32(written - column if tap_w[0] < taps_z else 0)
+                line = plan[FIRST] + tap_w[0] * depth[7]
+                line = line * height[1] + plan[MET + FIRST] + tap_w[1] * height[7]
+                line = line * width[1] + plan[2 * MET + FIRST] + tap_w[2] * width[7]
+                from_w = int32((line * read + channel_w) * written + column)
+                room = int32(written - column if tap_w[0] < last else 0)
             fetched(x, w, offsets, channel, from_w, room, copied_left, copied_right)
             if slab > 0:
                 half = slab - 1 & 1
@@ -223,8 +185,8 @@ def tiled(name: str, tile: Tile, dtype: str) -> Kernel:
             cuda.syncthreads()
             moved = int32(channel + DEPTH) >= read
             moved_w = int32(channel_w + DEPTH) >= read
-            channel, tap = counted(int32(channel + DEPTH), tap, read, taps)
-            channel_w, tap_w = counted(int32(channel_w + DEPTH), tap_w, read, taps)
+            channel, tap = counted(int32(channel + DEPTH), tap, read, plan)
+            channel_w, tap_w = counted(int32(channel_w + DEPTH), tap_w, read, plan)
             from_w = int32(from_w + DEPTH * written)
 
         # The sums into the result: 8 threads write 8 neighbouring channels.
