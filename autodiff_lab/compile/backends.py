@@ -7,8 +7,11 @@ Numba is missing, runs with NumPy, through the very kernels of the eager ops.
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
+from autodiff_lab.compile.cuda_programs import on_gpu, with_constants_there
 from autodiff_lab.compile.kernels import kernel_of
 from autodiff_lab.compile.late import sink
 from autodiff_lab.compile.lowering import lowered
@@ -24,6 +27,8 @@ from autodiff_lab.kernels.choose import Chosen
 def code_of(program: Program, backend: str) -> Code:
     """The code of a program; ``"numpy"`` runs the kernels of the eager ops, line by line."""
     names = names_of(program)
+    if program.memory is not None:
+        return _code_on_gpu(program, backend)
     if backend == "numpy" or find_spec("numba") is None:
         return generate(program, list(program.lines), names)
     for line in program.lines:
@@ -36,12 +41,34 @@ def code_of(program: Program, backend: str) -> Code:
     return replace(code, skipped=tuple(skipped))
 
 
+def _code_on_gpu(program: Program, backend: str) -> Code:
+    """The code of a program with values on a GPU; what goes on there goes on inside our code.
+
+    Small work belongs on the CPU, and a program of single numbers is small: it runs op by op.
+    """
+    program = with_constants_there(program)
+    skipped: list[str] = []
+    arrays = any(value.memory is not None and value.shape for value in program.values.values())
+    if backend == "numpy" or not arrays:
+        code = generate(program, list(program.lines), names_of(program))
+        if len(program.lines) > 1 and not arrays:
+            skipped.append(f"{len(program.lines)} ops of single numbers: a GPU is no help with them, a CPU is")
+    else:
+        program = lowered(program)
+        names = names_of(program)
+        code = generate(program, fused(program, names, skipped), names)
+    return replace(code, run=on_gpu(code.run, program.memory), skipped=tuple(skipped))
+
+
 def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[Step]:
     """The steps of a program in which runs of elementwise lines are loops."""
     regions, outside, stage = find_regions(program)
     sink(program, regions, stage)
     regions = [region for region in regions if region.size]
     order = {id(line): n for n, line in enumerate(program.lines)}
+    for region in regions:
+        if region.memory is not None:
+            outside += _cuda_kernels().leave_outside(region, program)
     pairs, outside = paired(program, outside, stage, names)
     timed: list[tuple[int, int, Step]] = [(stage[line.outs[0]], order[id(line)], line) for line in outside]
     timed += [(stage[line.outs[0]], order[id(line)], kernel) for line, kernel in pairs]
@@ -64,11 +91,21 @@ def _kernel(region: Region, program: Program, names: dict[int, str], number: int
 
 
 def _compiled_kernel(region: Region, program: Program, names: dict[int, str], number: int) -> Kernel | None:
+    if region.memory is not None:
+        if region.size < 2 and not region.parted:
+            return None
+        needed = _used_elsewhere(program, region)
+        return _cuda_kernels().kernel_on_gpu(region, program, needed, names, f"kernel_{number}")
     if not region.shape:
         return scalar_kernel(region, program, _used_elsewhere(program, region), names, f"scalars_{number}")
     if region.size < 2 and not region.parted:
         return None
     return kernel_of(region, program, _used_elsewhere(program, region), names, f"loop_{number}")
+
+
+def _cuda_kernels() -> Any:
+    """The writer of CUDA kernels, imported where a GPU is: it brings Numba with it."""
+    return import_module("autodiff_lab.compile.cuda_kernels")
 
 
 def _used_elsewhere(program: Program, region: Region) -> set[int]:

@@ -12,6 +12,7 @@ import numpy as np
 from autodiff_lab.compile.backends import code_of
 from autodiff_lab.compile.passes import simplify
 from autodiff_lab.compile.program import Program
+from autodiff_lab.compile.signature import memory_of
 from autodiff_lab.compile.source import Code, ShapeChanged
 from autodiff_lab.compile.stacks import guarded, in_bands
 from autodiff_lab.compile.surroundings import Surroundings
@@ -22,7 +23,9 @@ from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.kernels.cuda.array import DeviceArray
 
+_VIEWED = (np.ndarray, DeviceArray)
 _STATIC = (bool, int, float, complex, str, bytes, type(None), Variable, DType, TensorShape)
 
 
@@ -46,6 +49,11 @@ class Compiled:
     objects: list[Any]
     open_shapes: list[tuple[Variable, tuple[int, ...]]]
 
+    def moved(self) -> bool:
+        """Whether a variable lies in another memory than when the function was traced."""
+        there = [self.program.values[i].memory for i in self.program.reads]
+        return any(memory_of(v._array) is not place for v, place in zip(self.reads, there, strict=True))
+
     def __post_init__(self) -> None:
         self.run, self.silent = self.code.run, self.code.silent
 
@@ -66,7 +74,7 @@ class Compiled:
             return True, self.rebuild([wrap(a) for a in values])
         count = len(values) - len(self.assigned)
         for variable, array in zip(self.assigned, values[count:], strict=True):
-            if array.__class__ is np.ndarray and array.base is not None:
+            if array.__class__ in _VIEWED and array.base is not None:
                 array = array.copy()
             variable._array = array
         return True, self.rebuild([wrap(a) for a in values[:count]])
@@ -119,7 +127,7 @@ def compiled(
 
 def _coded(program: Program, backend: str) -> tuple[Program, Code]:
     """The program that runs, in bands where that helps, and its code."""
-    bands = in_bands(program) if backend != "numpy" else None
+    bands = in_bands(program) if backend != "numpy" and program.memory is None else None
     if bands is None:
         return program, code_of(program, backend)
     return bands, guarded(code_of(bands, backend), partial(code_of, program, backend))

@@ -89,9 +89,10 @@ class Function:
                 if key is not None:
                     self._fast[key] = entry
                 return result
-            self.fallbacks += 1
-            self._declined += 1
-            return self._plainly(call)
+            if not entry.moved():
+                self.fallbacks += 1
+                self._declined += 1
+                return self._plainly(call)
         if isinstance(entry, Refused):
             self.fallbacks += 1
             return self._plainly(call)

@@ -48,14 +48,14 @@ def kernel_of(region: Region, program: Program, needed: set[int], names: dict[in
     wrapper = _Wrapper(region, program, parts)
     writer = Writer(region, program, parts, names)
     constants = [f"{names[i]} = {constant_text(v)}" for i, v in parts.constants.items()]
-    text = _with_comments(writer.text(title), region, program, names)
+    text = with_comments(writer.text(title), region, program, names)
     source = "\n".join([*constants, "@njit", *text])
     backward = all(line.cause is not None for line in region.all)
     note = f"{len(region.all)} ops in one loop"
     return Kernel(title, source, tuple(wrapper.ins), tuple(wrapper.outs), wrapper.function(loop), backward, note)
 
 
-def _with_comments(text: list[str], region: Region, program: Program, names: dict[int, str]) -> list[str]:
+def with_comments(text: list[str], region: Region, program: Program, names: dict[int, str]) -> list[str]:
     """Put the words of each op behind its statement."""
     said = {f"{names[line.outs[0]]}_i": comment(line, program, names) for line in [*region.lines, *region.row_lines]}
     made: list[str] = []

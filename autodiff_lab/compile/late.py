@@ -45,7 +45,9 @@ class _Sinking:
 
     def _consider(self, line: Line, region: Region) -> None:
         goal = self._only_reader(line, region)
-        if goal is None or goal.dtype != region.dtype or goal.how.get(line.outs[0]) != "whole":
+        if goal is None or goal.dtype != region.dtype or goal.memory is not region.memory:
+            return
+        if goal.how.get(line.outs[0]) != "whole":
             return
         moved = self._with_servants(line, region, goal)
         if moved is None or goal.size + len(moved) > MOST_LINES or not self._pays(moved, region, goal):

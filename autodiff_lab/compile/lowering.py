@@ -89,7 +89,7 @@ class _Lowering:
         """A new line in the place of another, and its value."""
         out = next(self.fresh)
         whole = self.values[of.outs[0]]
-        self.values[out] = Value(shape, whole.dtype, "")
+        self.values[out] = Value(shape, whole.dtype, "", whole.memory)
         self._keep(Line(REGISTRY[op], ins, params, (out,), of.place, of.cause))
         return out
 

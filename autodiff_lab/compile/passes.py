@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.program import Line, Program
+from autodiff_lab.kernels.cuda.array import DeviceArray
 
 COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal", "logical_and", "logical_or"})
 _LARGEST_SEARCHED = 10_000_000
@@ -45,6 +46,8 @@ def simplify(program: Program) -> Program:
 
 def one_value(array: Any) -> Any:
     """The value of a constant all of whose elements have the same bits, None if they differ."""
+    if array.__class__ is DeviceArray:
+        return _one_value_there(array)
     if array.shape == ():
         return array
     if array.size == 0 or array.size > _LARGEST_SEARCHED or array.dtype.kind not in "fiub":
@@ -55,13 +58,27 @@ def one_value(array: Any) -> Any:
     return first if first != 0 and bool((array == first).all()) else None  # 0 and -0 are equal and not the same
 
 
+def _one_value_there(array: Any) -> Any:
+    """The same of a constant on a GPU, of which one element comes back and no more."""
+    raw, memory = array.raw, array.memory
+    if raw.size == 0 or raw.size > _LARGEST_SEARCHED or raw.dtype.kind not in "fiub":
+        return None
+    first = memory.download(raw.reshape(-1)[:1])[0]
+    if raw.ndim == 0 or all(s == 0 or n == 1 for s, n in zip(raw.strides, raw.shape, strict=True)):
+        return first
+    return first if first != 0 and bool((raw == first).all()) else None
+
+
 def _merged(program: Program, same: dict[int, int]) -> dict[int, Any]:
     """Constants of the same bits are one."""
     seen: dict[Any, int] = {}
     kept: dict[int, Any] = {}
     for i, array in program.constants.items():
+        there = array.__class__ is DeviceArray
         small = array.size <= 1000
-        key = (array.shape, str(array.dtype), np.asarray(array).tobytes()) if small else (i,)
+        host = array.to_host() if there and small else array
+        place = array.memory if there else None
+        key = (array.shape, str(array.dtype), place, np.asarray(host).tobytes()) if small else (i,)
         first = seen.setdefault(key, i)
         if first is i:
             kept[i] = array
@@ -86,7 +103,7 @@ def _hashable(value: Any) -> Any:
 
 def _same_kind(program: Program, i: int, out: int) -> bool:
     a, b = program.values[i], program.values[out]
-    return a.shape == b.shape and a.dtype == b.dtype
+    return a.shape == b.shape and a.dtype == b.dtype and a.memory is b.memory
 
 
 def _direct(line: Line, made: dict[int, Line]) -> Line:

@@ -16,14 +16,19 @@ import numpy as np
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.op import Op
 from autodiff_lab.events import Place
+from autodiff_lab.kernels.cuda.array import DeviceArray
+
+MOST_SHOWN = 1000
+"""Elements of a constant on a GPU that are fetched to show some of them."""
 
 
 class Value(NamedTuple):
-    """What is known of a value before the program runs."""
+    """What is known of a value before the program runs; `memory` is that of a GPU, None on the CPU."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     name: str
+    memory: Any = None
 
     @property
     def kind(self) -> str:
@@ -97,6 +102,11 @@ class Program:
         return self.arguments + self.reads
 
     @cached_property
+    def memory(self) -> Any:
+        """The memory of the GPU where values of the program lie, None if all lie on the CPU."""
+        return next((value.memory for value in self.values.values() if value.memory is not None), None)
+
+    @cached_property
     def made_by(self) -> dict[int, Line]:
         """The line that makes each value."""
         return {i: line for line in self.lines for i in line.outs}
@@ -124,6 +134,10 @@ class Program:
 
 def shown(array: Any) -> str:
     """A constant in a few characters."""
+    if array.__class__ is DeviceArray:
+        if array.size > MOST_SHOWN:
+            return f"on {array.memory.name}"
+        array = array.to_host()
     if array.shape == ():
         return str(array)
     return np.array2string(array, threshold=4, edgeitems=1, precision=4, separator=", ").replace("\n", "")

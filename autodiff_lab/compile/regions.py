@@ -43,6 +43,8 @@ class Region:
         None where every input has the whole shape or is a single number.
     parted : bool
         Whether lines of it have moved to a later region; what stays is a loop even if it is one line.
+    memory : Memory or None
+        Of the GPU on which it runs.
     """
 
     shape: tuple[int, ...]
@@ -56,6 +58,7 @@ class Region:
     row_values: set[int] = field(default_factory=set)
     reads: set[int] = field(default_factory=set)
     parted: bool = False
+    memory: Any = None
 
     @property
     def size(self) -> int:
@@ -121,7 +124,16 @@ def fusible(line: Line, program: Program) -> bool:
         return False
     kinds = {program.values[i].dtype for i in line.ins} | {out.dtype}
     floats = kinds - {np.dtype(bool)}
+    if not _in_one_place(line, program):
+        return False
     return 0 not in out.shape and len(floats) <= 1 and floats <= set(_DTYPES)
+
+
+def _in_one_place(line: Line, program: Program) -> bool:
+    """Whether all that a line takes and gives lies in one memory; a GPU is handed single numbers of the CPU."""
+    values = program.values
+    place = values[line.outs[0]].memory
+    return all(values[i].memory is place or (values[i].memory is None and not values[i].shape) for i in line.ins)
 
 
 def find_regions(program: Program) -> tuple[list[Region], list[Line], dict[int, int]]:
@@ -169,10 +181,10 @@ class _Finder:
         out = self.program.values[line.outs[0]]
         kinds = (out.dtype, *(self.program.values[i].dtype for i in line.ins))
         dtype = next((d for d in kinds if d != np.dtype(bool)), None)  # truth values go with any
-        scalar = not out.shape
+        scalar, place = not out.shape, out.memory
         near = [self.home[i] for i in line.ins if i in self.inner]
-        mates = [r for r in near if r.shape == out.shape and dtype in (r.dtype, None)]
-        mates += [r for r in self.open[out.shape, dtype] if r not in mates and (scalar or self._share(r, line))]
+        mates = [r for r in near if r.shape == out.shape and dtype in (r.dtype, None) and r.memory is place]
+        mates += [r for r in self.open[out.shape, dtype, place] if r not in mates and (scalar or self._share(r, line))]
         for region in sorted(mates, key=lambda r: -r.stage):
             if (scalar or region.size < MOST_LINES) and self._ready(line, region) <= region.stage:
                 fit = self._fits(line, region)
@@ -180,11 +192,11 @@ class _Finder:
                     self._join(line, region, *fit)
                     return
         if dtype is not None:
-            region = Region(out.shape, dtype, self._ready(line, None))
+            region = Region(out.shape, dtype, self._ready(line, None), memory=place)
             fit = self._fits(line, region)
             if fit is not None:
                 self.regions.append(region)
-                self.open[out.shape, dtype].append(region)
+                self.open[out.shape, dtype, place].append(region)
                 self._join(line, region, *fit)
                 return
         self._alone(line)
@@ -235,7 +247,8 @@ class _Finder:
         region = self.home.get(line.ins[0]) if line.ins[0] in self.inner else None
         if found is None or region is None or region.size >= MOST_LINES or not region.shape:
             return False
-        if self.program.values[line.outs[0]].dtype != region.dtype:
+        made = self.program.values[line.outs[0]]
+        if made.dtype != region.dtype or made.memory is not region.memory:
             return False
         of_rows = line.ins[0] in region.row_values
         if of_rows and found != "single":

@@ -16,6 +16,7 @@ import optree
 from autodiff_lab.engine.convert import convert_to_tensor
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.kernels.cuda.array import DeviceArray
 
 _BY_VALUE = (int, float, complex, str, bytes, bool, type(None))
 
@@ -43,6 +44,8 @@ def quick_key(given: Iterable[Any], arrays: list[Any], key: list[Any]) -> bool:
             arrays.append(array)
             key.append(array.shape)
             key.append(array.dtype.char)
+            if array.__class__ is DeviceArray:
+                key.append(array.memory)
         elif kind is list or kind is tuple:
             key.append(kind)
             key.append(len(x))
@@ -82,7 +85,7 @@ def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
         if isinstance(leaf, Tensor):
             places.append(position)
             tensors.append(leaf)
-            keys.append((leaf._array.shape, leaf._array.dtype.char))
+            keys.append((leaf._array.shape, leaf._array.dtype.char, memory_of(leaf._array)))
         elif leaf.__class__ in _BY_VALUE:
             keys.append((leaf.__class__, repr(leaf)))
         else:
@@ -121,4 +124,10 @@ def copy_of(tensor: Tensor) -> Tensor:
     """The same value in an array of its own, so that a trace cannot take it for another's."""
     from autodiff_lab.engine.tensor import wrap
 
-    return wrap(np.array(tensor._array)[()])
+    array = tensor._array
+    return wrap(array.copy() if array.__class__ is DeviceArray else np.array(array)[()])
+
+
+def memory_of(array: Any) -> Any:
+    """The memory of the GPU that holds an array, None on the CPU."""
+    return array.memory if array.__class__ is DeviceArray else None

@@ -24,6 +24,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import cell_of
 from autodiff_lab.events import CAUSE, EVERYTHING, Place, TensorLeft, TensorMet, fresh_id, place_now
+from autodiff_lab.kernels.cuda.array import DeviceArray
 
 
 class Refusal(NamedTuple):
@@ -55,6 +56,7 @@ _array = Tensor.__dict__["_array"].__get__
 
 
 _LARGE_BYTES = 1 << 14
+_LONG = (np.ndarray, DeviceArray)
 
 
 def _forget(by_array: dict[int, int | None], key: int, gone: object) -> None:
@@ -218,8 +220,9 @@ class Trace:
         array = _array(tensor)
         if array.dtype.kind == "O":
             self.refuse("strings are not compiled")
-        self.values[tensor._id] = Value(array.shape, array.dtype, name)
-        if kept or array.__class__ is not np.ndarray or array.nbytes < _LARGE_BYTES:
+        memory = array.memory if array.__class__ is DeviceArray else None
+        self.values[tensor._id] = Value(array.shape, array.dtype, name, memory)
+        if kept or array.__class__ not in _LONG or array.nbytes < _LARGE_BYTES:
             self._arrays[tensor._id] = array
         else:  # another array may get its address once it is gone
             self._leaving.append(weakref.ref(array, partial(_forget, self._by_array, id(array))))
@@ -262,7 +265,7 @@ class Trace:
         return Program(
             tuple(self.arguments),
             tuple(self.hidden.values()),
-            {i: a if isinstance(a, np.generic) else np.asarray(a) for i, a in constants.items()},
+            {i: a if isinstance(a, (np.generic, DeviceArray)) else np.asarray(a) for i, a in constants.items()},
             tuple(self.lines),
             found,
             tuple(self.assigned.values()),

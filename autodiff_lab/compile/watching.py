@@ -22,7 +22,9 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import trace_now
 
-_STATIC = frozenset({"shape", "dtype", "ndim", "size", "nbytes", "itemsize"})
+_STATIC = frozenset({"shape", "dtype", "ndim", "size", "nbytes", "itemsize", "memory", "__class__"})
+_ASK_WHERE = frozenset({"on_gpu", "beside", "zeros_beside", "device_of"})
+"""Functions that ask of their first argument where it lies."""
 _ROOT = Path(__file__).parent.parent
 _TRUSTED = tuple(
     str(_ROOT / name)
@@ -79,9 +81,11 @@ def _harmless(code: types.CodeType, at: int) -> bool:
 
 def _takes_shape(code: types.CodeType, at: int) -> bool:
     instructions = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "EXTENDED_ARG", "NOP")]
-    for here, after in itertools.pairwise(instructions):
+    for n, (here, after) in enumerate(itertools.pairwise(instructions)):
         if here.offset == at:
             if here.argval == "_array":
+                if n >= 2 and instructions[n - 2].argval in _ASK_WHERE:  # `on_gpu(x._array)`: it is the first argument
+                    return True
                 return after.opname in ("LOAD_ATTR", "LOAD_METHOD") and after.argval in _STATIC
             return "hasattr" in code.co_names and "getattr" not in code.co_names  # a call that asks for the attribute
     return False
