@@ -6,12 +6,16 @@ engine itself works with NumPy dtypes; these objects are what users see.
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from autodiff_lab.errors import ConversionError
+
+_BFLOAT16_LIBRARY: Any = import_module("ml_dtypes") if find_spec("ml_dtypes") else None
+"""Every install brings it; on a machine where only NumPy and optree are to be had, all but bfloat16 works without."""
 
 
 class DType:
@@ -97,7 +101,7 @@ class DType:
     def _limits(self) -> Any:
         if self.is_integer:
             return np.iinfo(self.dtype)
-        return ml_dtypes.finfo(self.dtype)
+        return np.finfo(self.dtype) if _BFLOAT16_LIBRARY is None else _BFLOAT16_LIBRARY.finfo(self.dtype)
 
     def __eq__(self, other: object) -> bool:
         if other is self:
@@ -137,7 +141,7 @@ _NAMES = (
     "bool",
 )
 TABLE: dict[str, DType] = {name: DType(name, name) for name in _NAMES}
-TABLE["bfloat16"] = DType("bfloat16", ml_dtypes.bfloat16)
+TABLE["bfloat16"] = DType("bfloat16", [("bfloat16", "V2")] if _BFLOAT16_LIBRARY is None else _BFLOAT16_LIBRARY.bfloat16)
 TABLE["string"] = DType("string", object)  # bytes, see engine/strings.py
 _BY_NUMPY: dict[Any, DType] = {dtype.dtype: dtype for dtype in TABLE.values()}
 _ALIASES = {"double": "float64", "half": "float16", "float": "float32", "int": "int32"}

@@ -65,6 +65,21 @@ class Process:
         cpu, wall = self.answer(LONGEST_SAMPLE)["sample"]
         return cpu, wall
 
+    def ask(self, question: dict[str, Any], longest: float) -> dict[str, Any]:
+        """The answer to a JSON object.
+
+        Raises
+        ------
+        Gone
+            Where it ended, or says nothing for ``longest`` seconds.
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(question) + "\n")
+        except (BrokenPipeError, ValueError) as error:
+            raise Gone(self._last_words()) from error
+        return self.answer(longest)
+
     def end(self) -> None:
         """Stop it."""
         self._process.kill()

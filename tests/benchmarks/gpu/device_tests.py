@@ -1,0 +1,102 @@
+"""``python -m tests.benchmarks.gpu.device_tests``, or `make test-gpu`: the tests of kernels and devices, on a real GPU.
+
+They are those that run in the simulator everywhere else; here nothing is simulated.  pytest is all they need beside what
+runs the kernels: neither the project's plugins nor its conftest files are loaded.  The status is 0 if all pass, 1 if
+not, 3 without a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.gpu import machine, recorder
+from tests.benchmarks.gpu.__main__ import DEFAULT, merge
+from tests.benchmarks.process import without_folders
+from tests.tree import ROOT
+
+FOLDERS = ("tests/simulated", "tests/gpu")
+SHOWN = 40
+"""Failures that are printed and kept; the others are counted."""
+
+
+def folders() -> list[str]:
+    """Those that there are."""
+    return [folder for folder in FOLDERS if (ROOT / folder).is_dir()]
+
+
+def command(more: list[str]) -> list[str]:
+    """How pytest is called: without the options of pyproject.toml, which name plugins that may not be installed."""
+    options = ["-q", "--noconftest", "--import-mode=importlib", "--override-ini=addopts=", "-p", "no:cacheprovider"]
+    return [sys.executable, "-m", "pytest", *options, "-p", recorder.__name__, *(more or folders())]
+
+
+def run(more: list[str], seconds: float) -> dict[str, Any]:
+    """Run the tests for so long at most, and count what became of them."""
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder) / "record.jsonl"
+        record.touch()
+        environment = {**os.environ, recorder.VARIABLE: str(record), "AUTODIFF_LAB_KERNELS": "auto"}
+        try:
+            status = subprocess.run(command(more), cwd=ROOT, env=environment, timeout=seconds, check=False).returncode
+        except subprocess.TimeoutExpired:
+            status = None
+        lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+    failures = [{"test": line["test"], "why": without_folders(line["why"])} for line in lines if line["outcome"] == "failed"]
+    skipped = Counter(without_folders(line["why"]) for line in lines if line["outcome"] == "skipped")
+    return {
+        "passed": sum(line["outcome"] == "passed" for line in lines),
+        "failed": len(failures),
+        "skipped": dict(skipped.most_common()),
+        "failures": failures[:SHOWN],
+        "slowest": {line["test"]: line["seconds"] for line in sorted(lines, key=lambda one: -one["seconds"])[:5]},
+        "status": status,
+        "finished": status in {0, 1},
+        "seconds": time.perf_counter() - begin,
+    }
+
+
+def sentence(found: dict[str, Any]) -> str:
+    """What became of the tests."""
+    cut = "" if found["finished"] else (
+        "; the time was up before all had run" if found["status"] is None else f"; pytest ended with status {found['status']}"
+    )  # fmt: skip
+    skipped = sum(found["skipped"].values())
+    return f"{found['passed']} passed, {found['failed']} failed, {skipped} skipped in {found['seconds']:.0f} s{cut}"
+
+
+def main(given: list[str] | None = None) -> int:
+    """Do what the command line says, and return the status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gpu.device_tests", description=(__doc__ or "").strip())
+    parser.add_argument("--json", type=Path, default=DEFAULT, help=f"where the counts go ({DEFAULT})")
+    parser.add_argument("--seconds", type=float, default=270, help="after which the run is cut off (270)")
+    parser.add_argument("--dry-run", action="store_true", help="say what would run")
+    parser.add_argument("tests", nargs="*", help=f"files or folders, instead of {' '.join(FOLDERS)}")
+    args = parser.parse_args(given)
+    if args.dry_run:
+        print(" ".join(command(args.tests)[1:]))
+    why = machine.why_none()
+    if why:
+        print(f"Nothing is tested on a GPU: {why}")
+        return machine.NO_GPU
+    if args.dry_run:
+        return 0
+    found = run(args.tests, args.seconds)
+    merge(args.json, {"machine": machine.about(), "tests": found})
+    for failure in found["failures"]:
+        print(f"FAILED {failure['test']}: {failure['why']}")
+    print(sentence(found))
+    return int(found["status"] != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
