@@ -7,8 +7,9 @@ CuPy.  The report of ``python -m autodiff_lab.kernels.cuda`` holds each method t
 
 from __future__ import annotations
 
-from autodiff_lab.kernels.cuda import pooling, products, reductions, reductions_extreme
+from autodiff_lab.kernels.cuda import gathering, pooling, products, reductions, reductions_extreme
 from autodiff_lab.kernels.cuda import softmax as softmaxes
+from autodiff_lab.kernels.cuda import softmax_slopes
 from autodiff_lab.kernels.cuda import standardize as standardizing
 
 
@@ -18,7 +19,9 @@ class CudaKernels:
     matmul = staticmethod(products.matmul)
 
     softmax = staticmethod(softmaxes.softmax)
-    softmax_slope = staticmethod(softmaxes.softmax_slope)
+    softmax_slope = staticmethod(softmax_slopes.softmax_slope)
+    log_softmax = staticmethod(softmaxes.log_softmax)
+    log_softmax_slope = staticmethod(softmax_slopes.log_softmax_slope)
 
     max_pool = staticmethod(pooling.max_pool)
     max_pool_input = staticmethod(pooling.max_pool_input)
@@ -32,6 +35,9 @@ class CudaKernels:
     min = staticmethod(reductions.min_over)
     logsumexp = staticmethod(reductions.logsumexp_over)
     extreme_slope = staticmethod(reductions_extreme.extreme_slope)
+
+    gather = staticmethod(gathering.gather)
+    gather_nd = staticmethod(gathering.gather_nd)
 
     moments = staticmethod(standardizing.moments)
     standardize = staticmethod(standardizing.standardize)

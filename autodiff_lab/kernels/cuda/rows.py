@@ -1,16 +1,140 @@
-"""What kernels over rows share: sums and maxima that the threads of one block make together.
+"""What kernels over rows share: which threads work on a row, and the sums and maxima that they make together.
 
-A block's threads leave their parts in shared memory, and a tree adds them up in a fixed order: the same numbers in the
-same order at every run, so the same bits.  A tree of 256 parts takes 8 steps with a barrier each, some 0.3 microseconds
-that the reading of a row hides as soon as other blocks run beside it.
+A group of 2^bits threads takes a row: a few lanes of a warp where it is short, up to a block of 512 threads where it is
+long.  Neighbouring threads take neighbouring elements, and their parts of a sum meet by shuffles, a halving at a time:
+always in the same order, so always with the same bits.  What a thread reads it keeps in registers, so that a row is
+read once: 8 elements where many threads are to run beside each other, 44 of float32 where the row is long, which takes
+all 128 registers that a thread of such a block may have.
+
+`add_up` and `largest` are the same by a tree in shared memory, for blocks whose threads all work on one row.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.launching import THREADS, cuda, math
+from autodiff_lab.kernels.cuda.launching import DTYPES, MOST, SIMULATED, THREADS, Kernel, cuda, kernel, launch, math
+
+WARP = 32
+ALL = 0xFFFFFFFF
+"""The mask of a shuffle in which every lane takes part."""
+KEPT = {"float32": (2, 4), "float64": (2, 4)} if SIMULATED else {"float32": (8, 44), "float64": (8, 16)}
+"""Elements of a row that a thread keeps in registers, at most: in a kernel for short rows, and in one for long ones."""
+MOST_THREADS = 64 if SIMULATED else 512
+"""Threads of a block, at most: each may use 128 registers then."""
+MOST_STEP = 2047
+"""A mask for the number of threads of a row; by it the compiler knows that no index is negative."""
+LOWEST_DOUBLE, LOWEST_SINGLE = -1.7976931348623157e308, -3.4028234663852886e38
+
+
+class RowKernel:
+    """A kernel over rows in four forms: for float32 and float64, for short rows and for long ones.
+
+    Attributes
+    ----------
+    forms : dict of str to tuple of Kernel
+        By dtype: the one that keeps few elements a thread, and the one that keeps many.
+    """
+
+    def __init__(self, make: Callable[[int], Any], serves: tuple[str, ...], signatures: tuple[str, ...]) -> None:
+        self.forms: dict[str, list[Kernel]] = {dtype: [] for dtype in DTYPES}
+        for dtype, kept in [(d, k) for d in DTYPES for k in KEPT[d]]:
+            run = make(kept)
+            run.__name__ = f"{make.__name__}_{dtype}_{kept}"
+            types = [re.sub(r"\bT\b", dtype, s) for s in signatures]
+            self.forms[dtype].append(kernel(serves, *types, launch_bounds=MOST_THREADS)(run))
+
+    def launch(self, x: DeviceArray, rows: int, length: int, *arguments: Any) -> None:
+        """Run it on rows of the dtype of x; it is given the arguments, rows, length, and twice 2^bits threads a row."""
+        short, long = KEPT[x.dtype.name]
+        is_long = length > short * MOST_THREADS
+        lanes, kept = (WARP, long) if is_long else (1, short)
+        while lanes < MOST_THREADS and length > kept * lanes:
+            lanes *= 2
+        threads, bits = max(lanes, THREADS), lanes.bit_length() - 1
+        run = self.forms[x.dtype.name][is_long]
+        launch(run, -(-rows * lanes // threads), threads, *arguments, rows, length, bits, bits)
+
+
+def row_kernel(serves: tuple[str, ...], *signatures: str) -> Callable[[Callable[[int], Any]], RowKernel]:
+    """Declare a kernel over rows; what is decorated makes it for a number of elements that a thread keeps.
+
+    Its last four arguments are int32: rows, length and twice the logarithm of the threads a row; the compiler does not
+    know that they are the same, or it would hold the addresses that it read until it writes, two registers each.
+    """
+    return lambda make: RowKernel(make, serves, tuple([f"{s}, int32, int32, int32, int32" for s in signatures]))
+
+
+@cuda.jit(device=True)
+def place(rows: Any, length: Any, bits: Any) -> Any:
+    """The row of a thread, where its first element lies, and how many it takes, 2^bits apart.
+
+    Masks tell the compiler that no index is negative; it would look for those that count from the end.
+    """
+    lanes = (1 << bits) & MOST_STEP
+    lane = cuda.threadIdx.x & (lanes - 1) & 1023
+    row = cuda.blockIdx.x * (cuda.blockDim.x >> bits) + (cuda.threadIdx.x >> bits)
+    count = ((length - lane + lanes - 1) >> bits) if row < rows else 0
+    return row & MOST, ((row * length) & MOST) + lane, count
+
+
+@cuda.jit(device=True)
+def group_sum(value: Any, parts: Any, bits: Any) -> Any:
+    """The sum of what the threads of a group bring; every one of them gets it.
+
+    Parts are shared memory for 32 values; all threads of the block must come here.
+    """
+    step = min(1 << bits, WARP) >> 1
+    while step > 0:
+        value += cuda.shfl_xor_sync(ALL, value, step)
+        step >>= 1
+    if bits > 5:
+        lane, step = cuda.threadIdx.x, 1 << (bits - 5)
+        parts[lane >> 5] = value
+        cuda.syncthreads()
+        value = parts[lane & (step - 1)]
+        cuda.syncthreads()  # or a quick warp would overwrite parts while a slow one reads them
+        step >>= 1
+        while step > 0:
+            value += cuda.shfl_xor_sync(ALL, value, step)
+            step >>= 1
+    return value
+
+
+@cuda.jit(device=True)
+def group_largest(value: Any, parts: Any, bits: Any) -> Any:
+    """The largest of what the threads of a group bring, none of it nan; otherwise as `group_sum`."""
+    step = min(1 << bits, WARP) >> 1
+    while step > 0:
+        value = larger(value, cuda.shfl_xor_sync(ALL, value, step))
+        step >>= 1
+    if bits > 5:
+        lane, step = cuda.threadIdx.x, 1 << (bits - 5)
+        parts[lane >> 5] = value
+        cuda.syncthreads()
+        value = parts[lane & (step - 1)]
+        cuda.syncthreads()
+        step >>= 1
+        while step > 0:
+            value = larger(value, cuda.shfl_xor_sync(ALL, value, step))
+            step >>= 1
+    return value
+
+
+@cuda.jit(device=True)
+def larger(x: Any, y: Any) -> Any:
+    """The larger of two numbers; x where y is nan."""
+    return max(x, y)
+
+
+@cuda.jit(device=True)
+def lowest(like: Any) -> Any:
+    """The lowest finite number of an array's dtype: a first guess at a maximum, from which exp(-inf - guess) is 0."""
+    low = like.dtype.type(LOWEST_DOUBLE)
+    return like.dtype.type(LOWEST_SINGLE) if math.isinf(low) else low
 
 
 @cuda.jit(device=True)

@@ -1,8 +1,14 @@
-"""Softmax along an axis and its slope: a block for each row.
+"""Softmax and its logarithm along an axis: a group of threads for each row, which is read once.
 
-Traffic: a row is read three times (largest, sum, result) and written once.  Up to about 100 kB a row of the block stays
-in the second-level cache, so that memory sees one read and one write: 8 bytes an element.  Occupancy: 256 threads and
-1 kB of shared memory a block, at most 32 registers a thread: 8 blocks fill a multiprocessor.
+Traffic: 4 bytes read and 4 written for each float32.  A thread keeps its elements of a row in registers (`rows.KEPT`),
+so that memory sees each once: rows of up to 22,528 float32 or 8,192 float64.  What a longer row has beyond is read
+twice, the second time from the second-level cache: first by an online softmax, which finds the largest element and the
+sum of exponentials in one pass, the sum scaled down whenever a larger element comes (Milakov and Gimelshein, *Online
+normalizer calculation for softmax*, 2018).
+
+Occupancy: short rows take 64 registers, so that 1024 threads share a multiprocessor; long ones 128 registers and 512
+threads, one block, whose threads ask for all they keep before they need the first of it: 90 kB on the way at a time.
+What limits is memory.  One division a row, one exponential an element.
 """
 
 from __future__ import annotations
@@ -10,73 +16,170 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.launching import THREADS, check_size, cuda, empty, kernel, launch, math
-from autodiff_lab.kernels.cuda.rows import add_up, as_rows, from_rows, largest
+from autodiff_lab.kernels.cuda.launching import check_size, cuda, empty, math
+from autodiff_lab.kernels.cuda.rows import (
+    MOST_STEP,
+    WARP,
+    RowKernel,
+    as_rows,
+    from_rows,
+    group_largest,
+    group_sum,
+    larger,
+    lowest,
+    place,
+    row_kernel,
+)
+
+AHEAD = 4
+"""Elements that a thread asks for at a time where it does not keep them."""
+FEW_ROWS, LONG_ROW = 16, 2**18
+"""So few rows of such length are left to CuPy: a block a row would leave most of the GPU idle."""
+inf = math.inf
 
 
-@kernel(("softmax",), "T[::1], T[::1], int32")
-def softmax_rows(x: Any, y: Any, length: Any) -> None:
-    """Row blockIdx.x of x becomes e^(x - max) over its sum in y."""
-    parts = cuda.shared.array(THREADS, x.dtype)
-    lane = cuda.threadIdx.x
-    first = cuda.blockIdx.x * length
-    best = x[first]
-    i = lane
-    while i < length:
-        if x[first + i] > best or math.isnan(x[first + i]):
-            best = x[first + i]
-        i += THREADS
-    parts[lane] = best
-    best = largest(parts, lane)
+@cuda.jit(device=True)
+def take(x: Any, held: Any, i: Any, count: Any, step: Any) -> Any:
+    """Keep elements from i on, -inf beyond the row; give the largest, or the lowest number if there is none."""
+    for k in range(held.size):
+        held[k] = x[i] if k < count else -x.dtype.type(inf)
+        i += step
+    top = lowest(x)
+    for k in range(held.size):
+        top = larger(top, held[k])
+    return top
+
+
+@cuda.jit(device=True)
+def online(x: Any, i: Any, count: Any, step: Any, top: Any) -> Any:
+    """The largest of `top` and of the elements from i on, and the sum of e^(x - largest) over these."""
+    few = cuda.local.array(AHEAD, x.dtype)
     total = x.dtype.type(0)
-    i = lane
-    while i < length:
-        total += math.exp(x[first + i] - best)
-        i += THREADS
-    parts[lane] = total
-    total = add_up(parts, lane)
-    i = lane
-    while i < length:
-        y[first + i] = math.exp(x[first + i] - best) / total
-        i += THREADS
+    while count > 0:
+        best = top
+        for k in range(AHEAD):
+            few[k] = x[i] if k < count else -x.dtype.type(inf)
+            i += step
+        for k in range(AHEAD):
+            best = larger(best, few[k])
+        if best > top:
+            total *= math.exp(top - best)
+            top = best
+        for k in range(AHEAD):
+            total += math.exp(few[k] - top)
+        count -= AHEAD
+    return top, total
 
 
-@kernel(("softmax_slope",), "T[::1], T[::1], T[::1], int32")
-def softmax_slope_rows(g: Any, y: Any, made: Any, length: Any) -> None:
-    """Row blockIdx.x of made becomes (g - Σ g·y)·y."""
-    parts = cuda.shared.array(THREADS, g.dtype)
-    lane = cuda.threadIdx.x
-    first = cuda.blockIdx.x * length
-    total = g.dtype.type(0)
-    i = lane
-    while i < length:
-        total += g[first + i] * y[first + i]
-        i += THREADS
-    parts[lane] = total
-    total = add_up(parts, lane)
-    i = lane
-    while i < length:
-        made[first + i] = (g[first + i] - total) * y[first + i]
-        i += THREADS
+@cuda.jit(device=True)
+def exponentials(held: Any, best: Any, total: Any) -> Any:
+    """Put e^(x - best) in the place of each element kept; give their sum and `total`."""
+    for k in range(held.size):
+        held[k] = math.exp(held[k] - best)
+        total += held[k]
+    return total
+
+
+@cuda.jit(device=True)
+def normalizer(x: Any, held: Any, first: Any, count: Any, step: Any, parts: Any, bits: Any) -> Any:
+    """Keep e^(x - largest) of a row; give the largest element and the sum of the exponentials."""
+    top = take(x, held, first, count, step)
+    top, total = online(x, first + held.size * step, count - held.size, step, top)
+    best = group_largest(top, parts, bits)
+    return best, group_sum(exponentials(held, best, total * math.exp(top - best)), parts, bits)
+
+
+@cuda.jit(device=True)
+def shares(x: Any, held: Any, y: Any, i: Any, count: Any, step: Any, best: Any, scale: Any) -> None:
+    """Write scale·e^(x - best), from the exponentials kept, and beyond them from x read again."""
+    few = cuda.local.array(AHEAD, x.dtype)
+    for k in range(held.size):
+        if k < count:
+            y[i] = held[k] * scale
+        i += step
+    count -= held.size
+    while count > 0:
+        for k in range(AHEAD):
+            few[k] = x[i + k * step] if k < count else best
+        for k in range(AHEAD):
+            if k < count:
+                y[i] = math.exp(few[k] - best) * scale
+            i += step
+        count -= AHEAD
+
+
+@row_kernel(("softmax",), "T[::1], T[::1]")
+def softmax_rows(kept: int) -> Any:
+    """Rows of y become e^(x - largest) over their sum."""
+
+    def run(x: Any, y: Any, rows: Any, length: Any, bits: Any, again: Any) -> None:
+        parts = cuda.shared.array(WARP, x.dtype)
+        held = cuda.local.array(kept, x.dtype)
+        step = (1 << bits) & MOST_STEP
+        _, first, count = place(rows, length, bits)
+        best, total = normalizer(x, held, first, count, step, parts, bits)
+        shares(x, held, y, first, count, (1 << again) & MOST_STEP, best, x.dtype.type(1) / total)
+
+    return run
+
+
+@row_kernel(("log_softmax",), "T[::1], T[::1]")
+def log_softmax_rows(kept: int) -> Any:
+    """Rows of y become x - largest less the logarithm of the sum of e^(x - largest)."""
+
+    def run(x: Any, y: Any, rows: Any, length: Any, bits: Any, again: Any) -> None:
+        parts = cuda.shared.array(WARP, x.dtype)
+        held = cuda.local.array(kept, x.dtype)
+        step = (1 << bits) & MOST_STEP
+        _, i, count = place(rows, length, bits)
+        top = take(x, held, i, count, step)
+        top, total = online(x, i + kept * step, count - kept, step, top)
+        best = group_largest(top, parts, bits)
+        total *= math.exp(top - best)
+        for k in range(kept):
+            total += math.exp(held[k] - best)
+        less = math.log(group_sum(total, parts, bits))
+        step = (1 << again) & MOST_STEP
+        for k in range(kept):
+            if k < count:
+                y[i] = held[k] - best - less
+            i += step
+        while count > kept:
+            y[i] = x[i] - best - less
+            i += step
+            count -= 1
+
+    return run
+
+
+def _rows_of(op: str, array: DeviceArray, axis: int, like: DeviceArray | None = None) -> Any:
+    """The elements with the axis last, the number of rows and their length; None for what is not done here."""
+    if array.dtype.char not in "fd" or (like is not None and (like.dtype, like.shape) != (array.dtype, array.shape)):
+        return None
+    check_size(op, array.shape)
+    length = array.shape[axis]
+    if not length or (length > LONG_ROW and array.size < FEW_ROWS * length):
+        return None
+    return as_rows(array, axis)
+
+
+def along(op: str, kernel: RowKernel, x: DeviceArray, axis: int, y: DeviceArray | None = None) -> Any:
+    """Run a kernel over the rows along an axis of one array or two."""
+    seen = _rows_of(op, x, axis, y)
+    if seen is None:
+        return NotImplemented
+    flat, rows, length = seen
+    made = empty(x, flat.shape)
+    others = () if y is None else (as_rows(y, axis)[0],)
+    kernel.launch(x, rows, length, flat, *others, made)
+    return from_rows(made, x.shape, axis)
 
 
 def softmax(x: DeviceArray, axis: int) -> Any:
     """e^x over its sum, as `reference.softmax.softmax`."""
-    if x.dtype.char not in "fd":
-        return NotImplemented
-    check_size("softmax", x.shape)
-    flat, rows, length = as_rows(x, axis)
-    made = empty(x, flat.shape)
-    launch(softmax_rows, rows, THREADS, flat, made, length)
-    return from_rows(made, x.shape, axis)
+    return along("softmax", softmax_rows, x, axis)
 
 
-def softmax_slope(g: DeviceArray, y: DeviceArray, axis: int) -> Any:
-    """(g - Σ g·y)·y, as `reference.softmax.softmax_slope`."""
-    if g.dtype.char not in "fd" or g.shape != y.shape:
-        return NotImplemented
-    check_size("softmax_slope", g.shape)
-    flat, rows, length = as_rows(g, axis)
-    made = empty(g, flat.shape)
-    launch(softmax_slope_rows, rows, THREADS, flat, as_rows(y, axis)[0], made, length)
-    return from_rows(made, g.shape, axis)
+def log_softmax(x: DeviceArray, axis: int) -> Any:
+    """X less ln Σ e^x, as `reference.softmax.log_softmax`."""
+    return along("log_softmax", log_softmax_rows, x, axis)
