@@ -39,6 +39,13 @@ def axpy(a, x, y):
     {}y[i] += a * x[i]
 lessons.check_kernel(axpy)"""
 
+_LEAVING = """
+def leaving(x, total):
+    if cuda.threadIdx.x > 3:
+        return
+    cuda.syncthreads()
+lessons.check_sum(leaving)"""
+
 WRONG: list[tuple[str, str, str]] = [
     ("example-full", "lessons.check_element(lambda block, size, thread: thread)", "OWN_BLOCK"),
     ("example-full", "lessons.check_element(lambda block, size, thread: thread * size + block)", "OTHER"),
@@ -57,5 +64,6 @@ WRONG: list[tuple[str, str, str]] = [
     ("exercise-axpy", "lessons.check_kernel(...)", "BLANK"),
     ("exercise-barrier", "lessons.check_sum(hasty)", "NO_BARRIER"),
     ("exercise-barrier", "lessons.check_sum(lambda x, total: None)", "OTHER"),
+    ("exercise-barrier", _LEAVING, "SOME_RETURN"),
     ("transfer-answer", "lessons.check_overtakes(lambda hire, each, train: 0)", "GPU_ALWAYS_WINS"),
 ]
