@@ -102,6 +102,11 @@ def check_positions(positions: Any, length: int, what: str) -> None:
         raise InvalidArgumentError(f"{what} [0, {length})")
 
 
+def told(x: Any) -> str:
+    """The values of an array for a message; of one on a GPU only where it is, as nobody waits for it."""
+    return f"shape {x.shape} on {x.memory.name}" if x.__class__ is DeviceArray else f"{x.tolist()}"
+
+
 def require(holds: Any, error: Callable[[], Exception]) -> None:
     """Raise an error unless something holds of an array's values.
 
@@ -115,6 +120,7 @@ def require(holds: Any, error: Callable[[], Exception]) -> None:
         Makes the error.
     """
     if holds.__class__ is DeviceArray:
-        promise(holds, error)
+        made = error()  # now: what makes it may hold arrays, which would stay in memory until somebody asks
+        promise(holds, lambda: made)
     elif not holds:
         raise error()

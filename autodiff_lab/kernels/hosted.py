@@ -15,7 +15,8 @@ from autodiff_lab.kernels.cuda.traffic import inside
 
 _LAPACK = "LAPACK has it, the libraries of a GPU have not"
 _SPECIAL = "CuPy has no such function"
-HOSTED = {
+STAYS = {
+    "as_string": "text lives on the CPU",
     "bessel_iv": _SPECIAL,
     "bessel_ive": _SPECIAL,
     "bessel_jv": _SPECIAL,
@@ -24,6 +25,7 @@ HOSTED = {
     "expm": "SciPy scales and squares each matrix by its own norm",
     "fresnel_cos": _SPECIAL,
     "fresnel_sin": _SPECIAL,
+    "igamma_slope": "how many terms its series needs hangs on the largest value, which is read",
     "isotonic_blocks": "blocks are joined one after the other, by what the last joining gave",
     "logm": _LAPACK,
     "lu": "the order of rows is worked out one exchange after the other",
@@ -31,12 +33,7 @@ HOSTED = {
     "sqrtm": _LAPACK,
     "sylvester": _LAPACK,
 }
-"""By op."""
-READS = {
-    "as_string": "text lives on the CPU",
-    "igamma_slope": "the number of terms of its series hangs on the largest value",
-}
-"""Ops that copy a number or an array to the CPU for another reason, and give back what belongs there, by op."""
+"""By op, why it runs on the CPU, or reads a number there."""
 LIVES_ON_CPU = {
     "regex_full_match": "text lives on the CPU",
     "shape": "the lengths of axes are known to Python",
@@ -46,17 +43,22 @@ LIVES_ON_CPU = {
 """Ops whose results are numbers, and on the CPU, as nothing of a GPU went into them."""
 
 
+def reason(name: str) -> str:
+    """What is told of a copy that an op of the list makes."""
+    return f"{name}: {STAYS[name]}"
+
+
 def hosted(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Give a kernel that runs on the CPU: arrays of a GPU are copied there, and its results back.
 
     Parameters
     ----------
     name : str
-        Of the op; `HOSTED` must have it.
+        Of the op; `STAYS` must have it.
     kernel : callable
         NumPy arrays in, array or tuple of arrays out.
     """
-    why = f"{name} runs on the CPU: {HOSTED[name]}"
+    why = reason(name)
 
     @functools.wraps(kernel)
     def run(*arrays: Any, **params: Any) -> Any:

@@ -18,6 +18,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.strings import STRING
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.ops.docs import doc
 
 _NONE = "none: gradients stop at strings"
@@ -62,7 +63,8 @@ def _as_string(x: Any, pattern: str) -> Any:
 
 
 write = general(
-    "as_string", _as_string, None, symbol="text", latex=r"\operatorname{{text}}({0})", sentence="writes {0} as text",
+    "as_string", hosted("as_string", _as_string), None, symbol="text", latex=r"\operatorname{{text}}({0})",
+    sentence="writes {0} as text",
     registered="AsString", doc="The kernel-level writing of numbers; `lab.strings.as_string` is the public function.")
 
 

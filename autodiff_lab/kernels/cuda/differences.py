@@ -42,13 +42,15 @@ def remainder(memory: Any) -> Callable[..., Any]:
 
 def floor_divide(memory: Any) -> Callable[..., Any]:
     """CuPy rounds x / y down, which has been rounded once already: 1 // 0.1 is 9, and 1 / 0.1 is 10."""
-    m, rest_of = memory.module, remainder(memory)
+    m = memory.module
 
     def run(x: Any, y: Any, out: Any = None) -> Any:
         dtype = np.result_type(x, y)
         if dtype.kind != "f":
             return m.floor_divide(x, y) if out is None else m.floor_divide(x, y, out=out)
-        near = (x - rest_of(x, y)) / y
+        rest = m.fmod(x, y)
+        near = (x - rest) / y
+        near = m.where((rest != 0) & ((rest < 0) != (y < 0)), near - 1, near)
         whole = m.floor(near)
         whole = m.where(near - whole > 0.5, whole + 1, whole)
         whole = m.where(near == 0, m.copysign(dtype.type(0), x / y), whole)

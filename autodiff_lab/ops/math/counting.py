@@ -11,7 +11,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.arrays import arange, beside, full, ranked, require
+from autodiff_lab.kernels.arrays import arange, beside, full, ranked, require, told
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import scatter_nd
 from autodiff_lab.ops.array.shaping import reshape
@@ -25,7 +25,7 @@ from autodiff_lab.ops.math.segments import sum_segments
 def _inverted(x: Any) -> Any:
     order = np.argsort(ranked(x))
     require(x.ndim == 1 and np.all(x[order] == arange(len(x), x)), lambda: InvalidArgumentError(
-        f"invert_permutation: {x} is no order of the numbers from 0 up to their count"))
+        f"invert_permutation: {told(ranked(x))} is no order of the numbers from 0 up to their count"))
     return order.astype(x.dtype)
 
 

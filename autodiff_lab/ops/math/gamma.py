@@ -11,7 +11,8 @@ from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
-from autodiff_lab.kernels.arrays import arange, ranked
+from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
+from autodiff_lab.kernels.hosted import reason
 from autodiff_lab.ops.docs import doc, of_one, of_two
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.math.scipy_kernels import special
@@ -84,7 +85,8 @@ def _igamma_slope(a: Any, x: Any, order: int) -> Any:
     x = np.minimum(x, _LARGEST)
     half = _TERMS * np.sqrt(np.maximum(np.nan_to_num(x), 0)) + 40
     first = np.floor(np.maximum(x - a - half, 0))
-    count = int(np.max(2 * half)) + 1 if half.size else 1
+    most = np.max(2 * half) if half.size else 0
+    count = int(most.to_host(reason("igamma_slope")) if on_gpu(most) else most) + 1
     z = a + first + arange(count, x).reshape((count,) + (1,) * len(shape)) + 1
     ln_x = np.log(np.where(x > 0, x, 1))
     term = np.exp((z - 1) * ln_x - x - special("gammaln")(z))

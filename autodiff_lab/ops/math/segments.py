@@ -15,7 +15,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.arrays import arange, beside, full, ranked, require
+from autodiff_lab.kernels.arrays import arange, beside, full, ranked, require, told
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import scatter as reference
 from autodiff_lab.ops.array.gathering import gather_axis
@@ -77,7 +77,7 @@ def _sorted(data: Any, segment_ids: Any, what: str) -> Parts:
         raise ShapeMismatch(f"{what}: segment_ids must be a vector, got shape {ids.shape}. "
                             f"Try lab.math.unsorted_{what}.")
     require(not ids.size or ((ids[0] >= 0) & np.all(np.diff(ids) >= 0)), lambda: InvalidArgumentError(
-        f"{what}: segment_ids must not fall nor be negative, got {ids.tolist()}. Try lab.math.unsorted_{what}."))
+        f"{what}: segment_ids must not fall nor be negative, got {told(ids)}. Try lab.math.unsorted_{what}."))
     return x, ids, int(ids[-1]) + 1 if ids.size else 0
 
 
@@ -85,7 +85,7 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Part
     x, ids = _numbers(data, segment_ids, what)
     count = int(convert(num_segments)._array)
     require(not ids.size or ids.max() < count, lambda: InvalidArgumentError(
-        f"{what}: segment {int(ids.max())} is not below num_segments, {count}."))
+        f"{what}: a segment is not below num_segments, {count}; got {told(ids)}."))
     if ids.ndim != 1:
         x = reshape(x, (ids.size, *x._array.shape[ids.ndim:]))
         ids = ids.ravel()
