@@ -1,0 +1,256 @@
+"""Depthwise convolution and its two gradients, on a GPU: each channel by itself.
+
+The convolution and its gradient by the input are one kernel, as in `convolution_axes`.  A thread makes 8 neighbours on
+the last axis, or 8 of one phase, of one channel: a weight is read once for 8 products, and places are divided out once.
+Neighbouring threads have neighbouring channels.
+
+The gradient by the filter shares out the pixels as `convolution_shares` says.  A thread has a channel and every 8th
+pixel of its share, and keeps 3 by 3 sums: a number of g is read once for 9 taps.
+
+Traffic: with a window of 9 taps the source is read 9 times, 8 of them from the first or second-level cache; memory sees
+one read and one write, 8 bytes an element.  Occupancy: 256 threads, 40 to 70 registers a thread, 4 to 6 blocks a
+multiprocessor.  Not measured: about 55 instructions stand for 8 bytes in the first kernel, 90 in the second, where some
+55 would keep pace with the memory of an H200; so they should come to about 0.9 and 0.6 of its bandwidth.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.convolution_axes import (
+    ALL_MET,
+    AXES,
+    BEGIN,
+    COUNT,
+    FAR,
+    FIRST,
+    MET,
+    MOST_PHASES,
+    NUMBERS,
+    OWN,
+    STEP,
+    TAPS,
+    Geometry,
+    backward,
+    forward,
+    int32,
+    met,
+)
+from autodiff_lab.kernels.cuda.convolution_shares import ACROSS, ACROSS_BITS, LANES, shared
+from autodiff_lab.kernels.cuda.launching import MOST, THREADS, blocks_for, check_size, cuda, empty, flat, kernel, launch
+from autodiff_lab.kernels.reference.convolution import Padding, Sizes
+
+STRIP = 8
+"""Elements of the result that a thread makes."""
+SIDE = 3
+"""Taps that a thread sums up along the last axis, and rows of taps on the others."""
+SUMS = SIDE * SIDE
+ALL_SUMS = SUMS * THREADS
+LEAST = 16 if THREADS == 32 else 512
+"""Pixels of a share, at least."""
+
+
+@kernel(("depthwise", "depthwise_input"), f"T[::1], T[::1], T[::1], int32, int32, {NUMBERS}")
+def depthwise_strips(x: Any, w: Any, made: Any, each: Any, alike: Any, sizes: Any, depth: Any, height: Any,
+                     width: Any) -> None:  # fmt: skip
+    """A strip of the result: channel c takes filters c·each to c·each + each - 1; filter f reads channel f // alike."""
+    plan = cuda.shared.array(ALL_MET, int32)
+    sums = cuda.local.array(STRIP, x.dtype)
+    met(plan, int32(cuda.blockIdx.z), depth, height, width)
+    images, read, written = sizes
+    strips = int32(int32(plan[2 * MET + COUNT] + STRIP - 1) // STRIP)
+    rest = int32(cuda.blockIdx.x * THREADS + cuda.threadIdx.x)
+    channel = int32(rest % written)
+    rest = int32(rest // written)
+    first = int32(int32(rest % strips) * STRIP)
+    rest = int32(rest // strips)
+    y_at = int32(rest % plan[MET + COUNT])
+    rest = int32(rest // plan[MET + COUNT])
+    z_at = int32(rest % plan[COUNT])
+    image = int32(rest // plan[COUNT])
+    if image >= images:
+        return
+    for e in range(STRIP):
+        sums[e] = x.dtype.type(0)
+    for f in range(int32(channel * each), int32((channel + 1) * each)):
+        from_x = int32(f // alike)
+        for i in range(plan[TAPS]):
+            z = int32(z_at * depth[3] + plan[BEGIN] + i * plan[STEP])
+            if z < 0 or z >= depth[0]:
+                continue
+            for j in range(plan[MET + TAPS]):
+                y = int32(y_at * height[3] + plan[MET + BEGIN] + j * plan[MET + STEP])
+                if y < 0 or y >= height[0]:
+                    continue
+                line = int32(((image * depth[0] + z) * height[0] + y) * width[0] * read + from_x)
+                row = (plan[FIRST] + i * depth[7]) * height[1] + plan[MET + FIRST] + j * height[7]
+                for k in range(plan[2 * MET + TAPS]):
+                    tap = row * width[1] + plan[2 * MET + FIRST] + k * width[7]
+                    weight = w[int32(tap * written * each + f)]
+                    at = int32(first * width[3] + plan[2 * MET + BEGIN] + k * plan[2 * MET + STEP])
+                    for e in range(STRIP):
+                        x_at = int32(at + e * width[3])
+                        inside = (x_at >= 0) & (x_at < width[0])
+                        sums[e] += (x[int32(line + x_at * read)] if inside else x.dtype.type(0)) * weight
+    target = image * depth[2] + plan[OWN] + z_at * depth[4]
+    target = int32((target * height[2] + plan[MET + OWN] + y_at * height[4]) * width[2] + plan[2 * MET + OWN])
+    for e in range(STRIP):
+        if first + e < plan[2 * MET + COUNT]:
+            made[int32((target + (first + e) * width[4]) * written + channel)] = sums[e]
+
+
+@kernel(("depthwise_filter",), f"T[::1], T[::1], T[::1], int32, int32, {NUMBERS}")
+def depthwise_shares(x: Any, g: Any, made: Any, alike: Any, share: Any, sizes: Any, depth: Any, height: Any,
+                     width: Any) -> None:  # fmt: skip
+    """For 32 channels of g, 3 by 3 taps and a share of the pixels: the products of g and what the taps meet, summed."""
+    kept = cuda.shared.array(ALL_SUMS, x.dtype)
+    sums = cuda.local.array(SUMS, x.dtype)
+    ahead = cuda.local.array(SIDE, int32)
+    from_z = cuda.local.array(SIDE, int32)
+    from_y = cuda.local.array(SIDE, int32)
+    images, read, written = sizes
+    me = int32(cuda.threadIdx.x)
+    groups = int32(int32(written + ACROSS - 1) // ACROSS)
+    sides = int32(int32(width[1] + SIDE - 1) // SIDE)
+    rest = int32(cuda.blockIdx.x)
+    first_channel = int32(rest % groups * ACROSS)
+    rest = int32(rest // groups)
+    first_k = int32(rest % sides * SIDE)
+    first_row = int32(rest // sides * SIDE)
+    channel = int32(first_channel + (me & ACROSS - 1))
+    for s in range(SUMS):
+        sums[s] = x.dtype.type(0)
+    for r in range(SIDE):
+        row = int32(first_row + r)
+        i, j = int32(row // height[1]), int32(row % height[1])
+        from_z[r] = depth[5] + i * depth[6] if i < depth[1] else FAR
+        from_y[r] = height[5] + j * height[6]
+        ahead[r] = (from_z[r] * height[0] + from_y[r]) * width[0] * read if i < depth[1] else 0
+
+    # Every 8th pixel of the share, counted on from one to the next.
+    pixel = int32(cuda.blockIdx.y * share + (me >> ACROSS_BITS))
+    end = int32(min(share, int32(images * depth[2] * height[2] * width[2] - cuda.blockIdx.y * share)))
+    end = int32(cuda.blockIdx.y * share + end)
+    x_at = int32(pixel % width[2])
+    rest = int32(pixel // width[2])
+    y_at = int32(rest % height[2])
+    rest = int32(rest // height[2])
+    z_at = int32(rest % depth[2])
+    image = int32(rest // depth[2])
+    if channel < written:
+        while pixel < end:
+            slope = g[int32(pixel * written + channel)]
+            z, y = int32(z_at * depth[3]), int32(y_at * height[3])
+            from_x = int32(x_at * width[3] + width[5] + first_k * width[6])
+            line = int32((((image * depth[0] + z) * height[0] + y) * width[0] + from_x) * read + channel // alike)
+            for r in range(SIDE):
+                i, j = int32(z + from_z[r]), int32(y + from_y[r])
+                inside = (i >= 0) & (i < depth[0]) & (j >= 0) & (j < height[0])
+                for s in range(SIDE):
+                    k = int32(from_x + s * width[6])
+                    there = inside & (k >= 0) & (k < width[0])
+                    value = x[int32(line + ahead[r] + s * width[6] * read)] if there else x.dtype.type(0)
+                    sums[r * SIDE + s] += value * slope
+            pixel = int32(pixel + LANES)
+            x_at = int32(x_at + LANES)
+            while x_at >= width[2]:
+                x_at = int32(x_at - width[2])
+                y_at = int32(y_at + 1)
+                if y_at == height[2]:
+                    y_at = int32(0)
+                    z_at = int32(z_at + 1)
+                    if z_at == depth[2]:
+                        z_at = int32(0)
+                        image = int32(image + 1)
+
+    # The sums of the block's lanes, added in order.
+    for s in range(SUMS):
+        kept[s * THREADS + me] = sums[s]
+    cuda.syncthreads()
+    for number in range(me, SUMS * ACROSS, THREADS):
+        s, column = number >> ACROSS_BITS, number & ACROSS - 1
+        row, k = first_row + s // SIDE, first_k + s % SIDE
+        if row < depth[1] * height[1] and k < width[1] and first_channel + column < written:
+            total = x.dtype.type(0)
+            for lane in range(LANES):
+                total += kept[s * THREADS + lane * ACROSS + column]
+            tap = (cuda.blockIdx.y * depth[1] * height[1] + row) * width[1] + k
+            made[tap * written + first_channel + column] = total
+
+
+def _taken(a: DeviceArray, b: DeviceArray, geometry: Geometry) -> bool:
+    """Whether kernels take these arrays: they count in 32 bits up to the end of the last strip or block."""
+    return (
+        a.dtype == b.dtype
+        and a.dtype.char in "fd"
+        and a.ndim <= AXES + 2
+        and geometry.phases <= MOST_PHASES
+        and geometry.pixels * geometry.written < MOST // 2
+    )
+
+
+def _strips(source: DeviceArray, w: DeviceArray, shape: Sizes, geometry: Geometry, each: int, alike: int) -> DeviceArray:
+    made = empty(source, shape)
+    if not made.size:
+        return made
+    if not source.size or not w.size:
+        return source.memory.zeros(shape, source.dtype)
+    longest = -(-geometry.axes[2].result // geometry.axes[2].phases)
+    strips = geometry.pixels // longest * -(-longest // STRIP) * geometry.written
+    launch(
+        depthwise_strips, (blocks_for(strips), 1, geometry.phases), THREADS, flat(source), flat(w), flat(made),
+        int32(each), int32(alike), *geometry.arguments(),
+    )  # fmt: skip
+    return made
+
+
+def depthwise(x: DeviceArray, w: DeviceArray, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
+    """X (n, *spatial, c) with w (*window, c, m) -> (n, *out, c·m), as `reference.depthwise.depthwise`."""
+    channels, multiple = w.shape[-2:]
+    geometry = forward(
+        x.shape[0], channels, channels * multiple, x.shape[1:-1], w.shape[:-2], strides, padding, dilations
+    )
+    if not _taken(x, w, geometry):
+        return NotImplemented
+    shape = (x.shape[0], *[axis.result for axis in geometry.axes][-len(strides) :], channels * multiple)
+    check_size("depthwise", x.shape, w.shape, shape)
+    return _strips(x, w, shape, geometry, 1, multiple)
+
+
+def depthwise_input(
+    g: DeviceArray, w: DeviceArray, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes
+) -> Any:
+    """The gradient by x, of the given shape, as `reference.depthwise.depthwise_input`."""
+    geometry = backward(
+        shape[0], g.shape[-1], shape[-1], shape[1:-1], g.shape[1:-1], w.shape[:-2], strides, padding, dilations
+    )
+    if not _taken(g, w, geometry):
+        return NotImplemented
+    check_size("depthwise_input", g.shape, w.shape, shape)
+    return _strips(g, w, tuple(shape), geometry, w.shape[-1], 1)
+
+
+def depthwise_filter(
+    x: DeviceArray, g: DeviceArray, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes
+) -> Any:
+    """The gradient by w, (*window, c, m), as `reference.depthwise.depthwise_filter`."""
+    channels = x.shape[-1]
+    geometry = forward(x.shape[0], channels, g.shape[-1], x.shape[1:-1], window, strides, padding, dilations)
+    if not _taken(x, g, geometry) or not channels:
+        return NotImplemented
+    shape = (*window, channels, g.shape[-1] // channels)
+    check_size("depthwise_filter", x.shape, g.shape, shape)
+    if 0 in (x.size, g.size) or 0 in shape:
+        return x.memory.zeros(shape, x.dtype)
+    rows, columns = geometry.axes[0].window * geometry.axes[1].window, geometry.axes[2].window
+    blocks = -(-geometry.written // ACROSS) * -(-rows // SIDE) * -(-columns // SIDE)
+    given = flat(x), flat(g)
+
+    def share_out(parts: DeviceArray, share: int, shares: int) -> None:
+        launch(
+            depthwise_shares, (blocks, shares), THREADS, *given, parts, int32(shape[-1]), int32(share),
+            *geometry.arguments(),
+        )  # fmt: skip
+
+    return shared(x, shape, geometry.pixels, blocks, LEAST, share_out)
