@@ -146,6 +146,39 @@ class Chosen:
             import_module("autodiff_lab.kernels.background").ask(lambda: self.prepare(dtype))
 
 
+class OnGpu(Chosen):
+    """A kernel that is NumPy's on the CPU and has an override on a GPU alone.
+
+    An op that is quick on the CPU asks itself where its operand lives, and calls this for a GPU only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.choose import OnGpu
+    >>> OnGpu("double", lambda x: 2 * x)(np.float32(3.0))
+    np.float32(6.0)
+    """
+
+    def __init__(self, name: str, reference: Callable[..., Any]) -> None:
+        super().__init__(name, reference, "", lambda x, *rest, **how: x.size)
+
+    def __call__(self, *arrays: Any, **params: Any) -> Any:
+        """Run the CUDA kernel on arrays of a GPU, the reference on others."""
+        if arrays[0].__class__ is DeviceArray:
+            return self._on_device(arrays, params)
+        return self.reference(*arrays, **params)
+
+    def compile(self, dtype: Any) -> bool:
+        """Say that there is no override for the CPU."""
+        return False
+
+
+def on_gpu_alone(name: str, reference: Callable[..., Any]) -> OnGpu:
+    """Make the kernel of an op that has an override on a GPU alone, known by its name as those of `chosen` are."""
+    made = CHOSEN[name] = OnGpu(name, reference)
+    return made
+
+
 def chosen(
     name: str, reference: Callable[..., Any], override: str, work: Callable[..., float] = lambda x, *rest, **how: x.size
 ) -> Chosen:

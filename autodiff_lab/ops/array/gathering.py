@@ -11,21 +11,21 @@ from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
-from autodiff_lab.kernels.arrays import beside, check_positions, full, on_gpu, ranked
-from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.arrays import beside, full, on_gpu, ranked
+from autodiff_lab.kernels.choose import chosen, on_gpu_alone
+from autodiff_lab.kernels.reference import gathering as pick
 from autodiff_lab.kernels.reference import scatter as reference
 from autodiff_lab.kernels.reference.scatter import check_columns, columns
 from autodiff_lab.ops.docs import doc
 
+_gather_on_gpu = on_gpu_alone("gather", pick.gather)
+_gather_nd_on_gpu = on_gpu_alone("gather_nd", pick.gather_nd)
+
 
 def _gather(x: Any, indices: Any, axis: int) -> Any:
-    if on_gpu(indices):
-        check_positions(indices, x.shape[axis], f"gather: an index of axis {axis} is not in")
-    elif np.size(indices) and (np.min(indices) < 0 or np.max(indices) >= x.shape[axis]):
-        bad = next(int(i) for i in np.ravel(indices) if not 0 <= i < x.shape[axis])
-        raise InvalidArgumentError(f"gather: index {bad} is not in [0, {x.shape[axis]}), the length of the axis")
-    taken = np.take(x, indices, axis=axis)
-    return taken if isinstance(taken, bytes) else taken[()]  # NumPy gives up the string of an array of strings
+    if on_gpu(x):
+        return _gather_on_gpu(x, indices, axis=axis)
+    return pick.gather(x, indices, axis)
 
 
 def _gather_rule(ops: Any, g: Any, out: Any, x: Any, indices: Any, axis: int) -> Any:
@@ -47,8 +47,9 @@ scatter_axis = general(
 
 
 def _gather_nd(x: Any, indices: Any, lead: int = 0) -> Any:
-    check_columns(indices, np.shape(x)[lead:], "gather_nd")
-    return x[(slice(None),) * lead + columns(indices)]
+    if on_gpu(x):
+        return _gather_nd_on_gpu(x, indices, lead=lead)
+    return pick.gather_nd(x, indices, lead)
 
 
 gather_nd_at = general(
