@@ -7,9 +7,19 @@ CuPy.  The report of ``python -m autodiff_lab.kernels.cuda`` holds each method t
 
 from __future__ import annotations
 
-from autodiff_lab.kernels.cuda import gathering, pooling, products, reductions, reductions_extreme
+from autodiff_lab.kernels.cuda import (
+    convolution,
+    gathering,
+    pooling,
+    products,
+    reductions,
+    reductions_extreme,
+    softmax_slopes,
+)
+from autodiff_lab.kernels.cuda import cross_entropy as entropies
+from autodiff_lab.kernels.cuda import cross_entropy_shares as entropies_of_shares
+from autodiff_lab.kernels.cuda import depthwise as by_channel
 from autodiff_lab.kernels.cuda import softmax as softmaxes
-from autodiff_lab.kernels.cuda import softmax_slopes
 from autodiff_lab.kernels.cuda import standardize as standardizing
 
 
@@ -22,6 +32,11 @@ class CudaKernels:
     softmax_slope = staticmethod(softmax_slopes.softmax_slope)
     log_softmax = staticmethod(softmaxes.log_softmax)
     log_softmax_slope = staticmethod(softmax_slopes.log_softmax_slope)
+    softmax_cross_entropy = staticmethod(entropies_of_shares.softmax_cross_entropy)
+    softmax_cross_entropy_slope = staticmethod(entropies_of_shares.softmax_cross_entropy_slope)
+    sparse_softmax_cross_entropy = staticmethod(entropies.sparse_softmax_cross_entropy)
+    sparse_softmax_cross_entropy_slope = staticmethod(entropies.sparse_softmax_cross_entropy_slope)
+    sparse_softmax_cross_entropy_and_slope = staticmethod(entropies.sparse_softmax_cross_entropy_and_slope)
 
     max_pool = staticmethod(pooling.max_pool)
     max_pool_input = staticmethod(pooling.max_pool_input)
@@ -44,3 +59,10 @@ class CudaKernels:
     standardize_slope = staticmethod(standardizing.standardize_slope)
     normalize = staticmethod(standardizing.normalize)
     normalize_slope = staticmethod(standardizing.normalize_slope)
+
+    convolve = staticmethod(convolution.convolve)
+    convolve_input = staticmethod(convolution.convolve_input)
+    convolve_filter = staticmethod(convolution.convolve_filter)
+    depthwise = staticmethod(by_channel.depthwise)
+    depthwise_input = staticmethod(by_channel.depthwise_input)
+    depthwise_filter = staticmethod(by_channel.depthwise_filter)
