@@ -46,17 +46,18 @@ def _code_on_gpu(program: Program, backend: str) -> Code:
 
     Small work belongs on the CPU, and a program of single numbers is small: it runs op by op.
     """
-    program = with_constants_there(program)
     skipped: list[str] = []
     arrays = any(value.memory is not None and value.shape for value in program.values.values())
     if backend == "numpy" or not arrays:
-        code = generate(program, list(program.lines), names_of(program))
+        steps: list[Step] = list(program.lines)
+        names = names_of(program)
         if len(program.lines) > 1 and not arrays:
             skipped.append(f"{len(program.lines)} ops of single numbers: a GPU is no help with them, a CPU is")
     else:
         program = lowered(program)
         names = names_of(program)
-        code = generate(program, fused(program, names, skipped), names)
+        steps = fused(program, names, skipped)
+    code = generate(with_constants_there(program, steps), steps, names)
     return replace(code, run=on_gpu(code.run, program.memory), skipped=tuple(skipped))
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from autodiff_lab.compile.backends import code_of
 from autodiff_lab.compile.passes import simplify
 from autodiff_lab.compile.program import Program
-from autodiff_lab.compile.signature import memory_of
 from autodiff_lab.compile.source import Code, ShapeChanged
 from autodiff_lab.compile.stacks import guarded, in_bands
 from autodiff_lab.compile.surroundings import Surroundings
 from autodiff_lab.compile.trace import Refusal, Trace
 from autodiff_lab.engine import nest
+from autodiff_lab.engine.devices import memory_of
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.silence import quietly

@@ -26,10 +26,12 @@ from autodiff_lab.compile.source import Kernel
 from autodiff_lab.compile.surroundings import Surroundings
 from autodiff_lab.compile.trace import Refusal, Trace
 from autodiff_lab.compile.watching import Watch
+from autodiff_lab.engine.devices import current_memory
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, NotCallable
 from autodiff_lab.events import active, sinks_now
+from autodiff_lab.kernels.cuda.traffic import MEMORIES
 
 BACKENDS = ("auto", "numpy")
 _MOST_TRACES = 5
@@ -72,6 +74,8 @@ class Function:
         if quick and kwargs:
             key.append(Function)  # a dict among the arguments is not the keywords
             quick = quick_key((kwargs,), arrays, key)
+        if MEMORIES:  # somebody has asked for a GPU: it matters where new tensors are made
+            key.append(current_memory())
         if quick:
             entry = self._fast.get(tuple(key))
             if entry is not None and entry.surroundings.unchanged():

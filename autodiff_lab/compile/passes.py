@@ -41,6 +41,7 @@ def simplify(program: Program) -> Program:
             continue
         lines.append(line)
         made.update(dict.fromkeys(line.outs, line))
+    constants = {i: _spread(array, uniform.get(i)) for i, array in constants.items()}
     return without_dead(program.with_lines(lines, same, constants))
 
 
@@ -60,13 +61,18 @@ def one_value(array: Any) -> Any:
 
 def _one_value_there(array: Any) -> Any:
     """The same of a constant on a GPU, of which one element comes back and no more."""
-    raw, memory = array.raw, array.memory
-    if raw.size == 0 or raw.size > _LARGEST_SEARCHED or raw.dtype.kind not in "fiub":
+    raw = array.raw
+    if raw.size == 0 or raw.dtype.kind not in "fiub":
         return None
-    first = memory.download(raw.reshape(-1)[:1])[0]
-    if raw.ndim == 0 or all(s == 0 or n == 1 for s, n in zip(raw.strides, raw.shape, strict=True)):
-        return first
-    return first if first != 0 and bool((raw == first).all()) else None
+    row = array.memory.module.ascontiguousarray(raw).reshape(-1)
+    bits = row.view(f"u{raw.dtype.itemsize}")
+    return array.memory.download(row[:1])[0] if bool((bits == bits[0]).all()) else None
+
+
+def _spread(array: Any, value: Any) -> Any:
+    """A constant on a GPU all of whose elements are alike, as one number that stands for all of them."""
+    there = array.__class__ is DeviceArray and value is not None and array.ndim
+    return np.broadcast_to(value, array.shape) if there else array
 
 
 def _merged(program: Program, same: dict[int, int]) -> dict[int, Any]:

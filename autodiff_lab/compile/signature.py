@@ -1,6 +1,6 @@
 """Signatures: what makes two calls of a function alike, so that one program serves both.
 
-Tensors count by shape and dtype; Python numbers, strings and None by value; variables and all other objects by
+Tensors count by shape, dtype and device, and so does the device where new ones are made; Python numbers, strings and None by value; variables and all other objects by
 identity.  NumPy arrays become tensors.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 import optree
 
 from autodiff_lab.engine.convert import convert_to_tensor
+from autodiff_lab.engine.devices import current_memory, memory_of
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.kernels.cuda.array import DeviceArray
@@ -100,7 +101,7 @@ def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
         return made
 
     names = _argument_names(function, [paths[p] for p in places])
-    return Call((spec, tuple(keys)), tensors, objects, rebuild, names)
+    return Call((spec, current_memory(), tuple(keys)), tensors, objects, rebuild, names)
 
 
 def _argument_names(function: Callable[..., Any], paths: list[Any]) -> list[str]:
@@ -126,8 +127,3 @@ def copy_of(tensor: Tensor) -> Tensor:
 
     array = tensor._array
     return wrap(array.copy() if array.__class__ is DeviceArray else np.array(array)[()])
-
-
-def memory_of(array: Any) -> Any:
-    """The memory of the GPU that holds an array, None on the CPU."""
-    return array.memory if array.__class__ is DeviceArray else None

@@ -19,6 +19,7 @@ import numpy as np
 
 from autodiff_lab.compile.names import statement_names
 from autodiff_lab.compile.program import Line, Program, Value
+from autodiff_lab.engine.devices import memory_of
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
@@ -220,7 +221,7 @@ class Trace:
         array = _array(tensor)
         if array.dtype.kind == "O":
             self.refuse("strings are not compiled")
-        memory = array.memory if array.__class__ is DeviceArray else None
+        memory = memory_of(array)
         self.values[tensor._id] = Value(array.shape, array.dtype, name, memory)
         if kept or array.__class__ not in _LONG or array.nbytes < _LARGE_BYTES:
             self._arrays[tensor._id] = array
