@@ -193,3 +193,26 @@ def test_lesson_14_opens_the_bars_the_program_and_the_memory(
                 name = f"lesson-14-{place}-{width}-{'dark' if dark else 'light'}"
                 cell(view, place).evaluate("cell => cell.scrollIntoView()")
                 screenshot(view, name, dark=dark, width=width, height=1200)
+
+
+def test_lesson_15_opens_the_maps_from_threads_to_elements(
+    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
+) -> None:
+    view = play(open_notebook, next(path for path in LESSONS if path.stem.startswith("15")))
+    type_prediction(view, "question", "2", "4")
+    cell(view, "observe-it").locator("svg.lab-chart").wait_for()
+    assert cell(view, "observe-it").locator("svg.lab-chart .lab-idle").count() == 4
+    assert "1 too little" in cell(view, "observe-it").locator("table").first.inner_text()
+    type_prediction(view, "strided-question", "3")
+    cell(view, "strided-answer").locator("svg.lab-chart").wait_for()
+    cell(view, "sum-question").locator("input[type=radio]").first.check()
+    cell(view, "sum-question").get_by_role("button", name="Commit").click()
+    cell(view, "no-barrier").locator("svg.lab-chart").wait_for()
+    assert "nan, no number at all" in cell(view, "no-barrier").inner_text()
+    assert "/GPU:0" in cell(view, "tape-on-gpu").inner_text()
+    for width in (1300, 640):
+        for dark in (False, True):
+            for place in ("hook", "question", "strided-question", "sum-question", "exercise", "account"):
+                name = f"lesson-15-{place}-{width}-{'dark' if dark else 'light'}"
+                cell(view, place).evaluate("cell => cell.scrollIntoView()")
+                screenshot(view, name, dark=dark, width=width, height=1200)
