@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         testing,
     )
     from autodiff_lab.compile import function
+    from autodiff_lab.engine.exchange import from_dlpack
     from autodiff_lab.exploring import explore, plot_derivative
     from autodiff_lab.kernels.choose import use_kernels
     from autodiff_lab.layers.initializers import (
@@ -244,6 +245,7 @@ _MODULES = frozenset({
 })
 _HOMES = {
     "compile": "function",
+    "engine.exchange": "from_dlpack",
     "exploring": "explore plot_derivative",
     "kernels.choose": "use_kernels",
     "layers.initializers": (
@@ -357,6 +359,7 @@ __all__ = [
     "divide", "double", "dynamic_partition", "dynamic_stitch", "eig", "eigvals", "einsum", "ensure_shape", "equal",
     "errors", "events",
     "exp", "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr",
+    "from_dlpack",
     "function", "gather", "gather_nd", "grad_pass_through", "gradient", "greater", "greater_equal", "half", "hessian",
     "histogram_fixed_width",
     "histogram_fixed_width_bins", "hvp", "identity", "image", "initializers", "int16", "int32", "int64", "int8",

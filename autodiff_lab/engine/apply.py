@@ -206,12 +206,11 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
             value = out._array = _quietly(kernel, array)
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
             value = out._array = rescued(op, (x,), error, floating)
-        kind = value.__class__
         if (
             floating
             and (
-                kind is not array.__class__
-                or ((kind is ndarray or kind is DeviceArray) and value.dtype is not array.dtype)
+                value.__class__ is not array.__class__
+                or (value.__class__ is ndarray and value.dtype is not array.dtype)
             )
             and (value.dtype != array.dtype or value.ndim != array.ndim)
         ):
@@ -220,7 +219,7 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
         if sinks:
             if silent:
                 record_application(sinks, op, out, (x,), None)
-            elif len(sinks) == 1 and kind is not ndarray:  # as `_record_one` does, without the call
+            elif len(sinks) == 1 and value.__class__ is not ndarray:  # as `_record_one` does, without the call
                 (sink,) = sinks
                 if x._id in sink.tracked:
                     sink.tracked.add(out._id)

@@ -16,6 +16,7 @@ from autodiff_lab.engine.devices import device, placed
 from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.placement import alone, entered
+from autodiff_lab.engine.sharing import copied_on_gpu
 from autodiff_lab.engine.strings import string_array
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
@@ -101,9 +102,9 @@ def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
     if isinstance(value, (ndarray, np.generic)):
         if value.dtype.kind in "USO":
             return string_array(value, dtype)
-        if value.dtype.kind not in "fiubcV" or value.dtype not in _KNOWN:
+        if value.dtype.kind not in "fiubcV" or value.dtype not in KNOWN:
             native = value.dtype.newbyteorder("=")
-            cure = native.name if native in _KNOWN else "float32"
+            cure = native.name if native in KNOWN else "float32"
             raise ConversionError(
                 f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor. Try array.astype('{cure}')."
             )
@@ -118,12 +119,27 @@ def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
     if make is not None and dtype is None:
         with np.errstate(all="ignore"):
             return make(value)
+    if hasattr(value, "__cuda_array_interface__"):
+        return _of_gpu(value, dtype)
     if hasattr(value, "__array__"):
         return as_array(np.asarray(value), dtype)
     return _from_python(value, dtype)[()]
 
 
-_KNOWN = frozenset(known.dtype for known in TABLE.values() if known.dtype.kind != "O")
+def _of_gpu(value: Any, dtype: np.dtype[Any] | None) -> Any:
+    """A copy, on its GPU, of an array of CuPy or the like."""
+    array = copied_on_gpu(value)
+    if dtype is None or dtype == array.dtype:
+        return array
+    if not _fits(array, dtype):  # type: ignore[arg-type]
+        raise ConversionError(
+            f"Cannot convert an array of dtype {array.dtype} on {array.memory.name} to Tensor of dtype "
+            f"{public(dtype).name}; that would lose what is after the point. Try lab.cast."
+        )
+    return array.astype(dtype)
+
+
+KNOWN = frozenset(known.dtype for known in TABLE.values() if known.dtype.kind != "O")
 
 
 def convert(value: Any, like: Tensor | None = None) -> Tensor:
@@ -147,11 +163,11 @@ def convert(value: Any, like: Tensor | None = None) -> Tensor:
     if MEMORIES:
         tensor = entered(tensor, like)
     if value.__class__ is not int and value.__class__ is not float:  # a literal explains nothing, an array may
-        _tell_entry(value, tensor, "converted")
+        tell_entry(value, tensor, "converted")
     return tensor
 
 
-def _tell_entry(value: Any, tensor: Tensor, how: str) -> None:
+def tell_entry(value: Any, tensor: Tensor, how: str) -> None:
     """Tell that a Python or NumPy value became a tensor; a trace asks which value it was."""
     for sink in sinks_now():
         sink.note(TensorMet, tensor, how)
@@ -332,7 +348,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     tensor = wrap(placed(as_array(value, wanted)))
     if name is not None:
         tensor._name = name
-    _tell_entry(value, tensor, "constant" if isinstance(value, (int, float)) else "converted")
+    tell_entry(value, tensor, "constant" if isinstance(value, (int, float)) else "converted")
     return tensor
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ import numpy as np
 
 from autodiff_lab.errors import DeviceError
 from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.traffic import MEMORIES
 
 if TYPE_CHECKING:
     from autodiff_lab.kernels.cuda.memory import Memory
@@ -95,12 +96,28 @@ def current_memory() -> Memory | None:
     return None if place is CPU else place
 
 
+def beside(*values: Any) -> AbstractContextManager[Any]:
+    """A block on the device of the first tensor that lies on a GPU; where `device` has said something that counts."""
+    if MEMORIES and _chosen() is None:
+        for value in values:
+            memory = memory_of(getattr(value, "_array", None))
+            if memory is not None:
+                return _block(memory)
+    return nullcontext()
+
+
 def placed(array: Any) -> Any:
     """An array of ours where new tensors are made: itself, or inside the block of a GPU a copy there."""
     place = _chosen()
     if place is None or place is CPU or array.__class__ is DeviceArray:
         return array
     return place.upload(array)
+
+
+def placed_by_block(array: Any) -> Any:
+    """An array of ours on the device of the innermost block, that of the CPU included; itself outside of blocks."""
+    place = _chosen()
+    return array if place is None else moved(array, None if place is CPU else place)
 
 
 def memory_of(array: Any) -> Memory | None:
@@ -114,7 +131,7 @@ def zeros_beside(array: Any, shape: tuple[int, ...], value: int = 0) -> Any:
     if memory is None:
         return np.full(shape, value, array.dtype)[()] if value else np.zeros(shape, array.dtype)[()]
     made = memory.empty(shape, array.dtype)
-    made.fill(value)
+    made.raw.fill(value)
     return made
 
 
@@ -128,5 +145,6 @@ def moved(array: Any, memory: Memory | None) -> Any:
 
 
 def device_of(array: Any) -> str:
-    """The name of the device on which an array lies."""
-    return array.memory.name if array.__class__ is DeviceArray else CPU
+    """The name of the device on which an array lies, or lay where only its shape is left."""
+    memory = getattr(array, "memory", None)
+    return CPU if memory is None else memory.name

@@ -25,7 +25,7 @@ ENTERED = "a Python or NumPy value met a tensor of the GPU"
 
 def entered(tensor: Tensor, like: Tensor | None = None) -> Tensor:
     """Place a value that came with the call of an op: beside its partner, or where the op will find the others."""
-    if not tensor._array.ndim:
+    if not tensor._array.ndim or tensor._array.__class__ is DeviceArray:
         return tensor
     if like is None:
         _entered[tensor._id] = tensor

@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.engine.attributes import Elsewhere
-from autodiff_lab.engine.devices import device_of
+from autodiff_lab.engine.devices import CPU, device_of, place_of
 from autodiff_lab.engine.dtypes import DType, public
+from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.sharing import packed, shared_on_gpu, where_packed
 from autodiff_lab.engine.strings import string_scalar
 from autodiff_lab.errors import ConversionError
 from autodiff_lab.events import Identified, TensorLeft, fresh_id, sinks_now
+from autodiff_lab.kernels.cuda.array import DeviceArray
 
 ndarray = np.ndarray
 
@@ -146,7 +149,8 @@ class Tensor(Identified, Operators):
 
     def numpy(self) -> Any:
         """A copy as a NumPy array, or a NumPy scalar for rank 0; it leaves the tape."""
-        return self._leave("numpy").copy()
+        array = self._leave("numpy")
+        return array.copy() if array.__class__ is not DeviceArray else array.to_host()[()]
 
     def to_numpy(self) -> Any:
         """A copy as a NumPy array, under the name that matplotlib looks for."""
@@ -156,6 +160,40 @@ class Tensor(Identified, Operators):
         if copy is False:
             raise ValueError("A tensor never shares its memory. Try np.asarray(x) without copy=False.")
         return np.array(self._leave("__array__"), dtype)
+
+    def cpu(self) -> Tensor:
+        """The same values on the CPU: a copy of what lies on a GPU, through which gradients pass.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.constant([1.0, 2.0]).cpu().device
+        '/CPU:0'
+        """
+        return RECORDING.copy_to_device(self, device=CPU) if self._array.__class__ is DeviceArray else self
+
+    def gpu(self, gpu_index: int = 0) -> Tensor:
+        """The same values on a GPU: a copy, through which gradients pass; itself if it lies there.
+
+        Raises
+        ------
+        DeviceError
+            If there is no such GPU, or if it holds no such elements (strings, bfloat16).
+        DeviceMemoryError
+            If there is no room.
+        """
+        name = place_of(f"GPU:{gpu_index}").name
+        return self if self.device == name else RECORDING.copy_to_device(self, device=name)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return shared_on_gpu(self._array, self._leave)
+
+    def __dlpack__(self, **how: Any) -> Any:
+        return packed(self._leave("__dlpack__"), how)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return where_packed(self._array)
 
     def _one(self, how: str) -> Any:
         """The only element, for conversions to a Python number."""
@@ -213,12 +251,17 @@ class Tensor(Identified, Operators):
 
     def __repr__(self) -> str:
         array = self._array
+        if array.__class__ is DeviceArray:
+            host = array.to_host()
+            value = repr(host) if host.ndim else str(host)
+            return f"<Tensor: shape={array.shape}, dtype={self.dtype.name}, device={self.device}, numpy={value}>"
         value = repr(array) if array.__class__ is ndarray else str(array)
         return f"<Tensor: shape={array.shape}, dtype={self.dtype.name}, numpy={value}>"
 
     def __str__(self) -> str:
         array = self._array
-        return f"Tensor({array!s}, shape={array.shape}, dtype={self.dtype.name})"
+        place = f", device={self.device}" if array.__class__ is DeviceArray else ""
+        return f"Tensor({array!s}, shape={array.shape}, dtype={self.dtype.name}{place})"
 
     def __format__(self, spec: str) -> str:
         if spec and self._array.ndim == 0:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.engine.attributes import Elsewhere
-from autodiff_lab.engine.devices import device_of
+from autodiff_lab.engine.devices import device, device_of, placed_by_block
 from autodiff_lab.engine.dtypes import DType, as_dtype, public
+from autodiff_lab.engine.moving import ARRAYS, assignable, move
 from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Operators, Tensor, wrap
@@ -28,6 +29,8 @@ from autodiff_lab.events import (
     tell_listeners,
     trace_now,
 )
+from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.traffic import MEMORIES
 
 _MISSING = object()
 
@@ -92,7 +95,7 @@ class Variable(Identified, Operators):
                 f"Variable: the initial value is {initial_value.dtype.name}, but dtype "
                 f"{as_dtype(dtype).name} was asked for. Try lab.cast."
             )
-        self._array = initial_value._array
+        self._array = placed_by_block(initial_value._array)
         self._id = fresh_id()
         if isinstance(initial_value, (Tensor, Variable)) and sinks_now():
             tell_listeners(
@@ -229,13 +232,16 @@ class Variable(Identified, Operators):
         from autodiff_lab.engine.convert import convert, convert_to_tensor
 
         if isinstance(value, (Tensor, Variable)):
-            tensor = convert(value)
+            tensor = convert(value) if not MEMORIES else assignable(self, convert(value))
             if tensor._array.dtype != self._array.dtype:
                 raise ConversionError(
                     f"Cannot convert {value} to Tensor of dtype {self.dtype.name}: variable {self.name} keeps its "
                     f"dtype. Try lab.cast(value, lab.{self.dtype.name})."
                 )
             return tensor
+        if MEMORIES:
+            with device(None):
+                return assignable(self, convert_to_tensor(value, self.dtype), by_value=True)
         return convert_to_tensor(value, self.dtype)
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:
@@ -270,7 +276,7 @@ class Variable(Identified, Operators):
 
     def _replace(self, array: Any, source: Tensor, value: Tensor | None = None) -> None:
         """Take a new value; `source` is the tensor that the user gave, `value` the one that holds it, if another."""
-        if array.__class__ is np.ndarray and array.base is not None:
+        if array.__class__ in ARRAYS and array.base is not None:
             array = array.copy()
         self._array = array
         if sinks_now():
@@ -282,7 +288,7 @@ class Variable(Identified, Operators):
     def assign_slice(self, index: Any, value: Any) -> Variable:
         """Replace the elements that `index` selects; ``v[index].assign(value)`` is the same."""
         tensor = self._converted(value)
-        changed = np.array(self._array)
+        changed = self._array.copy() if self._array.__class__ is DeviceArray else np.array(self._array)
         try:
             changed[index] = tensor._array
         except ValueError:
@@ -293,7 +299,31 @@ class Variable(Identified, Operators):
         trace = trace_now()
         if trace is not None:
             trace.refuse(f"a part of the variable {self.name} is assigned")
-        self._replace(changed[()], tensor)
+        self._replace(changed if changed.ndim else changed[()], tensor)
+        return self
+
+    def move_to(self, device: str) -> Variable:
+        """Put the value on another device, where it stays from now on.
+
+        Parameters
+        ----------
+        device : str
+            ``"/GPU:0"``, ``"/CPU:0"`` and the like; see `device`.
+
+        Raises
+        ------
+        DeviceError
+            If there is no such device.
+        TapeMisused
+            If a tape holds a read of the variable: its gradient would lie where the variable is no more.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.Variable([1.0, 2.0]).move_to("/CPU:0").device
+        '/CPU:0'
+        """
+        move(self, device)
         return self
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -304,9 +334,11 @@ class Variable(Identified, Operators):
         return _unpickled, (type(self), self._array, self.trainable, name, self._shape)
 
     def __repr__(self) -> str:
-        array = self._array
+        array, place = self._array, ""
+        if array.__class__ is DeviceArray:
+            array, place = array.to_host()[()], f", device={self.device}"
         value = repr(array) if array.__class__ is np.ndarray else str(array)
-        return f"<Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={value}>"
+        return f"<Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}{place}, numpy={value}>"
 
     def __format__(self, spec: str) -> str:
         return format(self._array, spec) if spec and self._array.ndim == 0 else format(repr(self), spec)

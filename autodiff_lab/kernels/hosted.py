@@ -10,8 +10,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.traffic import inside
+from autodiff_lab.kernels.cuda.array import DeviceArray, check_value
+from autodiff_lab.kernels.cuda.traffic import inside, is_inside
 
 _LAPACK = "LAPACK has it, the libraries of a GPU have not"
 _SPECIAL = "CuPy has no such function"
@@ -64,9 +64,10 @@ def hosted(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     def run(*arrays: Any, **params: Any) -> Any:
         for array in arrays:
             if array.__class__ is DeviceArray:
-                memory = array.memory
+                memory, strict = array.memory, not is_inside()
                 with inside():
-                    return memory.uploaded(kernel(*memory.hosted(arrays, why), **params), why)
+                    value = memory.uploaded(kernel(*memory.hosted(arrays, why), **params), why)
+                return check_value(arrays, value) if strict else value
         return kernel(*arrays, **params)
 
     return run

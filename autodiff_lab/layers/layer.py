@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import beside
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import name_scope
@@ -79,7 +80,8 @@ class Layer(Module):
         """Make the weights if they are not made yet."""
         if not self.built:
             shape = getattr(inputs[0], "shape", None) if inputs else ()
-            self.build(tuple(convert(inputs[0]).shape) if shape is None else tuple(shape))
+            with beside(*inputs):
+                self.build(tuple(convert(inputs[0]).shape) if shape is None else tuple(shape))
             self.built = True
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.transforms.functional import value_with_pullback
@@ -89,6 +89,18 @@ class Module:
         (TensorShape([2, 1]), TensorShape([1, 2]))
         """
         return value_with_pullback(_build_and_apply(self, inputs), self, *inputs)
+
+    def move_to(self, device: str) -> Self:
+        """Put every variable on a device; see `Variable.move_to`.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> layer = lab.layers.Dense(1, input_shape=(2,)).move_to("/CPU:0")
+        """
+        for variable in self.variables:
+            variable.move_to(device)
+        return self
 
     def save_weights(self, path: str | Path) -> None:
         """Write every variable into a NumPy ``.npz`` file, by position and name; no pickle."""

@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import device, zeros_beside
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
+from autodiff_lab.engine.moving import assignable, ranked, settle
+from autodiff_lab.engine.placement import inside
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
@@ -68,6 +71,7 @@ def _steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
                 f"apply_gradients: the gradient of {v.name} has shape {tensor._array.shape}, the variable "
                 f"{v._array.shape}. Are gradients and variables in the same order?"
             )
+        assignable(v, tensor)
     return pairs
 
 
@@ -117,7 +121,8 @@ class Optimizer:
         self._rate: Any = _rate(learning_rate)
         self.clipnorm, self.global_clipnorm, self.clipvalue = clipnorm, global_clipnorm, clipvalue
         self.name = name or type(self).__name__
-        self.iterations = Variable(0, dtype="int64", trainable=False, name=f"{self.name}/iterations")
+        with device("/CPU:0"):  # it is read at every step
+            self.iterations = Variable(0, dtype="int64", trainable=False, name=f"{self.name}/iterations")
         self._state: dict[Variable, dict[str, Variable]] = {}
 
     @property
@@ -143,10 +148,11 @@ class Optimizer:
         """Make the state for variables, zeros at first."""
         for v in variables:
             if v not in self._state:
-                zeros = np.zeros(v._array.shape, v._array.dtype)[()]
-                self._state[v] = {
-                    s: Variable(zeros, trainable=False, name=f"{self.name}/{v.name[:-2]}/{s}") for s in self.slots
-                }
+                with device(v.device):
+                    zeros = np.zeros(v._array.shape, v._array.dtype)[()]
+                    self._state[v] = {
+                        s: Variable(zeros, trainable=False, name=f"{self.name}/{v.name[:-2]}/{s}") for s in self.slots
+                    }
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         """What to add to a variable; `state` is written to.  All are arrays, or tensors while a function is traced."""
@@ -169,16 +175,17 @@ class Optimizer:
             if self.clipnorm is None and self.global_clipnorm is None:
                 return self._apply_traced(trace, pairs)
             trace.refuse("gradients are clipped by their norm")
-        arrays = self._clipped([np.asarray(tensor._array) for tensor in tensors])
-        self.build(v for _, v in pairs)
-        step = int(self.iterations._array) + 1
-        for gradient, (_, v) in zip(arrays, pairs, strict=True):
-            slots = self._state[v]
-            state = {name: slot._array for name, slot in slots.items()}
-            moved = self.change(gradient, v._array, state, step)
-            v.assign(np.asarray(v._array + moved).astype(v._array.dtype)[()])
-            for name, slot in slots.items():
-                slot.assign(np.asarray(state[name]).astype(v._array.dtype)[()])
+        with inside():
+            arrays = self._clipped([ranked(tensor._array) for tensor in tensors])
+            self.build(v for _, v in pairs)
+            step = int(self.iterations._array) + 1
+            for gradient, (_, v) in zip(arrays, pairs, strict=True):
+                slots = self._state[v]
+                state = {name: slot._array for name, slot in slots.items()}
+                moved = self.change(gradient, v._array, state, step)
+                settle(v, v._array + moved)
+                for name, slot in slots.items():
+                    settle(slot, state[name])
         self.iterations.assign_add(1)
         return self.iterations
 
@@ -383,7 +390,7 @@ class Adagrad(Optimizer):
         super().build(variables)
         for v in new:
             slot = self._state[v]["sum"]
-            slot.assign(np.full(v._array.shape, self.initial, v._array.dtype)[()])
+            slot.assign(zeros_beside(v._array, v._array.shape) + v._array.dtype.type(self.initial))
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["sum"] = state["sum"] + gradient * gradient

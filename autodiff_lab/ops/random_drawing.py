@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import beside, device, placed
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
@@ -24,7 +25,7 @@ def noise_of(values: Any, dtype: Any, name: str) -> Tensor:
     wanted = as_dtype(dtype)
     if not wanted.is_floating:
         raise InvalidArgumentError(f"{name}: dtype must be floating, got {wanted.name}")
-    return wrap(np.asarray(values).astype(wanted.dtype)[()])
+    return wrap(placed(np.asarray(values).astype(wanted.dtype)[()]))
 
 
 def _is_tensor(value: Any) -> bool:
@@ -46,7 +47,8 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
             raise ShapeMismatch(f"{name}: parameters of shapes {np.shape(shift)} and {np.shape(scale)} do not "
                                 f"broadcast to the shape asked for, {shape}.")
         return noise_of(moved, dtype, name)
-    drawn = noise_of(noise, dtype, name)
+    with beside(shift, scale):
+        drawn = noise_of(noise, dtype, name)
     result = multiply(drawn, scale) + shift
     if result._array.shape != shape:
         raise ShapeMismatch(f"{name}: the parameters broadcast to {result._array.shape}, but the shape asked for is "
@@ -84,14 +86,15 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
         limits = np.iinfo(wanted.dtype)
         if low >= high or low < limits.min or high > int(limits.max) + 1:
             raise InvalidArgumentError(f"{name}: minval {low} must be below maxval {high}, both within {wanted.name}.")
-        return wrap(np.asarray(source.integers(low, high, as_shape(shape), wanted.dtype))[()])
+        return wrap(placed(np.asarray(source.integers(low, high, as_shape(shape), wanted.dtype))[()]))
     low = 0.0 if minval is None else minval
     high = 1.0 if maxval is None else maxval
     noise = source.random(as_shape(shape))
     if _is_tensor(low) or _is_tensor(high):
         return scaled(noise, low, convert(high) - low, dtype, name)
     low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
-    result = scaled(noise, low, high - low, dtype, name)
+    with device(None):
+        result = scaled(noise, low, high - low, dtype, name)
     below = np.nextafter(high.astype(wanted.dtype), low.astype(wanted.dtype))  # rounding may reach the upper end
     kept = np.where((result._array >= high) & (low < high), below, result._array)
-    return wrap(kept.astype(wanted.dtype)[()])
+    return wrap(placed(kept.astype(wanted.dtype)[()]))

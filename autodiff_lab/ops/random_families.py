@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import beside, placed
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -23,17 +24,20 @@ def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, na
         raise InvalidArgumentError(f"{name}: alpha must be positive.")
     noise = source.standard_gamma(np.broadcast_to(np.asarray(a._array, np.float64), noise_shape),
                                   (*as_shape(shape), *noise_shape))
-    drawn = noise_of(noise, dtype, name)
+    with beside(a, beta):
+        drawn = noise_of(noise, dtype, name)
     return drawn if beta is None else drawn / beta
 
 
 def draw_poisson(source: Source, shape: Any, rate: Any, dtype: Any, name: str) -> Tensor:
     """Poisson numbers, of the shape asked for, with that of the rates behind it."""
-    lam = np.asarray(convert(rate)._array, np.float64)
+    rates = convert(rate)
+    lam = np.asarray(rates._array, np.float64)
     if np.any(~(lam >= 0)):
         raise InvalidArgumentError(f"{name}: the rates must be 0 or more.")
     drawn = np.asarray(source.poisson(lam, (*as_shape(shape), *lam.shape)))
-    return wrap(drawn.astype(as_dtype(dtype).dtype)[()])
+    with beside(rates):
+        return wrap(placed(drawn.astype(as_dtype(dtype).dtype)[()]))
 
 
 def draw_categorical(source: Source, logits: Any, num_samples: Any, dtype: Any, name: str) -> Tensor:
@@ -47,4 +51,5 @@ def draw_categorical(source: Source, logits: Any, num_samples: Any, dtype: Any, 
     rows = np.asarray(x._array, np.float64)[:, None, :]
     # The largest of logits plus Gumbel noise is distributed as softmax says (Gumbel 1954).
     noisy = rows + source.gumbel(size=(rows.shape[0], count, rows.shape[2]))
-    return wrap(np.argmax(noisy, axis=-1).astype(as_dtype(dtype).dtype))
+    with beside(x):
+        return wrap(placed(np.argmax(noisy, axis=-1).astype(as_dtype(dtype).dtype)))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import placed
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
@@ -151,7 +152,7 @@ class Generator:
             raise InvalidArgumentError(f"Generator.uniform_full_int: the dtype must be an integer, got {wanted.name}.")
         limits = np.iinfo(wanted.dtype)
         drawn = self._source.integers(limits.min, limits.max, as_shape(shape), wanted.dtype, endpoint=True)
-        return wrap(np.asarray(drawn)[()])
+        return wrap(placed(np.asarray(drawn)[()]))
 
     def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
         """How often out of `counts` tries something of probability `probs` happens: shape s -> (*s)."""
@@ -159,7 +160,7 @@ class Generator:
         if np.any(n < 0) or np.any(~((p >= 0) & (p <= 1))):
             raise InvalidArgumentError("Generator.binomial: counts are 0 or more, and probs between 0 and 1.")
         drawn = self._source.binomial(n.astype(np.int64), p.astype(np.float64), as_shape(shape))
-        return wrap(np.asarray(drawn).astype(as_dtype(dtype).dtype)[()])
+        return wrap(placed(np.asarray(drawn).astype(as_dtype(dtype).dtype)[()]))
 
 
 _global: list[Generator] = []

@@ -101,6 +101,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "reciprocal_where_positive": lambda x: np.where(x > 0, 1 / np.abs(x), 0.0),
     # Ops with parameters.
     "identity": lambda x: x,
+    "copy_to_device": lambda x, device: x,
     "after": lambda x, y: x,
     "stop_gradient": lambda x: x,
     "cast": lambda x, dtype: x.astype(dtype),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from autodiff_lab.kernels.cuda.promises import answer
 from autodiff_lab.kernels.cuda.traffic import Refused, is_inside, tell
 
 if TYPE_CHECKING:
@@ -114,13 +115,13 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return self.raw.__cuda_array_interface__
+        return self.memory.interface(self.raw)
 
     def __dlpack__(self, **how: Any) -> Any:
         return self.raw.__dlpack__(**how)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self.raw.__dlpack_device__()
+        return 2, self.memory.index  # kDLCUDA
 
     # How it leaves the GPU.
 
@@ -128,7 +129,9 @@ class DeviceArray(NDArrayOperatorsMixin):
         """A copy as a NumPy array; told as traffic unless `why` is empty, where a user asked for it by name."""
         if why:
             tell("to host", self.nbytes, why)
-        return self.memory.download(self.raw)
+        host = self.memory.download(self.raw)
+        answer(self.memory)  # the copy has waited for the GPU already
+        return host
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
@@ -174,7 +177,7 @@ class DeviceArray(NDArrayOperatorsMixin):
         return format(self.to_host()[()], spec)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return np.array, (self.to_host("pickled"),)  # another process may have no GPU
+        return _on_cpu, (self.to_host("pickled"),)  # another process may have no GPU
 
     def __copy__(self) -> DeviceArray:
         return self.memory.wrap(self.raw.copy())
@@ -192,45 +195,55 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **how: Any) -> Any:
         memory = _memory_of((*inputs, *(out or ())))
-        strict = method == "__call__" and not is_inside()
-        if strict:
-            check_operands(inputs)
-        run = memory.ufunc(ufunc, method)
-        if run is None:
-            return _on_host(
-                memory, f"CuPy has no {ufunc.__name__}", getattr(ufunc, method), inputs, {**how, "out": out}
-            )
-        operands = [memory.operand(x) for x in inputs]
-        try:
-            value = run(*operands, **how) if out is None else run(*operands, out=_targets(out), **how)
-        except NOT_THERE as error:
-            why = f"{ufunc.__name__} of CuPy: {error}"
-            return _on_host(memory, why, getattr(ufunc, method), inputs, {**how, "out": out})
-        if out is not None:
-            return out[0] if len(out) == 1 else out
-        if strict:
-            check_value(inputs, value)
-        return memory.wrapped(value)
+        if method != "__call__" or is_inside():
+            return _computed(memory, ufunc, method, inputs, out, how)
+        check_operands(inputs)
+        return check_value(inputs, _computed(memory, ufunc, method, inputs, out, how))
 
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], how: dict[str, Any]) -> Any:
-        memory, strict = self.memory, not is_inside()
-        if strict:
-            check_operands(args)
-        found = memory.function(function)
-        if found is None:
-            return _on_host(memory, f"CuPy has no {function.__name__}", function, args, how)
-        try:
-            value = found(*memory.operands(args), **memory.operands(how))
-            if strict:
-                check_value(args, value)
-            return memory.wrapped(value)
-        except NOT_THERE as error:
-            return _on_host(memory, f"{function.__name__} of CuPy: {error}", function, args, how)
+        if is_inside():
+            return _called(self.memory, function, args, how)
+        check_operands(args)
+        return check_value(args, _called(self.memory, function, args, how))
+
+
+def _computed(memory: Memory, ufunc: Any, method: str, inputs: tuple[Any, ...], out: Any, how: dict[str, Any]) -> Any:
+    """What a ufunc gives."""
+    run = memory.ufunc(ufunc, method)
+    if run is None:
+        return _on_host(memory, f"CuPy has no {ufunc.__name__}", getattr(ufunc, method), inputs, {**how, "out": out})
+    operands = [memory.operand(x) for x in inputs]
+    try:
+        value = run(*operands, **how) if out is None else run(*operands, out=_targets(out), **how)
+    except NOT_THERE as error:
+        why = f"{ufunc.__name__} of CuPy: {error}"
+        return _on_host(memory, why, getattr(ufunc, method), inputs, {**how, "out": out})
+    if out is not None:
+        return out[0] if len(out) == 1 else out
+    return memory.wrapped(value)
+
+
+def _called(memory: Memory, function: Any, args: tuple[Any, ...], how: dict[str, Any]) -> Any:
+    """What a function of NumPy gives."""
+    found = memory.function(function)
+    if found is None:
+        return _on_host(memory, f"CuPy has no {function.__name__}", function, args, how)
+    try:
+        return memory.wrapped(found(*memory.operands(args), **memory.operands(how)))
+    except NOT_THERE as error:
+        return _on_host(memory, f"{function.__name__} of CuPy: {error}", function, args, how)
+
+
+def _on_cpu(host: np.ndarray[Any, Any]) -> Any:
+    """What a pickled array becomes: a NumPy array, or a scalar for rank 0."""
+    return host[()]
 
 
 def _method(name: str) -> Callable[..., Any]:
     def method(self: DeviceArray, *args: Any, **how: Any) -> Any:
         memory = self.memory
+        if name == "astype":
+            memory.check_dtype(args[0] if args else how["dtype"])
         return memory.wrapped(getattr(self.raw, name)(*memory.operands(args), **memory.operands(how)))
 
     method.__name__ = name
@@ -268,12 +281,13 @@ def check_operands(inputs: Iterable[Any]) -> None:
         raise Refused("dtypes")
 
 
-def check_value(inputs: tuple[Any, ...], value: Any) -> None:
-    """Refuse to make floats of whole numbers, which the op that asked for it may do."""
-    if inputs[0].__class__ is DeviceArray and inputs[0].dtype.kind in "biu" and value.__class__ is not tuple:
-        kind = getattr(getattr(value, "dtype", None), "kind", "")
-        if kind == "f" and not any(x.__class__ is DeviceArray and x.dtype.kind not in "biu" for x in inputs):
-            raise Refused("promoted")
+def check_value(inputs: tuple[Any, ...], value: Any) -> Any:
+    """Refuse another dtype than the operands', truth aside, which the op that asked for it may give."""
+    if value.__class__ is DeviceArray and value.dtype.kind != "b":
+        for x in inputs:
+            if x.__class__ is DeviceArray and x.dtype != value.dtype:
+                raise Refused("promoted")
+    return value
 
 
 def _targets(out: tuple[Any, ...]) -> Any:

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.cuda.array import check_value
 from autodiff_lab.kernels.cuda.differences import DIFFERENT_FUNCTIONS, DIFFERENT_UFUNCS, into, running
 from autodiff_lab.kernels.cuda.scattering import at
+from autodiff_lab.kernels.cuda.traffic import is_inside
 
 REDUCTIONS = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
@@ -50,6 +52,15 @@ SPECIAL = frozenset({
 
 def ufunc_of(memory: Any, ufunc: Any, method: str) -> Callable[..., Any] | None:
     """What CuPy has for a ufunc, called in one of its ways; None where it has nothing."""
+    return _silent(memory, _ufunc_of(memory, ufunc, method))
+
+
+def _silent(memory: Any, run: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """A GPU says nothing of infinities and nan; NumPy, which stands in for CuPy in the simulator, would warn."""
+    return np.errstate(all="ignore")(run) if memory.simulated and run is not None else run
+
+
+def _ufunc_of(memory: Any, ufunc: Any, method: str) -> Callable[..., Any] | None:
     name = ufunc.__name__
     if getattr(np, name, None) is not ufunc:
         return getattr(memory.special, name, None) if method == "__call__" and name in SPECIAL else None
@@ -68,7 +79,12 @@ def ufunc_of(memory: Any, ufunc: Any, method: str) -> Callable[..., Any] | None:
 def special_function(memory: Any, name: str) -> Callable[..., Any]:
     """What CuPy has for a function of ``scipy.special``, called with arrays of one GPU."""
     found = getattr(memory.special, name)
-    return lambda *arrays: memory.wrapped(found(*memory.operands(arrays)))
+
+    def run(*arrays: Any) -> Any:
+        value = memory.wrapped(found(*memory.operands(arrays)))
+        return value if is_inside() else check_value(arrays, value)
+
+    return run
 
 
 def reduction(memory: Any, name: str) -> Callable[..., Any]:
@@ -125,6 +141,10 @@ def _outer(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def function_of(memory: Any, function: Any) -> Callable[..., Any] | None:
     """What CuPy has for a function of NumPy; None where it has nothing."""
+    return _silent(memory, _function_of(memory, function))
+
+
+def _function_of(memory: Any, function: Any) -> Callable[..., Any] | None:
     place, name = getattr(function, "__module__", ""), function.__name__
     if name not in FUNCTIONS.get(place, ()):
         return None

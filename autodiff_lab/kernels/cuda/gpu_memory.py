@@ -40,6 +40,22 @@ class GpuMemory(Memory):
         """A copy as a NumPy array; waits for the GPU."""
         return self.module.asnumpy(raw)
 
+    def shared(self, value: Any) -> Any:
+        """A device array on the memory of an object with the CUDA array interface."""
+        with self.using():
+            found = self.module.asarray(value)
+        self.check_dtype(found.dtype)
+        return self.wrap(found)
+
+    def unpacked(self, value: Any) -> Any:
+        """A device array on the memory of a DLPack exporter."""
+        with self.using():
+            return self.wrap(self.module.from_dlpack(value))
+
+    def interface(self, raw: Any) -> dict[str, Any]:
+        """The CUDA array interface of an array of ours."""
+        return raw.__cuda_array_interface__
+
     def guarded(self, allocate: Any, size: int) -> Any:
         """What an allocation gives; what the pool holds and nobody uses is given back before it fails."""
         out_of_memory = self.module.cuda.memory.OutOfMemoryError

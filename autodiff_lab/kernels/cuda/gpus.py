@@ -56,6 +56,21 @@ def memory_of(index: int) -> Memory:
 _state = {"simulated": os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"}
 
 
+def memory_holding(value: Any) -> Memory:
+    """The memory that an object with the CUDA array interface lies in.
+
+    Raises
+    ------
+    DeviceError
+        If our kernels cannot use that GPU.
+    """
+    pointer = value.__cuda_array_interface__["data"][0]
+    if simulated() or not pointer:  # an empty array lies nowhere
+        return memory_of(0)
+    memory_of(0)  # says what is missing, if something is
+    return memory_of(import_module("cupy").cuda.runtime.pointerGetAttributes(pointer).device)
+
+
 def simulated() -> bool:
     """Whether this process simulates a GPU."""
     return _state["simulated"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -79,19 +80,49 @@ class Memory:
             If there is no room.
         """
         host = np.asarray(host)
-        if host.dtype.kind not in KINDS:
+        self.check_dtype(host.dtype)
+        return self.wrap(self.guarded(lambda: self.module.array(host), host.nbytes))
+
+    def check_dtype(self, dtype: Any) -> None:
+        """Refuse elements that a GPU does not hold.
+
+        Raises
+        ------
+        DeviceError
+            If they are strings or bfloat16.
+        """
+        dtype = np.dtype(dtype)
+        if dtype.kind == "O":
+            raise DeviceError(f"{self.name}: strings live on the CPU only. Try to make them outside the device block.")
+        if dtype.kind not in KINDS:
             raise DeviceError(
-                f"{self.name}: elements of dtype {host.dtype} live on the CPU only. Try lab.cast(x, lab.float32) "
+                f"{self.name}: elements of dtype {dtype.name} live on the CPU only. Try lab.cast(x, lab.float32) "
                 "first, or leave them there."
             )
-        return self.wrap(self.guarded(lambda: self.module.array(host), host.nbytes))
 
     def download(self, raw: Any) -> Any:
         """A copy as a NumPy array."""
         return np.array(raw)
 
+    def shared(self, value: Any) -> DeviceArray:
+        """A device array on the memory of an object with the CUDA array interface."""
+        interface = value.__cuda_array_interface__
+        found = self.module.asarray(SimpleNamespace(__array_interface__={**interface, "version": 3}, owner=value))
+        self.check_dtype(found.dtype)
+        return self.wrap(found)
+
+    def unpacked(self, value: Any) -> DeviceArray:
+        """A device array on the memory of a DLPack exporter."""
+        return self.wrap(self.module.from_dlpack(value))
+
+    def interface(self, raw: Any) -> dict[str, Any]:
+        """The CUDA array interface of an array of ours."""
+        described = raw.__array_interface__
+        return {key: described[key] for key in ("shape", "typestr", "data", "strides")} | {"version": 3}
+
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         """Memory that is not set to anything."""
+        self.check_dtype(dtype)
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         made = self.wrap(self.guarded(lambda: self.module.empty(shape, dtype), size))
         if self.simulated and made.dtype.kind == "f":

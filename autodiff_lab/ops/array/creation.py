@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import placed
 from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.events import tell_made, tell_peek
 from autodiff_lab.kernels import arrays
-from autodiff_lab.kernels.arrays import arange, ranked
+from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
 from autodiff_lab.ops.docs import doc
 
 _NONE = "none: the result depends on no values"
@@ -28,23 +29,30 @@ def as_shape(shape: Any) -> tuple[int, ...]:
     return dims
 
 
+def as_number(x: Any, name: str) -> Any:
+    """A value that decides what is made, on the CPU."""
+    return x.to_host(f"{name} reads its arguments")[()] if on_gpu(x) else x
+
+
 def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any = None) -> Any:
     """Zeros, where another array lives; among strings the empty one."""
     return (np.full(shape, b"", dtype) if dtype.kind == "O" else arrays.zeros(shape, like, dtype))[()]
 
 
 def zeros(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
-    return _named(wrap(_zeros(as_shape(shape), as_dtype(dtype).dtype)), name)
+    return _named(wrap(placed(_zeros(as_shape(shape), as_dtype(dtype).dtype))), name)
 
 
 def ones(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
-    return _named(wrap(np.ones(as_shape(shape), as_dtype(dtype).dtype)[()]), name)
+    return _named(wrap(placed(np.ones(as_shape(shape), as_dtype(dtype).dtype)[()])), name)
 
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     value = convert(value)
     tell_peek(value, "fill")
-    return _named(wrap(np.full(as_shape(dims), value._array, value._array.dtype)[()]), name)
+    if on_gpu(value._array):
+        return _named(wrap(np.broadcast_to(value._array, as_shape(dims)).copy()), name)
+    return _named(wrap(placed(np.full(as_shape(dims), value._array, value._array.dtype)[()])), name)
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
@@ -59,8 +67,8 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
 
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> Tensor:
     as_shape([num_rows, num_rows if num_columns is None else num_columns])  # refuses lengths below 0
-    return _named(wrap(np.eye(int(num_rows), None if num_columns is None else int(num_columns),
-                              dtype=as_dtype(dtype).dtype)), name)
+    return _named(wrap(placed(np.eye(int(num_rows), None if num_columns is None else int(num_columns),
+                                     dtype=as_dtype(dtype).dtype))), name)
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:
@@ -69,13 +77,13 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     tensors = [convert(v) for v in (start, limit, delta)]
     for tensor in tensors:
         tell_peek(tensor, "range")
-    values = [tensor._array for tensor in tensors]
+    values = [as_number(tensor._array, "range") for tensor in tensors]
     if values[2] == 0:
         raise InvalidArgumentError("range: delta is 0, so the limit is never reached")
     floats = [v.dtype for v in values if v.dtype.kind == "f"]  # a whole number beside a float adopts its dtype
     natural = np.result_type(*(floats or [v.dtype for v in values]))
     wanted = as_dtype(dtype).dtype if dtype is not None else natural
-    return _named(wrap(np.arange(*values).astype(wanted)), name)
+    return _named(wrap(placed(np.arange(*values).astype(wanted))), name)
 
 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
@@ -87,8 +95,8 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor
         raise InvalidArgumentError(f"linspace: num must be at least 1, got {int(num)}")
     tell_peek(first, "linspace")
     tell_peek(last, "linspace")
-    values = np.linspace(np.asarray(first._array, np.float64), np.asarray(last._array, np.float64), int(num))
-    return _named(wrap(values.astype(first._array.dtype)), name)
+    low, high = (np.asarray(as_number(t._array, "linspace"), np.float64) for t in (first, last))
+    return _named(wrap(placed(np.linspace(low, high, int(num)).astype(first._array.dtype))), name)
 
 
 shape_of = general(
@@ -124,7 +132,7 @@ hot = general(
 
 def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = None, axis: int = -1, dtype: Any = None,
             name: str | None = None) -> Tensor:
-    x = convert_to_tensor(indices)
+    x = convert(indices)
     if x._array.dtype.kind not in "iu":
         raise DtypeMismatch(f"one_hot: indices are whole numbers, got {x.dtype.name}. Try lab.cast.")
     if not -1 <= int(axis) <= x._array.ndim:

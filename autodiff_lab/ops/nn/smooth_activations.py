@@ -10,6 +10,8 @@ import numpy as np
 from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.kernels.cuda.array import check_value
+from autodiff_lab.kernels.cuda.traffic import is_inside
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.math.scipy_kernels import special
 from autodiff_lab.ops.nn.activations import sigmoid
@@ -24,7 +26,8 @@ _ndtr = special("ndtr")
 
 def _normal_cdf(x: Any) -> Any:
     if x.dtype.kind not in "fV":
-        return x.astype(np.float64)
+        widened = x.astype(np.float64)  # which the op then refuses
+        return widened if is_inside() else check_value((x,), widened)
     return _ndtr(x)
 
 

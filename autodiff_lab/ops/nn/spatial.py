@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import beside, placed
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -50,7 +51,8 @@ def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = Non
         fits = False
     if not fits:
         raise ShapeMismatch(f"dropout: noise_shape {noise_shape} does not broadcast to the input's shape {have}.")
-    kept = wrap(np.asarray(generator_for(seed).random(wanted) >= share)[()])
+    with beside(x):
+        kept = wrap(placed(np.asarray(generator_for(seed).random(wanted) >= share)[()]))
     return where(kept, x * x.dtype.as_numpy_dtype(1 / (1 - share)), 0.0)
 
 

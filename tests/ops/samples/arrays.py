@@ -10,6 +10,11 @@ def _same(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {}) for s in ((), (3,), (2, 1, 3), (0, 2))]
 
 
+@sampler("copy_to_device")
+def _copies(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {"device": "/CPU:0"}) for s in ((), (2, 3), (0,))]
+
+
 @sampler("after")
 def _after(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s, t), {}) for s, t in (((), ()), ((3,), (2, 2)), ((0, 2), (1,)))]

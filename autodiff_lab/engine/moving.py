@@ -1,0 +1,94 @@
+"""Variables and devices: a variable keeps its device, and what is assigned to it must come from there.
+
+Moving one is for programs that build first and then choose where to train.  It may not happen while a tape holds a read
+of the variable, because the gradient of that read would lie where the variable is no more.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodiff_lab.engine.devices import memory_of, moved, place_of
+from autodiff_lab.engine.failure import at_line, kind_of
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import DeviceMismatch, TapeMisused
+from autodiff_lab.events import place_now, sinks_now, trace_now
+from autodiff_lab.kernels.arrays import ranked
+from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.traffic import tell
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.variable import Variable
+
+ARRAYS = (np.ndarray, DeviceArray)
+UNSHARED = 3
+"""References to the array of a variable that nobody else holds: the variable's, ours, and that of the question."""
+
+
+def assignable(variable: Variable, tensor: Tensor, by_value: bool = False) -> Tensor:
+    """A tensor to assign, on the device of the variable; Python and NumPy values and single numbers are copied there.
+
+    Raises
+    ------
+    DeviceMismatch
+        If a tensor lies on another device.
+    """
+    array, memory = tensor._array, memory_of(variable._array)
+    have = memory_of(array)
+    if have is memory:
+        return tensor
+    if not by_value and (array.ndim or have is not None):
+        where = "x.cpu()" if memory is None else "x.gpu()"
+        kind = kind_of(array).partition(" ")[0]
+        raise DeviceMismatch(
+            f"Cannot assign a tensor {kind} of {tensor.device} to the variable {variable.name}, which lies on "
+            f"{variable.device}; nothing is copied silently.{at_line(place_now())}\n  Try {where}, or "
+            f"v.move_to({tensor.device!r}) before."
+        )
+    tell("to host" if memory is None else "to device", array.nbytes, f"assigned to the variable {variable.name}")
+    return wrap(moved(array, memory))
+
+
+def settle(variable: Variable, array: Any) -> None:
+    """Assign what our arithmetic made of a variable's value, in its dtype; nothing is copied on a GPU."""
+    dtype = variable._array.dtype
+    if array.__class__ is DeviceArray and memory_of(variable._array) is array.memory:
+        variable._check_shape(array.shape)
+        array = array if array.dtype == dtype else array.astype(dtype)
+        variable._replace(array, wrap(array))
+    else:
+        variable.assign(ranked(array).astype(dtype)[()])
+
+
+def move(variable: Variable, name: str) -> None:
+    """Put the value of a variable on another device; see `Variable.move_to`."""
+    place = place_of(name)
+    memory = None if place.__class__ is str else place
+    if memory_of(variable._array) is memory:
+        return
+    if _held(variable):
+        raise TapeMisused(
+            f"move_to: a tape holds a read of the variable {variable.name} on {variable.device}; its gradient would "
+            f"lie where the variable is no more.{at_line(place_now())}\n  Try to move it before the tape's block, or "
+            "after the tape has given its gradient (a persistent one: after `del tape`)."
+        )
+    trace = trace_now()
+    if trace is not None:
+        trace.refuse(f"the variable {variable.name} is moved to another device")
+    array = moved(variable._array, memory)
+    variable._replace(array, wrap(array))
+
+
+def _held(variable: Variable) -> bool:
+    """Whether a tape, open or closed and unspent, has read the variable's present value."""
+    array = variable._array
+    if sys.getrefcount(array) <= UNSHARED and not sinks_now():
+        return False
+    from autodiff_lab.engine.tape import GradientTape
+
+    tapes: list[Any] = [found for found in gc.get_objects() if found.__class__ is GradientTape]
+    return any(tape.reads[variable]._array is array for tape in tapes if variable in tape.reads)
