@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autodiff_lab.draw.charts import MARGIN, WIDTH, chart, text
+from autodiff_lab.draw.lines import text_width
 
 CELL = 22.0
 """Width and height of a thread or an element, where there is room."""
@@ -25,7 +26,6 @@ STYLE = """
 .lab-chart .lab-element { stroke: var(--lab-hairline); stroke-width: 1.5; fill: none; }
 .lab-chart .lab-touch { stroke: var(--lab-forward); stroke-width: 1.25; stroke-opacity: .75; }
 .lab-chart .lab-touch.lab-writes { stroke: var(--lab-backward); stroke-dasharray: 5 2; }
-.lab-chart .lab-over { paint-order: stroke; stroke: var(--lab-paper); stroke-width: 5px; stroke-linejoin: round; }
 .lab-chart .lab-small { font-size: 11px; text-anchor: middle; font-variant-numeric: tabular-nums; }
 """
 
@@ -102,8 +102,12 @@ def _left(index: int, group: int, cell: float) -> float:
 def _threads(blocks: int, size: int, busy: set[int], cell: float, y: float) -> list[str]:
     made: list[str] = []
     for block in range(blocks):
-        middle = _left(block * size, size, cell) + size * cell / 2
-        made.append(text("lab-muted lab-over", middle, y - 8, f"block {block}", "middle"))
+        middle, words = _left(block * size, size, cell) + size * cell / 2, f"block {block}"
+        wide = text_width(words, 12.0) + 6  # paper behind the words, so that no line runs through them
+        made.append(
+            f'<rect class="lab-paper" x="{middle - wide / 2:.1f}" y="{y - 20:.1f}" width="{wide:.1f}" height="16"/>'
+        )
+        made.append(text("lab-muted", middle, y - 8, words, "middle"))
         for thread in range(size):
             number = block * size + thread
             tone = "lab-odd" if block % 2 else ""
