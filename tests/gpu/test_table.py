@@ -1,0 +1,47 @@
+"""Every op on the GPU gives what it gives on the CPU, in both modes; what it copies is on the list."""
+
+from typing import Any
+
+import pytest
+
+from autodiff_lab.kernels.hosted import LIVES_ON_CPU, STAYS
+from tests.gpu.place import MODES, SCIPY, SIMULATED
+from tests.gpu.table import names, verdict
+from tests.gpu.workers import judged
+
+NAMES = names()
+
+
+@pytest.fixture(scope="module")
+def verdicts(found: dict[str, Any]) -> Any:
+    """Judge ops: all at once in processes of their own on a real GPU, one by one in the simulator."""
+    made = {} if SIMULATED else judged((name, mode) for mode in MODES for name in NAMES)
+
+    def of(name: str, mode: str) -> dict[str, Any]:
+        if (name, mode) not in made:
+            made[name, mode] = verdict(name, mode)
+        found["ops"].setdefault(name, {})[mode] = made[name, mode]
+        return made[name, mode]
+
+    return of
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_op_gives_on_the_gpu_what_it_gives_on_the_cpu(name: str, mode: str, verdicts: Any) -> None:
+    """Values, gradients of first and second order, tangents, Jacobians, dtypes, nan and infinities; and its copies."""
+    found = verdicts(name, mode)
+    if found["verdict"] == "skipped":
+        pytest.skip(found["why"][0])
+    assert found["verdict"] != "failed", "\n".join(found["why"])
+
+
+@pytest.mark.skipif(not SCIPY, reason="SciPy is not installed, and the CPU's side of these ops needs it")
+@pytest.mark.parametrize("name", sorted(STAYS))
+def test_an_op_that_stays_on_the_cpu_is_there_for_the_reason_given(name: str, verdicts: Any) -> None:
+    """Whoever brings it to the GPU takes it off the list."""
+    assert f"{name}: {STAYS[name]}" in verdicts(name, "numpy")["why"]
+
+
+def test_every_op_of_the_lists_is_in_the_table() -> None:
+    assert (STAYS.keys() | LIVES_ON_CPU.keys()) <= set(NAMES)

@@ -1,0 +1,73 @@
+"""Several processes that judge ops side by side; most of the time goes into compiling kernels, on one core each."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 120
+"""For one op; a kernel that waits for itself never ends."""
+Task = tuple[str, str]
+
+
+def judged(tasks: Iterable[Task], count: int = 0) -> dict[Task, dict[str, Any]]:
+    """Judge ops, each a name and a mode, in `count` processes; by default one for every two cores, eight at most."""
+    waiting: SimpleQueue[Task] = SimpleQueue()
+    for task in tasks:
+        waiting.put(task)
+    verdicts: dict[Task, dict[str, Any]] = {}
+    count = count or max(1, min(8, (os.cpu_count() or 2) // 2))
+    threads = [threading.Thread(target=_work, args=(waiting, verdicts)) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return verdicts
+
+
+def _work(waiting: SimpleQueue[Task], verdicts: dict[Task, dict[str, Any]]) -> None:
+    """Give tasks to a process until none is left; start another where one has ended."""
+    worker: subprocess.Popen[str] | None = None
+    while True:
+        try:
+            task = waiting.get_nowait()
+        except Empty:
+            break
+        if worker is None or worker.poll() is not None:
+            worker = _started()
+        verdicts[task] = _asked(worker, task)
+    if worker is not None:
+        assert worker.stdin is not None
+        worker.stdin.close()
+        worker.wait(SECONDS)
+
+
+def _started() -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.gpu.worker"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
+def _asked(worker: subprocess.Popen[str], task: Task) -> dict[str, Any]:
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    alarm = threading.Timer(SECONDS, worker.kill)
+    alarm.start()
+    try:
+        worker.stdin.write(" ".join(task) + "\n")
+        worker.stdin.flush()
+        line = worker.stdout.readline()
+    except OSError:
+        line = ""
+    finally:
+        alarm.cancel()
+    if line:
+        return json.loads(line)
+    worker.kill()
+    return {"verdict": "failed", "seconds": 0, "why": [f"the process ended or took {SECONDS} s: {worker.wait()}"]}
