@@ -31,41 +31,46 @@ LOWEST_DOUBLE, LOWEST_SINGLE = -1.7976931348623157e308, -3.4028234663852886e38
 
 
 class RowKernel:
-    """A kernel over rows in four forms: for float32 and float64, for short rows and for long ones.
+    """A kernel over rows in up to four forms: for float32 and float64, for short rows and for long ones.
 
     Attributes
     ----------
-    forms : dict of str to tuple of Kernel
-        By dtype: the one that keeps few elements a thread, and the one that keeps many.
+    forms : dict of str to list of Kernel
+        By dtype: the one that keeps few elements a thread, and the one that keeps many, unless none are kept.
     """
 
-    def __init__(self, make: Callable[[int], Any], serves: tuple[str, ...], signatures: tuple[str, ...]) -> None:
+    def __init__(
+        self, make: Callable[[int], Any], serves: tuple[str, ...], signatures: tuple[str, ...], keeps: bool
+    ) -> None:
         self.forms: dict[str, list[Kernel]] = {dtype: [] for dtype in DTYPES}
-        for dtype, kept in [(d, k) for d in DTYPES for k in KEPT[d]]:
+        for dtype, kept in [(d, k) for d in DTYPES for k in KEPT[d][: 1 + keeps]]:
             run = make(kept)
             run.__name__ = f"{make.__name__}_{dtype}_{kept}"
             types = [re.sub(r"\bT\b", dtype, s) for s in signatures]
             self.forms[dtype].append(kernel(serves, *types, launch_bounds=MOST_THREADS)(run))
 
     def launch(self, x: DeviceArray, rows: int, length: int, *arguments: Any) -> None:
-        """Run it on rows of the dtype of x; it is given the arguments, rows, length, and twice 2^bits threads a row."""
-        short, long = KEPT[x.dtype.name]
-        is_long = length > short * MOST_THREADS
+        """Run it on rows of the dtype of x, with the arguments, then rows, length and twice the threads of a row."""
+        forms, (short, long) = self.forms[x.dtype.name], KEPT[x.dtype.name]
+        is_long = len(forms) > 1 and length > short * MOST_THREADS
         lanes, kept = (WARP, long) if is_long else (1, short)
         while lanes < MOST_THREADS and length > kept * lanes:
             lanes *= 2
         threads, bits = max(lanes, THREADS), lanes.bit_length() - 1
-        run = self.forms[x.dtype.name][is_long]
-        launch(run, -(-rows * lanes // threads), threads, *arguments, rows, length, bits, bits)
+        launch(forms[is_long], -(-rows * lanes // threads), threads, *arguments, rows, length, bits, bits)
 
 
-def row_kernel(serves: tuple[str, ...], *signatures: str) -> Callable[[Callable[[int], Any]], RowKernel]:
+def row_kernel(
+    serves: tuple[str, ...], *signatures: str, keeps: bool = True
+) -> Callable[[Callable[[int], Any]], RowKernel]:
     """Declare a kernel over rows; what is decorated makes it for a number of elements that a thread keeps.
 
     Its last four arguments are int32: rows, length and twice the logarithm of the threads a row; the compiler does not
     know that they are the same, or it would hold the addresses that it read until it writes, two registers each.
+    One that keeps nothing has no form for long rows.
     """
-    return lambda make: RowKernel(make, serves, tuple([f"{s}, int32, int32, int32, int32" for s in signatures]))
+    types = tuple([f"{s}, int32, int32, int32, int32" for s in signatures])
+    return lambda make: RowKernel(make, serves, types, keeps)
 
 
 @cuda.jit(device=True)

@@ -51,23 +51,25 @@ def take(x: Any, held: Any, i: Any, count: Any, step: Any) -> Any:
 
 
 @cuda.jit(device=True)
-def online(x: Any, i: Any, count: Any, step: Any, top: Any) -> Any:
-    """The largest of `top` and of the elements from i on, and the sum of e^(x - largest) over these."""
-    few = cuda.local.array(AHEAD, x.dtype)
+def online(x: Any, few: Any, i: Any, count: Any, step: Any, top: Any) -> Any:
+    """The largest of `top` and of the elements from i on, and the sum of e^(x - largest) over these.
+
+    So many elements as `few` has are asked for at a time.
+    """
     total = x.dtype.type(0)
     while count > 0:
         best = top
-        for k in range(AHEAD):
+        for k in range(few.size):
             few[k] = x[i] if k < count else -x.dtype.type(inf)
             i += step
-        for k in range(AHEAD):
+        for k in range(few.size):
             best = larger(best, few[k])
         if best > top:
             total *= math.exp(top - best)
             top = best
-        for k in range(AHEAD):
+        for k in range(few.size):
             total += math.exp(few[k] - top)
-        count -= AHEAD
+        count -= few.size
     return top, total
 
 
@@ -83,8 +85,9 @@ def exponentials(held: Any, best: Any, total: Any) -> Any:
 @cuda.jit(device=True)
 def normalizer(x: Any, held: Any, first: Any, count: Any, step: Any, parts: Any, bits: Any) -> Any:
     """Keep e^(x - largest) of a row; give the largest element and the sum of the exponentials."""
+    few = cuda.local.array(AHEAD, x.dtype)
     top = take(x, held, first, count, step)
-    top, total = online(x, first + held.size * step, count - held.size, step, top)
+    top, total = online(x, few, first + held.size * step, count - held.size, step, top)
     best = group_largest(top, parts, bits)
     return best, group_sum(exponentials(held, best, total * math.exp(top - best)), parts, bits)
 
@@ -129,11 +132,11 @@ def log_softmax_rows(kept: int) -> Any:
 
     def run(x: Any, y: Any, rows: Any, length: Any, bits: Any, again: Any) -> None:
         parts = cuda.shared.array(WARP, x.dtype)
-        held = cuda.local.array(kept, x.dtype)
+        held, few = cuda.local.array(kept, x.dtype), cuda.local.array(AHEAD, x.dtype)
         step = (1 << bits) & MOST_STEP
         _, i, count = place(rows, length, bits)
         top = take(x, held, i, count, step)
-        top, total = online(x, i + kept * step, count - kept, step, top)
+        top, total = online(x, few, i + kept * step, count - kept, step, top)
         best = group_largest(top, parts, bits)
         total *= math.exp(top - best)
         for k in range(kept):
