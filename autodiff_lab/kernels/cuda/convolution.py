@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.convolution_axes import AXES, MOST_PHASES, Geometry, backward, forward, int32
+from autodiff_lab.kernels.cuda.convolution_axes import AXES, MOST_PHASES, Geometry, backward, forward
 from autodiff_lab.kernels.cuda.convolution_filter import LEAST
 from autodiff_lab.kernels.cuda.convolution_filter import tile_for as filter_tile_for
 from autodiff_lab.kernels.cuda.convolution_shares import shared
@@ -78,6 +78,6 @@ def convolve_filter(
     given = flat(x), flat(g)
 
     def share_out(parts: DeviceArray, share: int, shares: int) -> None:
-        launch(run, (blocks, shares), tile.threads, *given, parts, int32(share), *geometry.arguments())
+        launch(run, (blocks, shares), tile.threads, *given, parts, share, *geometry.arguments())
 
     return shared(x, shape, geometry.pixels, blocks, LEAST, share_out)

@@ -11,6 +11,7 @@ Shapes have one to three axes between images and channels; kernels always see th
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -90,9 +91,15 @@ class Geometry(NamedTuple):
 
     def arguments(self) -> tuple[Any, ...]:
         """Sizes and axes as a kernel takes them, in numbers of 32 bits."""
-        return tuple([tuple([np.int32(n) for n in numbers]) for numbers in (self[:3], *self.axes)])
+        return _arguments(self)
 
 
+@lru_cache(256)
+def _arguments(geometry: Geometry) -> tuple[Any, ...]:
+    return tuple([tuple([np.int32(n) for n in numbers]) for numbers in (geometry[:3], *geometry.axes)])
+
+
+@lru_cache(256)
 def forward(images: int, read: int, written: int, spatial: Sizes, window: Sizes, strides: Sizes, padding: Padding,
             dilations: Sizes) -> Geometry:  # fmt: skip
     """How a convolution reads x."""
@@ -104,6 +111,7 @@ def forward(images: int, read: int, written: int, spatial: Sizes, window: Sizes,
     return Geometry(images, read, written, (*[Axis()] * (AXES - len(axes)), *axes))
 
 
+@lru_cache(256)
 def backward(images: int, read: int, written: int, spatial: Sizes, out: Sizes, window: Sizes, strides: Sizes,
              padding: Padding, dilations: Sizes) -> Geometry:  # fmt: skip
     """How its gradient by the input reads g, whose axes have the lengths `out`."""

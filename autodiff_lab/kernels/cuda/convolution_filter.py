@@ -139,9 +139,7 @@ def shared_out(name: str, tile: Tile, dtype: str) -> Kernel:
     return kernel(("convolve_filter",), f"{dtype}[::1], {dtype}[::1], {dtype}[::1], int32, {NUMBERS}")(shares)
 
 
-_SINGLE = (
-    (Tile(16, 64, 8, 8), Tile(8, 16, 4, 4)) if SIMULATED else (Tile(128, 64, 8, 8), Tile(32, 64, 4, 4))
-)
+_SINGLE = (Tile(16, 64, 8, 8), Tile(8, 16, 4, 4)) if SIMULATED else (Tile(128, 64, 8, 8), Tile(32, 64, 4, 4))
 _DOUBLE = (Tile(16, 32, 8, 4), Tile(8, 16, 4, 4)) if SIMULATED else (Tile(64, 64, 8, 4), Tile(32, 32, 4, 4))
 TILES: dict[str, tuple[tuple[Tile, Kernel], ...]] = {
     dtype: tuple(

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.convolution_axes import int32
 from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, blocks_for, cuda, empty, kernel, launch
 
 ACROSS = 8 if SIMULATED else 32
@@ -68,5 +67,5 @@ def shared(like: DeviceArray, shape: tuple[int, ...], pixels: int, blocks: int, 
         return made
     parts = empty(like, (shares * made.size,))
     run(parts, share, shares)
-    launch(add_shares, blocks_for(made.size, ACROSS), THREADS, parts, made.reshape(-1), int32(made.size), int32(shares))
+    launch(add_shares, blocks_for(made.size, ACROSS), THREADS, parts, made.reshape(-1), made.size, shares)
     return made

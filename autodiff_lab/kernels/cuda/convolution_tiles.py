@@ -29,15 +29,7 @@ from autodiff_lab.kernels.cuda.convolution_axes import (
     int32,
     met,
 )
-from autodiff_lab.kernels.cuda.convolution_slabs import (
-    DEPTH,
-    DEPTH_BITS,
-    PLACES,
-    Tile,
-    multiplied_slabs,
-    slot,
-    uint64,
-)
+from autodiff_lab.kernels.cuda.convolution_slabs import DEPTH, DEPTH_BITS, PLACES, Tile, multiplied_slabs, slot, uint64
 from autodiff_lab.kernels.cuda.launching import SIMULATED, Kernel, cuda, kernel
 
 NAMES = ("wide", "middle", "narrow")

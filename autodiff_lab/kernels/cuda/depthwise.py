@@ -38,6 +38,7 @@ from autodiff_lab.kernels.cuda.convolution_axes import (
     met,
 )
 from autodiff_lab.kernels.cuda.convolution_shares import ACROSS, ACROSS_BITS, LANES, shared
+from autodiff_lab.kernels.cuda.convolution_slabs import uint64
 from autodiff_lab.kernels.cuda.launching import MOST, THREADS, blocks_for, check_size, cuda, empty, flat, kernel, launch
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes
 
@@ -87,17 +88,21 @@ def depthwise_strips(x: Any, w: Any, made: Any, each: Any, alike: Any, sizes: An
                 row = (plan[FIRST] + i * depth[7]) * height[1] + plan[MET + FIRST] + j * height[7]
                 for k in range(plan[2 * MET + TAPS]):
                     tap = row * width[1] + plan[2 * MET + FIRST] + k * width[7]
-                    weight = w[int32(tap * written * each + f)]
+                    weight = w[uint64(int32(tap * written * each + f))]
                     at = int32(first * width[3] + plan[2 * MET + BEGIN] + k * plan[2 * MET + STEP])
+                    if at >= 0 and int32(at + (STRIP - 1) * width[3]) < width[0]:
+                        for e in range(STRIP):
+                            sums[e] += x[uint64(int32(line + (at + e * width[3]) * read))] * weight
+                        continue
                     for e in range(STRIP):
                         x_at = int32(at + e * width[3])
                         inside = (x_at >= 0) & (x_at < width[0])
-                        sums[e] += (x[int32(line + x_at * read)] if inside else x.dtype.type(0)) * weight
+                        sums[e] += (x[uint64(int32(line + x_at * read))] if inside else x.dtype.type(0)) * weight
     target = image * depth[2] + plan[OWN] + z_at * depth[4]
     target = int32((target * height[2] + plan[MET + OWN] + y_at * height[4]) * width[2] + plan[2 * MET + OWN])
     for e in range(STRIP):
         if first + e < plan[2 * MET + COUNT]:
-            made[int32((target + (first + e) * width[4]) * written + channel)] = sums[e]
+            made[uint64((target + (first + e) * width[4]) * written + channel)] = sums[e]
 
 
 @kernel(("depthwise_filter",), f"T[::1], T[::1], T[::1], int32, int32, {NUMBERS}")
@@ -140,17 +145,21 @@ def depthwise_shares(x: Any, g: Any, made: Any, alike: Any, share: Any, sizes: A
     image = int32(rest // depth[2])
     if channel < written:
         while pixel < end:
-            slope = g[int32(pixel * written + channel)]
+            slope = g[uint64(int32(pixel * written + channel))]
             z, y = int32(z_at * depth[3]), int32(y_at * height[3])
             from_x = int32(x_at * width[3] + width[5] + first_k * width[6])
             line = int32((((image * depth[0] + z) * height[0] + y) * width[0] + from_x) * read + channel // alike)
             for r in range(SIDE):
                 i, j = int32(z + from_z[r]), int32(y + from_y[r])
                 inside = (i >= 0) & (i < depth[0]) & (j >= 0) & (j < height[0])
+                if inside and from_x >= 0 and int32(from_x + (SIDE - 1) * width[6]) < width[0]:
+                    for s in range(SIDE):
+                        sums[r * SIDE + s] += x[uint64(int32(line + ahead[r] + s * width[6] * read))] * slope
+                    continue
                 for s in range(SIDE):
                     k = int32(from_x + s * width[6])
                     there = inside & (k >= 0) & (k < width[0])
-                    value = x[int32(line + ahead[r] + s * width[6] * read)] if there else x.dtype.type(0)
+                    value = x[uint64(int32(line + ahead[r] + s * width[6] * read))] if there else x.dtype.type(0)
                     sums[r * SIDE + s] += value * slope
             pixel = int32(pixel + LANES)
             x_at = int32(x_at + LANES)
@@ -190,7 +199,9 @@ def _taken(a: DeviceArray, b: DeviceArray, geometry: Geometry) -> bool:
     )
 
 
-def _strips(source: DeviceArray, w: DeviceArray, shape: Sizes, geometry: Geometry, each: int, alike: int) -> DeviceArray:
+def _strips(
+    source: DeviceArray, w: DeviceArray, shape: Sizes, geometry: Geometry, each: int, alike: int
+) -> DeviceArray:
     made = empty(source, shape)
     if not made.size:
         return made
@@ -200,7 +211,7 @@ def _strips(source: DeviceArray, w: DeviceArray, shape: Sizes, geometry: Geometr
     strips = geometry.pixels // longest * -(-longest // STRIP) * geometry.written
     launch(
         depthwise_strips, (blocks_for(strips), 1, geometry.phases), THREADS, flat(source), flat(w), flat(made),
-        int32(each), int32(alike), *geometry.arguments(),
+        each, alike, *geometry.arguments(),
     )  # fmt: skip
     return made
 
@@ -237,9 +248,9 @@ def depthwise_filter(
     """The gradient by w, (*window, c, m), as `reference.depthwise.depthwise_filter`."""
     channels = x.shape[-1]
     geometry = forward(x.shape[0], channels, g.shape[-1], x.shape[1:-1], window, strides, padding, dilations)
-    if not _taken(x, g, geometry) or not channels:
+    if not _taken(x, g, geometry):
         return NotImplemented
-    shape = (*window, channels, g.shape[-1] // channels)
+    shape = (*window, channels, g.shape[-1] // max(channels, 1))
     check_size("depthwise_filter", x.shape, g.shape, shape)
     if 0 in (x.size, g.size) or 0 in shape:
         return x.memory.zeros(shape, x.dtype)
@@ -249,7 +260,7 @@ def depthwise_filter(
 
     def share_out(parts: DeviceArray, share: int, shares: int) -> None:
         launch(
-            depthwise_shares, (blocks, shares), THREADS, *given, parts, int32(shape[-1]), int32(share),
+            depthwise_shares, (blocks, shares), THREADS, *given, parts, shape[-1], share,
             *geometry.arguments(),
         )  # fmt: skip
 
