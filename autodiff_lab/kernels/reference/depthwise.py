@@ -26,7 +26,7 @@ def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes
 
 
 def _grouped(g: Any, w_channels: int) -> Any:
-    return g.reshape(*g.shape[:-1], w_channels, -1)
+    return g.reshape(*g.shape[:-1], w_channels, g.shape[-1] // max(w_channels, 1))  # -1 fails where g is empty
 
 
 def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
