@@ -22,7 +22,8 @@ from autodiff_lab.kernels.cuda.standardize_columns import (
     facts_of_columns,
     slope_of_columns,
 )
-from autodiff_lab.kernels.cuda.standardize_rows import moments_of_rows, rows_standardized, slope_of_rows
+from autodiff_lab.kernels.cuda.standardize_row_slopes import slope_of_rows
+from autodiff_lab.kernels.cuda.standardize_rows import moments_of_rows, rows_standardized
 from autodiff_lab.kernels.cuda.standardize_shares import shares_of_rows
 from autodiff_lab.kernels.cuda.standardize_teams import KEPT, TEAM
 from autodiff_lab.kernels.reference.reductions import shape_over

@@ -1,12 +1,12 @@
-"""Rows brought to mean 0 and variance 1, and slopes of that: a team of threads for each row (`standardize_teams`).
+"""Rows brought to mean 0 and variance 1: a team of threads for each row (`standardize_teams`).
 
 Two passes over a row in registers, the mean first, then squares about it, so that nothing cancels.  Rows of up to 4096
-elements, 512 for a warp, stay in registers; what is longer is read again for each pass, from the caches as long as the
-rows that are under way fit there.
+elements stay in registers; what is longer is read again for each pass, from the caches as long as the rows that are
+under way fit there.
 
-Traffic, in passes over an array: the result is one read and one write, the slope two reads and one write; 8 and 12
-bytes an element in float32.  Occupancy: sixteen loads are under way in each thread, thirty-two for the slope, so that
-a quarter of a multiprocessor's threads suffices to keep memory busy; registers and blocks are in the report.
+Traffic: one pass to read and one to write, 8 bytes an element in float32.  Occupancy, in float32 on sm_90: 48 registers
+a thread, five blocks of 256 threads on a multiprocessor, sixteen loads under way in each thread: 80 kB, where some 25 kB
+keep the memory of a multiprocessor busy.
 """
 
 from __future__ import annotations
@@ -17,40 +17,58 @@ import numpy as np
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import cuda, empty, kernel, launch, math
-from autodiff_lab.kernels.cuda.standardize_teams import KEPT, TEAM, WARPS, team_bits, team_blocks, team_row, team_sum
+from autodiff_lab.kernels.cuda.standardize_teams import (
+    KEPT,
+    TEAM,
+    WARP,
+    WARPS,
+    team_bits,
+    team_blocks,
+    team_row,
+    team_sum,
+)
 
 
 @cuda.jit(device=True)
-def mean_and_squares(x: Any, kept: Any, parts: Any, first: Any, lane: Any, length: Any, bits: Any) -> Any:
+def first_of(row: Any, lane: Any, length: Any, bits: Any) -> Any:
+    """Where a thread begins, in the array and in its row, how much of the row is left there, and how far it goes on.
+
+    A warp keeps 512 elements that lie in a row, so that a thread's are 32 apart: the hardware adds that for nothing.
+    """
+    start = np.uint32((lane >> 5) * (KEPT * WARP) + (lane & 31))
+    wide = KEPT << 5 if bits < 5 else KEPT << bits
+    left = np.int32(np.int32(length) - np.int32(start))
+    return np.uint64(np.uint32(row * length + start)), np.uint64(start), left, np.int32(wide)
+
+
+@cuda.jit(device=True)
+def mean_and_squares(x: Any, kept: Any, parts: Any, at: Any, left: Any, wide: Any, count: Any, bits: Any) -> Any:
     """The mean of a row, and the sum of the squared distances from it; the team keeps what it can of the row."""
-    zero, step = x.dtype.type(0), np.uint32(1 << bits)
+    zero = x.dtype.type(0)
     total = zero
     for k in range(KEPT):
-        i = np.uint32(lane + k * step)
-        kept[k] = x[np.uint32(first + i)] if i < length else zero
+        kept[k] = x[at + np.uint64(k * WARP)] if k * WARP < left else zero
         total += kept[k]
-    further = np.uint32(lane + KEPT * step)
-    while further < length:
+    further, more = at + np.uint64(wide), np.int32(left - wide)
+    while more > 0:
         part = zero
         for k in range(KEPT):
-            i = np.uint32(further + k * step)
-            part += x[np.uint32(first + i)] if i < length else zero
+            part += x[further + np.uint64(k * WARP)] if k * WARP < more else zero
         total += part
-        further = np.uint32(further + KEPT * step)
-    mean = team_sum(total, parts, bits) / x.dtype.type(length)
+        further, more = further + np.uint64(wide), np.int32(more - wide)
+    mean = team_sum(total, parts, bits) / count
     total = zero
     for k in range(KEPT):
-        away = kept[k] - mean if np.uint32(lane + k * step) < length else zero
+        away = kept[k] - mean if k * WARP < left else zero
         total += away * away
-    further = np.uint32(lane + KEPT * step)
-    while further < length:
+    further, more = at + np.uint64(wide), np.int32(left - wide)
+    while more > 0:
         part = zero
         for k in range(KEPT):
-            i = np.uint32(further + k * step)
-            away = x[np.uint32(first + i)] - mean if i < length else zero
+            away = x[further + np.uint64(k * WARP)] - mean if k * WARP < more else zero
             part += away * away
         total += part
-        further = np.uint32(further + KEPT * step)
+        further, more = further + np.uint64(wide), np.int32(more - wide)
     return mean, team_sum(total, parts, bits)
 
 
@@ -60,10 +78,12 @@ def moments_rows(x: Any, means: Any, variances: Any, rows: Any, length: Any, bit
     parts = cuda.shared.array(WARPS, x.dtype)
     kept = cuda.local.array(KEPT, x.dtype)
     row, there, lane = team_row(bits, rows)
-    mean, squares = mean_and_squares(x, kept, parts, np.uint32(row * length), lane, length, bits)
+    at, _, left, wide = first_of(row, lane, length, bits)
+    count = x.dtype.type(length)
+    mean, squares = mean_and_squares(x, kept, parts, at, left, wide, count, bits)
     if there and lane == 0:
         means[row] = mean
-        variances[row] = squares / x.dtype.type(length)
+        variances[row] = squares / count
 
 
 @kernel(("standardize", "normalize"), "T[::1], T[::1], T[::1], T[::1], T, uint32, uint32, uint32, uint32")
@@ -74,73 +94,27 @@ def standardize_rows(
     parts = cuda.shared.array(WARPS, x.dtype)
     kept = cuda.local.array(KEPT, x.dtype)
     row, there, lane = team_row(bits, rows)
-    first, step = np.uint32(row * length), np.uint32(1 << bits)
-    mean, squares = mean_and_squares(x, kept, parts, first, lane, length, bits)
-    root = x.dtype.type(1) / math.sqrt(squares / x.dtype.type(length) + epsilon)
-    if there:
-        for k in range(KEPT):
-            i = np.uint32(lane + k * step)
-            if i < length:
-                value = (kept[k] - mean) * root
-                made[np.uint32(first + i)] = value * scale[i] + offset[i] if scaled != 0 else value
-        i = np.uint32(lane + KEPT * step)
-        while i < length:
-            value = (x[np.uint32(first + i)] - mean) * root
-            made[np.uint32(first + i)] = value * scale[i] + offset[i] if scaled != 0 else value
-            i = np.uint32(i + step)
-
-
-@kernel(
-    ("standardize_slope", "normalize_slope"),
-    "T[::1], T[::1], T[::1], T[::1], T[::1], T, uint32, uint32, uint32, uint32",
-)
-def slope_rows(
-    g: Any, x: Any, scale: Any, made: Any, facts: Any, epsilon: Any, scaled: Any, rows: Any, length: Any, bits: Any
-) -> None:
-    """The share of x in a cotangent of `standardize_rows`; where it is scaled, facts get means, and then roots."""
-    parts = cuda.shared.array(WARPS, x.dtype)
-    kept = cuda.local.array(KEPT, x.dtype)
-    shares = cuda.local.array(KEPT, x.dtype)
-    row, there, lane = team_row(bits, rows)
-    first, step, zero, count = np.uint32(row * length), np.uint32(1 << bits), x.dtype.type(0), x.dtype.type(length)
-    for k in range(KEPT):
-        i = np.uint32(lane + k * step)
-        shares[k] = g[np.uint32(first + i)] if i < length else zero
-    mean, squares = mean_and_squares(x, kept, parts, first, lane, length, bits)
+    at, own, left, wide = first_of(row, lane, length, bits)
+    count = x.dtype.type(length)
+    mean, squares = mean_and_squares(x, kept, parts, at, left, wide, count, bits)
     root = x.dtype.type(1) / math.sqrt(squares / count + epsilon)
-    total, products = zero, zero
-    for k in range(KEPT):
-        i = np.uint32(lane + k * step)
-        if scaled != 0 and i < length:
-            shares[k] *= scale[i]
-        total += shares[k]
-        products += shares[k] * (kept[k] - mean) if i < length else zero
-    i = np.uint32(lane + KEPT * step)
-    while i < length:
-        share = g[np.uint32(first + i)]
-        share = share * scale[i] if scaled != 0 else share
-        total += share
-        products += share * (x[np.uint32(first + i)] - mean)
-        i = np.uint32(i + step)
-    level = team_sum(total, parts, bits) / count
-    tilt = team_sum(products, parts, bits) / count * root
     if there:
-        if scaled != 0 and lane == 0:
-            facts[row] = mean
-            facts[np.uint32(rows + row)] = root
         for k in range(KEPT):
-            i = np.uint32(lane + k * step)
-            if i < length:
-                made[np.uint32(first + i)] = root * (shares[k] - level - (kept[k] - mean) * root * tilt)
-        i = np.uint32(lane + KEPT * step)
-        while i < length:
-            share, away = g[np.uint32(first + i)], x[np.uint32(first + i)] - mean
-            share = share * scale[i] if scaled != 0 else share
-            made[np.uint32(first + i)] = root * (share - level - away * root * tilt)
-            i = np.uint32(i + step)
+            if k * WARP < left:
+                i, value = np.uint64(k * WARP), (kept[k] - mean) * root
+                made[at + i] = value * scale[own + i] + offset[own + i] if scaled != 0 else value
+        at, own, left = at + np.uint64(wide), own + np.uint64(wide), np.int32(left - wide)
+        while left > 0:
+            for k in range(KEPT):
+                if k * WARP < left:
+                    i = np.uint64(k * WARP)
+                    value = (x[at + i] - mean) * root
+                    made[at + i] = value * scale[own + i] + offset[own + i] if scaled != 0 else value
+            at, own, left = at + np.uint64(wide), own + np.uint64(wide), np.int32(left - wide)
 
 
-def _sizes(rows: int, length: int) -> tuple[int, Any]:
+def row_sizes(rows: int, length: int) -> tuple[int, Any]:
+    """Blocks of a grid, and what kernels are told: rows, their length, and the bits of the size of a team."""
     bits = team_bits(length)
     return team_blocks(rows, bits), tuple(map(np.uint32, (rows, length, bits)))
 
@@ -148,7 +122,7 @@ def _sizes(rows: int, length: int) -> tuple[int, Any]:
 def moments_of_rows(x: DeviceArray, rows: int, length: int) -> tuple[DeviceArray, DeviceArray]:
     """Means and variances of rows of a flat array."""
     means, variances = empty(x, (rows,)), empty(x, (rows,))
-    blocks, sizes = _sizes(rows, length)
+    blocks, sizes = row_sizes(rows, length)
     launch(moments_rows, blocks, TEAM, x, means, variances, *sizes)
     return means, variances
 
@@ -157,18 +131,7 @@ def rows_standardized(
     x: DeviceArray, scaling: tuple[DeviceArray, DeviceArray] | None, epsilon: float, rows: int, length: int
 ) -> DeviceArray:
     """Rows of a flat array brought to mean 0 and variance 1, then scaled if a scale and an offset are given."""
-    made, (blocks, sizes) = empty(x, x.shape), _sizes(rows, length)
+    made, (blocks, sizes) = empty(x, x.shape), row_sizes(rows, length)
     small, scaled = x.dtype.type(epsilon), np.uint32(scaling is not None)
     launch(standardize_rows, blocks, TEAM, x, *(scaling or (x, x)), made, small, scaled, *sizes)
     return made
-
-
-def slope_of_rows(
-    g: DeviceArray, x: DeviceArray, scale: DeviceArray | None, epsilon: float, rows: int, length: int
-) -> tuple[DeviceArray, DeviceArray]:
-    """The share of the rows of x, and where there is a scale, means and roots of the rows, one after the other."""
-    made, (blocks, sizes) = empty(x, x.shape), _sizes(rows, length)
-    facts = made if scale is None else empty(x, (2 * rows,))
-    small, scaled = x.dtype.type(epsilon), np.uint32(scale is not None)
-    launch(slope_rows, blocks, TEAM, g, x, x if scale is None else scale, made, facts, small, scaled, *sizes)
-    return made, facts
