@@ -1,9 +1,14 @@
 """Which GPU the tests run on, and what was copied while something ran."""
 
 import importlib.util
+import json
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 if os.environ.get("AUTODIFF_LAB_GPU") == "simulated":  # before numba is imported, which reads the switch
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
@@ -17,13 +22,24 @@ MODES = ("numpy", "auto")
 """Of `lab.use_kernels`: the references by CuPy, and our CUDA kernels."""
 
 
-def why_none() -> str:
-    """Say what is missing for a GPU; nothing if there is one."""
+def require() -> None:
+    """Skip a file where no GPU was asked for; fail where one was and there is none."""
     if not WANTED:
-        return "no GPU was asked for: set AUTODIFF_LAB_GPU to 'real' or 'simulated'"
-    from autodiff_lab.kernels.cuda.gpus import why_none as why
+        pytest.skip("no GPU was asked for: set AUTODIFF_LAB_GPU to 'real' or 'simulated'", allow_module_level=True)
+    from autodiff_lab.kernels.cuda.gpus import why_none
 
-    return why()
+    missing = why_none()
+    assert not missing, missing
+
+
+def leave(key: str, value: Any) -> None:
+    """Write something to the JSON file that GPU_JSON names, beside what others left there."""
+    path = os.environ.get("GPU_JSON")
+    if path:
+        file = Path(path)
+        kept = json.loads(file.read_text()) if file.exists() else {}
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({**kept, key: value}, indent=1) + "\n")
 
 
 @contextmanager

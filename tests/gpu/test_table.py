@@ -1,29 +1,38 @@
 """Every op on the GPU gives what it gives on the CPU, in both modes; what it copies is on the list."""
 
+from collections import Counter
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
 
 from autodiff_lab.kernels.hosted import LIVES_ON_CPU, STAYS
-from tests.gpu.place import MODES, SCIPY, SIMULATED
+from tests.gpu.place import MODES, SCIPY, SIMULATED, leave, require
 from tests.gpu.table import names, verdict
 from tests.gpu.workers import judged
 
+require()
 NAMES = names()
 
 
 @pytest.fixture(scope="module")
-def verdicts(found: dict[str, Any]) -> Any:
-    """Judge ops: all at once in processes of their own on a real GPU, one by one in the simulator."""
+def verdicts() -> Generator[Callable[[str, str], dict[str, Any]]]:
+    """Judge ops: all at once in processes of their own on a real GPU, one by one in the simulator; leave what came out.
+
+    The file holds, by op and mode, "native"; "copies" and why; "failed" and how; or "skipped" and why.
+    """
     made = {} if SIMULATED else judged((name, mode) for mode in MODES for name in NAMES)
 
     def of(name: str, mode: str) -> dict[str, Any]:
         if (name, mode) not in made:
             made[name, mode] = verdict(name, mode)
-        found["ops"].setdefault(name, {})[mode] = made[name, mode]
         return made[name, mode]
 
-    return of
+    yield of
+    ops: dict[str, dict[str, Any]] = {}
+    for (name, mode), told in made.items():
+        ops.setdefault(name, {})[mode] = told
+    leave("ops", {"simulated": SIMULATED, "counts": Counter(told["verdict"] for told in made.values()), "table": ops})
 
 
 @pytest.mark.parametrize("mode", MODES)
