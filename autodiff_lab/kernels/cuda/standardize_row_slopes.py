@@ -3,8 +3,8 @@
 The row of x and that of the cotangent stay in registers, while mean and squares are found, and then the sum of the
 cotangents and that of their products with the distances from the mean.
 
-Traffic: two passes to read and one to write, 12 bytes an element in float32.  Occupancy, in float32 on sm_90: 64
-registers a thread, four blocks of 256 threads on a multiprocessor, thirty-two loads under way in each thread.
+Traffic: two passes to read and one to write, 12 bytes an element in float32.  Occupancy, in float32 on sm_90: 72
+registers a thread, three blocks of 256 threads on a multiprocessor, thirty-two loads under way in each thread.
 """
 
 from __future__ import annotations
@@ -43,22 +43,6 @@ def sums_beyond(g: Any, x: Any, scale: Any, scaled: Any, mean: Any, at: Any, own
     return total, products
 
 
-@cuda.jit(device=True)
-def write_beyond(
-    g: Any, x: Any, scale: Any, made: Any, scaled: Any, facts: Any, at: Any, own: Any, left: Any, wide: Any
-) -> None:
-    """The slope of what a thread does not keep."""
-    mean, root, level, tilt = facts
-    at, own, left = at + np.uint64(wide), own + np.uint64(wide), np.int32(left - wide)
-    while left > 0:
-        for k in range(KEPT):
-            if k * WARP < left:
-                i = np.uint64(k * WARP)
-                share = share_of(g, scale, scaled, at + i, own + i)
-                made[at + i] = root * (share - level - (x[at + i] - mean) * root * tilt)
-        at, own, left = at + np.uint64(wide), own + np.uint64(wide), np.int32(left - wide)
-
-
 @kernel(
     ("standardize_slope", "normalize_slope"),
     "T[::1], T[::1], T[::1], T[::1], T[::1], T, uint32, uint32, uint32, uint32",
@@ -84,14 +68,19 @@ def slope_rows(
         products += shares[k] * (kept[k] - mean) if k * WARP < left else zero
     level = team_sum(total, parts, bits) / count
     tilt = team_sum(products, parts, bits) / count * root
-    if there:
-        if scaled != 0 and lane == 0:
-            facts[row] = mean
-            facts[np.uint32(rows + row)] = root
+    if there and scaled != 0 and lane == 0:
+        facts[row] = mean
+        facts[np.uint32(rows + row)] = root
+    left = left if there else np.int32(0)
+    while left > 0:
         for k in range(KEPT):
             if k * WARP < left:
                 made[at + np.uint64(k * WARP)] = root * (shares[k] - level - (kept[k] - mean) * root * tilt)
-        write_beyond(g, x, scale, made, scaled, (mean, root, level, tilt), at, own, left, wide)
+        at, own, left = at + np.uint64(wide), own + np.uint64(wide), np.int32(left - wide)
+        for k in range(KEPT):
+            i = np.uint64(k * WARP)
+            shares[k] = share_of(g, scale, scaled, at + i, own + i) if k * WARP < left else zero
+            kept[k] = x[at + i] if k * WARP < left else zero
 
 
 def slope_of_rows(
