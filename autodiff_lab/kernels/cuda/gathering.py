@@ -79,11 +79,12 @@ def row_shape(inner: int) -> tuple[int, int, int]:
     return wide, THREADS // wide, tiles
 
 
-def _picked(x: DeviceArray, positions: DeviceArray, pieces: int, length: int, inner: int) -> DeviceArray:
+def picked(x: DeviceArray, positions: DeviceArray, pieces: int, length: int, inner: int) -> DeviceArray:
     """The rows of `inner` elements at some positions of each piece (length, inner), in a row."""
     word = WORDS[x.itemsize]
     per = x.itemsize // np.dtype(word).itemsize
     seen, rows, inner = x.memory.wrap(flat(x).raw.view(word)), pieces * positions.size, inner * per
+    check_size("gather", (pieces, length, inner), (rows, inner))
     made = empty(x, (rows * inner,), word)
     wide, deep, tiles = row_shape(inner)
     blocks = -(-rows // (BATCH * deep)) * tiles
@@ -104,7 +105,7 @@ def gather(x: DeviceArray, indices: Any, axis: int) -> Any:
         return empty(x, shape)
     if not x.size:
         return NotImplemented
-    return _picked(x, positions, prod(x.shape[:at]), x.shape[at], prod(x.shape[at + 1 :])).reshape(shape)
+    return picked(x, positions, prod(x.shape[:at]), x.shape[at], prod(x.shape[at + 1 :])).reshape(shape)
 
 
 def gather_nd(x: DeviceArray, indices: Any, lead: int = 0) -> Any:
@@ -121,4 +122,4 @@ def gather_nd(x: DeviceArray, indices: Any, lead: int = 0) -> Any:
         return NotImplemented
     if not prod(shape):
         return empty(x, shape)
-    return _picked(x, positions, prod(x.shape[:lead]), prod(counted), prod(rest)).reshape(shape)
+    return picked(x, positions, prod(x.shape[:lead]), prod(counted), prod(rest)).reshape(shape)

@@ -14,6 +14,8 @@ from autodiff_lab.kernels.cuda import (
     products,
     reductions,
     reductions_extreme,
+    scatter,
+    segments,
     softmax_slopes,
 )
 from autodiff_lab.kernels.cuda import cross_entropy as entropies
@@ -53,6 +55,11 @@ class CudaKernels:
 
     gather = staticmethod(gathering.gather)
     gather_nd = staticmethod(gathering.gather_nd)
+    scatter_axis = staticmethod(scatter.scatter_axis)
+    scatter_nd = staticmethod(scatter.scatter_nd)
+    segment_sum = staticmethod(segments.segment_sum)
+    segment_max = staticmethod(segments.segment_max)
+    segment_min = staticmethod(segments.segment_min)
 
     moments = staticmethod(standardizing.moments)
     standardize = staticmethod(standardizing.standardize)
