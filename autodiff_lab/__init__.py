@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         activations,
         autodiff,
         bitwise,
+        config,
         data,
         debugging,
         image,
@@ -239,8 +240,8 @@ newaxis = None
 # Where names live that load late: modules by their own name, others by their module. The imports above say the same to
 # editors and type checkers.
 _MODULES = frozenset({
-    "activations", "autodiff", "bitwise", "data", "debugging", "image", "initializers", "keras", "layers", "linalg",
-    "losses", "math", "metrics", "nest", "nn", "optimizers", "queue", "ragged", "random", "signal", "sparse",
+    "activations", "autodiff", "bitwise", "config", "data", "debugging", "image", "initializers", "keras", "layers",
+    "linalg", "losses", "math", "metrics", "nest", "nn", "optimizers", "queue", "ragged", "random", "signal", "sparse",
     "strings", "style", "testing",
 })
 _HOMES = {
@@ -353,7 +354,8 @@ __all__ = [
     "argsort", "as_dtype", "asin", "asinh", "atan", "atan2", "atanh", "autodiff", "batch_to_space", "bfloat16",
     "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to",
     "case", "cast", "clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex",
-    "complex128", "complex64", "concat", "cond", "constant", "constant_initializer", "convert_to_tensor", "cos", "cosh",
+    "complex128", "complex64", "concat", "cond", "config", "constant", "constant_initializer", "convert_to_tensor",
+    "cos", "cosh",
     "cumsum", "custom_gradient", "data", "debugging", "derivative", "device", "differentiable",
     "differentiable_function",
     "divide", "double", "dynamic_partition", "dynamic_stitch", "eig", "eigvals", "einsum", "ensure_shape", "equal",

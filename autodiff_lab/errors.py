@@ -7,6 +7,7 @@ try.  The page ``docs/errors.md`` has a failing and a mended program for each of
     ├── InvalidArgumentError
     │   ├── DtypeMismatch (TypeError)
     │   ├── ShapeMismatch (ValueError)
+    │   ├── DeviceMismatch (ValueError)
     │   ├── NotCallable (TypeError)
     │   └── BadInterval (ValueError)
     ├── ConversionError (ValueError)
@@ -24,7 +25,9 @@ try.  The page ``docs/errors.md`` has a failing and a mended program for each of
     ├── QueueBlocked (RuntimeError)
     ├── NoGraph (RuntimeError)
     ├── UnimplementedError (NotImplementedError)
-    └── MissingPackage (ImportError)
+    ├── MissingPackage (ImportError)
+    └── DeviceError (RuntimeError)
+        └── DeviceMemoryError (MemoryError)
 
 An op between target and source that has no derivative rule raises a plain `LookupError`, as TensorFlow code expects.
 """
@@ -196,3 +199,7 @@ class DeviceMismatch(InvalidArgumentError, ValueError):
 
 class DeviceMemoryError(DeviceError, MemoryError):
     """A GPU has no room left."""
+
+
+class DeviceWarning(UserWarning):
+    """Something runs on a GPU that is much slower there than need be."""

@@ -322,7 +322,7 @@ def test_doctor_says_how_to_get_what_is_missing(
     assert "Not ready: numpy." in out
     for package in ("numpy", "numba", "pygraphviz", "jupyterlab", "anywidget", "matplotlib"):
         assert f"pip install {package}" in out
-    assert "no NVIDIA GPU" in out
+    assert "an NVIDIA GPU" in out
 
 
 def test_doctor_calls_an_installed_and_broken_package_broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

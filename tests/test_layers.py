@@ -43,7 +43,7 @@ LAYERS: dict[str, frozenset[str]] = {
 NAMESPACES = (
     "math", "nn", "linalg", "random", "ragged", "sparse", "strings", "image", "data", "queue", "keras", "bitwise",
     "sets", "signal", "experimental", "nest", "dtypes", "activations", "initializers", "losses", "metrics",
-    "optimizers", "autodiff", "debugging",
+    "optimizers", "autodiff", "debugging", "config",
 )  # fmt: skip
 LAYERS.update(dict.fromkeys(NAMESPACES, _layers("engine", "ops", "layers", "structures", "transforms")))
 # Keras's names gather the namespaces of layers and of what trains them.

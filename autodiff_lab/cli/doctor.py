@@ -21,6 +21,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 TIME_LIMIT = 60.0
 """Seconds that a check in a process of its own may take."""
 _PIP = f"{sys.executable} -m pip install"
+_GPU = f"an NVIDIA GPU, its driver (580 or later), and {_PIP} 'autodiff-lab[cuda]'"
 
 
 @dataclass(frozen=True)
@@ -91,27 +92,10 @@ def blas() -> Finding:
 
 
 def cuda() -> Finding:
-    """A GPU."""
-    found, said = _ask(
-        "import ctypes; d = ctypes.CDLL('libcuda.so.1'); n = ctypes.c_int();"
-        "assert d.cuInit(0) == 0 and d.cuDeviceGetCount(ctypes.byref(n)) == 0; print(n.value)"
-    )
-    if not found or said == "0":
-        return Finding(
-            "CUDA",
-            False,
-            "no NVIDIA GPU with a driver here; nothing needs one",
-            "an NVIDIA GPU and its driver, if you want kernels to run on it",
-        )
-    works, words = _ask(
-        "from numba import cuda; assert cuda.is_available(); print(cuda.get_current_device().name.decode())"
-    )
-    return Finding(
-        "CUDA",
-        works,
-        words if works else f"a GPU is here, but its compiler is not: {words}",
-        f'{_PIP} "numba-cuda[cu13]"',
-    )
+    """A GPU: it is asked to compute, by a kernel of ours that is compiled for it."""
+    asked = "import sys; from autodiff_lab.kernels.cuda import gpus; sys.exit(gpus.why_none() or print(gpus.tried()))"
+    works, words = _ask(asked)
+    return Finding("CUDA", works, words, _GPU)
 
 
 def graphviz() -> Finding:

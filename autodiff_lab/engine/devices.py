@@ -114,6 +114,17 @@ def placed(array: Any) -> Any:
     return place.upload(array)
 
 
+def filled(shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> Any:
+    """One value everywhere, where new tensors are made."""
+    memory = current_memory()
+    if memory is None or dtype.kind == "O":  # of strings `placed` says that a GPU holds none
+        zeros = value.__class__ is int and value == 0
+        return placed((np.zeros(shape, dtype) if zeros else np.full(shape, value, dtype))[()])
+    made = memory.empty(shape, dtype)
+    made.raw.fill(value)
+    return made
+
+
 def placed_by_block(array: Any) -> Any:
     """An array of ours on the device of the innermost block, that of the CPU included; itself outside of blocks."""
     place = _chosen()

@@ -15,7 +15,7 @@ from autodiff_lab.engine.failure import devices_differ, dtypes_differ, failed, w
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events import Transferred, heard, place_now, tell_listeners
-from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.array import DOUBLES, DeviceArray
 from autodiff_lab.kernels.cuda.traffic import HEARERS, Refused, inside, tell
 
 _entered: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
@@ -70,7 +70,11 @@ def run(op: Any, ins: tuple[Tensor, ...], params: dict[str, Any]) -> tuple[tuple
     """Run the kernel of an op with parameters; give the inputs that it had, and what it made."""
     ins = gathered(op, ins, params)
     arrays = [t._array for t in ins]
-    if any(a.__class__ is DeviceArray for a in arrays):
+    for array in arrays:
+        if array.__class__ is not DeviceArray:
+            continue
+        if array.memory.slow_doubles and array.dtype in DOUBLES:
+            array.memory.warn_of_doubles(op.name)
         with inside():
             return ins, quietly(op.kernel, *arrays, **params)
     return ins, quietly(op.kernel, *arrays, **params) if op.warns else op.kernel(*arrays, **params)

@@ -28,6 +28,7 @@ from autodiff_lab.events import (
     TensorLeft,
     TensorMet,
     TensorWatched,
+    Transferred,
     VariableAssigned,
 )
 from autodiff_lab.recording.model import Application, Flow, Moment, Note, OpInfo, Step, Sweep, TensorRecord
@@ -279,6 +280,11 @@ def plain(value: Any) -> Any:
     return str(getattr(value, "name", None) or getattr(value, "__name__", None) or value)
 
 
+def _copy_in_words(event: Transferred) -> str:
+    where = "CPU" if event.direction == "to host" else "GPU"
+    return f"{event.bytes:,} bytes to the {where}: {event.why}"
+
+
 def _kind_of_tape(event: TapeOpened) -> str:
     return " ".join([*["persistent"] * event.persistent, *["manual"] * (not event.automatic)])
 
@@ -297,4 +303,5 @@ _HANDLERS: dict[type, Callable[[_Builder, Any], None]] = {
     TapeOpened: lambda b, e: b.note("tape opened", e.tape, _kind_of_tape(e), e.place),
     TapeSwitched: lambda b, e: b.note(f"tape {e.how}", e.tape, "", e.place),
     TapeClosed: lambda b, e: b.note("tape closed", e.tape, "", None),
+    Transferred: lambda b, e: b.note("copied", 0, _copy_in_words(e), e.place),
 }

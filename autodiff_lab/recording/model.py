@@ -122,8 +122,9 @@ class Note:
     """Something that moved no numbers.
 
     `kind` is 'left', 'assigned', 'watched', or 'tape opened', 'tape paused', 'tape resumed', 'tape reset', 'tape
-    closed'.  `subject` is the id of the tensor, variable or tape, and `detail` says how a value left, names the
-    variable, or tells a 'persistent' tape and a 'manual' one, which watches only what it is told to.
+    closed', and 'copied' where values were copied between the CPU and a GPU.  `subject` is the id of the tensor,
+    variable or tape (0 for a copy), and `detail` says how a value left, what was copied and why, names the variable, or
+    tells a 'persistent' tape and a 'manual' one, which watches only what it is told to.
     """
 
     kind: str

@@ -133,7 +133,7 @@ def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:
     >>> snapshot(np.arange(100.0), whole=10).summary.mean
     49.5
     """
-    array = np.asarray(array)
+    array = np.asarray(array.to_host() if hasattr(array, "to_host") else array)  # from a GPU, without telling of it
     if array.dtype.kind == "O":  # strings, kept as text
         array = np.array([_text(item) for item in array.ravel()], dtype=object).reshape(array.shape)
     name = _NAMES.get(array.dtype)

@@ -161,6 +161,8 @@ class _Printer:
         if note.kind == "left" and note.subject in self.recording.tensors:
             yield from self.leaf(note.subject)
             left = f"{self.number(note.subject)} left the tape by {note.detail}"
+        elif note.kind == "copied":
+            left = f"copied {note.detail}"
         elif note.kind == "assigned":
             left = f"assigned {note.detail or 'a variable'}"
         else:
@@ -193,11 +195,11 @@ class _Printer:
 
 
 def _is_told(note: Note) -> bool:
-    """Whether a note has a line: values that left, and assignments but the one that made the variable.
+    """Whether a note has a line: values that left or were copied, and assignments but the one that made the variable.
 
     The value of that one is older than the variable itself.
     """
-    return note.kind == "left" or (note.kind == "assigned" and (note.by is None or note.by > note.subject))
+    return note.kind in ("left", "copied") or (note.kind == "assigned" and (note.by is None or note.by > note.subject))
 
 
 def _one_line(words: str) -> str:

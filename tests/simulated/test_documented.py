@@ -1,15 +1,14 @@
 """What the pages say of a GPU is so on a simulated one; the kernel that docs/cuda.md writes is right."""
 
 import numpy as np
-import pytest
 
 import autodiff_lab as lab
 from tests.simulated.agreement import on_gpu
-from tests.test_documents import DOCUMENTS, examples
+from tests.test_documents import DOCUMENTS, examples, run
 from tests.tree import ROOT
 
 
-def test_blocks_that_want_a_gpu_print_what_their_pages_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_blocks_that_want_a_gpu_do_what_their_pages_say() -> None:
     """Every block whose comment names this file, on any page."""
     seen = 0
     for path in DOCUMENTS:
@@ -17,10 +16,7 @@ def test_blocks_that_want_a_gpu_print_what_their_pages_say(capsys: pytest.Captur
         for block in examples(path.read_text(encoding="utf-8")):
             if block.reason and "test_documented" in block.reason:
                 seen += 1
-                exec(compile("\n" * (block.line - 1) + block.code, str(path), "exec"), names)
-                printed = capsys.readouterr().out
-                if block.printed is not None:
-                    assert printed.strip() == block.printed.strip(), f"{path}:{block.line}"
+                run(block, names, str(path))
     assert seen > 1
 
 

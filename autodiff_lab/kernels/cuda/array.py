@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 NOT_THERE = (TypeError, AttributeError, NotImplementedError)
 """What CuPy raises where it does not do what NumPy does."""
 
+DOUBLES = frozenset({np.dtype("float64"), np.dtype("complex128")})
+
 
 class DeviceArray(NDArrayOperatorsMixin):
     """An array on a GPU.
@@ -188,10 +190,10 @@ class DeviceArray(NDArrayOperatorsMixin):
     # How it is computed with.
 
     def __getitem__(self, index: Any) -> DeviceArray:
-        return self.memory.wrap(self.raw[self.memory.indices(index)])
+        return self.memory.wrap(self.memory.here(self.raw.__getitem__)(self.memory.indices(index)))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self.raw[self.memory.indices(index)] = self.memory.operand(value)
+        self.memory.here(self.raw.__setitem__)(self.memory.indices(index), self.memory.operand(value))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **how: Any) -> Any:
         memory = _memory_of((*inputs, *(out or ())))
@@ -218,6 +220,8 @@ def _computed(memory: Memory, ufunc: Any, method: str, inputs: tuple[Any, ...], 
     except NOT_THERE as error:
         why = f"{ufunc.__name__} of CuPy: {error}"
         return _on_host(memory, why, getattr(ufunc, method), inputs, {**how, "out": out})
+    if memory.slow_doubles and getattr(value, "dtype", np.bool_) in DOUBLES:
+        memory.warn_of_doubles(ufunc.__name__)
     if out is not None:
         return out[0] if len(out) == 1 else out
     return memory.wrapped(value)
@@ -244,7 +248,7 @@ def _method(name: str) -> Callable[..., Any]:
         memory = self.memory
         if name == "astype":
             memory.check_dtype(args[0] if args else how["dtype"])
-        return memory.wrapped(getattr(self.raw, name)(*memory.operands(args), **memory.operands(how)))
+        return memory.wrapped(memory.here(getattr(self.raw, name))(*memory.operands(args), **memory.operands(how)))
 
     method.__name__ = name
     method.__doc__ = f"As `numpy.ndarray.{name}`."

@@ -8,6 +8,10 @@ from typing import Any
 
 from autodiff_lab.kernels.cuda.memory import Memory
 
+SLOW = 16
+"""From how many times the speed of float64 on that of float32 is worth a warning: 2 on GPUs for computing, 32 or 64 on
+those for pictures."""
+
 
 class Seen:
     """An array as numba sees it: version 3 of the CUDA array interface, and nothing else.
@@ -30,6 +34,11 @@ class GpuMemory(Memory):
     """The memory of a real GPU."""
 
     simulated = False
+
+    @cached_property
+    def slow_doubles(self) -> bool:
+        """Whether float64 is a small part as fast as float32 on this GPU, and nobody has been told yet."""
+        return self.module.cuda.Device(self.index).attributes["SingleToDoublePrecisionPerfRatio"] >= SLOW
 
     @cached_property
     def multiprocessors(self) -> int:
@@ -85,6 +94,17 @@ class GpuMemory(Memory):
         """A block in which CuPy allocates here and numba launches here."""
         return nullcontext() if self.index == 0 else self.module.cuda.Device(self.index)
 
+    def here(self, function: Any) -> Any:
+        """A function of CuPy that runs on this GPU, whichever is the current one."""
+        if function is None or self.index == 0:
+            return function
+
+        def run(*args: Any, **how: Any) -> Any:
+            with self.using():
+                return function(*args, **how)
+
+        return run
+
     def synchronize(self) -> None:
         """Wait until the GPU has done what it was given."""
         self.module.cuda.Device(self.index).synchronize()
@@ -94,5 +114,20 @@ class GpuMemory(Memory):
         pool = self.module.get_default_memory_pool()
         with self.module.cuda.Device(self.index):
             free, total = self.module.cuda.runtime.memGetInfo()
-        held = pool.total_bytes()
-        return {"current": pool.used_bytes(), "peak": held, "pool": held, "free": free, "total": total}
+            used, held = pool.used_bytes(), pool.total_bytes()
+        self.peak = max(self.peak, held)
+        return {"current": used, "peak": self.peak, "pool": held, "free": free, "total": total}
+
+    def forget_peak(self) -> None:
+        """Give back what the pool holds and nobody uses, and count its peak anew."""
+        with self.module.cuda.Device(self.index):
+            self.module.get_default_memory_pool().free_all_blocks()
+        self.peak = 0
+
+    def details(self) -> dict[str, Any]:
+        """What GPU it is."""
+        found = self.module.cuda.runtime.getDeviceProperties(self.index)
+        return {
+            "device_name": found["name"].decode(), "compute_capability": (found["major"], found["minor"]),
+            "multiprocessors": self.multiprocessors, "memory": found["totalGlobalMem"], "simulated": False,
+        }  # fmt: skip

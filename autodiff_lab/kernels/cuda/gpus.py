@@ -95,6 +95,36 @@ def simulate() -> None:
     why_none.cache_clear()
 
 
+def tried() -> str:
+    """What the first GPU is, in words, after a kernel of ours has run on it.
+
+    Raises
+    ------
+    Exception
+        Whatever CuPy, Numba or the driver raise if it cannot.
+    """
+    memory = memory_of(0)
+    halves = import_module("autodiff_lab.kernels.cuda.softmax").softmax(memory.zeros((1, 2), np.float32), axis=-1)
+    if halves.tolist() != [[0.5, 0.5]]:
+        raise DeviceError(f"{memory.name}: a kernel gave {halves.tolist()}, and [[0.5, 0.5]] is right.")
+    details, numba = memory.details(), f"numba {import_module('numba').__version__}"
+    if simulated():
+        return f"simulated by {numba} (NUMBA_ENABLE_CUDASIM=1), slowly; a kernel ran"
+    versions = f"CuPy {import_module('cupy').__version__}, numba-cuda {import_module('numba_cuda').__version__}"
+    others = f" and {len(memories()) - 1} more" if len(memories()) > 1 else ""
+    return (
+        f"{details['device_name']}{others}, {details['memory'] / 2**30:.0f} GiB, driver of CUDA {driver_version()}, "
+        f"{versions}; a kernel ran"
+    )
+
+
+def driver_version() -> str:
+    """The CUDA version that the driver knows, ``"13.0"``."""
+    version = ctypes.c_int()
+    _driver().cuDriverGetVersion(ctypes.byref(version))
+    return f"{version.value // 1000}.{version.value % 1000 // 10}"
+
+
 @lru_cache(None)
 def why_none() -> str:
     """What keeps our kernels from a GPU, and what to do; nothing if they can run."""

@@ -6,6 +6,8 @@ numba's simulator NumPy stands in for CuPy, so that whatever runs on a GPU can b
 
 from __future__ import annotations
 
+import gc
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
@@ -14,13 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.errors import DeviceError, DeviceMemoryError
+from autodiff_lab.errors import DeviceError, DeviceMemoryError, DeviceWarning
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.forwarding import function_of, ufunc_of
 from autodiff_lab.kernels.cuda.traffic import MEMORIES, Refused, is_inside, tell
 
 KINDS = "biufc"
 """Kinds of dtype that a GPU holds."""
+ROOM = 2**30
+"""Bytes that the simulated GPU is said to have; nobody counts them."""
 
 
 class Memory:
@@ -42,11 +46,14 @@ class Memory:
 
     simulated = True
     multiprocessors = 2
+    peak = 0
+    slow_doubles = False
+    """Whether float64 is a small part as fast as float32 on this GPU, and nobody has been told yet."""
 
     def __init__(self, index: int, module: Any, special: Any) -> None:
         self.index, self.name, self.module, self.special = index, f"/GPU:{index}", module, special
-        self.ufunc: Callable[[Any, str], Any] = lru_cache(None)(lambda u, method: ufunc_of(self, u, method))
-        self.function: Callable[[Any], Any] = lru_cache(None)(lambda f: function_of(self, f))
+        self.ufunc: Callable[[Any, str], Any] = lru_cache(None)(lambda u, method: self.here(ufunc_of(self, u, method)))
+        self.function: Callable[[Any], Any] = lru_cache(None)(lambda f: self.here(function_of(self, f)))
         MEMORIES.append(self)
 
     def __repr__(self) -> str:
@@ -218,9 +225,38 @@ class Memory:
         """A block in which CuPy allocates here."""
         return nullcontext()
 
+    def here(self, function: Any) -> Any:
+        """A function of CuPy that runs on this GPU, whichever is the current one."""
+        return function
+
     def synchronize(self) -> None:
         """Wait until the GPU has done what it was given."""
 
     def figures(self) -> dict[str, int]:
-        """Bytes in use by arrays, held by the pool and free on the GPU."""
-        return {"current": 0, "peak": 0, "pool": 0, "free": 0, "total": 0}
+        """Bytes in use by arrays, held by the pool at most and now, free on the GPU and in all."""
+        found = [x.raw for x in gc.get_objects() if x.__class__ is DeviceArray and x.memory is self]
+        owners = {id(owner): owner for owner in (x if x.base is None else x.base for x in found)}
+        current = sum(getattr(owner, "nbytes", 0) for owner in owners.values())
+        self.peak = max(self.peak, current)
+        return {"current": current, "peak": self.peak, "pool": current, "free": ROOM - current, "total": ROOM}
+
+    def forget_peak(self) -> None:
+        """Give back what the pool holds and nobody uses, and count its peak anew."""
+        self.peak = 0
+
+    def warn_of_doubles(self, op: str) -> None:
+        """Say once that float64 is slow on this GPU, naming the op where it was met."""
+        self.slow_doubles = False
+        warnings.warn(
+            f"{op}: {self.details()['device_name']} ({self.name}) computes float64 at 1/32 of the speed of float32 or "
+            "less. Try lab.cast(x, lab.float32), or the CPU. This is said once.",
+            DeviceWarning,
+            stacklevel=2,
+        )
+
+    def details(self) -> dict[str, Any]:
+        """What GPU it is."""
+        return {
+            "device_name": "numba's simulator of a GPU", "compute_capability": None,
+            "multiprocessors": self.multiprocessors, "memory": ROOM, "simulated": True,
+        }  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.devices import placed
+from autodiff_lab.engine.devices import filled, placed
 from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -40,11 +40,12 @@ def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any = None) -> An
 
 
 def zeros(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
-    return _named(wrap(placed(_zeros(as_shape(shape), as_dtype(dtype).dtype))), name)
+    wanted = as_dtype(dtype).dtype
+    return _named(wrap(filled(as_shape(shape), b"" if wanted.kind == "O" else 0, wanted)), name)
 
 
 def ones(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
-    return _named(wrap(placed(np.ones(as_shape(shape), as_dtype(dtype).dtype)[()])), name)
+    return _named(wrap(filled(as_shape(shape), 1, as_dtype(dtype).dtype)), name)
 
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
@@ -52,7 +53,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     tell_peek(value, "fill")
     if on_gpu(value._array):
         return _named(wrap(np.broadcast_to(value._array, as_shape(dims)).copy()), name)
-    return _named(wrap(placed(np.full(as_shape(dims), value._array, value._array.dtype)[()])), name)
+    return _named(wrap(filled(as_shape(dims), value._array, value._array.dtype)), name)
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:

@@ -1,0 +1,6 @@
+"""Devices of this machine: ``lab.config``."""
+
+from autodiff_lab.config import experimental
+from autodiff_lab.engine.configuration import LogicalDevice, PhysicalDevice, list_logical_devices, list_physical_devices
+
+__all__ = ["LogicalDevice", "PhysicalDevice", "experimental", "list_logical_devices", "list_physical_devices"]

@@ -1,0 +1,205 @@
+"""What programs ask of the machine: which devices there are, what one is, and how full its memory is."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from autodiff_lab.engine.devices import place_of
+from autodiff_lab.errors import DeviceError, UnimplementedError
+
+
+class PhysicalDevice(NamedTuple):
+    """A device that the machine has.
+
+    Attributes
+    ----------
+    name : str
+        ``"/physical_device:GPU:0"``.
+    device_type : str
+        ``"CPU"`` or ``"GPU"``.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.config.list_physical_devices("CPU")[0].device_type
+    'CPU'
+    """
+
+    name: str
+    device_type: str
+
+
+class LogicalDevice(NamedTuple):
+    """A device by the name that `device` takes.
+
+    Attributes
+    ----------
+    name : str
+        ``"/device:GPU:0"``.
+    device_type : str
+        ``"CPU"`` or ``"GPU"``.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.config.list_logical_devices("CPU")[0].name
+    '/device:CPU:0'
+    """
+
+    name: str
+    device_type: str
+
+
+def _listed(kind: str | None) -> list[tuple[int, str]]:
+    wanted = ("CPU", "GPU") if kind is None else (kind.upper(),)
+    gpus = import_module("autodiff_lab.kernels.cuda.gpus").memories() if "GPU" in wanted else ()
+    return [(0, "CPU")] * ("CPU" in wanted) + [(memory.index, "GPU") for memory in gpus]
+
+
+def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices of this machine; no GPU is listed where our kernels could not run on it.
+
+    Parameters
+    ----------
+    device_type : str, optional
+        ``"CPU"`` or ``"GPU"``, for these alone.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.config.list_physical_devices("CPU")
+    [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
+    """
+    return [PhysicalDevice(f"/physical_device:{kind}:{index}", kind) for index, kind in _listed(device_type)]
+
+
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """The devices of this machine by the names that `device` takes.
+
+    Parameters
+    ----------
+    device_type : str, optional
+        ``"CPU"`` or ``"GPU"``, for these alone.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> with lab.device(lab.config.list_logical_devices("CPU")[0].name):
+    ...     print(lab.zeros(2).device)
+    /CPU:0
+    """
+    return [LogicalDevice(f"/device:{kind}:{index}", kind) for index, kind in _listed(device_type)]
+
+
+def _memory(device: Any, asked: str) -> Any:
+    """The memory of a GPU, by a name or by what the lists give."""
+    name = getattr(device, "name", device)
+    place = place_of(name.replace("physical_device", "device") if isinstance(name, str) else name)
+    if place.__class__ is str:
+        raise DeviceError(f"{asked}: {place} keeps no figures of its memory, a GPU does. Try 'GPU:0'.")
+    return place
+
+
+def get_memory_info(device: str) -> dict[str, int]:
+    """Bytes of a GPU that arrays take, and that its pool keeps for the next ones.
+
+    Parameters
+    ----------
+    device : str
+        ``"GPU:0"`` and the like.
+
+    Returns
+    -------
+    dict of str to int
+        ``current``: bytes in use; ``peak``: the most that the pool has held since `reset_memory_stats`; ``pool``: what
+        it holds now, in use or not; ``free`` and ``total``: of the GPU, whoever uses it.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such GPU.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> if lab.config.list_physical_devices("GPU"):
+    ...     assert lab.config.experimental.get_memory_info("GPU:0")["current"] >= 0
+    """
+    return _memory(device, "get_memory_info").figures()
+
+
+def reset_memory_stats(device: str) -> None:
+    """Give back what the pool of a GPU keeps and nobody uses, and count the peak anew.
+
+    Parameters
+    ----------
+    device : str
+        ``"GPU:0"`` and the like.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> if lab.config.list_physical_devices("GPU"):
+    ...     lab.config.experimental.reset_memory_stats("GPU:0")
+    """
+    _memory(device, "reset_memory_stats").forget_peak()
+
+
+def get_device_details(device: Any) -> dict[str, Any]:
+    """What a device is; nothing is said of a CPU.
+
+    Parameters
+    ----------
+    device : PhysicalDevice or str
+        From `list_physical_devices`.
+
+    Returns
+    -------
+    dict
+        ``device_name``, ``compute_capability``, ``multiprocessors``, ``memory`` in bytes, ``simulated``.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.config.experimental.get_device_details(lab.config.list_physical_devices("CPU")[0])
+    {}
+    """
+    name = getattr(device, "name", device)
+    return {} if "CPU" in str(name).upper() else _memory(device, "get_device_details").details()
+
+
+def set_memory_growth(device: Any, enable: bool) -> None:
+    """Let the memory of a GPU grow as it is needed, which it always does here.
+
+    Raises
+    ------
+    UnimplementedError
+        If all of it is to be taken at once.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> for gpu in lab.config.list_physical_devices("GPU"):
+    ...     lab.config.experimental.set_memory_growth(gpu, True)
+    """
+    if not enable:
+        raise UnimplementedError(
+            "set_memory_growth: the pool of a GPU always grows as it is needed. Try True, or no call at all."
+        )
+
+
+def enable_op_determinism(enabled: bool = True) -> None:
+    """Make every op on a GPU give the same bits at every run, which it does unless it is told otherwise here.
+
+    Parameters
+    ----------
+    enabled : bool
+        False lets ops add up in any order where that is quicker, which so far is scattering.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.config.experimental.enable_op_determinism()
+    """
+    import_module("autodiff_lab.kernels.cuda.determinism").require(enabled)
