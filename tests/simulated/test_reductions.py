@@ -142,6 +142,9 @@ def test_the_slope_of_an_extreme_over_several_axes() -> None:
     for axes in ((-3, -2, -1), (-2, -1), (-3, -2), (-3,)):
         best = x.max(axis=axes, keepdims=True)
         agreement.agree("extreme_slope", best * 2, best, x, axes=axes)
+    turned = x.transpose(2, 0, 1)
+    agreement.agree("extreme_slope", turned.max(axis=-2, keepdims=True), turned.max(axis=-2, keepdims=True), turned,
+                    axes=(-2,))  # fmt: skip
     best = x.max(axis=(-3, -1), keepdims=True)
     assert declined("extreme_slope", best, best, x, axes=(-3, -1))
     best = x.max(axis=-1, keepdims=True)

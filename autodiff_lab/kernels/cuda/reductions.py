@@ -52,7 +52,7 @@ def laid(x: DeviceArray, axes: Axes) -> Laid:
     if not x.flags.c_contiguous:
         strides = x.strides
         by_stride = sorted(order, key=lambda a: -strides[a])
-        moved = x.memory.wrap(x.raw.transpose(by_stride))
+        moved = x.memory.wrap(x.raw.transpose(tuple(by_stride)))
         if moved.flags.c_contiguous:
             order, x = by_stride, moved
     reduced = {a + len(order) for a in axes}
@@ -155,7 +155,7 @@ def _arranged(elements: DeviceArray, lengths: list[int], kept: list[int]) -> Dev
     if kept == sorted(kept):
         return elements
     back = sorted(range(len(kept)), key=lambda i: kept[i])
-    return elements.memory.wrap(elements.raw.reshape(lengths).transpose(back))
+    return elements.memory.wrap(elements.raw.reshape(tuple(lengths)).transpose(tuple(back)))
 
 
 def sum_over(x: DeviceArray, axes: Axes, keepdims: bool) -> Any:

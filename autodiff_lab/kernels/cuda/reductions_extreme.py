@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.arrays import contiguous
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import THREADS, check_size, cuda, empty, flat, kernel, launch, striding
 from autodiff_lab.kernels.cuda.reductions import SUMS, cuts, laid, one_pass
@@ -130,7 +131,10 @@ def extreme_slope(g: DeviceArray, best: DeviceArray, x: DeviceArray, axes: Axes)
     """Share a cotangent out, as `reference.reductions.extreme_slope`; one group of neighbouring axes, no stack."""
     kept = shape_over(x, axes, keepdims=True)
     same = g.dtype == x.dtype == best.dtype and g.shape == best.shape == kept
-    groups = laid(x, axes).groups if same and x.dtype.char in "fd" and x.size and x.flags.c_contiguous else []
+    if not same or x.dtype.char not in "fd" or not x.size:
+        return NotImplemented
+    x = contiguous(x)
+    groups = laid(x, axes).groups
     at = [i for i, group in enumerate(groups) if group[1]]
     if len(at) != 1:
         return NotImplemented

@@ -200,7 +200,8 @@ def _counted(places: DeviceArray, entries: int, length: int) -> Runs:
     memory, blocks = places.memory, blocks_for(entries)
     counts = memory.zeros((length + 1,), np.int32)
     launch(count_places, blocks, THREADS, places, counts, entries)
-    first = memory.wrap(memory.module.cumsum(counts.raw, dtype=np.int32))
+    with memory.using():
+        first = memory.wrap(memory.module.cumsum(counts.raw, dtype=np.int32))
     slots = empty(places, (entries,))
     launch(take_slots, blocks, THREADS, places, counts, first, slots, entries)
     if not determinism.required():
@@ -217,7 +218,8 @@ def _counted(places: DeviceArray, entries: int, length: int) -> Runs:
 
 def _sorted(places: DeviceArray, entries: int, length: int) -> Runs:
     memory = places.memory
-    order = memory.wrap(memory.module.argsort(places.raw, kind="stable").astype(np.int32))
+    with memory.using():
+        order = memory.wrap(memory.module.argsort(places.raw, kind="stable").astype(np.int32))
     first = empty(places, (length + 1,))
     by_place = picked(places, order, 1, entries, 1)
     launch(find_starts, blocks_for(length + 1), THREADS, by_place, first, entries, length)

@@ -21,8 +21,8 @@ from autodiff_lab.ops.docs import doc
 def _at(ufunc: Any, name: str) -> Any:
     def kernel(x: Any, updates: Any, indices: Any) -> Any:
         made = ranked(x).copy()
-        if ufunc is np.add and on_gpu(made):  # the kernel of sums has a fixed order
-            return made + scatter_nd_sum.op.kernel(updates, indices, shape=made.shape)  # type: ignore[attr-defined]
+        if ufunc in (np.add, np.subtract) and on_gpu(made):  # the kernel of sums has a fixed order
+            return ufunc(made, scatter_nd_sum.op.kernel(updates, indices, shape=made.shape))  # type: ignore[attr-defined]
         check_columns(indices, made.shape, name)
         ufunc.at(made, columns(indices), updates)
         return made
