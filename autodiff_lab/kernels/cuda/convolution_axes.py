@@ -1,7 +1,7 @@
 """What kernels of convolutions know of each spatial axis: which element of a source a tap of the window meets.
 
-A convolution and its gradient by the input are one thing.  Element o of the result gathers, over the taps t of a window,
-a weight times element o·multiple + (begin + t·dilation) / phases of a source; where that is no element, or no whole
+A convolution and its gradient by the input are one thing.  Element o of the result gathers, over the taps t of the
+window, a weight times element o·multiple + (begin + t·dilation) / phases of a source; where that is no element, or no whole
 number, there is nothing to add.  The convolution reads x with its stride as `multiple`.  The gradient reads g, and the
 stride is `phases`: elements o that leave the same rest by it meet the same taps, every `repeat`-th from the first one
 on, so a block of threads takes elements of one phase and never meets a tap that adds nothing.
@@ -30,6 +30,9 @@ MET = 6
 COUNT, TAPS, FIRST, BEGIN, STEP, OWN = range(MET)
 ALL_MET = AXES * MET
 int32: Any = np.int32
+"""Sums of 32-bit numbers have 64 in Numba; a GPU adds those, and a multiplication is several."""
+inlined: Any = cuda.jit(device=True, forceinline=True)
+"""A function that becomes part of the kernels that call it, for which numbers that never change are constants."""
 FAR = -(1 << 30)
 """A place that is outside any source, wherever a tap leads from it."""
 
@@ -122,7 +125,7 @@ def backward(images: int, read: int, written: int, spatial: Sizes, out: Sizes, w
     return Geometry(images, read, written, (*[Axis()] * (AXES - len(axes)), *axes))
 
 
-@cuda.jit(device=True, forceinline=True)
+@inlined
 def met(plan: Any, phase: Any, depth: Any, height: Any, width: Any) -> None:
     """Put into shared memory what a phase meets: on each axis its elements and taps, and where those are.
 

@@ -17,7 +17,7 @@ ACROSS_BITS = ACROSS.bit_length() - 1
 LANES = THREADS // ACROSS
 """Threads for each of them."""
 WAVES = 12
-"""Blocks of the first kernel for each multiprocessor: four at a time, three times, so that none waits long for others."""
+"""Blocks of the first kernel for each multiprocessor: four at a time, three times, so that few wait for the last."""
 MOST_SHARES = 65_535
 """The y axis of a grid has no more blocks."""
 
@@ -56,7 +56,7 @@ def shared(like: DeviceArray, shape: tuple[int, ...], pixels: int, blocks: int, 
     least : int
         Pixels that a share has at least, in multiples of which it comes.
     run : callable
-        Given the memory for the sums of all shares, the pixels of a share and the number of shares: launches the kernel.
+        Given memory for the sums of all shares, the pixels of a share and how many shares: launches the kernel.
     """
     made = empty(like, shape)
     wanted = min(-(-like.memory.multiprocessors * WAVES // blocks), MOST_SHARES)

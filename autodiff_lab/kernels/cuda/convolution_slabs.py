@@ -1,9 +1,9 @@
 """Slabs: how the kernels of convolutions multiply matrices in parts.
 
 A block of threads makes a tile of a product.  Going along the inner axis by 8 at a time, it copies a slab of either
-factor into shared memory, and each thread multiplies the numbers of its part of the tile, a column of the left slab by a
-row of the right one.  For 8 by 8 sums in registers a thread reads 16 numbers, by 4 loads, and multiplies 64 times: with
-fewer sums, shared memory would be busier than the arithmetic.
+factor into shared memory, and each thread adds to its part of the tile a column of the left slab times a row of the
+right one.  For 8 by 8 sums in registers a thread reads 16 numbers, by 4 loads, and multiplies 64 times: with fewer sums,
+shared memory would be busier than the arithmetic.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodiff_lab.kernels.cuda.convolution_axes import inlined
 from autodiff_lab.kernels.cuda.launching import cuda
 
 DEPTH = 8
@@ -20,7 +21,7 @@ DEPTH_BITS = 3
 GROUP = 4
 """Numbers that a thread reads at once: 16 bytes in float32."""
 PLACES = 4
-"""Numbers that shared memory keeps of each pixel: its place on three axes, and where its window begins in the source."""
+"""Numbers that shared memory keeps of a pixel: its place on three axes, and where its window begins in the source."""
 uint64: Any = np.uint64
 """An index of this type is not tested for counting from the end, so that neighbouring loads can become one."""
 
@@ -48,6 +49,11 @@ class Tile(NamedTuple):
         return self.rows * self.columns // (self.high * self.wide)
 
     @property
+    def bounds(self) -> tuple[int, int]:
+        """Threads of a block, and blocks that a multiprocessor shall hold: 16 warps, with 128 registers a thread."""
+        return self.threads, max(1, 512 // self.threads)
+
+    @property
     def across(self) -> int:
         """Threads of a block beside each other; those above each other follow."""
         return self.columns // self.wide
@@ -58,7 +64,7 @@ class Tile(NamedTuple):
         return self.rows * GROUP // self.high, self.columns * GROUP // self.wide
 
 
-@cuda.jit(device=True, forceinline=True)
+@inlined
 def multiplied(left: Any, right: Any, sums: Any, a: Any, b: Any, high: Any, wide: Any, apart: Any) -> None:
     """Add the products of a column of the left slab and a row of the right one to a thread's sums."""
     column, row = cuda.local.array(8, left.dtype), cuda.local.array(8, left.dtype)
@@ -71,7 +77,7 @@ def multiplied(left: Any, right: Any, sums: Any, a: Any, b: Any, high: Any, wide
             sums[i * wide + j] += column[i] * row[j]
 
 
-@cuda.jit(device=True, forceinline=True)
+@inlined
 def multiplied_slabs(left: Any, right: Any, sums: Any, a: Any, b: Any, high: Any, wide: Any, apart: Any,
                      lines: Any) -> None:  # fmt: skip
     """Add the products of two slabs, whose lines have the lengths `lines`, to a thread's sums.
@@ -88,7 +94,7 @@ def multiplied_slabs(left: Any, right: Any, sums: Any, a: Any, b: Any, high: Any
     multiplied(left, right, sums, a + 7 * lines[0], b + 7 * lines[1], high, wide, apart)
 
 
-@cuda.jit(device=True, forceinline=True)
+@inlined
 def slot(column: Any, across_bits: Any, apart: Any) -> Any:
     """Where a column of the tile lies in a line of the right slab.
 

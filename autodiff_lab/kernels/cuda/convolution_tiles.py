@@ -1,12 +1,11 @@
 """Tiles: a convolution, or its gradient by the input, as a product of matrices whose left one is never written down.
 
-Row m of that matrix is a pixel of the result, column k one channel of the source at one tap of the window.  A block makes
-a tile of the result, some pixels by some channels.  For 8 columns k at a time its threads copy a slab of either factor
-into shared memory, finding the elements of the source as `convolution_axes` says, while they multiply the slab before;
-each thread keeps 8 by 8 sums in registers and reads 8 numbers of either factor for 64 products.
+Row m of that matrix is a pixel of the result, column k one channel of the source at one tap of the window.  A block
+makes a tile of the result, some pixels by some channels, as `convolution_slabs` says: it copies the next slabs, finding
+the elements of the source as `convolution_axes` says, while it multiplies those before.
 
-Nothing is divided on the way: where the pixels lie is worked out once for a block, and a thread, which always copies the
-same column of slabs, goes from one channel or tap to the next by counting.
+Nothing is divided on the way: where the pixels lie is worked out once for a block, and a thread, which always copies
+the same column of slabs, goes from one channel or tap to the next by counting.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import numpy as np
 
 from autodiff_lab.kernels.cuda.convolution_axes import (
     ALL_MET,
+    AXES,
     BEGIN,
     COUNT,
     FAR,
@@ -26,99 +26,129 @@ from autodiff_lab.kernels.cuda.convolution_axes import (
     OWN,
     STEP,
     TAPS,
+    inlined,
     int32,
     met,
 )
 from autodiff_lab.kernels.cuda.convolution_slabs import DEPTH, DEPTH_BITS, PLACES, Tile, multiplied_slabs, slot, uint64
 from autodiff_lab.kernels.cuda.launching import SIMULATED, Kernel, cuda, kernel
 
-NAMES = ("wide", "middle", "narrow")
+
+@inlined
+def placed(places: Any, targets: Any, plan: Any, first: Any, tile: Any, sizes: Any, depth: Any, height: Any,
+           width: Any) -> None:  # fmt: skip
+    """Where the pixels of a tile, from the first on, lie in the source and the result; beyond the last FAR and -1."""
+    count_z, count_y, count_x = plan[COUNT], plan[MET + COUNT], plan[2 * MET + COUNT]
+    for i in range(int32(cuda.threadIdx.x), tile[0], tile[1]):
+        rest = int32(first + i)
+        x = int32(rest % count_x)
+        rest = int32(rest // count_x)
+        y = int32(rest % count_y)
+        rest = int32(rest // count_y)
+        z = int32(rest % count_z)
+        image = int32(rest // count_z)
+        target = image * depth[2] + plan[OWN] + z * depth[4]
+        target = target * height[2] + plan[MET + OWN] + y * height[4]
+        target = target * width[2] + plan[2 * MET + OWN] + x * width[4]
+        targets[i] = target * sizes[2] if image < sizes[0] else -1
+        z, y, x = int32(z * depth[3]), int32(y * height[3]), int32(x * width[3])
+        places[PLACES * i] = z if image < sizes[0] else FAR
+        places[PLACES * i + 1] = y
+        places[PLACES * i + 2] = x
+        places[PLACES * i + 3] = (((image * depth[0] + z) * height[0] + y) * width[0] + x) * sizes[1]
+    cuda.syncthreads()
 
 
-@cuda.jit(device=True, forceinline=True)
-def counted(channel: Any, tap: Any, read: Any, plan: Any) -> Any:
-    """A channel of a tap, where the channel may lie beyond the last one: then one of a later tap."""
-    i, j, k = tap
+@inlined
+def counted(channel: Any, taps: Any, mine: Any, read: Any, plan: Any) -> Any:
+    """A channel of a thread's tap, where the channel may lie beyond the last one: then one of a later tap.
+
+    The tap is kept in shared memory, from `mine` on: it is seldom looked at, and registers are scarce.
+    """
     while channel >= read:
         channel = int32(channel - read)
-        k = int32(k + 1)
-        if k == plan[2 * MET + TAPS]:
-            k = int32(0)
-            j = int32(j + 1)
-            if j == plan[MET + TAPS]:
-                j = int32(0)
-                i = int32(i + 1)
-    return channel, (i, j, k)
+        taps[mine + 2] += 1
+        if taps[mine + 2] == plan[2 * MET + TAPS]:
+            taps[mine + 2] = 0
+            taps[mine + 1] += 1
+            if taps[mine + 1] == plan[MET + TAPS]:
+                taps[mine + 1] = 0
+                taps[mine] += 1
+    return channel
 
 
-def tiled(name: str, tile: Tile, dtype: str) -> Kernel:
+@inlined
+def located(offsets: Any, places: Any, row: Any, copies: Any, plan: Any, taps: Any, mine: Any, end: Any, read: Any,
+            depth: Any, height: Any, width: Any) -> None:  # fmt: skip
+    """Where the pixels that a thread copies meet a tap in the source: an offset, or -1 for outside.
+
+    They are `copies` = (number, distance) from `row` on.
+    """
+    z = int32(plan[BEGIN] + taps[mine] * plan[STEP])
+    y = int32(plan[MET + BEGIN] + taps[mine + 1] * plan[MET + STEP])
+    x = int32(plan[2 * MET + BEGIN] + taps[mine + 2] * plan[2 * MET + STEP])
+    ahead = int32(((z * height[0] + y) * width[0] + x) * read)
+    z = z if taps[mine] < end else int32(FAR)
+    for r in range(copies[0]):
+        at = uint64((row + r * copies[1]) * PLACES)
+        i, j, k = int32(places[at] + z), int32(places[at + uint64(1)] + y), int32(places[at + uint64(2)] + x)
+        inside = (i >= 0) & (i < depth[0]) & (j >= 0) & (j < height[0]) & (k >= 0) & (k < width[0])
+        offsets[r] = int32(places[at + uint64(3)] + ahead) if inside else int32(-1)
+
+
+@inlined
+def line_of(plan: Any, taps: Any, mine: Any, depth: Any, height: Any, width: Any) -> Any:
+    """Which tap of the window a thread's tap of the phase is."""
+    line = plan[FIRST] + taps[mine] * depth[7]
+    line = line * height[1] + plan[MET + FIRST] + taps[mine + 1] * height[7]
+    return line * width[1] + plan[2 * MET + FIRST] + taps[mine + 2] * width[7]
+
+
+@inlined
+def fetched(x: Any, w: Any, offsets: Any, channel: Any, from_w: Any, room: Any, lanes: Any, copies: Any, left: Any,
+            right: Any) -> None:  # fmt: skip
+    """What a thread copies of both slabs, into registers: all loads are on their way before one is waited for."""
+    for r in range(copies[0]):
+        left[r] = x[uint64(int32(offsets[r] + channel))] if offsets[r] >= 0 else x.dtype.type(0)
+    for r in range(copies[1]):
+        right[r] = w[uint64(from_w + r * lanes)] if r * lanes < room else x.dtype.type(0)
+
+
+@inlined
+def kept(left: Any, right: Any, me: Any, half: Any, lane_bits: Any, copies: Any, lines: Any, across_bits: Any,
+         apart: Any, copied_left: Any, copied_right: Any) -> None:  # fmt: skip
+    """And into a half of the shared memory."""
+    at = (half * DEPTH + (me & DEPTH - 1)) * lines[0] + (me >> DEPTH_BITS)
+    for r in range(copies[0]):
+        left[uint64(at + (r << lane_bits))] = copied_left[r]
+    at = (half * DEPTH + (me >> lane_bits)) * lines[1]
+    for r in range(copies[1]):
+        column = (me & (1 << lane_bits) - 1) + (r << lane_bits)
+        right[uint64(at + slot(column, across_bits, apart[1]))] = copied_right[r]
+
+
+@inlined
+def written_out(made: Any, sums: Any, targets: Any, me: Any, first_column: Any, written: Any, across_bits: Any,
+                shape: Any, apart: Any) -> None:  # fmt: skip
+    """A thread's sums into the result: 8 threads write 8 neighbouring channels."""
+    column = int32(first_column + (me & (1 << across_bits) - 1))
+    for i in range(shape[0]):
+        target = targets[(me >> across_bits) * 4 + i // 4 * apart[0] + i % 4]
+        if target >= 0:
+            for j in range(shape[1]):
+                if column + (j << across_bits) < written:
+                    made[uint64(target + column + (j << across_bits))] = sums[i * shape[1] + j]
+
+
+def tiled(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: PLR0915 - the kernel is inside
     """The kernel that makes tiles of this layout."""
     rows, columns, high, wide = tile
-    threads = tile.threads
-    lanes, across = threads // DEPTH, tile.across
-    lane_bits, across_bits = lanes.bit_length() - 1, across.bit_length() - 1
-    passes_left, passes_right = rows // lanes, columns // lanes
-    line_left, line_right = rows + 4, columns + 4  # the 8 columns of a slab begin in 8 banks
-    slab_left, slab_right = DEPTH * line_left, DEPTH * line_right
-    both_left, both_right = 2 * slab_left, 2 * slab_right
-    apart = tile.apart
-    lines = (line_left, line_right)
-    parts = high * wide
-    all_places = rows * PLACES
-
-    @cuda.jit(device=True, forceinline=True)
-    def placed(places: Any, targets: Any, plan: Any, first_row: Any, sizes: Any, depth: Any, height: Any,
-               width: Any) -> None:  # fmt: skip
-        """Where the pixels of a tile lie in the source and in the result."""
-        count_z, count_y, count_x = plan[COUNT], plan[MET + COUNT], plan[2 * MET + COUNT]
-        for i in range(int32(cuda.threadIdx.x), rows, threads):
-            rest = int32(first_row + i)
-            x = int32(rest % count_x)
-            rest = int32(rest // count_x)
-            y = int32(rest % count_y)
-            rest = int32(rest // count_y)
-            z = int32(rest % count_z)
-            image = int32(rest // count_z)
-            target = image * depth[2] + plan[OWN] + z * depth[4]
-            target = target * height[2] + plan[MET + OWN] + y * height[4]
-            target = target * width[2] + plan[2 * MET + OWN] + x * width[4]
-            targets[i] = target * sizes[2] if image < sizes[0] else -1
-            z, y, x = int32(z * depth[3]), int32(y * height[3]), int32(x * width[3])
-            places[PLACES * i] = z if image < sizes[0] else FAR
-            places[PLACES * i + 1] = y
-            places[PLACES * i + 2] = x
-            places[PLACES * i + 3] = (((image * depth[0] + z) * height[0] + y) * width[0] + x) * sizes[1]
-        cuda.syncthreads()
-
-    @cuda.jit(device=True, forceinline=True)
-    def located(offsets: Any, places: Any, row: Any, place: Any, ahead: Any, lengths: Any) -> None:
-        """Where the pixels that a thread copies meet a tap in the source: an offset, or -1 for outside."""
-        for r in range(passes_left):
-            at = uint64((row + r * lanes) * PLACES)
-            z = int32(places[at] + place[0])
-            y = int32(places[at + uint64(1)] + place[1])
-            x = int32(places[at + uint64(2)] + place[2])
-            inside = (z >= 0) & (z < lengths[0]) & (y >= 0) & (y < lengths[1]) & (x >= 0) & (x < lengths[2])
-            offsets[r] = int32(places[at + uint64(3)] + ahead) if inside else int32(-1)
-
-    @cuda.jit(device=True, forceinline=True)
-    def fetched(x: Any, w: Any, offsets: Any, channel: Any, from_w: Any, room: Any, left: Any, right: Any) -> None:
-        """What this thread copies, into registers."""
-        for r in range(passes_left):
-            left[r] = x[uint64(int32(offsets[r] + channel))] if offsets[r] >= 0 else x.dtype.type(0)
-        for r in range(passes_right):
-            right[r] = w[uint64(from_w + r * lanes)] if r * lanes < room else x.dtype.type(0)
-
-    @cuda.jit(device=True, forceinline=True)
-    def kept(left: Any, right: Any, me: Any, half: Any, copied_left: Any, copied_right: Any) -> None:
-        """And into that half of shared memory which nobody reads now."""
-        at = half * slab_left + (me & DEPTH - 1) * line_left + (me >> DEPTH_BITS)
-        for r in range(passes_left):
-            left[uint64(at + r * lanes)] = copied_left[r]
-        at = half * slab_right + (me >> lane_bits) * line_right
-        for r in range(passes_right):
-            column = (me & lanes - 1) + r * lanes
-            right[uint64(at + slot(column, across_bits, apart[1]))] = copied_right[r]
+    threads, lanes, apart, shape = tile.threads, tile.threads // DEPTH, tile.apart, (tile.high, tile.wide)
+    lane_bits, across_bits = lanes.bit_length() - 1, tile.across.bit_length() - 1
+    copies = copies_left, copies_right = rows // lanes, columns // lanes
+    lines = rows + 4, columns + 4  # so that what 8 threads copy of 8 columns lands in 8 banks
+    both_left, both_right = 2 * DEPTH * lines[0], 2 * DEPTH * lines[1]
+    parts, all_places, all_taps = high * wide, rows * PLACES, 2 * threads * AXES
 
     def tiles(x: Any, w: Any, made: Any, sizes: Any, depth: Any, height: Any, width: Any) -> None:
         left = cuda.shared.array(both_left, x.dtype, 16)
@@ -126,10 +156,11 @@ def tiled(name: str, tile: Tile, dtype: str) -> Kernel:
         places = cuda.shared.array(all_places, np.int32, 16)
         targets = cuda.shared.array(rows, np.int32)
         plan = cuda.shared.array(ALL_MET, np.int32)
+        taps = cuda.shared.array(all_taps, np.int32)
         sums = cuda.local.array(parts, x.dtype)
-        copied_left = cuda.local.array(passes_left, x.dtype)
-        copied_right = cuda.local.array(passes_right, x.dtype)
-        offsets = cuda.local.array(passes_left, np.int32)
+        copied_left = cuda.local.array(copies_left, x.dtype)
+        copied_right = cuda.local.array(copies_right, x.dtype)
+        offsets = cuda.local.array(copies_left, np.int32)
         me = int32(cuda.threadIdx.x)
         images, read, written = sizes
         met(plan, int32(cuda.blockIdx.z), depth, height, width)
@@ -138,63 +169,54 @@ def tiled(name: str, tile: Tile, dtype: str) -> Kernel:
         first_column = int32(int32(cuda.blockIdx.x) % tiles_across * columns)
         if first_row >= images * plan[COUNT] * plan[MET + COUNT] * plan[2 * MET + COUNT]:
             return
-        placed(places, targets, plan, first_row, sizes, depth, height, width)
+        placed(places, targets, plan, first_row, (rows, threads), sizes, depth, height, width)
         for part in range(parts):
             sums[part] = x.dtype.type(0)
 
-        # What this thread copies of the first slabs: column k of the left one, row k_w of the right one.
-        none = (int32(0), int32(0), int32(0))
-        taps = plan[TAPS] * plan[MET + TAPS] * plan[2 * MET + TAPS]
-        last = int32(plan[TAPS] if taps > 0 else 0)  # where one axis meets no tap, no axis does
-        channel, tap = counted(int32(me & DEPTH - 1), none, read, plan)
-        channel_w, tap_w = counted(int32(me >> lane_bits), none, read, plan)
+        # This thread copies column k of the left slab, a channel at a tap, and part of row k_w of the right one.
+        met_taps = plan[TAPS] * plan[MET + TAPS] * plan[2 * MET + TAPS]
+        end = int32(plan[TAPS] if met_taps > 0 else 0)  # where one axis meets no tap, no axis does
+        mine, mine_w = me * AXES, (me + threads) * AXES
+        for axis in range(AXES):
+            taps[mine + axis] = taps[mine_w + axis] = 0
+        channel = counted(int32(me & DEPTH - 1), taps, mine, read, plan)
+        channel_w = counted(int32(me >> lane_bits), taps, mine_w, read, plan)
         moved, moved_w = True, True
         column = int32(first_column + (me & lanes - 1))
         from_w, room = int32(0), int32(0)
-        slabs = int32(int32(taps * read + DEPTH - 1) // DEPTH)
-        for slab in range(int32(slabs + 1)):
+        for slab in range(int32(int32(met_taps * read + DEPTH - 1) // DEPTH + 1)):
             if moved:
-                z = int32(plan[BEGIN] + tap[0] * plan[STEP])
-                y = int32(plan[MET + BEGIN] + tap[1] * plan[MET + STEP])
-                x_ = int32(plan[2 * MET + BEGIN] + tap[2] * plan[2 * MET + STEP])
-                ahead = int32(((z * height[0] + y) * width[0] + x_) * read)
-                place = (z if tap[0] < last else int32(FAR), y, x_)
-                located(offsets, places, me >> DEPTH_BITS, place, ahead, (depth[0], height[0], width[0]))
-            if moved_w:
-                line = plan[FIRST] + tap_w[0] * depth[7]
-                line = line * height[1] + plan[MET + FIRST] + tap_w[1] * height[7]
-                line = line * width[1] + plan[2 * MET + FIRST] + tap_w[2] * width[7]
-                from_w = int32((line * read + channel_w) * written + column)
-                room = int32(written - column if tap_w[0] < last else 0)
-            fetched(x, w, offsets, channel, from_w, room, copied_left, copied_right)
-            if slab > 0:
-                half = slab - 1 & 1
-                multiplied_slabs(
-                    left, right, sums, half * slab_left + (me >> across_bits) * 4,
-                    half * slab_right + (me & across - 1) * 4, high, wide, apart, lines,
+                located(
+                    offsets, places, me >> DEPTH_BITS, (copies_left, lanes), plan, taps, mine, end, read, depth, height,
+                    width,
                 )  # fmt: skip
-            kept(left, right, me, slab & 1, copied_left, copied_right)
+            if moved_w:
+                line = line_of(plan, taps, mine_w, depth, height, width)
+                from_w = int32((line * read + channel_w) * written + column)
+                room = int32(written - column if taps[mine_w] < end else 0)
+            fetched(x, w, offsets, channel, from_w, room, lanes, copies, copied_left, copied_right)
+            if slab > 0:
+                half = int32(slab - 1 & 1) * DEPTH
+                a = int32(half * lines[0] + (me >> across_bits) * 4)
+                b = int32(half * lines[1] + (me & (1 << across_bits) - 1) * 4)
+                multiplied_slabs(left, right, sums, a, b, high, wide, apart, lines)
+            kept(
+                left, right, me, slab & 1, lane_bits, copies, lines, across_bits, apart, copied_left, copied_right
+            )  # where nobody reads now
             cuda.syncthreads()
-            moved = int32(channel + DEPTH) >= read
-            moved_w = int32(channel_w + DEPTH) >= read
-            channel, tap = counted(int32(channel + DEPTH), tap, read, plan)
-            channel_w, tap_w = counted(int32(channel_w + DEPTH), tap_w, read, plan)
+            moved, moved_w = int32(channel + DEPTH) >= read, int32(channel_w + DEPTH) >= read
+            channel = counted(int32(channel + DEPTH), taps, mine, read, plan)
+            channel_w = counted(int32(channel_w + DEPTH), taps, mine_w, read, plan)
             from_w = int32(from_w + DEPTH * written)
-
-        # The sums into the result: 8 threads write 8 neighbouring channels.
-        for i in range(high):
-            target = targets[(me >> across_bits) * 4 + i // 4 * apart[0] + i % 4]
-            if target >= 0:
-                for j in range(wide):
-                    c = first_column + (me & across - 1) + j * across
-                    if c < written:
-                        made[uint64(target + c)] = sums[i * wide + j]
+        written_out(made, sums, targets, me, first_column, written, across_bits, shape, apart)
 
     tiles.__name__ = tiles.__qualname__ = name
     tiles.__doc__ = f"Tiles of {rows} pixels by {columns} channels, {high} by {wide} of them a thread's."
-    return kernel(("convolve", "convolve_input"), f"{dtype}[::1], {dtype}[::1], {dtype}[::1], {NUMBERS}")(tiles)
+    signature = f"{dtype}[::1], {dtype}[::1], {dtype}[::1], {NUMBERS}"
+    return kernel(("convolve", "convolve_input"), signature, launch_bounds=tile.bounds)(tiles)
 
 
+NAMES = ("wide", "middle", "narrow")
 _SINGLE = (
     (Tile(32, 32, 8, 8), Tile(32, 16, 8, 8), Tile(16, 16, 8, 4))
     if SIMULATED
@@ -202,16 +224,16 @@ _SINGLE = (
 )
 _DOUBLE = (Tile(16, 16, 8, 4), Tile(16, 8, 4, 4)) if SIMULATED else (Tile(64, 64, 8, 4), Tile(64, 32, 4, 4))
 TILES: dict[str, tuple[tuple[Tile, Kernel], ...]] = {
-    dtype: tuple([(tile, tiled(f"convolution_{name}_{dtype}", tile, dtype)) for name, tile in zip(NAMES, tiles)])
+    dtype: tuple(
+        [(tile, tiled(f"convolution_{name}_{dtype}", tile, dtype)) for name, tile in zip(NAMES, tiles, strict=False)]
+    )
     for dtype, tiles in (("float32", _SINGLE), ("float64", _DOUBLE))
 }
 """By dtype, from the widest to the narrowest."""
 
 
 def tile_for(dtype: str, rows: int, columns: int, multiprocessors: int) -> tuple[Tile, Kernel]:
-    """The tile that makes the most of its loads, among those that waste little of their width and leave no
-    multiprocessor idle.
-    """
+    """The widest tile that leaves neither half of its width nor a multiprocessor without work, or the narrowest."""
     tiles = TILES[dtype]
     for tile, made in tiles:
         blocks = -(-rows // tile.rows) * -(-columns // tile.columns)
