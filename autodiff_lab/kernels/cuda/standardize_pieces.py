@@ -1,11 +1,12 @@
 """Statistics of columns: each thread measures what it sees, and what they saw is put together exactly.
 
-A thread reads eight elements of its column into registers, takes their mean and the squares about it, and joins them to
-what it had: the squares about the mean of all are those about the means of both parts, and the squared distance of the
-means weighed by both counts (Chan, Golub and LeVeque, 1979).  So memory is read once, and nothing cancels.  The threads
-of a block that have the same column join theirs in shared memory, in a fixed order.
+A thread reads eight elements of its column into registers, takes their mean, and adds up distances from it and their
+squares, of these eight and of all that follow: what is moved by a mean of some of its elements cancels little, and
+memory is read once.  The threads of a block that have the same column join theirs in shared memory, in a fixed order:
+the squares about the mean of all are those about the means of both parts, and the squared distance of the means weighed
+by both counts (Chan, Golub and LeVeque, 1979).
 
-Sums are kept, not means, so that infinities stay what they are where the reference has them.
+Sums are kept beside the distances, so that infinities stay what they are where the reference has them.
 """
 
 from __future__ import annotations
@@ -70,31 +71,48 @@ def join_threads(parts: Any, count: Any, total: Any, squares: Any, shares: Any, 
     return total, squares, shares, products, lane == 0
 
 
+@cuda.jit(device=True)
+def seen_by(row: Any, end: Any, deep: Any, there: Any) -> Any:
+    """How many rows a thread goes through."""
+    return np.uint32(np.uint32(end - row + deep - 1) // deep) if there and row < end else np.uint32(0)
+
+
+@cuda.jit(device=True)
+def about_mean(count: Any, level: Any, spread: Any) -> Any:
+    """The mean of distances, and the sum of squares about it, which rounding must not bring below 0."""
+    mean = level / count
+    squares = spread - level * mean
+    return mean, squares - squares if squares < 0 else squares
+
+
 @kernel(("moments", "standardize", "normalize"), "T[::1], T[::1], UniTuple(uint32, 7)")
 def measure_columns(x: Any, measures: Any, sizes: Any) -> None:
     """Sums of the columns of a piece, and squares about their means."""
     parts = cuda.shared.array((5, BLOCK), x.dtype)
     kept = cuda.local.array(AT_ONCE, x.dtype)
     plane, column, row, end, deep, there = column_of(sizes)
-    zero, one = x.dtype.type(0), x.dtype.type(1)
-    count, total, squares = zero, zero, zero
+    rows, zero = seen_by(row, end, deep, there), x.dtype.type(0)
+    total, level, squares, near = zero, zero, zero, zero
     step = np.uint32(deep * sizes[1])
     at = np.uint32(np.uint32(plane * sizes[0] + row) * sizes[1] + column)
-    while there and row < end:
-        more, part = zero, zero
+    done = np.uint32(0)
+    while done < rows:
+        part, moved, spread = zero, zero, zero
         for k in range(AT_ONCE):
-            inside = np.uint32(row + k * deep) < end
-            kept[k] = x[np.uint32(at + k * step)] if inside else zero
-            more += one if inside else zero
+            kept[k] = x[np.uint32(at + k * step)] if np.uint32(done + k) < rows else zero
             part += kept[k]
-        mean, spread = part / more, zero
+        if done == 0:
+            near = part / x.dtype.type(min(rows, np.uint32(AT_ONCE)))
         for k in range(AT_ONCE):
-            away = kept[k] - mean if np.uint32(row + k * deep) < end else zero
+            away = kept[k] - near if np.uint32(done + k) < rows else zero
+            moved += away
             spread += away * away
-        squares, _ = joined(count, total, squares, more, part, spread)
-        count, total = count + more, total + part
-        row = np.uint32(row + AT_ONCE * deep)
+        total, level, squares = total + part, level + moved, squares + spread
+        done = np.uint32(done + AT_ONCE)
         at = np.uint32(at + AT_ONCE * step)
+    count = x.dtype.type(rows)
+    if rows > 0:
+        _, squares = about_mean(count, level, squares)
     total, squares, _, _, first = join_threads(parts, count, total, squares, zero, zero, sizes)
     if there and first:
         own = np.uint32(np.uint32(cuda.blockIdx.x) // sizes[3] * sizes[1] + column)
@@ -109,29 +127,33 @@ def measure_slopes(g: Any, x: Any, measures: Any, sizes: Any) -> None:
     kept = cuda.local.array(AT_ONCE, x.dtype)
     given = cuda.local.array(AT_ONCE, x.dtype)
     plane, column, row, end, deep, there = column_of(sizes)
-    zero, one = x.dtype.type(0), x.dtype.type(1)
-    count, total, squares, shares, products = zero, zero, zero, zero, zero
+    rows, zero = seen_by(row, end, deep, there), x.dtype.type(0)
+    total, level, squares, shares, products, near = zero, zero, zero, zero, zero, zero
     step = np.uint32(deep * sizes[1])
     at = np.uint32(np.uint32(plane * sizes[0] + row) * sizes[1] + column)
-    while there and row < end:
-        more, part = zero, zero
+    done = np.uint32(0)
+    while done < rows:
+        part, moved, spread, share, product = zero, zero, zero, zero, zero
         for k in range(AT_ONCE):
-            inside = np.uint32(row + k * deep) < end
-            kept[k] = x[np.uint32(at + k * step)] if inside else zero
-            given[k] = g[np.uint32(at + k * step)] if inside else zero
-            more += one if inside else zero
+            kept[k] = x[np.uint32(at + k * step)] if np.uint32(done + k) < rows else zero
+            given[k] = g[np.uint32(at + k * step)] if np.uint32(done + k) < rows else zero
             part += kept[k]
-        mean, spread, level, tilt = part / more, zero, zero, zero
+        if done == 0:
+            near = part / x.dtype.type(min(rows, np.uint32(AT_ONCE)))
         for k in range(AT_ONCE):
-            away = kept[k] - mean if np.uint32(row + k * deep) < end else zero
+            away = kept[k] - near if np.uint32(done + k) < rows else zero
+            moved += away
             spread += away * away
-            level += given[k]
-            tilt += given[k] * away
-        squares, apart = joined(count, total, squares, more, part, spread)
-        products += tilt + apart * ((level * count - shares * more) / (count + more))
-        count, total, shares = count + more, total + part, shares + level
-        row = np.uint32(row + AT_ONCE * deep)
+            share += given[k]
+            product += given[k] * away
+        total, level, squares = total + part, level + moved, squares + spread
+        shares, products = shares + share, products + product
+        done = np.uint32(done + AT_ONCE)
         at = np.uint32(at + AT_ONCE * step)
+    count = x.dtype.type(rows)
+    if rows > 0:
+        mean, squares = about_mean(count, level, squares)
+        products -= shares * mean
     total, squares, shares, products, first = join_threads(parts, count, total, squares, shares, products, sizes)
     if there and first:
         own = np.uint32(np.uint32(cuda.blockIdx.x) // sizes[3] * sizes[1] + column)
