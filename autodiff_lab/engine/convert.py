@@ -214,8 +214,10 @@ def convert_pair(op: Any, x: Any, y: Any) -> tuple[Tensor, Tensor]:
     if not isinstance(x, (Tensor, Variable)) and isinstance(y, (Tensor, Variable)):
         y = convert(y)
         return _adopt(op, x, y), y
-    x = convert(x) if not MEMORIES or isinstance(x, (Tensor, Variable)) else alone(convert(x))
-    return x, _adopt(op, y, x)
+    both_enter = MEMORIES and not isinstance(x, (Tensor, Variable))
+    x = convert(x)
+    y = _adopt(op, y, x)
+    return (alone(x), alone(y)) if both_enter else (x, y)
 
 
 def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ import numpy as np
 
 from autodiff_lab.errors import DeviceError
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.traffic import MEMORIES
+from autodiff_lab.kernels.cuda.traffic import MEMORIES, outside
 
 if TYPE_CHECKING:
     from autodiff_lab.kernels.cuda.memory import Memory
@@ -104,6 +104,11 @@ def beside(*values: Any) -> AbstractContextManager[Any]:
             if memory is not None:
                 return _block(memory)
     return nullcontext()
+
+
+def as_the_user() -> AbstractContextManager[None]:
+    """A block in which a function of the user's runs amid a sweep: there, as ever, no two devices mix."""
+    return outside()
 
 
 def placed(array: Any) -> Any:

@@ -15,7 +15,7 @@ from autodiff_lab.engine.failure import devices_differ, dtypes_differ, failed, w
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events import Transferred, heard, place_now, tell_listeners
-from autodiff_lab.kernels.cuda.array import DOUBLES, DeviceArray
+from autodiff_lab.kernels.cuda.array import DOUBLES, KINDS, DeviceArray
 from autodiff_lab.kernels.cuda.traffic import HEARERS, Refused, inside, tell
 
 _entered: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
@@ -27,17 +27,18 @@ def entered(tensor: Tensor, like: Tensor | None = None) -> Tensor:
     """Place a value that came with the call of an op: beside its partner, or where the op will find the others."""
     if not tensor._array.ndim or tensor._array.__class__ is DeviceArray:
         return tensor
-    if like is None:
-        _entered[tensor._id] = tensor
-    elif like._array.__class__ is DeviceArray:
+    if like is not None and like._array.__class__ is DeviceArray:
         return _uploaded(tensor, like._array.memory)
+    _entered[tensor._id] = tensor
     return tensor
 
 
 def alone(tensor: Tensor) -> Tensor:
     """Place a value that no other tensor meets: where new tensors are made."""
     memory = current_memory()
-    return tensor if memory is None or tensor._id not in _entered else wrap(memory.upload(tensor._array))
+    if memory is None or tensor._id not in _entered or tensor._array.dtype.kind not in KINDS:
+        return tensor
+    return wrap(memory.upload(tensor._array))
 
 
 def _uploaded(tensor: Tensor, memory: Any) -> Tensor:

@@ -174,10 +174,9 @@ def homed(ops: Any, g: Any, x: Any) -> Any:
     memory = memory_of(x)
     if memory_of(g if ops.raw else g._array) is memory:
         return g
-    if not ops.raw:
-        return ops.copy_to_device(g, device=CPU if memory is None else memory.name)
-    tell("to host" if memory is None else "to device", g.nbytes, "a gradient goes where its value lies")
-    return moved(g, memory)
+    size = (g if ops.raw else g._array).nbytes
+    tell("to host" if memory is None else "to device", size, "a gradient goes where its value lies")
+    return moved(g, memory) if ops.raw else ops.copy_to_device(g, device=CPU if memory is None else memory.name)
 
 
 def completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import as_the_user
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
@@ -133,7 +134,8 @@ def _rule(name: str, gradient: Callable[..., Any], count: int) -> Callable[..., 
 
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         upstream = g if isinstance(g, list) else [g]
-        shares = gradient(*[handed_over(ops, h) for h in upstream])
+        with as_the_user():
+            shares = gradient(*[handed_over(ops, h) for h in upstream])
         shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
         if len(shares) != count:
             raise InvalidArgumentError(
@@ -196,7 +198,8 @@ class RegisterGradient:
                 params=params,
                 name=name,
             )
-            shares = function(application, *cotangents)
+            with as_the_user():
+                shares = function(application, *cotangents)
             shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
             found = [None if shares[i] is None else convert(shares[i]) for i in need]
             return [handed_back(ops, t) for t in found]

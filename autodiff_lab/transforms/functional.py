@@ -15,6 +15,7 @@ from typing import Any
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import memory_of, zeros_beside
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
@@ -147,6 +148,8 @@ def _ones(value: Any) -> Any:
 
 
 def _unit(array: Any) -> Any:
+    if memory_of(array) is not None:
+        return zeros_beside(array, array.shape, 1)
     return (array * 0 + 1).astype(array.dtype)[()] if array.ndim else array.dtype.type(1)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import memory_of, moved, zeros_beside
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.sweep import Engine
 from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
@@ -30,6 +31,8 @@ Larger arrays are given fresh pages of memory each time, which cost more than th
 twenty cotangents at batch 1,000 took 1.4 to 2.4 times as long as a loop (tests/benchmarks/bench_jacobian.py).
 """
 
+BLOCK_BYTES_OF_A_GPU = 1 << 26
+"""The same on a GPU, which small stacks leave idle and whose memory has no level as small as a processor's."""
 FEWEST_IN_BANDS = 64
 """Size of a target from which bands are quicker than the whole stack."""
 LARGEST_WHOLE, LARGEST_IN_BANDS = 1 << 20, 1 << 25
@@ -80,7 +83,7 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
 def _pays(tape: GradientTape, y: Any) -> bool:
     """Whether to keep the stack as bands while it is: nobody listens, and it is large, but not too large as a whole."""
     entries: Any = tape._entries  # pyright: ignore[reportPrivateUsage]
-    if y.size < FEWEST_IN_BANDS or y.dtype.kind != "f" or not entries or sinks_now():
+    if y.size < FEWEST_IN_BANDS or y.dtype.kind != "f" or not entries or sinks_now() or memory_of(y) is not None:
         return False
     limit = LARGEST_IN_BANDS
     for op, *_ in entries:
@@ -105,11 +108,11 @@ def _swept(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -
     """Return gradients with a leading axis, one part for each seed."""
     entries: Any = tape._entries  # pyright: ignore[reportPrivateUsage]
     stacked = entries is None or all(entry[0].stacked for entry in entries)
-    rows = _rows_of_a_block(entries, len(seeds)) if stacked else 1
+    rows = _rows_of_a_block(entries, len(seeds), memory_of(target._array) is not None) if stacked else 1
     if stacked and rows >= len(seeds):
         return _block(tape, target, sources, seeds)
     if not len(seeds):  # a target without elements, and an op that takes no stack: there is nothing to sweep
-        return [wrap(np.zeros((0, *source._array.shape), source._array.dtype)) for source in sources]
+        return [wrap(zeros_beside(source._array, (0, *source._array.shape))) for source in sources]
     one = _block if stacked else _row
     persistent, tape._persistent = tape._persistent, True  # pyright: ignore[reportPrivateUsage]
     try:
@@ -121,11 +124,12 @@ def _swept(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -
     return [None if column[0] is None else _joined(column) for column in zip(*parts, strict=True)]
 
 
-def _rows_of_a_block(entries: Any, count: int) -> int:
+def _rows_of_a_block(entries: Any, count: int, on_gpu: bool) -> int:
     """How many cotangents go back together; all of them where somebody listens and should hear of one sweep."""
     if not entries or sinks_now():
         return count
-    blocks = math.ceil(count / max(2, BLOCK_BYTES // max(_largest(entries), 1)))
+    room = BLOCK_BYTES_OF_A_GPU if on_gpu else BLOCK_BYTES
+    blocks = math.ceil(count / max(2, room // max(_largest(entries), 1)))
     return math.ceil(count / max(blocks, 1))
 
 
@@ -148,7 +152,7 @@ def _joined(parts: Any) -> Tensor:
 
 def _block(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -> list[Tensor | None]:
     """Sweep a stack of cotangents."""
-    stack = tell_made(wrap(np.array(seeds)))
+    stack = tell_made(wrap(moved(np.array(seeds), memory_of(target._array))))
     run = tape._begin([target], sources, [stack], lead=1)  # pyright: ignore[reportPrivateUsage]
     run.finish()
     return run.results()
@@ -156,7 +160,7 @@ def _block(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -
 
 def _row(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -> list[Tensor | None]:
     """Sweep a single cotangent whose rules see no leading axis, and give the results one."""
-    unit = tell_made(wrap(np.array(seeds[0])[()]))
+    unit = tell_made(wrap(moved(np.array(seeds[0])[()], memory_of(target._array))))
     run = tape._begin([target], sources, [unit])  # pyright: ignore[reportPrivateUsage]
     run.finish()
     return [None if g is None else RECORDING.reshape(g, shape=(1, *g._array.shape)) for g in run.results()]
@@ -172,4 +176,4 @@ def _shaped(g: Tensor | None, shape: tuple[int, ...], source: Any, unconnected: 
 def _unconnected(shape: tuple[int, ...], source: Any, unconnected: Any) -> Tensor | None:
     if UnconnectedGradients(unconnected) is UnconnectedGradients.NONE:
         return None
-    return tell_made(wrap(np.zeros(shape, source._array.dtype)[()]))
+    return tell_made(wrap(zeros_beside(source._array, shape)))

@@ -11,6 +11,7 @@ import numpy as np
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import as_the_user
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -115,7 +116,7 @@ def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], cou
         cotangents = [handed_over(ops, h) for h in (g if isinstance(g, list) else [g])]
         if trace_now() is not None:  # a program must not merge this time with the first, nor bring it forward
             given = [after(x, cotangents[0]) for x in given]
-        with GradientTape(watch_accessed_variables=False) as tape:
+        with as_the_user(), GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(given)
             tape.watch(variables)
             value = function(*rebuild(given))

@@ -8,6 +8,7 @@ from typing import Any
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import as_the_user
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events import sinks_now
@@ -67,7 +68,8 @@ def _rule(function: Callable[[Any], Any], rebuild: Callable[[list[Any]], Any], i
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         given = g if isinstance(g, list) else [g]
         tensors = [handed_over(ops, h) for h in given]
-        answer = function(rebuild(list(tensors)))
+        with as_the_user():
+            answer = function(rebuild(list(tensors)))
         if answer is not None:
             tensors = [convert(leaf, like) for leaf, like in zip(nest.flatten(answer)[0], tensors, strict=True)]
         assert all(t._array.dtype == kind for t, kind in zip(tensors, kinds, strict=True))

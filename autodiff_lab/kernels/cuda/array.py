@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 NOT_THERE = (TypeError, AttributeError, NotImplementedError)
 """What CuPy raises where it does not do what NumPy does."""
 
+KINDS = "biufc"
+"""Kinds of dtype that a GPU holds."""
 DOUBLES = frozenset({np.dtype("float64"), np.dtype("complex128")})
 
 

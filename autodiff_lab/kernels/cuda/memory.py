@@ -17,12 +17,10 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.errors import DeviceError, DeviceMemoryError, DeviceWarning
-from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.array import KINDS, DeviceArray
 from autodiff_lab.kernels.cuda.forwarding import function_of, ufunc_of
 from autodiff_lab.kernels.cuda.traffic import MEMORIES, Refused, is_inside, tell
 
-KINDS = "biufc"
-"""Kinds of dtype that a GPU holds."""
 ROOM = 2**30
 """Bytes that the simulated GPU is said to have; nobody counts them."""
 

@@ -55,6 +55,18 @@ class inside:  # noqa: N801 - it is used as a statement: `with inside():`
         _here.depth -= 1
 
 
+class outside:  # noqa: N801 - it is used as a statement: `with outside():`
+    """Mark a block, amid code of ours, as a user's again."""
+
+    __slots__ = ("_depth",)
+
+    def __enter__(self) -> None:
+        self._depth, _here.depth = _here.depth, 0
+
+    def __exit__(self, *error: object) -> None:
+        _here.depth = self._depth
+
+
 def tell(direction: str, size: int, why: str) -> None:
     """Tell of a copy."""
     for hear in HEARERS:
