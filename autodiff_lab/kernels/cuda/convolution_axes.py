@@ -31,6 +31,7 @@ COUNT, TAPS, FIRST, BEGIN, STEP, OWN = range(MET)
 ALL_MET = AXES * MET
 int32: Any = np.int32
 """Sums of 32-bit numbers have 64 in Numba; a GPU adds those, and a multiplication is several."""
+uint32: Any = np.uint32
 inlined: Any = cuda.jit(device=True, forceinline=True)
 """A function that becomes part of the kernels that call it, for which numbers that never change are constants."""
 FAR = -(1 << 30)
@@ -126,6 +127,13 @@ def backward(images: int, read: int, written: int, spatial: Sizes, out: Sizes, w
 
 
 @inlined
+def divided(a: Any, b: Any) -> Any:
+    """Quotient and rest of two numbers that are not negative, in 32 bits: a tenth of the instructions that 64 take."""
+    quotient = int32(uint32(a) // uint32(b))
+    return quotient, int32(a - quotient * b)
+
+
+@inlined
 def met(plan: Any, phase: Any, depth: Any, height: Any, width: Any) -> None:
     """Put into shared memory what a phase meets: on each axis its elements and taps, and where those are.
 
@@ -139,16 +147,22 @@ def met(plan: Any, phase: Any, depth: Any, height: Any, width: Any) -> None:
         _, window, result, _, phases, begin, dilation, repeat = axis
         first, own = int32(0), int32(0)
         if phases > 1:
-            rest = phase // width[4] if me < 2 else phase
-            own = int32(rest // height[4] if me == 0 else rest % phases)
-            while first < repeat and int32(own + begin + first * dilation) % phases != 0:
+            above, own = divided(phase, width[4])
+            if me < 2:
+                above, own = divided(above, height[4])
+            own = above if me == 0 else own
+            away = int32(-dilation)  # not negative where there are phases, and many times it keeps others so
+            ahead, rest = divided(int32(own + begin + phases * away), phases)
+            while rest != 0 and first < repeat:
                 first = int32(first + 1)
-            begin = int32(own + begin + first * dilation) // phases
-            dilation = int32(repeat * dilation) // phases
-            result = int32(result - own + phases - 1) // phases
+                ahead, rest = divided(int32(own + begin + int32(phases - first) * away), phases)
+            begin = int32(ahead - away)
+            dilation = int32(-divided(int32(repeat * away), phases)[0])
+            result, _ = divided(int32(result - own + phases - 1), phases)
+        taps, _ = divided(int32(window + repeat - 1 - min(first, window)), repeat)
         at = me * MET
         plan[at + COUNT] = result
-        plan[at + TAPS] = int32(window - first + repeat - 1) // repeat if first < repeat else 0
+        plan[at + TAPS] = taps if first < repeat else 0
         plan[at + FIRST] = first
         plan[at + BEGIN] = begin
         plan[at + STEP] = dilation

@@ -5,7 +5,7 @@ so small a result, and hundreds of thousands of pixels; so the pixels are shared
 sums, and a second kernel adds those up.  Nothing depends on which block is first: the same bits at every run.
 
 A thread always copies the same row m, so its tap and channel are worked out once; where the pixels lie is worked out
-for 128 of them at a time, by one thread each, a turn before they are needed.
+for 128 of them at a time, a turn, while the turn before is multiplied.
 """
 
 from __future__ import annotations
@@ -14,146 +14,149 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.cuda.convolution_axes import FAR, NUMBERS, int32
+from autodiff_lab.kernels.cuda.convolution_axes import FAR, NUMBERS, divided, inlined, int32
 from autodiff_lab.kernels.cuda.convolution_slabs import DEPTH, PLACES, Tile, multiplied_slabs, slot, uint64
 from autodiff_lab.kernels.cuda.launching import SIMULATED, Kernel, cuda, kernel
 
 TURN = 2 if SIMULATED else 16
 """Slabs whose pixels are placed at a time."""
 TURN_BITS = TURN.bit_length() - 1
-NAMES = ("wide", "narrow")
+LEAST = 16 if SIMULATED else 1024
+"""Pixels of a share, at least: fewer do not pay for the sums that it leaves."""
+
+
+@inlined
+def placed(places: Any, turn: Any, first: Any, end: Any, threads: Any, read: Any, depth: Any, height: Any,
+           width: Any) -> None:  # fmt: skip
+    """Where a turn of the pixels from `first` on lies in x; those from `end` on lie nowhere."""
+    for i in range(int32(cuda.threadIdx.x), TURN * DEPTH, threads):
+        rest = int32(first + turn * TURN * DEPTH + i)
+        at = ((turn & 1) * TURN * DEPTH + i) * PLACES
+        places[at] = FAR
+        if rest < end:
+            rest, x = divided(rest, width[2])
+            rest, y = divided(rest, height[2])
+            image, z = divided(rest, depth[2])
+            z, y, x = int32(z * depth[3]), int32(y * height[3]), int32(x * width[3])
+            places[at] = z
+            places[at + 1] = y
+            places[at + 2] = x
+            places[at + 3] = (((image * depth[0] + z) * height[0] + y) * width[0] + x) * read
+
+
+@inlined
+def tap_of(row: Any, read: Any, depth: Any, height: Any, width: Any) -> Any:
+    """Where the tap and the channel of a row lead in x: along the axes, and how far ahead."""
+    tap, channel = divided(row, read)
+    rest, k = divided(tap, width[1])
+    i, j = divided(rest, height[1])
+    k, j = int32(width[5] + k * width[6]), int32(height[5] + j * height[6])
+    i = int32(depth[5] + i * depth[6] if i < depth[1] else FAR)
+    return i, j, k, int32(((i * height[0] + j) * width[0] + k) * read + channel)
+
+
+@inlined
+def fetched(x: Any, places: Any, at: Any, apart: Any, tap: Any, depth: Any, height: Any, width: Any, copies: Any,
+            left: Any) -> None:  # fmt: skip
+    """What a thread copies of x, into registers: what its tap meets from some pixels, `apart` of each other."""
+    for r in range(copies):
+        pixel = uint64((at + r * apart) * PLACES)
+        i, j, k = places[pixel] + tap[0], places[pixel + uint64(1)] + tap[1], places[pixel + uint64(2)] + tap[2]
+        inside = (i >= 0) & (i < depth[0]) & (j >= 0) & (j < height[0]) & (k >= 0) & (k < width[0])
+        left[r] = x[uint64(int32(places[pixel + uint64(3)] + tap[3]))] if inside else x.dtype.type(0)
+
+
+@inlined
+def fetched_slopes(g: Any, pixel: Any, end: Any, column: Any, written: Any, apart: Any, copies: Any, right: Any) -> None:
+    """What a thread copies of g: one channel of some pixels."""
+    at = int32(pixel * written + column)
+    for r in range(copies):
+        there = (pixel + r * apart < end) & (column < written)
+        right[r] = g[uint64(int32(at + r * apart * written))] if there else g.dtype.type(0)
 
 
 def shared_out(name: str, tile: Tile, dtype: str) -> Kernel:
-    """The kernel that makes tiles of this layout, one for each share of the pixels."""
+    """The kernel that makes tiles of this layout, one for each share of the pixels; see `fetched` and its neighbours."""
     rows, columns, high, wide = tile
-    threads, across, apart = tile.threads, tile.across, tile.apart
-    across_bits, row_bits, column_bits = across.bit_length() - 1, rows.bit_length() - 1, columns.bit_length() - 1
-    deep = threads // rows
-    passes_left, passes_right = rows * DEPTH // threads, columns * DEPTH // threads
-    lines = (rows, columns + 4)
-    slab_left, slab_right = DEPTH * lines[0], DEPTH * lines[1]
-    both_left, both_right = 2 * slab_left, 2 * slab_right
-    parts = high * wide
-    turn = TURN * DEPTH
-    all_places = 2 * turn * PLACES
-
-    @cuda.jit(device=True, forceinline=True)
-    def placed(places: Any, half: Any, first: Any, end: Any, read: Any, depth: Any, height: Any, width: Any) -> None:
-        """Where the pixels from `first` on lie in x; those from `end` on nowhere."""
-        for i in range(int32(cuda.threadIdx.x), turn, threads):
-            rest = int32(first + i)
-            at = (half * turn + i) * PLACES
-            places[at] = FAR
-            if rest < end:
-                x = int32(int32(rest % width[2]) * width[3])
-                rest = int32(rest // width[2])
-                y = int32(int32(rest % height[2]) * height[3])
-                rest = int32(rest // height[2])
-                z = int32(int32(rest % depth[2]) * depth[3])
-                rest = int32(rest // depth[2])
-                places[at] = z
-                places[at + 1] = y
-                places[at + 2] = x
-                places[at + 3] = (((rest * depth[0] + z) * height[0] + y) * width[0] + x) * read
-
-    @cuda.jit(device=True, forceinline=True)
-    def fetched(x: Any, places: Any, at: Any, place: Any, ahead: Any, lengths: Any, left: Any) -> None:
-        """What this thread copies of x, into registers."""
-        for r in range(passes_left):
-            pixel = uint64(at + r * deep * PLACES)
-            i = int32(places[pixel] + place[0])
-            j = int32(places[pixel + uint64(1)] + place[1])
-            k = int32(places[pixel + uint64(2)] + place[2])
-            inside = (i >= 0) & (i < lengths[0]) & (j >= 0) & (j < lengths[1]) & (k >= 0) & (k < lengths[2])
-            left[r] = x[uint64(int32(places[pixel + uint64(3)] + ahead))] if inside else x.dtype.type(0)
+    threads, apart, parts = tile.threads, tile.apart, high * wide
+    across_bits, row_bits, column_bits = (n.bit_length() - 1 for n in (tile.across, rows, columns))
+    copies_left, copies_right = rows * DEPTH // threads, columns * DEPTH // threads
+    deep_left, deep_right = threads // rows, threads // columns
+    lines = rows, columns + 4
+    both_left, both_right, all_places = 2 * DEPTH * lines[0], 2 * DEPTH * lines[1], 2 * TURN * DEPTH * PLACES
 
     def shares(x: Any, g: Any, made: Any, share: Any, sizes: Any, depth: Any, height: Any, width: Any) -> None:
         left = cuda.shared.array(both_left, x.dtype, 16)
         right = cuda.shared.array(both_right, x.dtype, 16)
         places = cuda.shared.array(all_places, np.int32, 16)
         sums = cuda.local.array(parts, x.dtype)
-        copied_left = cuda.local.array(passes_left, x.dtype)
-        copied_right = cuda.local.array(passes_right, x.dtype)
+        copied_left = cuda.local.array(copies_left, x.dtype)
+        copied_right = cuda.local.array(copies_right, x.dtype)
         me = int32(cuda.threadIdx.x)
         images, read, written = sizes
-        lengths = (depth[0], height[0], width[0])
-        pixels = int32(images * depth[2] * height[2] * width[2])
-        all_rows = int32(depth[1] * height[1] * width[1] * read)
-        tiles_across = int32(written + columns - 1) // columns
-        first_row = int32(int32(cuda.blockIdx.x) // tiles_across * rows)
-        first_column = int32(int32(cuda.blockIdx.x) % tiles_across * columns)
+        down, across = divided(int32(cuda.blockIdx.x), int32(written + columns - 1) // columns)
+        first_row, first_column = int32(down * rows), int32(across * columns)
         first = int32(cuda.blockIdx.y * share)
-        end = int32(min(share, int32(pixels - first)) + first)
-
-        # The tap and the channel that this thread copies.
-        row = int32(first_row + (me & rows - 1))
-        tap = int32(row // read)
-        k = int32(width[5] + tap % width[1] * width[6])
-        tap = int32(tap // width[1])
-        j = int32(height[5] + tap % height[1] * height[6])
-        i = int32(depth[5] + tap // height[1] * depth[6])
-        ahead = int32(((i * height[0] + j) * width[0] + k) * read + row % read)
-        place = (i if row < all_rows else int32(FAR), j, k)
-
+        end = int32(first + min(share, int32(images * depth[2] * height[2] * width[2] - first)))
+        tap = tap_of(int32(first_row + (me & rows - 1)), read, depth, height, width)
+        column = int32(first_column + (me & columns - 1))
         for part in range(parts):
             sums[part] = x.dtype.type(0)
-        placed(places, 0, first, end, read, depth, height, width)
+        placed(places, int32(0), first, end, threads, read, depth, height, width)
         cuda.syncthreads()
-        slabs = int32(int32(end - first + DEPTH - 1) // DEPTH)
-        for slab in range(int32(slabs + 1)):
+        for slab in range(int32(int32(end - first + DEPTH - 1) // DEPTH + 1)):
             if slab & TURN - 1 == 0:
-                following = (slab >> TURN_BITS) + 1
-                placed(places, following & 1, first + following * turn, end, read, depth, height, width)
-            at = ((slab >> TURN_BITS & 1) * turn + (slab & TURN - 1) * DEPTH + (me >> row_bits)) * PLACES
-            fetched(x, places, at, place, ahead, lengths, copied_left)
-            for r in range(passes_right):
-                pixel = int32(first + slab * DEPTH + (me + r * threads >> column_bits))
-                column = int32(first_column + (me + r * threads & columns - 1))
-                there = (pixel < end) & (column < written)
-                copied_right[r] = g[uint64(int32(pixel * written + column))] if there else x.dtype.type(0)
+                placed(places, int32((slab >> TURN_BITS) + 1), first, end, threads, read, depth, height, width)
+            at = (slab & 2 * TURN - 1) * DEPTH + (me >> row_bits)
+            fetched(x, places, at, deep_left, tap, depth, height, width, copies_left, copied_left)
+            pixel = int32(first + slab * DEPTH + (me >> column_bits))
+            fetched_slopes(g, pixel, end, column, written, deep_right, copies_right, copied_right)
             if slab > 0:
-                half = slab - 1 & 1
-                multiplied_slabs(
-                    left, right, sums, half * slab_left + (me >> across_bits) * 4,
-                    half * slab_right + (me & across - 1) * 4, high, wide, apart, lines,
-                )  # fmt: skip
-            half = slab & 1
-            for r in range(passes_left):
-                left[uint64(half * slab_left + me + r * threads)] = copied_left[r]
-            for r in range(passes_right):
-                number = me + r * threads
-                at_column = slot(number & columns - 1, across_bits, apart[1])
-                right[uint64(half * slab_right + (number >> column_bits) * lines[1] + at_column)] = copied_right[r]
+                half = int32(slab - 1 & 1) * DEPTH
+                a = int32(half * lines[0] + (me >> across_bits) * 4)
+                b = int32(half * lines[1] + (me & (1 << across_bits) - 1) * 4)
+                multiplied_slabs(left, right, sums, a, b, high, wide, apart, lines)
+            half = int32(slab & 1) * DEPTH  # the other one
+            for r in range(copies_left):
+                left[uint64(half * lines[0] + me + r * threads)] = copied_left[r]
+            at_column = slot(me & columns - 1, across_bits, apart[1])
+            for r in range(copies_right):
+                line = half + (me >> column_bits) + r * deep_right
+                right[uint64(line * lines[1] + at_column)] = copied_right[r]
             cuda.syncthreads()
 
+        all_rows = depth[1] * height[1] * width[1] * read
+        column = first_column + (me & (1 << across_bits) - 1)
         for i in range(high):
-            row = int32(first_row + (me >> across_bits) * 4 + i // 4 * apart[0] + i % 4)
+            row = first_row + (me >> across_bits) * 4 + i // 4 * apart[0] + i % 4
             for j in range(wide):
-                column = int32(first_column + (me & across - 1) + j * across)
-                if row < all_rows and column < written:
-                    made[uint64((cuda.blockIdx.y * all_rows + row) * written + column)] = sums[i * wide + j]
+                if row < all_rows and column + (j << across_bits) < written:
+                    at = (cuda.blockIdx.y * all_rows + row) * written + column + (j << across_bits)
+                    made[uint64(at)] = sums[i * wide + j]
 
     shares.__name__ = shares.__qualname__ = name
     shares.__doc__ = f"Tiles of {rows} rows by {columns} columns, {high} by {wide} of them a thread's, of one share."
-    return kernel(("convolve_filter",), f"{dtype}[::1], {dtype}[::1], {dtype}[::1], int32, {NUMBERS}")(shares)
+    signature = f"{dtype}[::1], {dtype}[::1], {dtype}[::1], int32, {NUMBERS}"
+    return kernel(("convolve_filter",), signature, launch_bounds=tile.bounds(384))(shares)
 
 
-_SINGLE = (Tile(16, 64, 8, 8), Tile(8, 16, 4, 4)) if SIMULATED else (Tile(128, 64, 8, 8), Tile(32, 64, 4, 4))
-_DOUBLE = (Tile(16, 32, 8, 4), Tile(8, 16, 4, 4)) if SIMULATED else (Tile(64, 64, 8, 4), Tile(32, 32, 4, 4))
+NAMES = ("wide", "narrow")
+_SINGLE = (Tile(32, 32, 8, 4), Tile(16, 16, 4, 4)) if SIMULATED else (Tile(128, 64, 8, 8), Tile(32, 64, 4, 4))
+_DOUBLE = (Tile(32, 32, 8, 4), Tile(16, 16, 4, 4)) if SIMULATED else (Tile(64, 64, 8, 4), Tile(32, 32, 4, 4))
 TILES: dict[str, tuple[tuple[Tile, Kernel], ...]] = {
     dtype: tuple(
-        [(tile, shared_out(f"convolution_filter_{name}_{dtype}", tile, dtype)) for name, tile in zip(NAMES, tiles)]
+        [
+            (tile, shared_out(f"convolution_filter_{name}_{dtype}", tile, dtype))
+            for name, tile in zip(NAMES, tiles, strict=True)
+        ]
     )
     for dtype, tiles in (("float32", _SINGLE), ("float64", _DOUBLE))
 }
-"""By dtype, the wider and the narrower."""
-LEAST = 16 if SIMULATED else 1024
-"""Pixels of a share, at least: fewer do not pay for the sums that it leaves."""
+"""By dtype, the wide tile and the narrow one.  A block has as many threads as its tile has rows or columns, or more."""
 
 
 def tile_for(dtype: str, rows: int, columns: int) -> tuple[Tile, Kernel]:
-    """The wider tile, unless the narrower makes the result of a quarter of the threads' work."""
+    """The wide tile, unless it would leave half of the threads without work that the narrow one gives."""
     wide, narrow = TILES[dtype]
     works = [-(-rows // t.rows) * t.rows * -(-columns // t.columns) * t.columns for t, _ in (wide, narrow)]
     return narrow if works[0] >= 2 * works[1] else wide

@@ -48,10 +48,9 @@ class Tile(NamedTuple):
         """Threads of a block."""
         return self.rows * self.columns // (self.high * self.wide)
 
-    @property
-    def bounds(self) -> tuple[int, int]:
-        """Threads of a block, and blocks that a multiprocessor shall hold: 16 warps, with 128 registers a thread."""
-        return self.threads, max(1, 512 // self.threads)
+    def bounds(self, threads: int) -> tuple[int, int]:
+        """Threads of a block, and blocks of which a multiprocessor shall hold so many threads, 65536 / threads registers each."""
+        return self.threads, max(1, threads // self.threads)
 
     @property
     def across(self) -> int:

@@ -26,6 +26,7 @@ from autodiff_lab.kernels.cuda.convolution_axes import (
     OWN,
     STEP,
     TAPS,
+    divided,
     inlined,
     int32,
     met,
@@ -40,13 +41,9 @@ def placed(places: Any, targets: Any, plan: Any, first: Any, tile: Any, sizes: A
     """Where the pixels of a tile, from the first on, lie in the source and the result; beyond the last FAR and -1."""
     count_z, count_y, count_x = plan[COUNT], plan[MET + COUNT], plan[2 * MET + COUNT]
     for i in range(int32(cuda.threadIdx.x), tile[0], tile[1]):
-        rest = int32(first + i)
-        x = int32(rest % count_x)
-        rest = int32(rest // count_x)
-        y = int32(rest % count_y)
-        rest = int32(rest // count_y)
-        z = int32(rest % count_z)
-        image = int32(rest // count_z)
+        rest, x = divided(int32(first + i), count_x)
+        rest, y = divided(rest, count_y)
+        image, z = divided(rest, count_z)
         target = image * depth[2] + plan[OWN] + z * depth[4]
         target = target * height[2] + plan[MET + OWN] + y * height[4]
         target = target * width[2] + plan[2 * MET + OWN] + x * width[4]
@@ -164,9 +161,8 @@ def tiled(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: PLR0915 - the k
         me = int32(cuda.threadIdx.x)
         images, read, written = sizes
         met(plan, int32(cuda.blockIdx.z), depth, height, width)
-        tiles_across = int32(written + columns - 1) // columns
-        first_row = int32(int32(cuda.blockIdx.x) // tiles_across * rows)
-        first_column = int32(int32(cuda.blockIdx.x) % tiles_across * columns)
+        down, across = divided(int32(cuda.blockIdx.x), int32(written + columns - 1) // columns)
+        first_row, first_column = int32(down * rows), int32(across * columns)
         if first_row >= images * plan[COUNT] * plan[MET + COUNT] * plan[2 * MET + COUNT]:
             return
         placed(places, targets, plan, first_row, (rows, threads), sizes, depth, height, width)
@@ -213,7 +209,7 @@ def tiled(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: PLR0915 - the k
     tiles.__name__ = tiles.__qualname__ = name
     tiles.__doc__ = f"Tiles of {rows} pixels by {columns} channels, {high} by {wide} of them a thread's."
     signature = f"{dtype}[::1], {dtype}[::1], {dtype}[::1], {NUMBERS}"
-    return kernel(("convolve", "convolve_input"), signature, launch_bounds=tile.bounds)(tiles)
+    return kernel(("convolve", "convolve_input"), signature, launch_bounds=tile.bounds(512))(tiles)
 
 
 NAMES = ("wide", "middle", "narrow")

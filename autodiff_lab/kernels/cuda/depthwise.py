@@ -33,6 +33,7 @@ from autodiff_lab.kernels.cuda.convolution_axes import (
     TAPS,
     Geometry,
     backward,
+    divided,
     forward,
     int32,
     met,
@@ -61,21 +62,17 @@ def depthwise_strips(x: Any, w: Any, made: Any, each: Any, alike: Any, sizes: An
     met(plan, int32(cuda.blockIdx.z), depth, height, width)
     images, read, written = sizes
     strips = int32(int32(plan[2 * MET + COUNT] + STRIP - 1) // STRIP)
-    rest = int32(cuda.blockIdx.x * THREADS + cuda.threadIdx.x)
-    channel = int32(rest % written)
-    rest = int32(rest // written)
-    first = int32(int32(rest % strips) * STRIP)
-    rest = int32(rest // strips)
-    y_at = int32(rest % plan[MET + COUNT])
-    rest = int32(rest // plan[MET + COUNT])
-    z_at = int32(rest % plan[COUNT])
-    image = int32(rest // plan[COUNT])
+    rest, channel = divided(int32(cuda.blockIdx.x * THREADS + cuda.threadIdx.x), written)
+    rest, first = divided(rest, strips)
+    first = int32(first * STRIP)
+    rest, y_at = divided(rest, plan[MET + COUNT])
+    image, z_at = divided(rest, plan[COUNT])
     if image >= images:
         return
     for e in range(STRIP):
         sums[e] = x.dtype.type(0)
     for f in range(int32(channel * each), int32((channel + 1) * each)):
-        from_x = int32(f // alike)
+        from_x, _ = divided(f, alike)
         for i in range(plan[TAPS]):
             z = int32(z_at * depth[3] + plan[BEGIN] + i * plan[STEP])
             if z < 0 or z >= depth[0]:
@@ -118,17 +115,16 @@ def depthwise_shares(x: Any, g: Any, made: Any, alike: Any, share: Any, sizes: A
     me = int32(cuda.threadIdx.x)
     groups = int32(int32(written + ACROSS - 1) // ACROSS)
     sides = int32(int32(width[1] + SIDE - 1) // SIDE)
-    rest = int32(cuda.blockIdx.x)
-    first_channel = int32(rest % groups * ACROSS)
-    rest = int32(rest // groups)
-    first_k = int32(rest % sides * SIDE)
-    first_row = int32(rest // sides * SIDE)
+    rest, group = divided(int32(cuda.blockIdx.x), groups)
+    row, side = divided(rest, sides)
+    first_row, first_k, first_channel = int32(row * SIDE), int32(side * SIDE), int32(group * ACROSS)
     channel = int32(first_channel + (me & ACROSS - 1))
+    from_c, _ = divided(channel, alike)
     for s in range(SUMS):
         sums[s] = x.dtype.type(0)
     for r in range(SIDE):
         row = int32(first_row + r)
-        i, j = int32(row // height[1]), int32(row % height[1])
+        i, j = divided(row, height[1])
         from_z[r] = depth[5] + i * depth[6] if i < depth[1] else FAR
         from_y[r] = height[5] + j * height[6]
         ahead[r] = (from_z[r] * height[0] + from_y[r]) * width[0] * read if i < depth[1] else 0
@@ -137,18 +133,15 @@ def depthwise_shares(x: Any, g: Any, made: Any, alike: Any, share: Any, sizes: A
     pixel = int32(cuda.blockIdx.y * share + (me >> ACROSS_BITS))
     end = int32(min(share, int32(images * depth[2] * height[2] * width[2] - cuda.blockIdx.y * share)))
     end = int32(cuda.blockIdx.y * share + end)
-    x_at = int32(pixel % width[2])
-    rest = int32(pixel // width[2])
-    y_at = int32(rest % height[2])
-    rest = int32(rest // height[2])
-    z_at = int32(rest % depth[2])
-    image = int32(rest // depth[2])
+    rest, x_at = divided(pixel, width[2])
+    rest, y_at = divided(rest, height[2])
+    image, z_at = divided(rest, depth[2])
     if channel < written:
         while pixel < end:
             slope = g[uint64(int32(pixel * written + channel))]
             z, y = int32(z_at * depth[3]), int32(y_at * height[3])
             from_x = int32(x_at * width[3] + width[5] + first_k * width[6])
-            line = int32((((image * depth[0] + z) * height[0] + y) * width[0] + from_x) * read + channel // alike)
+            line = int32((((image * depth[0] + z) * height[0] + y) * width[0] + from_x) * read + from_c)
             for r in range(SIDE):
                 i, j = int32(z + from_z[r]), int32(y + from_y[r])
                 inside = (i >= 0) & (i < depth[0]) & (j >= 0) & (j < height[0])
