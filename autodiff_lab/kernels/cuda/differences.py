@@ -30,9 +30,10 @@ def remainder(memory: Any) -> Callable[..., Any]:
     m = memory.module
 
     def run(x: Any, y: Any, out: Any = None) -> Any:
-        dtype = np.result_type(x, y)
+        dtype = m.result_type(x, y)
         if dtype.kind != "f":
             return m.remainder(x, y) if out is None else m.remainder(x, y, out=out)
+        y = m.asarray(y, dtype)  # a scalar has no elements to choose by
         rest = m.fmod(x, y)
         beyond = (rest != 0) & ((rest < 0) != (y < 0))
         return into(out, m.where(beyond, rest + y, m.where(rest == 0, m.copysign(dtype.type(0), y), rest)))
@@ -45,9 +46,10 @@ def floor_divide(memory: Any) -> Callable[..., Any]:
     m = memory.module
 
     def run(x: Any, y: Any, out: Any = None) -> Any:
-        dtype = np.result_type(x, y)
+        dtype = m.result_type(x, y)
         if dtype.kind != "f":
             return m.floor_divide(x, y) if out is None else m.floor_divide(x, y, out=out)
+        y = m.asarray(y, dtype)
         rest = m.fmod(x, y)
         near = (x - rest) / y
         near = m.where((rest != 0) & ((rest < 0) != (y < 0)), near - 1, near)
@@ -64,7 +66,7 @@ def power(memory: Any) -> Callable[..., Any]:
     m = memory.module
 
     def run(x: Any, y: Any, out: Any = None) -> Any:
-        if np.result_type(x, y).kind in "iu":
+        if m.result_type(x, y).kind in "iu":
             ask(memory, m.all(m.asarray(y) >= 0), lambda: ValueError("Integers to negative integer powers"))
         return m.power(x, y) if out is None else m.power(x, y, out=out)
 
