@@ -7,22 +7,34 @@ numba's simulator NumPy stands in for CuPy, so that whatever runs on a GPU can b
 from __future__ import annotations
 
 import gc
+import sys
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from autodiff_lab import errors
 from autodiff_lab.errors import DeviceError, DeviceMemoryError, DeviceWarning
 from autodiff_lab.kernels.cuda.array import KINDS, DeviceArray
 from autodiff_lab.kernels.cuda.forwarding import function_of, ufunc_of
 from autodiff_lab.kernels.cuda.traffic import MEMORIES, Refused, is_inside, tell
 
+_NOT_THE_USERS = tuple(str(Path(file).parent) for file in (errors.__file__, np.__file__))
 ROOM = 2**30
 """Bytes that the simulated GPU is said to have; nobody counts them."""
+
+
+def _frames_to_the_user() -> int:
+    """Frames from the caller's on to the innermost one outside this package and NumPy."""
+    count, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_USERS):
+        count, frame = count + 1, frame.f_back
+    return count
 
 
 class Memory:
@@ -249,7 +261,7 @@ class Memory:
             f"{op}: {self.details()['device_name']} ({self.name}) computes float64 at 1/32 of the speed of float32 or "
             "less. Try lab.cast(x, lab.float32), or the CPU. This is said once.",
             DeviceWarning,
-            stacklevel=2,
+            stacklevel=_frames_to_the_user(),
         )
 
     def details(self) -> dict[str, Any]:
