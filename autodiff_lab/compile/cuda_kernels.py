@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.compile.cuda_text import Writer, grid_of, way_of
+from autodiff_lab.compile.expressions import ANGLES
 from autodiff_lab.compile.kernels import with_comments
 from autodiff_lab.compile.loops import constant_text, number_names
 from autodiff_lab.compile.parts import Parts, parts_of
@@ -40,9 +41,9 @@ class Grid(NamedTuple):
 def kernel_on_gpu(region: Region, program: Program, needed: set[int], names: dict[int, str], title: str) -> Kernel:
     """Compile a region; `needed` are the values that something outside uses."""
     check_size(title, region.shape)
-    parts = parts_of(region, program, needed)
-    numbers = _sort(region, program, parts)
-    text = module_text(region, program, parts, numbers)
+    parts = parts_on_gpu(region, program, needed)
+    numbers = sort_inputs(region, program, parts)
+    text = module_text(region, program, parts, numbers, number_names(region), "kernel")
     run = compiled(text, region.dtype.name, signature(region, program, parts, numbers), region.memory)
     runner = _Runner(region, program, parts, numbers, run)
     constants = [f"{names[i]} = {constant_text(v)}" for i, v in parts.constants.items()]
@@ -50,6 +51,30 @@ def kernel_on_gpu(region: Region, program: Program, needed: set[int], names: dic
     backward = all(line.cause is not None for line in region.all)
     note = f"{len(region.all)} ops in one launch on the GPU"
     return Kernel(title, "\n".join([*constants, *shown]), tuple(runner.ins), tuple(runner.outs), runner, backward, note)
+
+
+QUOTIENTS = {
+    "divide": "quotient({0}, {1})",
+    "reciprocal": "quotient(one, {0})",
+    "rsqrt": "rsqrt({0})",
+    "softsign": "quotient({0}, one + abs({0}))",
+    "reciprocal_where_positive": "choose({0} > zero, quotient(one, choose({0} > zero, {0}, one)), zero)",
+    "divide_no_nan": "choose({1} == zero, zero, quotient({0}, {1}))",
+    "reciprocal_no_nan": "choose({0} == zero, zero, quotient(one, {0}))",
+    "xdivy": "choose({0} == zero, zero, quotient({0}, {1}))",
+}
+"""Ops that divide: a GPU takes ten instructions for a quotient with all its bits, and two for one without the last."""
+
+
+def parts_on_gpu(region: Region, program: Program, needed: set[int]) -> Parts:
+    """What a kernel reads and writes, with the expressions of a GPU."""
+    parts = parts_of(region, program, needed)
+    for line in [*region.lines, *region.row_lines]:
+        if line.op.name in QUOTIENTS:
+            parts.texts[line.outs[0]] = QUOTIENTS[line.op.name]
+        elif line.op.name in ANGLES and region.dtype == np.float32:
+            parts.texts[line.outs[0]] = f"{line.op.name}({{0}}, far)"
+    return parts
 
 
 def leave_outside(region: Region, program: Program) -> list[Line]:
@@ -61,7 +86,7 @@ def leave_outside(region: Region, program: Program) -> list[Line]:
     return left
 
 
-def _sort(region: Region, program: Program, parts: Parts) -> set[int]:
+def sort_inputs(region: Region, program: Program, parts: Parts) -> set[int]:
     """Find the inputs that come as plain numbers, and let reductions of the only row be reductions of everything."""
     numbers = {i for i in [*parts.whole, *parts.single] if program.values[i].memory is None}
     parts.single += [i for i in parts.whole if i in numbers]
@@ -71,11 +96,12 @@ def _sort(region: Region, program: Program, parts: Parts) -> set[int]:
     return numbers
 
 
-def module_text(region: Region, program: Program, parts: Parts, numbers: set[int]) -> str:
-    """The text that is compiled, with names that hang on the structure alone."""
-    names = number_names(region)
+def module_text(
+    region: Region, program: Program, parts: Parts, numbers: set[int], names: dict[int, str], title: str
+) -> str:
+    """The text that is compiled; with names that hang on the structure alone, others have it too."""
     constants = [f"{names[i]} = {constant_text(value)}" for i, value in parts.constants.items()]
-    rows = Writer(region, program, parts, names, numbers).text("loop")
+    rows = Writer(region, program, parts, names, numbers).text(title)
     return "\n".join([*constants, *(row for row in rows if row != "@cuda.jit")]) + "\n"  # `launching` compiles it
 
 
@@ -107,7 +133,7 @@ def compiled(text: str, dtype: str, types: str, memory: Any) -> launching.Kernel
         raise NotImplementedError(f"{types.count('[::1]')} arrays, where a launch passes {MOST_ARRAYS}")
     scope = namespace(dtype)
     exec(compile(text, "<autodiff_lab kernel>", "exec"), scope)
-    made = launching.Kernel(scope["loop"], (), (types,), {})
+    made = launching.Kernel(scope["kernel"], (), (types,), {})
     if not memory.simulated:
         with memory.using():
             made.compiled.compile(eval(f"({types},)", dict(vars(import_module("numba.types")))))
@@ -153,7 +179,15 @@ class _Runner:
         given = [a if i in self.numbers else flat(a) for i, a in zip(self.ins, arrays, strict=True)]
         made = [memory.empty(shape, kind) for shape, kind in self.made]
         parts = [memory.empty((fold.rows * fold.columns,), dtype) for fold in self.folds]
-        launch(self.run, self.grid.blocks, self.grid.threads, *given, *map(_row, made), *parts, *map(np.uint32, self.grid.sizes))
+        launch(
+            self.run,
+            self.grid.blocks,
+            self.grid.threads,
+            *given,
+            *map(_row, made),
+            *parts,
+            *map(np.uint32, self.grid.sizes),
+        )
         return (*made, *(self._together(fold, part) for fold, part in zip(self.folds, parts, strict=True)))
 
     def _together(self, fold: _Fold, parts: DeviceArray) -> DeviceArray:

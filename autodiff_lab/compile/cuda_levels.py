@@ -1,7 +1,7 @@
 """Levels of a CUDA kernel: what a thread computes of one element, from what it reads to what it stores or adds up.
 
-A row whose sum is needed is gone over again once the sum is known; what the second visit needs of the first it computes
-anew, from memory that the caches still hold, unless it was stored: threads have no memory of their own to keep a row in.
+A row whose sum is needed is gone over again once the sum is known.  What the second visit needs of the first it makes
+anew, from memory that the caches still hold, unless it was stored: threads have no room of their own to keep a row in.
 """
 
 from __future__ import annotations

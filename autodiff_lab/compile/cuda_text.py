@@ -12,6 +12,7 @@ without `uint32` around them before a plain number comes in, which would make fl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from autodiff_lab.compile.cuda_levels import Visit, visits_of
@@ -19,6 +20,8 @@ from autodiff_lab.compile.parts import Parts
 from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.compile.regions import Region, reduced
 
+LONGEST = 100
+"""Characters of a line."""
 MOST_LOADS = 32
 """Reads that a thread has under way, at most, counted in registers."""
 _START = {"sum": "zero", "mean": "zero", "prod": "one", "max": "-infinity", "min": "infinity"}
@@ -30,6 +33,7 @@ _TAKEN = frozenset({
 })  # fmt: skip
 """Names of the kernels themselves."""
 
+_COUNTED = {2: "two", 4: "four"}
 _SIZES = {"elements": ["n"], "columns": ["rows", "columns", "per"], "rows": ["rows", "columns"]}
 
 
@@ -100,8 +104,7 @@ class Writer:
             if visit.made:
                 made += ["@cuda.jit(device=True)", *self._element(visit, self._called(title, n)), ""]
         body = ["held = cuda.shared.array(THREADS, number)"] if self.region.sums else []
-        for i in self.parts.single:
-            body.append(f"{self._i(i)} = {self.names[i]}{'' if i in self.numbers else '[0]'}")
+        body += [f"{self._i(i)} = {self.names[i]}[0]" for i in self.parts.single if i not in self.numbers]
         body += {"elements": self._elements, "columns": self._columns, "rows": self._rows}[self.grid](title)
         return [*made, "@cuda.jit", f"def {title}({', '.join(self.arguments())}):", *_indented(body)]
 
@@ -110,11 +113,11 @@ class Writer:
         return f"{title}_element" if sum(bool(visit.made) for visit in self.visits) == 1 else f"{title}_visit_{n + 1}"
 
     def _element(self, visit: Visit, called: str) -> list[str]:
-        given = [self._i(i) for i in [*visit.loads, *visit.given]]
+        given = [*(self._i(i) for i in [*visit.loads, *visit.given]), *(["far"] if self._far(visit) else [])]
         return [
             f"def {called}({', '.join(given)}):",
             *(f"    {self._i(line.outs[0])} = {self._expression(line)}" for line in visit.lines),
-            f"    return {', '.join(self._i(i) for i in visit.made)}",
+            f"    return {', '.join([*(self._i(i) for i in visit.made), *self._far(visit)])}",
         ]
 
     # --- the three grids -------------------------------------------------------------------------------------------
@@ -123,8 +126,13 @@ class Writer:
         """A block takes some thousand elements in a row, and goes on behind the last block."""
         tile = "THREADS" if self.slots == 1 else f"{self.slots} * THREADS"
         index = _Index("i", "THREADS", "i", "THREADS", "", "", f"{tile} * cuda.gridDim.x")
-        body = [*self._starts(self.totals), f"i = uint32({tile} * cuda.blockIdx.x + cuda.threadIdx.x)"]
-        return [*body, *self._rounds(self.visits[0], self._called(title, 0), index, "n"), *self._left("cuda.blockIdx.x")]
+        body = [f"# block b begins with element {tile} * b; threads side by side take elements side by side"]
+        body += [*self._starts(self.totals), f"i = uint32({tile} * cuda.blockIdx.x + cuda.threadIdx.x)"]
+        return [
+            *body,
+            *self._rounds(self.visits[0], self._called(title, 0), index, "n"),
+            *self._left("cuda.blockIdx.x"),
+        ]
 
     def _columns(self, title: str) -> list[str]:
         """A thread takes a column, and every `height`-th row of those of its block."""
@@ -134,7 +142,8 @@ class Writer:
         inner.append("last = min(rows, uint32((cuda.blockIdx.y + 1) * per))")
         inner.append("step = uint32(height * columns)  # from a row of it to the next")
         inner += self._rounds(self.visits[0], self._called(title, 0), index, "last")
-        body = [*self._starts(self.folded), "c = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)"]
+        body = ["# a thread keeps to column c; threads side by side take columns side by side, blocks `per` rows each"]
+        body += [*self._starts(self.folded), "c = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)"]
         body += ["height = uint32(cuda.blockDim.y)", "if c < columns:", *_indented(inner)]
         names = [self._name(line) for line in self.parts.over_rows]
         for line, name in zip(self.parts.over_rows, names, strict=True):
@@ -156,14 +165,16 @@ class Writer:
         if stored:
             inner += ["if here and lane == 0:", *_indented(stored)]
         inner.append("first = uint32(first + cuda.gridDim.x * cuda.blockDim.y)")
-        body = [*self._starts(self.totals), "lane, width = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x)"]
+        body = ["# `width` threads side by side share row r; the block takes as many rows at once as it has room for"]
+        body += [*self._starts(self.totals), "lane, width = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x)"]
         body.append("first = uint32(cuda.blockIdx.x * cuda.blockDim.y)")
         body += ["while first < rows:  # all threads of a block go on together", *_indented(inner)]
         return [*body, *self._left("cuda.blockIdx.x")]
 
     def _visit(self, visit: Visit, called: str) -> list[str]:
         """Numbers of the row, then its elements, then what its threads found together."""
-        body = [f"{self._i(line.outs[0])} = {self._expression(line)}" for line in visit.row_lines]
+        body = [f"{self._i(line.outs[0])} = {self._expression(line, self._known)}" for line in visit.row_lines]
+        body = [row.replace(", far)", ", True)") for row in body]
         if not visit.made:
             return body
         index = _Index("c", "width", "i", "width", "c", "", f"{self.slots} * width", "uint32(low + c)")
@@ -179,20 +190,21 @@ class Writer:
 
     def _rounds(self, visit: Visit, called: str, index: _Index, end: str) -> list[str]:
         """Some elements at a time as long as there are so many, then one by one."""
-        last = [f"while {index.cursor} < {end}:", *_indented(self._round(visit, called, index, 1))]
-        last.append(f"    {index.cursor} = uint32({index.cursor} + {index.stride})")
-        if self.slots == 1 and self.grid != "elements":
-            return last
-        body = [f"while {_plus(index.cursor, self.slots - 1, index.stride)} < {end}:"]
+        words = f"  # {_COUNTED[self.slots]} elements: their reads are under way together" if self.slots > 1 else ""
+        body = [f"while {_plus(index.cursor, self.slots - 1, index.stride)} < {end}:{words}"]
         body += _indented(self._round(visit, called, index, self.slots))
-        return [*body, f"    {index.cursor} = uint32({index.cursor} + {index.jump})", *last]
+        body.append(f"    {index.cursor} = uint32({index.cursor} + {index.jump})")
+        if self.slots > 1:
+            body += [f"while {index.cursor} < {end}:  # what is left", *_indented(self._round(visit, called, index, 1))]
+            body.append(f"    {index.cursor} = uint32({index.cursor} + {index.stride})")
+        return body
 
     def _round(self, visit: Visit, called: str, index: _Index, slots: int) -> list[str]:
         """Read some elements, then compute and store each."""
         mark = ["" if slots == 1 else str(k) for k in range(slots)]
         here = [_plus(index.at, k, index.apart) for k in range(slots)]
         body = [f"i = {index.found}"] if index.found else []
-        places = {i: here for i in visit.loads}
+        places = dict.fromkeys(visit.loads, here)
         if index.row:
             places |= {i: [_plus(index.row, k, index.stride) for k in range(slots)] for i in self.parts.row}
         if index.column:
@@ -200,17 +212,34 @@ class Writer:
         read = [i for i in [*visit.loads, *visit.given] if i in places]
         for i in read:
             names, array = [f"{self._i(i)}{m}" for m in mark], self._array(i)
-            body.append(f"{', '.join(names)} = {', '.join(f'{array}[{place}]' for place in places[i])}")
-        for k, m in enumerate(mark):
-            given = [self._i(i) + (m if i in places else "") for i in [*visit.loads, *visit.given]]
-            call = f"{called}({', '.join(given)})"
-            if not visit.reductions:
-                body.append(f"{', '.join(f'out_{self.names[i]}[{here[k]}]' for i in visit.stored)} = {call}")
-                continue
-            body.append(f"{', '.join(f'{self._i(i)}{m}' for i in visit.made)} = {call}")
-            body += [f"out_{self.names[i]}[{here[k]}] = {self._i(i)}{m}" for i in visit.stored]
+            read_here = [f"{array}[{place}]" for place in places[i]]
+            whole = f"{', '.join(names)} = {', '.join(read_here)}"
+            short = len(whole) <= LONGEST
+            body += [whole] if short else [f"{n} = {r}" for n, r in zip(names, read_here, strict=True)]
+
+        def calls(*far: str) -> list[str]:
+            text: list[str] = []
+            for m in mark:
+                given = [self._i(i) + m if i in places else self._known(i) for i in [*visit.loads, *visit.given]]
+                made = [f"{self._i(i)}{m}" for i in visit.made] + ([f"far{m}"] if far else [])
+                text.append(f"{', '.join(made)} = {called}({', '.join([*given, *far])})")
+            return text
+
+        if self._far(visit):
+            body += [*calls("False"), f"if {' | '.join(f'far{m}' for m in mark)}:  # an angle out of reach: once more"]
+            body += _indented(calls("True"))
+        else:
+            body += calls()
+        for m, place in zip(mark, here, strict=True):
+            body += [f"out_{self.names[i]}[{place}] = {self._i(i)}{m}" for i in visit.stored]
             body += [self._step(line, f"{self._i(line.ins[0])}{m}") for line in visit.reductions]
         return body
+
+    def _far(self, visit: Visit) -> list[str]:
+        """Whether an angle is out of reach of the quick functions, as an expression; nothing without such angles."""
+        lines = [line for line in visit.lines if self.parts.texts[line.outs[0]].endswith(", far)")]
+        angles = dict.fromkeys(self._i(line.ins[0]) for line in lines)
+        return [" | ".join(f"is_far({angle})" for angle in angles)] if angles else []
 
     def _array(self, value: int) -> str:
         """The array in which a value of elements is found; what was stored before is read there again."""
@@ -245,8 +274,13 @@ class Writer:
     def _i(self, value: int) -> str:
         return f"{self.names[value]}_i"
 
-    def _expression(self, line: Line) -> str:
-        given = [self.names[i] if i in self.parts.constants else self._i(i) for i in line.ins]
+    def _known(self, value: int) -> str:
+        """What a value is called in the kernel, outside of the functions of an element."""
+        return self.names[value] if value in self.numbers else self._i(value)
+
+    def _expression(self, line: Line, called: Callable[[int], str] | None = None) -> str:
+        called = called or self._i
+        given = [self.names[i] if i in self.parts.constants else called(i) for i in line.ins]
         return self.parts.texts[line.outs[0]].format(*given)
 
 

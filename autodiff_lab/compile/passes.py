@@ -71,8 +71,9 @@ def _one_value_there(array: Any) -> Any:
 
 def _spread(array: Any, value: Any) -> Any:
     """A constant on a GPU all of whose elements are alike, as one number that stands for all of them."""
-    there = array.__class__ is DeviceArray and value is not None and array.ndim
-    return np.broadcast_to(value, array.shape) if there else array
+    if array.__class__ is not DeviceArray or value is None or not array.ndim:
+        return array
+    return np.broadcast_to(value, array.shape)
 
 
 def _merged(program: Program, same: dict[int, int]) -> dict[int, Any]:

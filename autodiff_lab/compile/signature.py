@@ -1,7 +1,7 @@
 """Signatures: what makes two calls of a function alike, so that one program serves both.
 
-Tensors count by shape, dtype and device, and so does the device where new ones are made; Python numbers, strings and None by value; variables and all other objects by
-identity.  NumPy arrays become tensors.
+Tensors count by shape, dtype and device, and so does the device where new ones are made; Python numbers, strings and
+None by value; variables and all other objects by identity.  NumPy arrays become tensors.
 """
 
 from __future__ import annotations
@@ -44,9 +44,8 @@ def quick_key(given: Iterable[Any], arrays: list[Any], key: list[Any]) -> bool:
             array = x._array
             arrays.append(array)
             key.append(array.shape)
-            key.append(array.dtype.char)
-            if array.__class__ is DeviceArray:
-                key.append(array.memory)
+            char = array.dtype.char
+            key.append((char, array.memory) if array.__class__ is DeviceArray else char)
         elif kind is list or kind is tuple:
             key.append(kind)
             key.append(len(x))

@@ -109,6 +109,30 @@ def test_reductions_of_rows(name: str) -> None:
         agree(with_slopes(lambda x: lab.reduce_sum(CASES[name](x) ** 2.0)), x)
 
 
+@pytest.mark.parametrize("place", [0, 130, 199])
+def test_angles_of_any_size(place: int) -> None:
+    """Quick functions reach 100,000; beyond the library computes, for the four elements of a thread together."""
+    values = np.random.default_rng(0).uniform(-99_999, 99_999, 200).astype(np.float32)
+    for odd in (1e6, -1e7, 1e30, np.inf, -np.inf, np.nan, 0.0, -0.0, 99_999.0):
+        values[place] = odd
+        x = lab.constant(values)
+        agree(lambda x: lab.sin(x) * 0.5 + lab.cos(x), x)
+        agree(lambda x: lab.tan(x) * 1e-3, lab.constant(np.tanh(values)))
+        agree(lambda x: lab.sin(x) + 1.0, lab.constant(values.astype(np.float64)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_quotients_and_roots_of_any_size(dtype: str) -> None:
+    """Infinities, zeros of both signs, subnormal and huge numbers, each by each."""
+    limits = np.finfo(dtype)
+    least, most = limits.smallest_subnormal, limits.max
+    odd = [0.0, -0.0, np.inf, -np.inf, np.nan, least, -3 * least, limits.tiny, most, -most, most / 3, 1.0, 3.0, 1e-30]
+    x, y = (lab.constant(a.ravel().astype(dtype)) for a in np.meshgrid(odd, odd))
+    agree(
+        lambda x, y: (x / y, lab.math.reciprocal(y), lab.math.rsqrt(x), lab.sqrt(x), lab.math.divide_no_nan(x, y)), x, y
+    )
+
+
 @pytest.mark.parametrize("seed", range(2000, 2060))
 def test_random_programs(seed: int) -> None:
     """Programs of many ops and shapes, with a variable that is read and assigned on the GPU."""

@@ -39,7 +39,7 @@ def trained(device: str, steps: int, compile_it: bool) -> list[Any]:
             variable.assign_sub(0.1 * slope)
         return loss
 
-    run = lab.function(step) if compile_it else step
+    run: Any = lab.function(step) if compile_it else step
     losses = [host(run(x, labels)) for _ in range(steps)]
     if compile_it:
         assert run.fallbacks == 0, run.why()
@@ -206,14 +206,13 @@ def test_the_source_and_the_page_show_the_kernel(tmp_path: Any) -> None:
     @lab.function
     def curve(x: Any, rate: Any) -> Any:
         wave = lab.sin(x)
-        y = wave * rate
-        return y
+        return wave * rate
 
     curve(there(draw(5)), there(lab.constant(2.0)))
     source = curve.source
-    assert "    wave_i = sin(x_i)                                 # takes the sine of x\n" in source
-    assert "def kernel_1(x, rate, out_y, n):" in source
-    assert "y, = kernel_1(x, rate)" in source
+    assert "    wave_i = sin(x_i, far)                            # takes the sine of x\n" in source
+    assert "def kernel_1(x, rate, out_v, n):" in source
+    assert "v, = kernel_1(x, rate)" in source
     curve.to_html(tmp_path / "curve.html")
     page = (tmp_path / "curve.html").read_text(encoding="utf-8")
     assert "kernel_1" in page

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.cuda import elementwise_single as single
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, Kernel, cuda, kernel, launch, math
 
@@ -37,13 +38,13 @@ def choose(condition: Any, x: Any, y: Any) -> Any:
 @cuda.jit(device=True)
 def larger(x: Any, y: Any) -> Any:
     """The larger of two numbers; nan if one is."""
-    return x if x >= y or x != x else y
+    return x if x >= y or math.isnan(x) else y
 
 
 @cuda.jit(device=True)
 def smaller(x: Any, y: Any) -> Any:
     """The smaller of two numbers; nan if one is."""
-    return x if x <= y or x != x else y
+    return x if x <= y or math.isnan(x) else y
 
 
 @cuda.jit(device=True)
@@ -58,15 +59,35 @@ def multiply(x: Any, y: Any) -> Any:
     return x * y
 
 
+@cuda.jit(device=True)
+def divide(x: Any, y: Any) -> Any:
+    """Write x / y."""
+    return x / y
+
+
+@cuda.jit(device=True)
+def rsqrt(x: Any) -> Any:
+    """Write 1 / √x."""
+    return 1.0 / math.sqrt(x)
+
+
+_QUICK: dict[str, dict[str, Any]] = {
+    "float32": {name: getattr(single, name) for name in ("quotient", "sqrt", "rsqrt", "sin", "cos", "tan", "is_far")},
+    "float64": {"quotient": divide, "rsqrt": rsqrt},
+}
+"""What a dtype has in place of the library's functions."""
+
+
 def _functions(number: Any, whole: float) -> dict[str, Any]:
     """Functions that need constants of their dtype; from `whole` on every number is a whole one."""
     zero, half, one, most = number(0), number(0.5), number(1), number(whole)
     root = number(np.sqrt(0.5))
+    quotient = _QUICK[number.__name__].get("quotient", divide)
 
     @cuda.jit(device=True)
     def sigmoid(x: Any) -> Any:
         shrunk = math.exp(-abs(x))  # never too large
-        return choose(x < zero, shrunk, one) / (one + shrunk)
+        return quotient(choose(x < zero, shrunk, one), one + shrunk)
 
     @cuda.jit(device=True)
     def softplus(x: Any) -> Any:
@@ -104,6 +125,7 @@ def namespace(dtype: str) -> dict[str, Any]:
             "add_in_column": add_in_column, "multiply_in_column": multiply_in_column,
             "largest_in_column": largest_in_column, "smallest_in_column": smallest_in_column,
             **{name: getattr(math, name) for name in _LIBRARY},
+            **_QUICK[dtype],
             **_functions(number, _WHOLE[dtype]),
         }  # fmt: skip
     return dict(_spaces[dtype])
