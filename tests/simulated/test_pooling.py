@@ -47,7 +47,7 @@ def test_each_kernel_on_one_image(dtype: str) -> None:
 
 
 def drawn(rng: np.random.Generator, rank: int) -> tuple[tuple[int, ...], dict[str, Any]] | None:
-    """Draw a shape and settings; None if the window does not fit."""
+    """Draw a shape and settings; None if the window does not fit.  Of 8 channels a thread serves four, of 3 one."""
 
     def numbers(low: int, high: int) -> tuple[int, ...]:
         return tuple(int(n) for n in rng.integers(low, high, rank))
@@ -57,7 +57,7 @@ def drawn(rng: np.random.Generator, rank: int) -> tuple[tuple[int, ...], dict[st
     how = {"window": window, "strides": numbers(1, 4), "padding": padding}
     if min(out_sizes(spatial, window, how["strides"], padding, (1,) * rank)) < 1:
         return None
-    return (int(rng.integers(1, 3)), *spatial, int(rng.integers(1, 4))), how
+    return (int(rng.integers(1, 3)), *spatial, int(rng.choice([1, 3, 8, 12]))), how
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])

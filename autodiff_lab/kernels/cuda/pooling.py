@@ -37,14 +37,14 @@ def _planned(op: str, x: DeviceArray, shape: Sizes, window: Sizes, strides: Size
 def _per_window(run: Any, made: Plan, dtype: Any, *arrays: DeviceArray) -> DeviceArray:
     """Run a kernel with a thread for each window."""
     out = empty(arrays[0], made.shape, dtype)
-    launch(run, blocks_for(out.size), THREADS, *map(flat, arrays), flat(out), made.windows)
+    launch(run, blocks_for(int(made.windows[0])), THREADS, *map(flat, arrays), flat(out), made.windows)
     return out
 
 
 def _per_element(run: Any, made: Plan, shape: Sizes, *arrays: DeviceArray) -> DeviceArray:
     """Run a kernel with a thread for each element of x."""
     out = empty(arrays[0], shape)
-    launch(run, blocks_for(out.size), THREADS, *map(flat, arrays), flat(out), made.elements)
+    launch(run, blocks_for(int(made.elements[0])), THREADS, *map(flat, arrays), flat(out), made.elements)
     return out
 
 

@@ -1,9 +1,12 @@
 """Where windows lie: what the kernels of pooling need to know of shapes and settings, as 32-bit numbers without sign.
 
-A thread finds its element's place from one flat number, which takes a division for each axis.  A division of 32 bits
-costs some 25 instructions, as many as the rest of a small window; so the host sends, for each divisor, a factor and a
-shift: the quotient is the upper part of one product (Granlund and Montgomery, 1994).  Coordinates are those of the
-padded image, where nothing is negative, and neither are indices: Numba would bend a negative one to the array's end.
+A thread finds its place from one flat number, which takes a division for each axis.  A division of 32 bits costs some
+25 instructions, as many as the rest of a small window; so the host sends, for each divisor, a factor and a shift: the
+quotient is the upper part of one product (Granlund and Montgomery, 1994).  And a thread that has found its place serves
+four channels there, a quarter of all channels apart, so that neighbouring threads still have neighbouring channels.
+
+Coordinates are those of the padded image, where nothing is negative, and neither are indices: Numba would bend a
+negative one to the array's end.
 """
 
 from __future__ import annotations
@@ -14,13 +17,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_lab.kernels.cuda.launching import MOST, cuda
+from autodiff_lab.kernels.cuda.launching import MOST, SIMULATED, cuda
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes
 
-FACTS = 31
-"""How many numbers a kernel gets: the count of elements; c, width, height and depth of the array that threads share,
-each with factor and shift; depth, height and width of the other array; then, by axis, window, strides, padding before
-the image, and a factor and a shift for each stride."""
+CHANNELS = 4
+"""How many channels a thread serves, if there are several times as many."""
+FACTS = 33
+"""How many numbers a kernel gets: the count of threads; channels that have a thread of their own, width, height and
+depth of the array that threads share, each with factor and shift; depth, height and width of the other array; then, by
+axis, window, strides, padding before the image, and a factor and a shift for each stride; then all channels, and how
+many of them a thread serves."""
+APART = 2 if SIMULATED else 8
+"""Channels next to each other from which on a warp's addresses fill the 32 bytes that memory hands out at once."""
 Facts = tuple[np.uint32, ...]
 
 
@@ -50,14 +58,16 @@ def plan(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Plan 
     ends = [(o - 1) * s + k for o, s, k in zip(outside, strides, window, strict=True)]
     if max(*ends, *(n + low for n, low in zip(inside, lows, strict=True)), prod(window)) > MOST:
         return None
+    served = CHANNELS if shape[-1] % CHANNELS == 0 and shape[-1] >= APART * CHANNELS else 1
     made: list[Facts] = []
     for own, other in ((outside, inside), (inside, outside)):
-        facts = [shape[0] * prod(own) * shape[-1]]
-        for length in (shape[-1], *reversed(own)):
+        facts = [shape[0] * prod(own) * shape[-1] // served]
+        for length in (shape[-1] // served, *reversed(own)):
             facts += [length, *reciprocal(length)]
         facts += [*other, *window, *strides, *lows]
         for stride in strides:
             facts += reciprocal(stride)
+        facts += [shape[-1], served]
         made.append(tuple(map(np.uint32, facts)))
     return Plan(made[0], made[1], (shape[0], *outs, shape[-1]))
 
@@ -70,7 +80,7 @@ def quotient(i: Any, factor: Any, shift: Any) -> Any:
 
 @cuda.jit(device=True)
 def place(i: Any, facts: Any) -> Any:
-    """Image, depth, height, width and channel of a flat number."""
+    """Image, depth, height, width and first channel of a thread."""
     rest = quotient(i, facts[2], facts[3])
     channel = np.uint32(i - rest * facts[1])
     i, rest = rest, quotient(rest, facts[5], facts[6])
@@ -92,7 +102,7 @@ def held(at: Any, stride: Any, window: Any, low: Any, length: Any) -> Any:
 
 @cuda.jit(device=True)
 def held_by(i: Any, facts: Any) -> Any:
-    """What window i holds of an image: where its first element lies, and how long it is on each axis.
+    """What a thread's window holds of an image: where its first element lies, and how long it is on each axis.
 
     Then the first element's number in the window with its padding, and what is to be added to an element's place, to
     come to the next one: from the end of a row, and from the end of a plane.
@@ -105,9 +115,9 @@ def held_by(i: Any, facts: Any) -> Any:
     at = np.uint32(np.uint32(at * facts[14] + (h - facts[23])) * facts[15] + (w - facts[24]))
     first = np.uint32((d - depth * facts[19]) * facts[17] + (h - height * facts[20]))
     first = np.uint32(first * facts[18] + (w - width * facts[21]))
-    line = np.uint32((facts[15] - columns + 1) * facts[1])
-    plane = np.uint32(line + (facts[14] - rows) * facts[15] * facts[1])
-    return np.uint32(at * facts[1] + channel), planes, rows, columns, first, line, plane
+    line = np.uint32((facts[15] - columns + 1) * facts[31])
+    plane = np.uint32(line + (facts[14] - rows) * facts[15] * facts[31])
+    return np.uint32(at * facts[31] + channel), planes, rows, columns, first, line, plane
 
 
 @cuda.jit(device=True)
@@ -116,3 +126,10 @@ def windows_over(at: Any, window: Any, stride: Any, factor: Any, shift: Any, cou
     end = np.uint32(min(np.uint32(quotient(at, factor, shift) + 1), count))
     first = np.uint32(quotient(np.uint32(at - window), factor, shift) + 1) if at >= window else np.uint32(0)
     return first, end
+
+
+@cuda.jit(device=True)
+def thread_goal(i: Any, facts: Any) -> Any:
+    """Where thread i puts the result for its first channel, and how far it is to the next ones."""
+    pixel = quotient(i, facts[2], facts[3])
+    return np.uint32(pixel * facts[31] + (i - pixel * facts[1])), facts[1]
