@@ -84,7 +84,7 @@ def test_few_long_rows_are_shared_by_blocks(name: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf, 1e-40])
 def test_nan_and_infinities_spread_as_in_the_reference(name: str, special: float) -> None:
     """To their row or column, and to no other."""
-    for shape, axes in (((3, 5), (-1,)), ((3, 5), (-2,)), ((20, 40), (-2,)), ((2, 70), (-1,))):
+    for shape, axes in (((3, 5), (-2,)), ((10, 40), (-2,)), ((2, 70), (-1,))):
         x = np.random.default_rng(4).normal(size=shape).astype("f")
         x[1, 2] = special
         check(name, x, axes)
@@ -95,12 +95,12 @@ def test_nan_and_infinities_spread_as_in_the_reference(name: str, special: float
 @pytest.mark.parametrize("axes", [(-1,), (-2,)])
 def test_values_without_spread_become_zero_or_nan_where_epsilon_is_zero(name: str, axes: tuple[int, ...]) -> None:
     """Means of equal values are exact, whatever parts they are joined from."""
-    check(name, np.full((40, 70), 0.75, "f"), axes)
-    check(name, np.full((40, 70), 0.75, "f"), axes, epsilon=0.0)
+    check(name, np.full((24, 40), 0.75, "f"), axes)
+    check(name, np.full((24, 40), 0.75, "f"), axes, epsilon=0.0)
 
 
 @pytest.mark.parametrize("name", ["standardize", "standardize_slope"])
-@pytest.mark.parametrize(("shape", "axes"), [((3, 1100), (-1,)), ((150, 66), (-2,)), ((2, 70), (-2,))])
+@pytest.mark.parametrize(("shape", "axes"), [((2, 600), (-1,)), ((80, 40), (-2,)), ((2, 70), (-2,))])
 @pytest.mark.parametrize("far", [0, 3, 1e4])
 def test_results_are_as_exact_as_the_reference(name: str, shape: tuple[int, int], axes: Any, far: float) -> None:
     """Both are held against float64; the square of the mean is never taken from the mean of the squares."""

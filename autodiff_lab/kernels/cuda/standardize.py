@@ -14,7 +14,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.launching import check_size, flat
+from autodiff_lab.kernels.cuda.launching import MOST, check_size, flat
 from autodiff_lab.kernels.cuda.standardize_columns import (
     Columns,
     columns,
@@ -65,6 +65,8 @@ def seen(x: DeviceArray, axes: Axes) -> Seen | None:
     a, n, b, d = ([*runs, range(0), range(0)])[:4]
     along = b if len(runs) > 2 else n
     lengths = [prod(x.shape[k] for k in run) for run in (a, n, b, d)]
+    if lengths[2] * lengths[3] > 1 and 4 * (x.size // lengths[1]) > MOST:
+        return None  # four facts for each column would not be reached by 32-bit indices
     return Seen(lengths[0], lengths[1], lengths[2], lengths[3], frozenset(k - rank for k in along))
 
 
@@ -138,5 +140,6 @@ def normalize_slope(g: DeviceArray, x: DeviceArray, scale: DeviceArray, axes: Ax
     else:
         made, facts = slope_of_columns(shares, x_flat, factor, epsilon, view.columns(x.memory.multiprocessors))
         by_plane = facts.reshape(4, view.a, view.b)
-        of_offset, of_scale = by_plane[2].sum(axis=0), by_plane[3].sum(axis=0)
+        both = by_plane[2:, 0] if view.a == 1 else by_plane[2:].sum(axis=1)
+        of_offset, of_scale = both[0], both[1]
     return made.reshape(x.shape), of_scale.reshape(scale.shape), of_offset.reshape(scale.shape)

@@ -9,7 +9,9 @@ once as it has room for, and a thread stays with its column, whose facts it hold
 
 Traffic, in passes over an array: the result is two reads and one write (12 bytes an element in float32), the slope four
 reads and one write (20 bytes): statistics of a column hang on all of it, and arrays are larger than the caches.
-Occupancy: eight loads are under way in each thread, sixteen for the slope; registers and blocks are in the report.
+Occupancy, in float32 on sm_90: 39 registers a thread for the measures, six blocks of 256 threads on a multiprocessor,
+48 and five with a cotangent, 32 and eight for the results; eight loads under way in each thread, sixteen for slopes:
+48 kB and more, where some 25 kB keep the memory of a multiprocessor busy.
 """
 
 from __future__ import annotations
