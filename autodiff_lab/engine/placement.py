@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from autodiff_lab.engine.devices import current_memory
 from autodiff_lab.engine.failure import devices_differ, dtypes_differ, failed, wrong_dtype
 from autodiff_lab.engine.silence import quietly
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.events import Transferred, heard, place_now, tell_listeners
 from autodiff_lab.kernels.cuda.array import DOUBLES, KINDS, DeviceArray
 from autodiff_lab.kernels.cuda.traffic import HEARERS, Refused, inside, tell
@@ -38,12 +38,18 @@ def alone(tensor: Tensor) -> Tensor:
     memory = current_memory()
     if memory is None or tensor._id not in _entered or tensor._array.dtype.kind not in KINDS:
         return tensor
-    return wrap(memory.upload(tensor._array))
+    return _moved(tensor, memory)
+
+
+def _moved(tensor: Tensor, memory: Any) -> Tensor:
+    """Put a value that came along on a GPU: the tensor itself and not a copy of it, as a tape may be watching it."""
+    tensor._array = memory.upload(tensor._array)
+    return tensor
 
 
 def _uploaded(tensor: Tensor, memory: Any) -> Tensor:
     tell("to device", tensor._array.nbytes, ENTERED)
-    return wrap(memory.upload(tensor._array))
+    return _moved(tensor, memory)
 
 
 def gathered(op: Any, ins: tuple[Tensor, ...], params: dict[str, Any] | None = None) -> tuple[Tensor, ...]:
