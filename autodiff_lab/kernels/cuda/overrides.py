@@ -14,6 +14,7 @@ from autodiff_lab.kernels.cuda import (
     products,
     reductions,
     reductions_extreme,
+    running,
     scatter,
     segments,
     softmax_slopes,
@@ -39,6 +40,11 @@ class CudaKernels:
     sparse_softmax_cross_entropy = staticmethod(entropies.sparse_softmax_cross_entropy)
     sparse_softmax_cross_entropy_slope = staticmethod(entropies.sparse_softmax_cross_entropy_slope)
     sparse_softmax_cross_entropy_and_slope = staticmethod(entropies.sparse_softmax_cross_entropy_and_slope)
+
+    cumsum = staticmethod(running.cumsum)
+    cumprod = staticmethod(running.cumprod)
+    cumulative_logsumexp = staticmethod(running.cumulative_logsumexp)
+    recurrence = staticmethod(running.recurrence)
 
     max_pool = staticmethod(pooling.max_pool)
     max_pool_input = staticmethod(pooling.max_pool_input)
