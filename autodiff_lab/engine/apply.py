@@ -25,7 +25,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import NotOneTensor
 from autodiff_lab.events import fresh_id, sinks_now
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.traffic import MEMORIES
+from autodiff_lab.kernels.cuda.traffic import MEMORIES, STRICT
 
 # Values follow IEEE 754 and say nothing. NumPy attributes a warning to the module that calls it, so a filter for our
 # modules silences it and leaves the user's own NumPy code alone. Setting `np.errstate` for each op would cost more than
@@ -228,6 +228,7 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
                 _record_one(sinks, op, out, x)
         return out
 
+    STRICT.add(apply.__code__)
     return declare(op, apply)
 
 
@@ -274,6 +275,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
                 _record_two(sinks, op, out, x, y)
         return out
 
+    STRICT.add(apply.__code__)
     return declare(op, apply)
 
 

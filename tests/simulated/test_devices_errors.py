@@ -2,7 +2,7 @@
 
 import gc
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +11,8 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.engine.apply import general, unary
+from autodiff_lab.engine.namespace import RAW, RECORDING
+from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.gpus import memory_of
 from autodiff_lab.kernels.cuda.launching import check_size
@@ -111,6 +113,24 @@ _NoRoom = type("OutOfMemoryError", (MemoryError,), {"__module__": "cupy.cuda.mem
 _Broken = type("CUDARuntimeError", (RuntimeError,), {"__module__": "cupy_backends.cuda.api.runtime"})
 
 
+FAILING = {
+    lab.errors.DeviceMemoryError: ("room", _NoRoom),
+    lab.errors.DeviceError: ("launch", _Broken),
+    lab.errors.InvalidArgumentError: ("kernel", KeyError),
+}
+
+
+@pytest.fixture
+def passing() -> Iterator[None]:
+    """Forget the ops that a test declares: others go through the whole registry."""
+    known = set(REGISTRY)
+    yield
+    for name in set(REGISTRY) - known:
+        dict.pop(REGISTRY, name)
+        delattr(RAW, name)
+        delattr(RECORDING, name)
+
+
 def _failing(name: str, error: type[Exception]) -> Any:
     """An op that makes a large array and fails then."""
 
@@ -118,22 +138,16 @@ def _failing(name: str, error: type[Exception]) -> Any:
         made = x + x.dtype.type(1)
         raise error(f"after {made.nbytes} bytes")
 
-    return unary(name, kernel, None, doc="Fails.")
+    return unary(f"failing_{name}", kernel, None, doc="Fails.")
 
 
-FAILING = {
-    lab.errors.DeviceMemoryError: _failing("failing_for_room", _NoRoom),
-    lab.errors.DeviceError: _failing("failing_launch", _Broken),
-    lab.errors.InvalidArgumentError: _failing("failing_kernel", KeyError),
-}
-
-
+@pytest.mark.usefixtures("passing")
 @pytest.mark.parametrize("kind", FAILING)
 def test_an_op_that_fails_keeps_no_arrays_alive(kind: type[Exception]) -> None:
     """While its exception is held, as a notebook holds the last one, only its operands live."""
-    x = on_gpu(*range(1000))
+    x, fails = on_gpu(*range(1000)), _failing(*FAILING[kind])
     with pytest.raises(kind, match=r"failing_\w+\(i32\[1000\] on /GPU:0\): ") as caught:
-        FAILING[kind](x)
+        fails(x)
     assert "4000" in str(caught.value)
     gc.collect()
     alive = [a for a in gc.get_objects() if a.__class__ is DeviceArray and a.size == 1000]
@@ -142,6 +156,7 @@ def test_an_op_that_fails_keeps_no_arrays_alive(kind: type[Exception]) -> None:
     assert not isinstance(caught.value, lab.errors.DeviceError) or "Try" in str(caught.value)
 
 
+@pytest.mark.usefixtures("passing")
 def test_no_room_is_told_with_figures() -> None:
     """What an allocation of ours raises; an op adds its name, its shapes and the user's line."""
     with pytest.raises(
@@ -155,6 +170,7 @@ def test_no_room_is_told_with_figures() -> None:
         grow(on_gpu(1.0), size=2**50)
 
 
+@pytest.mark.usefixtures("passing")
 def test_more_elements_than_kernels_count() -> None:
     """The check that launchers make is told as it stands: it names the op and the shape."""
     huge = general("huge", lambda x: check_size("huge", (2**16, 2**16)) or x, None, doc="Checks.")
@@ -177,6 +193,7 @@ def test_float64_on_a_card_that_is_slow_at_it_is_told_once(monkeypatch: pytest.M
             run()
 
 
+@pytest.mark.usefixtures("passing")
 def test_a_kernels_own_arrays_of_the_cpu_are_no_mismatch() -> None:
     """They are copied, and that is told: what must not mix are the operands."""
     table = np.array([1.0, 2.0], np.float32)

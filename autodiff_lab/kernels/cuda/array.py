@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from autodiff_lab.kernels.cuda.promises import answer
-from autodiff_lab.kernels.cuda.traffic import Refused, is_inside, tell
+from autodiff_lab.kernels.cuda.traffic import is_inside, refuse, tell
 
 if TYPE_CHECKING:
     from autodiff_lab.kernels.cuda.memory import Memory
@@ -279,12 +279,12 @@ def check_operands(inputs: Iterable[Any]) -> None:
             dtypes.add(x.dtype)
         elif isinstance(x, (np.ndarray, np.generic)):
             if x.ndim:
-                raise Refused("host")
+                refuse("host")
             dtypes.add(x.dtype)
     if len(memories) > 1:
-        raise Refused("host")
+        refuse("host")
     if len(dtypes) > 1:
-        raise Refused("dtypes")
+        refuse("dtypes")
 
 
 def check_value(inputs: tuple[Any, ...], value: Any) -> Any:
@@ -292,7 +292,7 @@ def check_value(inputs: tuple[Any, ...], value: Any) -> Any:
     if value.__class__ is DeviceArray and value.dtype.kind != "b":
         for x in inputs:
             if x.__class__ is DeviceArray and x.dtype != value.dtype:
-                raise Refused("promoted")
+                refuse("promoted")
     return value
 
 

@@ -1,11 +1,13 @@
 """Copies between the memories of the CPU and of a GPU that nobody asked for by name, told to whoever wants to know.
 
-The engine makes events of them.  `inside` marks code of ours on this thread: there, host arrays that meet device arrays
-are uploaded and dtypes promoted as NumPy does; outside, which is where an op's operands meet, both are refused.
+The engine makes events of them.  Host arrays that meet device arrays in our code are uploaded, and dtypes promoted as
+NumPy does.  Where an op's operands meet, both are refused: that is in the kernel of an op of `STRICT`, unless `inside`
+marks what it calls.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +16,10 @@ HEARERS: list[Callable[[str, int, str], None]] = []
 """Called with ``"to host"`` or ``"to device"``, the number of bytes, and why."""
 MEMORIES: list[Any] = []
 """The memory of every GPU that somebody has asked for: while there is none, nobody need look for arrays of one."""
+
+
+STRICT: set[Any] = set()
+"""Code objects of the functions that apply an op whose operands must not mix."""
 
 
 class _Here(threading.local):
@@ -41,6 +47,23 @@ class Refused(Exception):
 def is_inside() -> bool:
     """Whether this thread runs code of ours."""
     return _here.depth > 0
+
+
+def refuse(what: str) -> None:
+    """Refuse what an op must not mix, if it is an op that mixes: everybody else goes on.
+
+    Which it is stands on the stack, and is looked up only here, so that what fits costs nothing.
+
+    Raises
+    ------
+    Refused
+        If an op's operands are mixed.
+    """
+    frame = None if is_inside() else sys._getframe(1)
+    while frame is not None:
+        if frame.f_code in STRICT:
+            raise Refused(what)
+        frame = frame.f_back
 
 
 class inside:  # noqa: N801 - it is used as a statement: `with inside():`
