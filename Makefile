@@ -6,6 +6,8 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
+# Named by the user, it is taken as it is by the chores for a GPU: such a machine may have no network.
+GIVEN_PYTHON := $(if $(filter command environment,$(origin PYTHON)),$(PYTHON))
 PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11 python3.14; do \
 	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$candidate" && break; done)
 VENV := .venv
@@ -20,10 +22,13 @@ FIRST_LESSON = $(firstword $(sort $(wildcard notebooks/01_*.ipynb)))
 LAB_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
+GPU_JSON ?= build/gpu.json
+GPU_PYTHON = $(or $(GIVEN_PYTHON),$(BIN)/python)
+GPU_NEEDS = $(if $(GIVEN_PYTHON),,$(PACKAGES_STAMP))
 # Two workers by default: browser and notebook tests mostly wait.
 WORKERS ?= 2
 
-.PHONY: help env chromium javascript lab test test-simulated test-mutants test-peers lint types js bench bench-history docs docs-renew docs-pictures wheel clean
+.PHONY: help env chromium javascript lab test test-simulated test-gpu test-mutants test-peers lint types js bench bench-gpu bench-history docs docs-renew docs-pictures wheel clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -76,6 +81,11 @@ test: env ## Run every test: Python, doctests, documents, notebooks, JavaScript,
 test-simulated: $(PACKAGES_STAMP) ## Run the CUDA kernels in the simulator, against their NumPy references.
 	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/simulated $(TEST_ARGS)
 
+# With PYTHON=python3 nothing is installed: NumPy, optree, numba-cuda, CuPy and pytest must be there. Status 3 (which make
+# tells as "Error 3") says that there is no GPU. Both chores together take less than 9 minutes.
+test-gpu: $(GPU_NEEDS) ## Run the tests of kernels and devices on a GPU (PYTHON=python3: as it is; GPU_JSON=build/gpu.json).
+	$(GPU_PYTHON) -m tests.benchmarks.gpu.device_tests --json $(GPU_JSON) $(GPU_TEST_ARGS)
+
 test-mutants: $(PACKAGES_STAMP) ## Make every derivative rule wrong in turn: the table of ops must notice.
 	$(BIN)/python -m pytest -m mutants tests/ops $(TEST_ARGS)
 
@@ -94,6 +104,9 @@ js: $(PACKAGES_STAMP) javascript ## Check the types of the JavaScript and run it
 bench: $(PACKAGES_STAMP) ## Measure against other libraries, write docs/performance.md (CASES="gather" PEERS="lab torch": print).
 	$(BIN)/python -m tests.benchmarks $(if $(CASES),--cases $(CASES)) $(if $(PEERS),--peers $(PEERS)) $(BENCH_ARGS)
 
+bench-gpu: $(GPU_NEEDS) ## Measure on a GPU, against PyTorch and JAX where they are installed (PYTHON=python3, GPU_JSON).
+	$(GPU_PYTHON) -m tests.benchmarks.gpu --json $(GPU_JSON) $(GPU_BENCH_ARGS)
+
 # Not among the tests: addopts give way, and the plugin that they keep out comes back.
 bench-history: $(PACKAGES_STAMP) ## Time small programs of ours and compare with the last run here (BENCH_ARGS="-k gather").
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q --override-ini=addopts= --import-mode=importlib \
@@ -105,8 +118,9 @@ bench-history: $(PACKAGES_STAMP) ## Time small programs of ours and compare with
 docs: $(PACKAGES_STAMP) docs-renew ## Renew the generated pages; run every example in the README, docs/ and the docstrings.
 	$(BIN)/python -m pytest tests/test_documents.py tests/test_docs.py autodiff_lab $(TEST_ARGS)
 
-docs-renew: $(PACKAGES_STAMP) ## Write the pages of docs/ that the program says: the table of ops, the names of TensorFlow.
+docs-renew: $(PACKAGES_STAMP) ## Write the pages of docs/ that the program says: ops, names of TensorFlow, compiled CUDA kernels.
 	$(BIN)/python -m tests.generated
+	$(BIN)/python -m autodiff_lab.kernels.cuda --report --write docs/cuda_kernels.md
 
 docs-pictures: env ## Take the pictures of the README anew.
 	RENEW_PICTURES=1 $(BIN)/python -m pytest tests/browser/test_readme.py

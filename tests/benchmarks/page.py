@@ -9,11 +9,13 @@ from typing import Any
 
 from tests.benchmarks import tables
 from tests.benchmarks.figures import Figures, best, measured, megabytes, seconds
+from tests.benchmarks.gpu import section
 from tests.benchmarks.libraries import PEERS
 from tests.benchmarks.probes import PROBES
 from tests.tree import ROOT
 
 PAGE, README = ROOT / "docs" / "performance.md", ROOT / "README.md"
+GPU_FIGURES = Path(__file__).parent / "gpu_figures.json"
 PART = re.compile(r"(?<=<!-- performance: written by `make bench` -->\n).*(?=<!-- performance: end -->)", re.DOTALL)
 SHORT = ["lab", "lab-function", "torch", "torch-compile", "jax"]
 
@@ -67,6 +69,7 @@ def performance(figures: Figures) -> str:
         eager=tables.eager_misses(figures),
         misses=tables.misses(figures),
         probes="\n\n".join(probes),
+        gpu=section.text(GPU_FIGURES),
         notes=_text("notes.md").strip(),
         rounds=method["rounds"],
         seconds=method["seconds"],

@@ -18,10 +18,10 @@ HEAD = """# What the compiler makes of the CUDA kernels
 This page is written by the program: `python -m autodiff_lab.kernels.cuda --report --write docs/cuda_kernels.md` renews
 it, and a test holds it to what the compiler says. No GPU is needed for it.
 
-Every kernel is compiled for three kinds of GPU: {targets}. A cell holds their figures in this order, or one figure
-where all are the same.
+Every kernel is compiled for three kinds of GPU: {targets}.
+A cell holds their figures in this order, or one figure where all are the same.
 
-- *types*: of the arrays, and `i32` or `i64` for whole numbers; every array is C-contiguous and has one axis.
+- *types*: of the arrays, which are C-contiguous and have one axis, and of numbers; `(8 × i32)` is a tuple.
 - *registers*: of 32 bits, of each thread. A thread has 255 at most, a multiprocessor 65,536.
 - *shared*: bytes of shared memory that a block asks for; a multiprocessor has {shared}.
 - *blocks*: how many run beside each other on one multiprocessor, and what keeps more of them from it. A multiprocessor
@@ -107,18 +107,16 @@ def _block(threads: int | tuple[int, ...]) -> str:
     return " × ".join(map(str, threads)) if isinstance(threads, tuple) else str(threads)
 
 
-_SHORT = {"float": "f", "uint": "u", "int": "i", "complex": "c"}
+_SHORT = {"float": "f", "uint": "u", "int": "i", "complex": "c", "boolean": "bool"}
 
 
 def _types(signature: str) -> str:
     """A signature in few letters: ``2 × f32[], i32`` for two arrays of float32 and a number."""
-    short: list[str] = []
-    for part in re.findall(r"[a-z]+\d*(?:_t)?(?:\[[^\]]*\])?", signature):
-        name, _, axes = part.partition("[")
-        word = re.sub("^(uint|int|float|complex)", lambda found: _SHORT[found[0]], name)
-        short.append(word + ("[]" if axes else ""))
     runs: list[list[Any]] = []
-    for word in short:
+    for part in re.findall(r"\w+\([^)]*\)|\w+(?:\[[^\]]*\])?", signature):
+        word = re.sub("boolean|complex|float|uint|int", lambda found: _SHORT[found[0]], part)
+        word = re.sub(r"\[.*\]", "[]", word)
+        word = re.sub(r"UniTuple\((\w+), (\d+)\)", r"(\2 × \1)", word)
         if runs and runs[-1][0] == word:
             runs[-1][1] += 1
         else:

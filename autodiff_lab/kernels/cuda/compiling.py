@@ -11,6 +11,7 @@ import re
 import struct
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -63,10 +64,21 @@ class Compiled(NamedTuple):
 
 def ptx(kernel: Kernel, signature: str, target: str) -> str:
     """The PTX of a kernel for one signature."""
-    cuda, types = import_module("numba.cuda"), import_module("numba.types")
+    (made,) = _library(kernel, signature).get_asm_strs(cc=TARGETS[target])
+    return made
+
+
+@lru_cache(1)
+def _library(kernel: Kernel, signature: str) -> Any:
+    """What Numba has before it makes PTX of it, which takes most of the time and is the same for all targets."""
+    compiler, types = import_module("numba.cuda.compiler"), import_module("numba.types")
     parsed = eval(f"({signature},)", dict(vars(types)))
-    with _pretended(TARGETS[target]):
-        made, _ = cuda.compile_ptx(kernel.function, parsed, cc=TARGETS[target], **kernel.how)
+    oldest = min(TARGETS.values())
+    with _pretended(oldest):
+        # The public `compile_ptx` is this and PTX for one target.
+        made, _ = compiler._compile_pyfunc_with_fixup(
+            kernel.function, parsed, device=False, abi="numba", cc=oldest, **kernel.how
+        )
     return made
 
 

@@ -7,6 +7,7 @@ their own, one a processor core; `complaints` says in sentences what keeps the r
 from __future__ import annotations
 
 import ast
+import gc
 import inspect
 import os
 import sys
@@ -88,8 +89,9 @@ def versions() -> dict[str, str]:
 
 
 def kernels() -> dict[str, Kernel]:
-    """Every kernel of the families that `overrides` lists."""
+    """Every kernel of the families that `overrides` lists, and samples of those that `lab.function` writes."""
     import_module("autodiff_lab.kernels.cuda.overrides")
+    import_module("autodiff_lab.kernels.cuda.elementwise_samples")
     return import_module("autodiff_lab.kernels.cuda.launching").KERNELS
 
 
@@ -133,29 +135,33 @@ def compile_all(chosen: Iterable[str] | None = None) -> list[Row]:
     list of Row
         In the order of the kernels, their signatures and the targets.
     """
-    from autodiff_lab.kernels.cuda.compiling import TARGETS
-
     wanted = None if chosen is None else set(chosen)
     jobs = [
-        (name, signature, target)
+        (name, signature)
         for name, kernel in kernels().items()
         if wanted is None or name in wanted
         for signature in kernel.signatures
-        for target in TARGETS
     ]
     workers = min(os.cpu_count() or 1, len(jobs)) or 1
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        return list(pool.map(compile_one, jobs, chunksize=3))
+    # Numba makes millions of objects that stay; a process that ends soon need not look through them for garbage.
+    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=gc.disable) as pool:
+        return [row for group in pool.map(compile_signature, jobs) for row in group]
 
 
-def compile_one(job: tuple[str, str, str]) -> Row:
+def compile_signature(job: tuple[str, str]) -> list[Row]:
+    """Compile one kernel for one signature and all targets."""
+    from autodiff_lab.kernels.cuda.compiling import TARGETS
+
+    name, signature = job
+    return [compile_one(kernels()[name], signature, target) for target in TARGETS]
+
+
+def compile_one(kernel: Kernel, signature: str, target: str) -> Row:
     """Compile one kernel for one signature and one target."""
     from autodiff_lab.kernels.cuda.compiling import compiled
     from autodiff_lab.kernels.cuda.occupancy import blocks_per_multiprocessor
 
-    name, signature, target = job
-    kernel = kernels()[name]
-    threads = threads_of(kernel)
+    name, threads = kernel.name, threads_of(kernel)
     try:
         made = compiled(kernel, signature, target)
     except Exception as error:  # noqa: BLE001 - whatever a compiler says belongs in the report

@@ -19,14 +19,15 @@ from typing import Any
 from tests.benchmarks.gpu.listed import NAMES, PROGRAMS
 
 DEFAULT = Path("build") / "gpu.json"
-FIGURES = Path(__file__).resolve().parent.parent / "gpu_figures.json"
 
 
 def arguments(given: list[str] | None = None) -> argparse.Namespace:
     """What the command line says."""
     from tests.benchmarks.gpu.engines import PEERS
 
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gpu", description=(__doc__ or "").split("\n\n")[1])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.gpu", description=(__doc__ or "").split("\n\n")[1]
+    )
     parser.add_argument("--cases", nargs="*", choices=NAMES, metavar="CASE", help=f"some of: {' '.join(NAMES)}")
     parser.add_argument("--peers", nargs="*", choices=PEERS, metavar="PEER", help=f"some of: {' '.join(PEERS)}")
     parser.add_argument("--json", type=Path, default=DEFAULT, help=f"where the figures go ({DEFAULT})")
@@ -56,10 +57,12 @@ def dry_run(cases: list[str]) -> None:
 
 def keep(path: Path) -> None:
     """Make a run's figures those of the page."""
-    shutil.copy(path, FIGURES)
-    from tests.benchmarks.__main__ import write
+    from tests.benchmarks import page
 
-    write()
+    shutil.copy(path, page.GPU_FIGURES)
+    kept = json.loads((page.GPU_FIGURES.parent / "figures.json").read_text(encoding="utf-8"))
+    page.PAGE.write_text(page.performance(kept), encoding="utf-8")
+    print(f"The figures are in {page.GPU_FIGURES.name}, and on the page {page.PAGE.name}.")
 
 
 def main(given: list[str] | None = None) -> int:
@@ -82,7 +85,9 @@ def main(given: list[str] | None = None) -> int:
     from tests.benchmarks.gpu.running import measure_all
 
     begin = time.perf_counter()
-    bench = measure_all(args.cases, args.peers, small=args.small, seconds=args.seconds, each=0.05 if args.small else args.each)
+    bench = measure_all(
+        args.cases, args.peers, small=args.small, seconds=args.seconds, each=0.05 if args.small else args.each
+    )
     bench["seconds"] = round(time.perf_counter() - begin, 1)
     about = machine.about()
     about["versions"].update(bench.pop("versions"))

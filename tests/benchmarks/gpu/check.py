@@ -21,7 +21,7 @@ def oracle(program: Program, scale: str) -> list[np.ndarray]:
 
 
 def error(program: Program, file: Path, wanted: list[np.ndarray]) -> tuple[float, str]:
-    """The largest error of the outputs in a file, relative to the largest magnitude of each, and what is wrong, if so."""
+    """The largest error of the outputs in a file, relative to the largest magnitude of each; what is wrong, if so."""
     with np.load(file) as found:
         made = [found[name] for name in found.files]
     worst = 0.0

@@ -1,4 +1,4 @@
-"""Time on a GPU: by events in its stream, which tell when it was at work, and by the clock on the wall, waiting at the end.
+"""Time on a GPU: by events in its stream, which tell when it worked, and by the clock on the wall, waiting at the end.
 
 A sample is several calls in a row, so that the GPU never waits for Python where calls are longer than their launch, and
 does where they are not, as it would in a program.

@@ -1,8 +1,8 @@
 """``python -m tests.benchmarks.gpu.device_tests``, or `make test-gpu`: the tests of kernels and devices, on a real GPU.
 
-They are those that run in the simulator everywhere else; here nothing is simulated.  pytest is all they need beside what
-runs the kernels: neither the project's plugins nor its conftest files are loaded.  The status is 0 if all pass, 1 if
-not, 3 without a GPU.
+They are those that run in the simulator everywhere else; here nothing is simulated.  pytest is all they need beside
+what runs the kernels: neither the project's plugins nor its conftest files are loaded.  The status is 0 if all pass, 1
+if not, 3 without a GPU.
 """
 
 from __future__ import annotations
@@ -45,13 +45,16 @@ def run(more: list[str], seconds: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.jsonl"
         record.touch()
-        environment = {**os.environ, recorder.VARIABLE: str(record), "AUTODIFF_LAB_KERNELS": "auto"}
+        choices = {"AUTODIFF_LAB_KERNELS": "auto", "AUTODIFF_LAB_GPU": "real"}
+        environment = {**os.environ, recorder.VARIABLE: str(record), **choices}
         try:
             status = subprocess.run(command(more), cwd=ROOT, env=environment, timeout=seconds, check=False).returncode
         except subprocess.TimeoutExpired:
             status = None
         lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
-    failures = [{"test": line["test"], "why": without_folders(line["why"])} for line in lines if line["outcome"] == "failed"]
+    failures = [
+        {"test": line["test"], "why": without_folders(line["why"])} for line in lines if line["outcome"] == "failed"
+    ]
     skipped = Counter(without_folders(line["why"]) for line in lines if line["outcome"] == "skipped")
     return {
         "passed": sum(line["outcome"] == "passed" for line in lines),
@@ -67,16 +70,18 @@ def run(more: list[str], seconds: float) -> dict[str, Any]:
 
 def sentence(found: dict[str, Any]) -> str:
     """What became of the tests."""
-    cut = "" if found["finished"] else (
-        "; the time was up before all had run" if found["status"] is None else f"; pytest ended with status {found['status']}"
-    )  # fmt: skip
+    ended = f"pytest ended with status {found['status']}"
+    why = "the time was up before all had run" if found["status"] is None else ended
+    cut = "" if found["finished"] else f"; {why}"
     skipped = sum(found["skipped"].values())
     return f"{found['passed']} passed, {found['failed']} failed, {skipped} skipped in {found['seconds']:.0f} s{cut}"
 
 
 def main(given: list[str] | None = None) -> int:
     """Do what the command line says, and return the status."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gpu.device_tests", description=(__doc__ or "").strip())
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.gpu.device_tests", description=(__doc__ or "").strip()
+    )
     parser.add_argument("--json", type=Path, default=DEFAULT, help=f"where the counts go ({DEFAULT})")
     parser.add_argument("--seconds", type=float, default=270, help="after which the run is cut off (270)")
     parser.add_argument("--dry-run", action="store_true", help="say what would run")
@@ -90,6 +95,7 @@ def main(given: list[str] | None = None) -> int:
         return machine.NO_GPU
     if args.dry_run:
         return 0
+    os.environ["GPU_JSON"] = str(args.json.resolve())  # where the table of ops leaves its verdicts
     found = run(args.tests, args.seconds)
     merge(args.json, {"machine": machine.about(), "tests": found})
     for failure in found["failures"]:

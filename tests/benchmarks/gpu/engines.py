@@ -41,7 +41,7 @@ class Engine:
 
 
 class Lab(Engine):
-    """This project, op by op or under `function`, on a GPU or, as what is right, on the CPU."""
+    """autodiff_lab, op by op or under `function`, on a GPU or, as what is right, on the CPU."""
 
     def __init__(self, *, compiled: bool = False, place: str = "/GPU:0", dtype: Any = None) -> None:
         lab = self.lab = import_module("autodiff_lab")
@@ -130,7 +130,7 @@ class Lab(Engine):
 
     def batch_norm(self, x: Any, gamma: Any, beta: Any) -> Any:
         """What the layer of this name calls when it is trained."""
-        return self.standardized(x, (0, 1, 2), 1e-5, gamma, beta)
+        return self.standardized(x, (-4, -3, -2), 1e-5, gamma, beta)
 
     def fallbacks(self) -> int:
         """How many calls under `function` ran op by op."""

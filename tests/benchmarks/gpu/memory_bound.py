@@ -1,4 +1,4 @@
-"""Programs that memory limits: reductions, rows that are gathered and scattered, normalisation, pooling, running sums."""
+"""Programs that memory limits: reductions, rows gathered and scattered, normalisation, pooling, running sums."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ program(
     apart=ONE_WAY, make=lambda e, d: e.value(e.gather, d["x"], d["places"]), least=_moved,
 )  # fmt: skip
 program(
-    "scatter", "{} rows of {} numbers added up at places that differ", (1 << 20, 128), (1000, 128), (6, 5), inputs=_rows,
-    apart=ONE_WAY, make=lambda e, d: e.value(e.scatter, d["x"], d["places"]), least=_moved,
+    "scatter", "{} rows of {} numbers added up at places that differ", (1 << 20, 128), (1000, 128), (6, 5),
+    inputs=_rows, apart=ONE_WAY, make=lambda e, d: e.value(e.scatter, d["x"], d["places"]), least=_moved,
 )  # fmt: skip
 program(
     "cumsum", "running sums along rows, {} × {}", (8192, 32_000), (33, 2_001), (3, 35), inputs=_matrix, apart=ONE_WAY,
@@ -65,23 +65,24 @@ def _weighted(e: Any, normalised: Any) -> Any:
 
 _THREE_AND_ONE: Any = {"least": lambda *shape: 20 * prod(shape), "inputs": _layer, "tolerance": 1e-3}
 program(
-    "layer_norm", "layer normalisation {} × {}, value and gradients", (16_384, 4096), (65, 301), (3, 34), **_THREE_AND_ONE,
+    "layer_norm", "layer normalisation {} × {}, value and gradients", (16_384, 4096), (65, 301), (3, 34),
     make=lambda e, d: e.gradients(_weighted(e, e.layer_norm), [d["x"], d["gamma"], d["beta"]], d["g"]),
-    kinds=("", "", "", ""),
+    kinds=("", "", "", ""), **_THREE_AND_ONE,
 )  # fmt: skip
 program(
-    "batch_norm", "batch normalisation {} × {} × {} × {}, value and gradients", (256, 56, 56, 64), (3, 7, 9, 5), (2, 3, 3, 2),
-    **_THREE_AND_ONE, kinds=("", "images", "", ""),
+    "batch_norm", "batch normalisation {} × {} × {} × {}, value and gradients", (256, 56, 56, 64), (3, 7, 9, 5),
+    (2, 3, 3, 2), **_THREE_AND_ONE, kinds=("", "images", "", ""),
     make=lambda e, d: e.gradients(_weighted(e, e.batch_norm), [d["x"], d["gamma"], d["beta"]], d["g"]),
 )  # fmt: skip
 program(
-    "max_pool", "max pooling 2 × 2 of {} × {} × {} × {}, value and gradient", (256, 56, 56, 64), (3, 8, 10, 5), (1, 4, 4, 2),
-    inputs=lambda draw, *shape: {"x:images": draw.standard_normal(shape, np.float32)}, kinds=("", "images"),
+    "max_pool", "max pooling 2 × 2 of {} × {} × {} × {}, value and gradient", (256, 56, 56, 64), (3, 8, 10, 5),
+    (1, 4, 4, 2), kinds=("", "images"),
+    inputs=lambda draw, *shape: {"x:images": draw.standard_normal(shape, np.float32)},
     make=lambda e, d: e.gradients(lambda x: e.sum(e.square(e.max_pool(x))), [d["x"]]),
     least=lambda *shape: 8 * prod(shape), tolerance=1e-3,
 )  # fmt: skip
 program(
-    "small_op", "a sum of two arrays of {} numbers: what a launch costs", (1024,), (1024,), (33,), inputs=lambda draw, n: {
-        "x": normal(draw, n), "y": normal(draw, n)
-    }, make=lambda e, d: e.value(lambda x, y: x + y, d["x"], d["y"]), apart=ONE_WAY, times=500,
+    "small_op", "a sum of two arrays of {} numbers: what a launch costs", (1024,), (1024,), (33,),
+    inputs=lambda draw, count: {"x": normal(draw, count), "y": normal(draw, count)},
+    make=lambda e, d: e.value(lambda x, y: x + y, d["x"], d["y"]), apart=ONE_WAY, times=500,
 )  # fmt: skip

@@ -126,8 +126,8 @@ program(
     make=lambda e, d: e.pull(e.convolution, [d["x"], d["w"]], 0, d["g"]),
 )  # fmt: skip
 program(
-    "conv_filters", "the same, gradient by the filters", **_CONVOLUTION, kinds=("filters",), apart=frozenset({FUNCTION}),
-    make=lambda e, d: e.pull(e.convolution, [d["x"], d["w"]], 1, d["g"]),
+    "conv_filters", "the same, gradient by the filters", **_CONVOLUTION, kinds=("filters",),
+    apart=frozenset({FUNCTION}), make=lambda e, d: e.pull(e.convolution, [d["x"], d["w"]], 1, d["g"]),
 )  # fmt: skip
 
 
@@ -158,7 +158,10 @@ program(
     inputs=lambda draw, m, k, n: {"x": normal(draw, m, k), "y": normal(draw, k, n)},
     make=lambda e, d: e.value(lambda x, y: x @ y, d["x"], d["y"]), apart=frozenset({FUNCTION}),
 )  # fmt: skip
-for ours, words in (("product_blocks", "with 64 numbers a thread"), ("product_tiles", "that teaches, a number a thread")):
+for ours, words in (
+    ("product_blocks", "with 64 numbers a thread"),
+    ("product_tiles", "that teaches, a number a thread"),
+):
     program(
         ours, f"the same by the kernel {words}", (4096, 4096, 4096), (130, 70, 131), (5, 6, 7),
         inputs=lambda draw, m, k, n: {"x": normal(draw, m, k), "y": normal(draw, k, n)},

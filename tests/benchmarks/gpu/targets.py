@@ -18,7 +18,7 @@ class Target(NamedTuple):
     modes: tuple[str, ...] = (LAB, FUNCTION)
 
 
-SHARE, TIMES = "of copy bandwidth", "of PyTorch's time"
+SHARE, TIMES = "of copy bandwidth", "× PyTorch's time"
 TARGETS = (
     Target("elementwise", SHARE, 0.8, (FUNCTION,)),
     Target("elementwise", TIMES, 0.5, (FUNCTION,)),
@@ -38,14 +38,14 @@ def seconds(row: dict[str, Any] | None) -> float | None:
 
 
 def share(case: str, taken: float, bandwidth: float) -> float | None:
-    """Which part of the copy bandwidth the least traffic of a case makes in a time; None where arithmetic is the limit."""
+    """Which part of the copy bandwidth the least traffic of a case makes; None where arithmetic is the limit."""
     program = PROGRAMS[case]
     least = program.least(*program.sizes["full"])
     return least / taken / bandwidth if least else None
 
 
 def verdicts(bench: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each target with what was measured by the better of our modes, and whether it is met; None where it is unknown."""
+    """Each target with what the better of our modes reached, and whether it is met; None where that is unknown."""
     found: list[dict[str, Any]] = []
     for target in TARGETS:
         row = bench["rows"].get(target.case, {})
