@@ -29,6 +29,8 @@ axis, window, strides, padding before the image, and a factor and a shift for ea
 many of them a thread serves."""
 APART = 2 if SIMULATED else 8
 """Channels next to each other from which on a warp's addresses fill the 32 bytes that memory hands out at once."""
+ENOUGH = 0 if SIMULATED else 1 << 17
+"""Threads that fill half a GPU of the largest kind; if four channels for each left fewer, a thread serves one."""
 Facts = tuple[np.uint32, ...]
 
 
@@ -58,10 +60,12 @@ def plan(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Plan 
     ends = [(o - 1) * s + k for o, s, k in zip(outside, strides, window, strict=True)]
     if max(*ends, *(n + low for n, low in zip(inside, lows, strict=True)), prod(window)) > MOST:
         return None
-    served = CHANNELS if shape[-1] % CHANNELS == 0 and shape[-1] >= APART * CHANNELS else 1
     made: list[Facts] = []
     for own, other in ((outside, inside), (inside, outside)):
-        facts = [shape[0] * prod(own) * shape[-1] // served]
+        count = shape[0] * prod(own) * shape[-1]
+        many = shape[-1] % CHANNELS == 0 and shape[-1] >= APART * CHANNELS and count >= ENOUGH * CHANNELS
+        served = CHANNELS if many else 1
+        facts = [count // served]
         for length in (shape[-1] // served, *reversed(own)):
             facts += [length, *reciprocal(length)]
         facts += [*other, *window, *strides, *lows]
