@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.cuda.launching import THREADS, cuda, kernel
-from autodiff_lab.kernels.cuda.pooling_geometry import CHANNELS, held, place, thread_goal, windows_over
+from autodiff_lab.kernels.cuda.pooling_geometry import CHANNELS, FACTS_TYPE, held, place, thread_goal, windows_over
 
 
 @cuda.jit(device=True)
@@ -29,11 +29,7 @@ def windows_of(i: Any, facts: Any) -> Any:
     return image, planes, rows, columns, (depth, height, width), channel
 
 
-@kernel(
-    ("max_pool_input",),
-    "T[::1], uint8[::1], T[::1], UniTuple(uint32, 33)",
-    "T[::1], uint32[::1], T[::1], UniTuple(uint32, 33)",
-)
+@kernel(("max_pool_input",), f"T[::1], uint8[::1], T[::1], {FACTS_TYPE}", f"T[::1], uint32[::1], T[::1], {FACTS_TYPE}")
 def pool_gather_largest(g: Any, numbers: Any, out: Any, facts: Any) -> None:
     """Elements of out become the sums of the shares of the windows that chose them."""
     totals = cuda.local.array(CHANNELS, g.dtype)
@@ -65,7 +61,7 @@ def pool_gather_largest(g: Any, numbers: Any, out: Any, facts: Any) -> None:
                 out[np.uint32(goal + c * apart)] = totals[c]
 
 
-@kernel(("average_pool_input",), "T[::1], T[::1], UniTuple(uint32, 33)")
+@kernel(("average_pool_input",), f"T[::1], T[::1], {FACTS_TYPE}")
 def pool_gather_means(g: Any, out: Any, facts: Any) -> None:
     """Elements of out become the sums of the shares of the windows over them, each over the elements it holds."""
     totals = cuda.local.array(CHANNELS, g.dtype)

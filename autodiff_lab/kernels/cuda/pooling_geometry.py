@@ -27,6 +27,8 @@ FACTS = 33
 depth of the array that threads share, each with factor and shift; depth, height and width of the other array; then, by
 axis, window, strides, padding before the image, and a factor and a shift for each stride; then all channels, and how
 many of them a thread serves."""
+FACTS_TYPE = f"UniTuple(uint32, {FACTS})"
+"""What Numba calls them."""
 APART = 2 if SIMULATED else 8
 """Channels next to each other from which on a warp's addresses fill the 32 bytes that memory hands out at once."""
 ENOUGH = 0 if SIMULATED else 1 << 17

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.cuda.launching import THREADS, cuda, kernel
-from autodiff_lab.kernels.cuda.pooling_geometry import CHANNELS, held_by, thread_goal
+from autodiff_lab.kernels.cuda.pooling_geometry import CHANNELS, FACTS_TYPE, held_by, thread_goal
 
 KEPT = 2 * CHANNELS
 """Loads that a thread has under way together."""
@@ -86,7 +86,7 @@ def first_largest(x: Any, i: Any, facts: Any, best: Any, found: Any, numbers: An
     return some
 
 
-@kernel(("max_pool",), "T[::1], T[::1], UniTuple(uint32, 33)")
+@kernel(("max_pool",), f"T[::1], T[::1], {FACTS_TYPE}")
 def pool_largest(x: Any, out: Any, facts: Any) -> None:
     """Elements of out become the largest of their windows; -inf where these hold nothing but padding."""
     best = cuda.local.array(CHANNELS, x.dtype)
@@ -114,7 +114,7 @@ def pool_largest(x: Any, out: Any, facts: Any) -> None:
                 out[np.uint32(goal + c * apart)] = best[c]
 
 
-@kernel(("max_pool_input",), "T[::1], uint8[::1], UniTuple(uint32, 33)", "T[::1], uint32[::1], UniTuple(uint32, 33)")
+@kernel(("max_pool_input",), f"T[::1], uint8[::1], {FACTS_TYPE}", f"T[::1], uint32[::1], {FACTS_TYPE}")
 def pool_places(x: Any, out: Any, facts: Any) -> None:
     """Elements of out say which elements of their windows are the largest."""
     best = cuda.local.array(CHANNELS, x.dtype)
@@ -129,7 +129,7 @@ def pool_places(x: Any, out: Any, facts: Any) -> None:
                 out[np.uint32(goal + c * apart)] = out.dtype.type(numbers[c] if some else np.uint32(NOWHERE))
 
 
-@kernel(("max_pool_pick",), "T[::1], T[::1], T[::1], UniTuple(uint32, 33)")
+@kernel(("max_pool_pick",), f"T[::1], T[::1], T[::1], {FACTS_TYPE}")
 def pool_pick(h: Any, x: Any, out: Any, facts: Any) -> None:
     """Elements of out become those of h where x has the largest of their windows; 0 for nothing but padding."""
     best = cuda.local.array(CHANNELS, x.dtype)
@@ -146,7 +146,7 @@ def pool_pick(h: Any, x: Any, out: Any, facts: Any) -> None:
                 out[np.uint32(goal + c * apart)] = best[c]
 
 
-@kernel(("average_pool",), "T[::1], T[::1], UniTuple(uint32, 33)")
+@kernel(("average_pool",), f"T[::1], T[::1], {FACTS_TYPE}")
 def pool_means(x: Any, out: Any, facts: Any) -> None:
     """Elements of out become the means of their windows, padding left out; nan where nothing is left."""
     totals = cuda.local.array(CHANNELS, x.dtype)
