@@ -24,8 +24,10 @@ from autodiff_lab.compile.source import Kernel
 from autodiff_lab.kernels.cuda import launching
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.elementwise import BLOCKS, WARP, folded, namespace
-from autodiff_lab.kernels.cuda.launching import THREADS, WAVES, check_size, flat, launch
+from autodiff_lab.kernels.cuda.launching import THREADS, check_size, flat, launch
 
+ROUNDS = 2 if launching.SIMULATED else 128
+"""Blocks for each multiprocessor of a grid that does not reduce: short ones, so that none waits long for the last."""
 MOST_ARRAYS = 60
 """Arrays that a kernel takes: each comes as seven numbers of 8 bytes, and a launch passes 4096 bytes on older GPUs."""
 
@@ -206,7 +208,7 @@ def _row(array: DeviceArray) -> DeviceArray:
 def _grid(writer: Writer, region: Region) -> Grid:
     """How many threads a region needs; a grid that reduces is the same on every GPU, so that its sums are."""
     folds = bool(writer.folded)
-    most = BLOCKS if folds else region.memory.multiprocessors * WAVES
+    most = BLOCKS if folds else region.memory.multiprocessors * ROUNDS
     if writer.grid == "elements":
         count = math.prod(region.shape)
         return Grid((min(-(-count // (writer.slots * THREADS)), most), 1), (THREADS, 1), (count,))

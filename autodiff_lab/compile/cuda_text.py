@@ -217,19 +217,22 @@ class Writer:
             short = len(whole) <= LONGEST
             body += [whole] if short else [f"{n} = {r}" for n, r in zip(names, read_here, strict=True)]
 
-        def calls(*far: str) -> list[str]:
+        def calls(*far: str, direct: bool = False) -> list[str]:
             text: list[str] = []
-            for m in mark:
+            for m, place in zip(mark, here, strict=True):
                 given = [self._i(i) + m if i in places else self._known(i) for i in [*visit.loads, *visit.given]]
-                made = [f"{self._i(i)}{m}" for i in visit.made] + ([f"far{m}"] if far else [])
+                made = [f"out_{self.names[i]}[{place}]" if direct else f"{self._i(i)}{m}" for i in visit.made]
+                made += [f"far{m}"] if far else []
                 text.append(f"{', '.join(made)} = {called}({', '.join([*given, *far])})")
             return text
 
         if self._far(visit):
             body += [*calls("False"), f"if {' | '.join(f'far{m}' for m in mark)}:  # an angle out of reach: once more"]
             body += _indented(calls("True"))
-        else:
+        elif visit.reductions or max(map(len, calls(direct=True))) > LONGEST:
             body += calls()
+        else:
+            return body + calls(direct=True)
         for m, place in zip(mark, here, strict=True):
             body += [f"out_{self.names[i]}[{place}] = {self._i(i)}{m}" for i in visit.stored]
             body += [self._step(line, f"{self._i(line.ins[0])}{m}") for line in visit.reductions]

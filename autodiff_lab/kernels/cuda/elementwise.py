@@ -13,6 +13,7 @@ the second-level cache still holds; 256 threads and 1 or 2 kB of shared memory a
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,9 @@ from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, Kernel, cuda
 WARP = 32
 ALL = 0xFFFFFFFF
 """The mask of a shuffle in which every thread of a warp takes part."""
-BLOCKS = 4 if SIMULATED else 2048
-"""Blocks of a grid that reduces, at most: two rounds of the threads of a large GPU, and the same on every GPU, so that
-sums have the same bits on all of them."""
+BLOCKS = 4 if SIMULATED else 4096
+"""Blocks of a grid that reduces, at most: six rounds of a large GPU, of which the last may be nearly empty; the same on
+every GPU, so that sums have the same bits on all of them."""
 
 
 @cuda.jit(device=True)
@@ -80,8 +81,7 @@ _QUICK: dict[str, dict[str, Any]] = {
 
 def _functions(number: Any, whole: float) -> dict[str, Any]:
     """Functions that need constants of their dtype; from `whole` on every number is a whole one."""
-    zero, half, one, most = number(0), number(0.5), number(1), number(whole)
-    root = number(np.sqrt(0.5))
+    zero, one, most = number(0), number(1), number(whole)
     quotient = _QUICK[number.__name__].get("quotient", divide)
 
     @cuda.jit(device=True)
@@ -94,16 +94,20 @@ def _functions(number: Any, whole: float) -> dict[str, Any]:
         return larger(x, zero) + math.log1p(math.exp(-abs(x)))
 
     @cuda.jit(device=True)
-    def normal_cdf(x: Any) -> Any:
-        return half * math.erfc(-x * root)
-
-    @cuda.jit(device=True)
     def nearest(x: Any) -> Any:
         size = abs(x)
         rounded = (size + most) - most  # the last bit of a number this large is 1: the sum is rounded to a whole one
         return math.copysign(choose(size < most, rounded, size), x)
 
-    return {"sigmoid": sigmoid, "softplus": softplus, "normal_cdf": normal_cdf, "nearest": nearest}
+    return {"sigmoid": sigmoid, "softplus": softplus, "nearest": nearest}
+
+
+def _normal_cdf(dtype: str) -> Any:
+    """The library's, which keeps its digits far out."""
+    if SIMULATED:
+        return import_module("scipy.special").ndtr
+    library = import_module("numba.cuda.libdevice")
+    return library.normcdff if dtype == "float32" else library.normcdf
 
 
 _LIBRARY = ("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "erfc", "sqrt", "floor", "ceil")
@@ -126,6 +130,7 @@ def namespace(dtype: str) -> dict[str, Any]:
             "largest_in_column": largest_in_column, "smallest_in_column": smallest_in_column,
             **{name: getattr(math, name) for name in _LIBRARY},
             **_QUICK[dtype],
+            "normal_cdf": _normal_cdf(dtype),
             **_functions(number, _WHOLE[dtype]),
         }  # fmt: skip
     return dict(_spaces[dtype])
@@ -214,10 +219,18 @@ def _fold(name: str, step: Any, in_column: Any, start: float) -> Kernel:
         """Fold the rows of parts into one, and divide it."""
         held = cuda.shared.array(THREADS, parts.dtype)
         column = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-        value = parts.dtype.type(start)
+        value, height = parts.dtype.type(start), cuda.blockDim.y
         if column < columns:
-            for row in range(cuda.threadIdx.y, count, cuda.blockDim.y):
+            row = cuda.threadIdx.y
+            while row + 3 * height < count:  # four reads under way
+                at = row * columns + column
+                a, b = parts[at], parts[at + height * columns]
+                c, d = parts[at + 2 * height * columns], parts[at + 3 * height * columns]
+                value = step(value, step(step(a, b), step(c, d)))
+                row += 4 * height
+            while row < count:
                 value = step(value, parts[row * columns + column])
+                row += height
         value = in_column(value, held)
         if column < columns and cuda.threadIdx.y == 0:
             made[column] = value / divisor

@@ -51,20 +51,15 @@ def fused_chain(x, y, out_v_8, n):
     while i + 3 * THREADS < n:  # four elements: their reads are under way together
         x_i0, x_i1, x_i2, x_i3 = x[i], x[i + THREADS], x[i + 2 * THREADS], x[i + 3 * THREADS]
         y_i0, y_i1, y_i2, y_i3 = y[i], y[i + THREADS], y[i + 2 * THREADS], y[i + 3 * THREADS]
-        v_8_i0 = fused_chain_element(x_i0, y_i0)
-        v_8_i1 = fused_chain_element(x_i1, y_i1)
-        v_8_i2 = fused_chain_element(x_i2, y_i2)
-        v_8_i3 = fused_chain_element(x_i3, y_i3)
-        out_v_8[i] = v_8_i0
-        out_v_8[i + THREADS] = v_8_i1
-        out_v_8[i + 2 * THREADS] = v_8_i2
-        out_v_8[i + 3 * THREADS] = v_8_i3
+        out_v_8[i] = fused_chain_element(x_i0, y_i0)
+        out_v_8[i + THREADS] = fused_chain_element(x_i1, y_i1)
+        out_v_8[i + 2 * THREADS] = fused_chain_element(x_i2, y_i2)
+        out_v_8[i + 3 * THREADS] = fused_chain_element(x_i3, y_i3)
         i = uint32(i + 4 * THREADS * cuda.gridDim.x)
     while i < n:  # what is left
         x_i = x[i]
         y_i = y[i]
-        v_8_i = fused_chain_element(x_i, y_i)
-        out_v_8[i] = v_8_i
+        out_v_8[i] = fused_chain_element(x_i, y_i)
         i = uint32(i + THREADS)
 """,
 )
@@ -183,21 +178,16 @@ def fused_broadcasting(x, weight, offset, out_v_3, rows, columns, per):
             offset_i1 = offset[r + height]
             offset_i2 = offset[r + 2 * height]
             offset_i3 = offset[r + 3 * height]
-            v_3_i0 = fused_broadcasting_element(x_i0, weight_i, offset_i0)
-            v_3_i1 = fused_broadcasting_element(x_i1, weight_i, offset_i1)
-            v_3_i2 = fused_broadcasting_element(x_i2, weight_i, offset_i2)
-            v_3_i3 = fused_broadcasting_element(x_i3, weight_i, offset_i3)
-            out_v_3[i] = v_3_i0
-            out_v_3[i + step] = v_3_i1
-            out_v_3[i + 2 * step] = v_3_i2
-            out_v_3[i + 3 * step] = v_3_i3
+            out_v_3[i] = fused_broadcasting_element(x_i0, weight_i, offset_i0)
+            out_v_3[i + step] = fused_broadcasting_element(x_i1, weight_i, offset_i1)
+            out_v_3[i + 2 * step] = fused_broadcasting_element(x_i2, weight_i, offset_i2)
+            out_v_3[i + 3 * step] = fused_broadcasting_element(x_i3, weight_i, offset_i3)
             r = uint32(r + 4 * height)
         while r < last:  # what is left
             i = uint32(r * columns + c)
             x_i = x[i]
             offset_i = offset[r]
-            v_3_i = fused_broadcasting_element(x_i, weight_i, offset_i)
-            out_v_3[i] = v_3_i
+            out_v_3[i] = fused_broadcasting_element(x_i, weight_i, offset_i)
             r = uint32(r + height)
 """,
 )
@@ -348,20 +338,15 @@ def fused_shares_of_rows(x, out_v_6, rows, columns):
         while c + 3 * width < end:  # four elements: their reads are under way together
             i = uint32(low + c)
             x_i0, x_i1, x_i2, x_i3 = x[i], x[i + width], x[i + 2 * width], x[i + 3 * width]
-            v_6_i0 = fused_shares_of_rows_visit_3(x_i0, v_5_i, v_2_i)
-            v_6_i1 = fused_shares_of_rows_visit_3(x_i1, v_5_i, v_2_i)
-            v_6_i2 = fused_shares_of_rows_visit_3(x_i2, v_5_i, v_2_i)
-            v_6_i3 = fused_shares_of_rows_visit_3(x_i3, v_5_i, v_2_i)
-            out_v_6[i] = v_6_i0
-            out_v_6[i + width] = v_6_i1
-            out_v_6[i + 2 * width] = v_6_i2
-            out_v_6[i + 3 * width] = v_6_i3
+            out_v_6[i] = fused_shares_of_rows_visit_3(x_i0, v_5_i, v_2_i)
+            out_v_6[i + width] = fused_shares_of_rows_visit_3(x_i1, v_5_i, v_2_i)
+            out_v_6[i + 2 * width] = fused_shares_of_rows_visit_3(x_i2, v_5_i, v_2_i)
+            out_v_6[i + 3 * width] = fused_shares_of_rows_visit_3(x_i3, v_5_i, v_2_i)
             c = uint32(c + 4 * width)
         while c < end:  # what is left
             i = uint32(low + c)
             x_i = x[i]
-            v_6_i = fused_shares_of_rows_visit_3(x_i, v_5_i, v_2_i)
-            out_v_6[i] = v_6_i
+            out_v_6[i] = fused_shares_of_rows_visit_3(x_i, v_5_i, v_2_i)
             c = uint32(c + width)
         first = uint32(first + cuda.gridDim.x * cuda.blockDim.y)
 """,

@@ -1,0 +1,67 @@
+"""The scalar functions of generated kernels, in units in the last place against float64 and long double.
+
+Where a GPU's special-function unit computes, the simulator's result has all bits: quotients and roots are a bit worse
+on a GPU, by what docs/compiling.md says.
+"""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from autodiff_lab.kernels.cuda.elementwise import namespace
+
+DRAW = np.random.default_rng(11)
+WIDE = np.concatenate([DRAW.uniform(-10, 10, 3000), DRAW.uniform(-99_999, 99_999, 3000), DRAW.normal(size=2000) * 1e-4])
+FAMILY = {
+    "sin": (np.sin, 2.0), "cos": (np.cos, 2.0), "tan": (np.tan, 6.0),
+    "sigmoid": (special.expit, 3.0), "softplus": (lambda x: np.logaddexp(x, 0), 3.0),
+    "nearest": (np.rint, 0.0), "sqrt": (np.sqrt, 1.0), "rsqrt": (lambda x: 1 / np.sqrt(x), 2.0),
+}  # fmt: skip
+
+
+def off(found: list[np.floating], wanted: np.ndarray) -> float:
+    """The largest error in units in the last place of a float32."""
+    made = np.array(found)
+    assert made.dtype == np.float32
+    spacing = np.spacing(np.abs(wanted).astype(np.float32)).astype(np.float64)
+    return float(np.nanmax(np.abs(made.astype(np.float64) - wanted) / spacing))
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_functions_of_float32(name: str) -> None:
+    """Over numbers of every size that the quick functions reach."""
+    exact, most = FAMILY[name]
+    function = namespace("float32")[name]
+    x = WIDE.astype(np.float32)
+    if name in ("sqrt", "rsqrt"):
+        x = np.abs(x)
+    more = (False,) if name in ("sin", "cos", "tan") else ()
+    with np.errstate(all="ignore"):
+        found = [function(one, *more) for one in x]
+        wanted = exact(x.astype(np.float64))
+    error = off(found, wanted)
+    print(f"{name}: {error:.2f} ulp at most")
+    assert error <= most
+
+
+def test_quotients_of_float32() -> None:
+    """Over the whole range, the scale of the divisor included."""
+    function = namespace("float32")["quotient"]
+    x = (DRAW.normal(size=4000) * 10.0 ** DRAW.uniform(-30, 30, 4000)).astype(np.float32)
+    y = (DRAW.normal(size=4000) * 10.0 ** DRAW.uniform(-38, 38, 4000)).astype(np.float32)
+    with np.errstate(all="ignore"):
+        found = [function(a, b) for a, b in zip(x, y, strict=True)]
+        wanted = x.astype(np.float64) / y.astype(np.float64)
+        plain = x / y
+    whole = np.isfinite(plain) & (np.abs(plain) > np.finfo(np.float32).tiny)
+    assert off([f for f, w in zip(found, whole, strict=True) if w], wanted[whole]) <= 2
+    rest = [(f, p) for f, p, w in zip(found, plain, whole, strict=True) if not w]
+    assert rest
+    assert all(np.allclose(f, p, rtol=0.5, atol=3e-45, equal_nan=True) for f, p in rest)
+
+
+def test_the_normal_distribution_far_out() -> None:
+    """The tail keeps its digits as far as the argument does."""
+    function = namespace("float64")["normal_cdf"]
+    x = np.linspace(-8.0, 8.0, 200)
+    assert np.allclose([function(one) for one in x], special.ndtr(x), rtol=1e-13)
