@@ -58,7 +58,7 @@ def convolve_input(
     if not _taken(g, w, geometry):
         return NotImplemented
     check_size("convolve_input", g.shape, w.shape, shape)
-    return _made(g, w.swapaxes(-1, -2), tuple(shape), geometry)
+    return _made(g, w.memory.wrap(w.raw.swapaxes(-1, -2)), tuple(shape), geometry)
 
 
 def convolve_filter(

@@ -1,10 +1,13 @@
 """What kernels of convolutions know of each spatial axis: which element of a source a tap of the window meets.
 
 A convolution and its gradient by the input are one thing.  Element o of the result gathers, over the taps t of the
-window, a weight times element o·multiple + (begin + t·dilation) / phases of a source; where that is no element, or no whole
-number, there is nothing to add.  The convolution reads x with its stride as `multiple`.  The gradient reads g, and the
-stride is `phases`: elements o that leave the same rest by it meet the same taps, every `repeat`-th from the first one
-on, so a block of threads takes elements of one phase and never meets a tap that adds nothing.
+window, a weight times an element of a source; where that is no element, or no whole number, there is nothing to add:
+
+    o·multiple + (begin + t·dilation) / phases
+
+The convolution reads x, with its stride as `multiple`.  The gradient reads g, and the stride is `phases`: elements o
+that leave the same rest by it meet the same taps, every `repeat`-th from the first one on, so a block of threads takes
+elements of one phase and never meets a tap that adds nothing.
 
 Shapes have one to three axes between images and channels; kernels always see three, and lengths of 1 before the others.
 """

@@ -5,7 +5,7 @@ so small a result, and hundreds of thousands of pixels; so the pixels are shared
 sums, and a second kernel adds those up.  Nothing depends on which block is first: the same bits at every run.
 
 A thread always copies the same row m, so its tap and channel are worked out once; where the pixels lie is worked out
-for 128 of them at a time, a turn, while the turn before is multiplied.
+for a turn of them at a time, one by each thread, while the turn before is multiplied.
 """
 
 from __future__ import annotations
@@ -18,30 +18,23 @@ from autodiff_lab.kernels.cuda.convolution_axes import FAR, NUMBERS, divided, in
 from autodiff_lab.kernels.cuda.convolution_slabs import DEPTH, PLACES, Tile, multiplied_slabs, slot, uint64
 from autodiff_lab.kernels.cuda.launching import SIMULATED, Kernel, cuda, kernel
 
-TURN = 2 if SIMULATED else 16
-"""Slabs whose pixels are placed at a time."""
-TURN_BITS = TURN.bit_length() - 1
 LEAST = 16 if SIMULATED else 1024
 """Pixels of a share, at least: fewer do not pay for the sums that it leaves."""
 
 
 @inlined
-def placed(places: Any, turn: Any, first: Any, end: Any, threads: Any, read: Any, depth: Any, height: Any,
-           width: Any) -> None:  # fmt: skip
-    """Where a turn of the pixels from `first` on lies in x; those from `end` on lie nowhere."""
-    for i in range(int32(cuda.threadIdx.x), TURN * DEPTH, threads):
-        rest = int32(first + turn * TURN * DEPTH + i)
-        at = ((turn & 1) * TURN * DEPTH + i) * PLACES
-        places[at] = FAR
-        if rest < end:
-            rest, x = divided(rest, width[2])
-            rest, y = divided(rest, height[2])
-            image, z = divided(rest, depth[2])
-            z, y, x = int32(z * depth[3]), int32(y * height[3]), int32(x * width[3])
-            places[at] = z
-            places[at + 1] = y
-            places[at + 2] = x
-            places[at + 3] = (((image * depth[0] + z) * height[0] + y) * width[0] + x) * read
+def placed(places: Any, at: Any, pixel: Any, end: Any, read: Any, depth: Any, height: Any, width: Any) -> None:
+    """Where a pixel lies in x; one from `end` on lies nowhere."""
+    places[at] = FAR
+    if pixel < end:
+        rest, x = divided(pixel, width[2])
+        rest, y = divided(rest, height[2])
+        image, z = divided(rest, depth[2])
+        z, y, x = int32(z * depth[3]), int32(y * height[3]), int32(x * width[3])
+        places[at] = z
+        places[at + 1] = y
+        places[at + 2] = x
+        places[at + 3] = (((image * depth[0] + z) * height[0] + y) * width[0] + x) * read
 
 
 @inlined
@@ -61,29 +54,34 @@ def fetched(x: Any, places: Any, at: Any, apart: Any, tap: Any, depth: Any, heig
     """What a thread copies of x, into registers: what its tap meets from some pixels, `apart` of each other."""
     for r in range(copies):
         pixel = uint64((at + r * apart) * PLACES)
-        i, j, k = places[pixel] + tap[0], places[pixel + uint64(1)] + tap[1], places[pixel + uint64(2)] + tap[2]
+        i = int32(places[pixel] + tap[0])
+        j = int32(places[pixel + uint64(1)] + tap[1])
+        k = int32(places[pixel + uint64(2)] + tap[2])
         inside = (i >= 0) & (i < depth[0]) & (j >= 0) & (j < height[0]) & (k >= 0) & (k < width[0])
         left[r] = x[uint64(int32(places[pixel + uint64(3)] + tap[3]))] if inside else x.dtype.type(0)
 
 
 @inlined
-def fetched_slopes(g: Any, pixel: Any, end: Any, column: Any, written: Any, apart: Any, copies: Any, right: Any) -> None:
+def fetched_slopes(
+    g: Any, pixel: Any, end: Any, column: Any, written: Any, apart: Any, copies: Any, right: Any
+) -> None:
     """What a thread copies of g: one channel of some pixels."""
     at = int32(pixel * written + column)
     for r in range(copies):
-        there = (pixel + r * apart < end) & (column < written)
+        there = (int32(pixel + r * apart) < end) & (column < written)
         right[r] = g[uint64(int32(at + r * apart * written))] if there else g.dtype.type(0)
 
 
-def shared_out(name: str, tile: Tile, dtype: str) -> Kernel:
-    """The kernel that makes tiles of this layout, one for each share of the pixels; see `fetched` and its neighbours."""
+def shared_out(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: C901, PLR0915 - the kernel is inside
+    """The kernel that makes tiles of this layout, one for each share of the pixels."""
     rows, columns, high, wide = tile
     threads, apart, parts = tile.threads, tile.apart, high * wide
     across_bits, row_bits, column_bits = (n.bit_length() - 1 for n in (tile.across, rows, columns))
     copies_left, copies_right = rows * DEPTH // threads, columns * DEPTH // threads
     deep_left, deep_right = threads // rows, threads // columns
     lines = rows, columns + 4
-    both_left, both_right, all_places = 2 * DEPTH * lines[0], 2 * DEPTH * lines[1], 2 * TURN * DEPTH * PLACES
+    both_left, both_right, all_places = 2 * DEPTH * lines[0], 2 * DEPTH * lines[1], 2 * threads * PLACES
+    turn = threads // DEPTH
 
     def shares(x: Any, g: Any, made: Any, share: Any, sizes: Any, depth: Any, height: Any, width: Any) -> None:
         left = cuda.shared.array(both_left, x.dtype, 16)
@@ -102,12 +100,14 @@ def shared_out(name: str, tile: Tile, dtype: str) -> Kernel:
         column = int32(first_column + (me & columns - 1))
         for part in range(parts):
             sums[part] = x.dtype.type(0)
-        placed(places, int32(0), first, end, threads, read, depth, height, width)
+        placed(places, me * PLACES, int32(first + me), end, read, depth, height, width)
         cuda.syncthreads()
         for slab in range(int32(int32(end - first + DEPTH - 1) // DEPTH + 1)):
-            if slab & TURN - 1 == 0:
-                placed(places, int32((slab >> TURN_BITS) + 1), first, end, threads, read, depth, height, width)
-            at = (slab & 2 * TURN - 1) * DEPTH + (me >> row_bits)
+            if slab & turn - 1 == 0:
+                coming = int32((slab + turn) * DEPTH + me)  # in the other half of the places
+                at = (coming & 2 * threads - 1) * PLACES
+                placed(places, at, int32(first + coming), end, read, depth, height, width)
+            at = int32((slab & 2 * turn - 1) * DEPTH + (me >> row_bits))
             fetched(x, places, at, deep_left, tap, depth, height, width, copies_left, copied_left)
             pixel = int32(first + slab * DEPTH + (me >> column_bits))
             fetched_slopes(g, pixel, end, column, written, deep_right, copies_right, copied_right)
@@ -137,7 +137,7 @@ def shared_out(name: str, tile: Tile, dtype: str) -> Kernel:
     shares.__name__ = shares.__qualname__ = name
     shares.__doc__ = f"Tiles of {rows} rows by {columns} columns, {high} by {wide} of them a thread's, of one share."
     signature = f"{dtype}[::1], {dtype}[::1], {dtype}[::1], int32, {NUMBERS}"
-    return kernel(("convolve_filter",), signature, launch_bounds=tile.bounds(384))(shares)
+    return kernel(("convolve_filter",), signature, launch_bounds=tile.bounds)(shares)
 
 
 NAMES = ("wide", "narrow")

@@ -2,8 +2,8 @@
 
 A block of threads makes a tile of a product.  Going along the inner axis by 8 at a time, it copies a slab of either
 factor into shared memory, and each thread adds to its part of the tile a column of the left slab times a row of the
-right one.  For 8 by 8 sums in registers a thread reads 16 numbers, by 4 loads, and multiplies 64 times: with fewer sums,
-shared memory would be busier than the arithmetic.
+right one.  For 8 by 8 sums in registers a thread reads 16 numbers, by 4 loads, and multiplies 64 times: with fewer
+sums, shared memory would be busier than the arithmetic.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ class Tile(NamedTuple):
         """Threads of a block."""
         return self.rows * self.columns // (self.high * self.wide)
 
-    def bounds(self, threads: int) -> tuple[int, int]:
-        """Threads of a block, and blocks of which a multiprocessor shall hold so many threads, 65536 / threads registers each."""
-        return self.threads, max(1, threads // self.threads)
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Threads of a block, and blocks that a multiprocessor shall hold: 16 warps, with 128 registers a thread."""
+        return self.threads, max(1, 512 // self.threads)
 
     @property
     def across(self) -> int:

@@ -40,7 +40,10 @@ def placed(places: Any, targets: Any, plan: Any, first: Any, tile: Any, sizes: A
            width: Any) -> None:  # fmt: skip
     """Where the pixels of a tile, from the first on, lie in the source and the result; beyond the last FAR and -1."""
     count_z, count_y, count_x = plan[COUNT], plan[MET + COUNT], plan[2 * MET + COUNT]
-    for i in range(int32(cuda.threadIdx.x), tile[0], tile[1]):
+    for part in range((tile[0] + tile[1] - 1) // tile[1]):
+        i = int32(cuda.threadIdx.x + part * tile[1])
+        if i >= tile[0]:
+            break
         rest, x = divided(int32(first + i), count_x)
         rest, y = divided(rest, count_y)
         image, z = divided(rest, count_z)
@@ -209,7 +212,7 @@ def tiled(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: PLR0915 - the k
     tiles.__name__ = tiles.__qualname__ = name
     tiles.__doc__ = f"Tiles of {rows} pixels by {columns} channels, {high} by {wide} of them a thread's."
     signature = f"{dtype}[::1], {dtype}[::1], {dtype}[::1], {NUMBERS}"
-    return kernel(("convolve", "convolve_input"), signature, launch_bounds=tile.bounds(512))(tiles)
+    return kernel(("convolve", "convolve_input"), signature, launch_bounds=tile.bounds)(tiles)
 
 
 NAMES = ("wide", "middle", "narrow")

@@ -54,8 +54,9 @@ LEAST = 16 if THREADS == 32 else 512
 
 
 @kernel(("depthwise", "depthwise_input"), f"T[::1], T[::1], T[::1], int32, int32, {NUMBERS}")
-def depthwise_strips(x: Any, w: Any, made: Any, each: Any, alike: Any, sizes: Any, depth: Any, height: Any,
-                     width: Any) -> None:  # fmt: skip
+def depthwise_strips(  # noqa: C901, PLR0912 - a loop for each axis
+    x: Any, w: Any, made: Any, each: Any, alike: Any, sizes: Any, depth: Any, height: Any, width: Any
+) -> None:
     """A strip of the result: channel c takes filters c·each to c·each + each - 1; filter f reads channel f // alike."""
     plan = cuda.shared.array(ALL_MET, int32)
     sums = cuda.local.array(STRIP, x.dtype)
@@ -103,8 +104,9 @@ def depthwise_strips(x: Any, w: Any, made: Any, each: Any, alike: Any, sizes: An
 
 
 @kernel(("depthwise_filter",), f"T[::1], T[::1], T[::1], int32, int32, {NUMBERS}")
-def depthwise_shares(x: Any, g: Any, made: Any, alike: Any, share: Any, sizes: Any, depth: Any, height: Any,
-                     width: Any) -> None:  # fmt: skip
+def depthwise_shares(  # noqa: C901, PLR0912, PLR0915 - counting on each axis
+    x: Any, g: Any, made: Any, alike: Any, share: Any, sizes: Any, depth: Any, height: Any, width: Any
+) -> None:
     """For 32 channels of g, 3 by 3 taps and a share of the pixels: the products of g and what the taps meet, summed."""
     kept = cuda.shared.array(ALL_SUMS, x.dtype)
     sums = cuda.local.array(SUMS, x.dtype)
