@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import beside
+from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import name_scope
@@ -89,7 +90,7 @@ class Layer(Module):
         if (not isinstance(inputs, (Tensor, Variable)) and not isinstance(inputs, (list, tuple))) or (
             isinstance(inputs, (list, tuple)) and not any(isinstance(v, (Tensor, Variable)) for v in inputs)
         ):
-            inputs = convert(inputs)
+            inputs = alone(convert(inputs))
         self.ensure_built(inputs)
         with name_scope(self.name):
             return self.call(inputs, *args, **kwargs)

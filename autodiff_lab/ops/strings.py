@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.strings import STRING
 from autodiff_lab.engine.tensor import Tensor
@@ -241,7 +241,7 @@ part_of = general(
 
 
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    return part_of(text_tensor(input, "substr"), convert_to_tensor(pos), convert_to_tensor(len),
+    return part_of(text_tensor(input, "substr"), convert(pos), convert(len),
                    characters=_unit(unit, "substr"))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DType
+from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ConversionError, ShapeMismatch
@@ -46,7 +47,7 @@ class IndexedSlices:
     __slots__ = ("__weakref__", "_dense_shape", "_indices", "_values")
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
-        self._values, self._indices = convert(values), convert(indices)
+        self._values, self._indices = alone(convert(values)), alone(convert(indices))
         self._dense_shape = None if dense_shape is None else convert(dense_shape)
         rows, places = self._values._array.shape, self._indices._array
         if places.ndim != 1 or places.dtype.kind not in "iu" or rows[:1] != places.shape:

@@ -12,7 +12,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.gathering import gather_axis, laid_beside
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.structures.partition import RowPartition, whole_vector
@@ -139,7 +139,7 @@ def _flat(value: Any, like: RaggedTensor) -> Any:
         if shape[0] in (1, len(like)) and shape[1] == 1:
             column = reshape(tensor, (shape[0], *shape[2:]))
             rows = like.partitions[0].row_numbers * (shape[0] > 1)
-            return gather_axis(column, wrap(rows), axis=-column._array.ndim)
+            return gather_axis(column, laid_beside(column, rows), axis=-column._array.ndim)
         if shape[0] == len(like) and (like.partitions[0].lengths == shape[1]).all():
             return reshape(tensor, (-1, *shape[2:]))
     raise ShapeMismatch(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.structures.partition import RowPartition, whole_vector
@@ -20,7 +21,7 @@ def values_of_rows(value: Any) -> Tensor | RaggedTensor:
     """Values of rows: a ragged tensor, or anything that becomes a tensor with an axis to cut."""
     if isinstance(value, RaggedMakers):
         return value  # type: ignore[return-value]
-    tensor = convert(value)
+    tensor = alone(convert(value))
     if tensor._array.ndim == 0:
         raise ShapeMismatch("RaggedTensor: values need an axis to be cut into rows, got one number.")
     return tensor
@@ -152,7 +153,7 @@ class RaggedMakers:
         """
         from autodiff_lab.structures.ragged_functions import from_tensor
 
-        return from_tensor(convert(tensor), lengths, padding, int(ragged_rank))
+        return from_tensor(alone(convert(tensor)), lengths, padding, int(ragged_rank))
 
     @classmethod
     def from_sparse(cls, st_input: SparseTensor, name: str | None = None, row_splits_dtype: Any = None) -> RaggedTensor:

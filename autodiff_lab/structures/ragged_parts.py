@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.gathering import gather_axis, laid_beside
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import expand_dims, reshape
 from autodiff_lab.ops.math import reductions
@@ -25,7 +25,7 @@ def picked(values: Tensor | RaggedTensor, rows: Whole) -> Any:
     if isinstance(values, RaggedTensor):
         partition, positions = values.partitions[0].picked(rows)
         return RaggedTensor(picked(values.values, positions), partition)
-    return gather_axis(values, wrap(rows), axis=-values._array.ndim)
+    return gather_axis(values, laid_beside(values, rows), axis=-values._array.ndim)
 
 
 def part(x: RaggedTensor, key: Any) -> Any:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.gathering import gather_axis, scatter_nd
+from autodiff_lab.ops.array.gathering import gather_axis, laid_beside, scatter_nd
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.math import reductions
@@ -38,8 +38,8 @@ def padded(values: Tensor, positions: np.ndarray[Any, Any], fill: Any) -> Tensor
     """
     inner = values._array.shape[1:]
     filler = np.broadcast_to(np.asarray(fill, values._array.dtype), inner)
-    longer = concat([values, wrap(filler[None])], axis=0)
-    return gather_axis(longer, wrap(positions), axis=-longer._array.ndim)
+    longer = concat([values, laid_beside(values, filler[None])], axis=0)
+    return gather_axis(longer, laid_beside(longer, positions), axis=-longer._array.ndim)
 
 
 def positions_of(segments: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
@@ -66,9 +66,9 @@ def reduce_segments(name: str, values: Tensor, segments: np.ndarray[Any, Any], c
         total = reduce_segments("reduce_sum", values, segments, count)
         lengths = np.bincount(segments, minlength=count).astype(np.float64)
         shape = (count,) + (1,) * (values._array.ndim - 1)
-        return divide(total, cast(reshape(wrap(lengths), shape), total.dtype))
+        return divide(total, cast(reshape(laid_beside(total, lengths), shape), total.dtype))
     if name == "reduce_sum":  # rows of a rectangle would waste memory where few segments are long
-        return scatter_nd(wrap(segments[:, None]), values, (count, *values._array.shape[1:]))
+        return scatter_nd(laid_beside(values, segments[:, None]), values, (count, *values._array.shape[1:]))
     reduce = getattr(reductions, name, None)
     if reduce is None or name not in _KNOWN:
         raise InvalidArgumentError(

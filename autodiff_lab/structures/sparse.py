@@ -13,10 +13,11 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DType
+from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Operators, Tensor, wrap
 from autodiff_lab.errors import ConversionError, InvalidArgumentError, NotOneTensor, ShapeMismatch
-from autodiff_lab.ops.array.gathering import gather_nd, scatter_nd
+from autodiff_lab.ops.array.gathering import gather_nd, laid_beside, scatter_nd
 from autodiff_lab.ops.array.shaping import broadcast_to, reshape
 from autodiff_lab.structures.composite import source_by_values
 from autodiff_lab.structures.segments import reduce_segments
@@ -60,7 +61,7 @@ class SparseTensor(Operators):
     CURE = "Try lab.sparse.to_dense(x), x.values, or lab.sparse.map_values(function, x)."
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
-        self._values = convert(values)
+        self._values = alone(convert(values))
         self._shape = tuple(int(n) for n in _whole(dense_shape, 1, "dense_shape"))
         if any(n < 0 for n in self._shape):
             raise InvalidArgumentError(f"SparseTensor: a shape has no negative lengths, got {list(self._shape)}")
@@ -153,7 +154,7 @@ class SparseTensor(Operators):
         tensor = convert(dense, self._values)
         if tensor._array.ndim == 0:
             return tensor
-        return gather_nd(broadcast_to(tensor, self._shape), wrap(self._indices))
+        return gather_nd(broadcast_to(tensor, self._shape), laid_beside(tensor, self._indices))
 
     def __reduced__(self, name: str, axis: Any, keepdims: bool) -> Tensor:
         """Reduce over axes, by the public reduction of this name, where lab.sparse has it."""
@@ -207,7 +208,7 @@ def reduced(x: SparseTensor, name: str, axis: Any = None, keepdims: bool = False
         segments = np.zeros(len(x._indices), np.int64)
     present = np.unique(segments)
     found = reduce_segments(name, x._values, np.searchsorted(present, segments), len(present))
-    whole = scatter_nd(wrap(present[:, None]), found, [size])
+    whole = scatter_nd(laid_beside(found, present[:, None]), found, [size])
     return reshape(whole, [1 if k in axes else x._shape[k] for k in range(rank)] if keepdims else shape)
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert, convert_to_tensor
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.placement import alone
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.casting import stop_gradient
-from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.gathering import gather_axis, laid_beside
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.math import arithmetic
@@ -151,7 +152,7 @@ def sparse_dense_matmul(
             f"sparse.sparse_dense_matmul: inner sizes differ: {columns} and {dense._array.shape[0]}. "
             "Try adjoint_a=True or adjoint_b=True."
         )
-    return sparse_matmul(values, dense, wrap(np.ascontiguousarray(places)), rows=rows)
+    return sparse_matmul(values, dense, laid_beside(dense, np.ascontiguousarray(places)), rows=rows)
 
 
 def sampled_addmm(indices: Any, a: Any, b: Any) -> SparseTensor:
@@ -165,10 +166,10 @@ def sampled_addmm(indices: Any, a: Any, b: Any) -> SparseTensor:
     >>> lab.sparse.sampled_addmm([[0, 1]], [[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]).values.numpy().tolist()
     [16.0]
     """
-    left, right = convert(a), convert(b)
+    left, right = alone(convert(a)), alone(convert(b))
     places = np.asarray(convert_to_tensor(indices)._array, np.int64)
-    rows = gather_axis(left, wrap(places[:, 0]), axis=-2)
-    columns = gather_axis(matrix_transpose(right), wrap(places[:, 1]), axis=-2)
+    rows = gather_axis(left, laid_beside(left, places[:, 0]), axis=-2)
+    columns = gather_axis(matrix_transpose(right), laid_beside(right, places[:, 1]), axis=-2)
     return SparseTensor(places, reduce_sum(rows * columns, axis=-1), [left.shape[0], right.shape[1]])
 
 
@@ -194,7 +195,7 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
         raise ShapeMismatch(f"sparse.softmax: at least two axes are needed, got shape {x.shape}")
     rows = np.ravel_multi_index(tuple(x.indices._array[:, :-1].T), x._shape[:-1])
     present, segments = np.unique(rows, return_inverse=True)
-    count, back = len(present), wrap(segments)
+    count, back = len(present), laid_beside(x.values, segments)
     largest = reduce_segments("reduce_max", stop_gradient(x.values), segments, count)
     raised = exp(x.values - gather_axis(largest, back, axis=-1))
     total = reduce_segments("reduce_sum", raised, segments, count)

@@ -12,10 +12,10 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.creation import as_shape, ones
-from autodiff_lab.ops.array.gathering import gather_axis, gather_nd
+from autodiff_lab.ops.array.gathering import gather_axis, gather_nd, laid_beside
 from autodiff_lab.ops.array.joining import concat as concat_dense
 from autodiff_lab.structures.segments import padded
 from autodiff_lab.structures.sparse import Places, SparseTensor, flat_places, reduced
@@ -32,7 +32,7 @@ def sparse(value: Any, what: str) -> SparseTensor:
 
 def taken(values: Tensor, positions: Places) -> Tensor:
     """The values at these positions, in this order."""
-    return gather_axis(values, wrap(positions), axis=-1)
+    return gather_axis(values, laid_beside(values, positions), axis=-1)
 
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
@@ -56,7 +56,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     if array.ndim == 0:
         raise ShapeMismatch("sparse.from_dense: a single number has no axes to be sparse along.")
     places = np.argwhere(array != (b"" if array.dtype.kind == "O" else 0)).astype(np.int64)
-    return SparseTensor(places, gather_nd(x, wrap(places)), array.shape)
+    return SparseTensor(places, gather_nd(x, laid_beside(x, places)), array.shape)
 
 
 def to_dense(

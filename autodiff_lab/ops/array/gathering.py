@@ -142,6 +142,19 @@ def _indices(value: Any, what: str, x: Tensor) -> Tensor:
     return wrap(beside(x._array, tensor._array)) if on_gpu(x._array) and tensor is not value else tensor
 
 
+def laid_beside(x: Tensor, host: Any) -> Tensor:
+    """A tensor of an array that our own code worked out on the CPU, where x lives.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> import numpy as np
+    >>> laid_beside(lab.constant([1.0]), np.array([0])).device
+    '/CPU:0'
+    """
+    return wrap(beside(x._array, host))
+
+
 def _check_updates(updates: Tensor, indices: Tensor, shape: tuple[int, ...], what: str) -> None:
     at, have = indices._array.shape, updates._array.shape
     if not at:

@@ -8,6 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
@@ -61,7 +62,7 @@ band = general(
 
 def matrix(value: Any, name: str) -> Tensor:
     """The value as a tensor of at least two axes."""
-    x = convert(value)
+    x = alone(convert(value))
     if x._array.ndim < 2:
         raise ShapeMismatch(f"{name}: a matrix (*b, m, n) is needed, got shape {x._array.shape}. Try lab.expand_dims.")
     return x

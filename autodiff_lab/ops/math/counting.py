@@ -9,6 +9,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import public
+from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked, require, told
@@ -50,7 +51,7 @@ hits = general(
 
 
 def _whole(value: Any, what: str) -> Any:
-    array = ranked(convert(value)._array)
+    array = ranked(alone(convert(value))._array)
     if array.size and array.dtype.kind not in "iu":
         raise DtypeMismatch(f"{what}: takes whole numbers, got {public(array.dtype).name}. Try lab.cast(x, lab.int32).")
     return array.astype(np.int64)

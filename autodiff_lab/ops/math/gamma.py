@@ -85,7 +85,7 @@ def _igamma_slope(a: Any, x: Any, order: int) -> Any:
     x = np.minimum(x, _LARGEST)
     half = _TERMS * np.sqrt(np.maximum(np.nan_to_num(x), 0)) + 40
     first = np.floor(np.maximum(x - a - half, 0))
-    most = np.max(2 * half) if half.size else 0
+    most: Any = np.max(2 * half) if half.size else 0
     count = int(most.to_host(reason("igamma_slope")) if on_gpu(most) else most) + 1
     z = a + first + arange(count, x).reshape((count,) + (1,) * len(shape)) + 1
     ln_x = np.log(np.where(x > 0, x, 1))

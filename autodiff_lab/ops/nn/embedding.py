@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch, UnimplementedError
-from autodiff_lab.ops.array.gathering import gather, scatter_nd, where
+from autodiff_lab.ops.array.gathering import gather, laid_beside, scatter_nd, where
 from autodiff_lab.ops.array.shaping import expand_dims, reshape
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import maximum, sqrt, square
@@ -62,9 +62,10 @@ def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any = None, co
     segments = expand_dims(gather(sp_ids.indices, 0, axis=1), -1)
     count = int(np.asarray(sp_ids.dense_shape._array)[0])
     rows = floats(embedding_lookup(params, numbers, max_norm), what)
+    segments = laid_beside(rows, segments._array)
     extra = (1,) * (rows._array.ndim - 1)
     if sp_weights is None:
-        weights = wrap(np.ones(numbers._array.shape, rows._array.dtype))
+        weights = laid_beside(rows, np.ones(numbers._array.shape, rows._array.dtype))
     else:
         weights = convert(sp_weights.values)
         if weights._array.shape != numbers._array.shape or weights._array.dtype != rows._array.dtype:

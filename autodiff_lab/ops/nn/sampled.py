@@ -9,7 +9,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.ops.array.gathering import gather
+from autodiff_lab.ops.array.gathering import gather, laid_beside
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import expand_dims, reshape
 from autodiff_lab.ops.docs import doc
@@ -68,6 +68,7 @@ def _logits(name: str, weights: Any, biases: Any, labels: Any, inputs: Any, num_
     if sampled_values is None:
         sampled_values = log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes, seed)
     drawn, true_counts, drawn_counts = (convert(v) for v in sampled_values)
+    drawn = laid_beside(table, drawn._array)
     rows = gather(table, true)
     of_true = reduce_sum(rows * expand_dims(x, 1), axis=-1) + gather(bias, true)
     of_drawn = matmul(x, gather(table, drawn), transpose_b=True) + gather(bias, drawn)
@@ -79,7 +80,7 @@ def _logits(name: str, weights: Any, biases: Any, labels: Any, inputs: Any, num_
         of_drawn = of_drawn + np.where(hits, np.finfo(kind).min / 2, 0).astype(kind)
     shares = np.zeros((true.shape[0], num_true + drawn._array.shape[0]), kind)
     shares[:, :num_true] = 1 / num_true
-    return concat([of_true, of_drawn], 1), wrap(shares)
+    return concat([of_true, of_drawn], 1), laid_beside(x, shares)
 
 
 def sampled_softmax_loss(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
