@@ -173,6 +173,17 @@ def test_blocks_of_a_multiprocessor(
     assert {"sm_80", "sm_90", "sm_100"} == set(LIMITS)
 
 
+def test_threads_are_those_of_the_declaration_or_of_the_launches() -> None:
+    """Read from the source: `products` launches squares of threads, a declaration may name a bound."""
+    known = report.kernels()
+    assert report.threads_of(known["product_tiles"]) == (16, 16)
+    assert report.threads_of(known["product_blocks"]) == 256
+    bound = kernel("double")
+    bound.how = {"launch_bounds": (512, 2)}
+    assert report.threads_of(bound) == 512
+    assert report.threads_of(kernel("double")) == 256, "the usual number where nothing is said"
+
+
 def test_a_line_of_the_table_tells_what_differs_between_targets() -> None:
     one = kernel("double", signatures=("float32[::1], float32[::1], int32",))
     three = rows(one)

@@ -102,15 +102,18 @@ def methods() -> tuple[str, ...]:
 
 
 def threads_of(kernel: Kernel) -> int | tuple[int, ...]:
-    """Threads of a block of a kernel, read from where its module launches it; the usual number where that varies."""
-    module = sys.modules[kernel.function.__module__]
+    """Threads of a block of a kernel: at most what it was declared with, else what its launches say, else the usual."""
+    bounds = kernel.how.get("launch_bounds")
+    if bounds is not None:
+        return bounds[0] if isinstance(bounds, tuple) else bounds
     found: list[Any] = []
-    for call in _launches(module.__name__):
-        if isinstance(call.args[0], ast.Name) and call.args[0].id == kernel.name:
-            try:
-                found.append(eval(compile(ast.Expression(call.args[2]), "", "eval"), dict(vars(module))))
-            except NameError:  # worked out in the launcher
-                continue
+    for name in sorted(name for name in sys.modules if name.startswith(f"{__package__}.")):
+        for call in _launches(name):
+            if isinstance(call.args[0], ast.Name) and call.args[0].id == kernel.name:
+                try:
+                    found.append(eval(compile(ast.Expression(call.args[2]), "", "eval"), dict(vars(sys.modules[name]))))
+                except NameError:  # worked out in the launcher
+                    continue
     usual = import_module("autodiff_lab.kernels.cuda.launching").THREADS
     return max(found, key=lambda size: prod(size) if isinstance(size, tuple) else size, default=usual)
 
@@ -119,7 +122,7 @@ def threads_of(kernel: Kernel) -> int | tuple[int, ...]:
 def _launches(module: str) -> tuple[ast.Call, ...]:
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and len(node.args) > 2]
-    return tuple([call for call in calls if ast.unparse(call.func).endswith("launch")])
+    return tuple([call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "launch"])
 
 
 def compile_all(chosen: Iterable[str] | None = None) -> list[Row]:

@@ -31,7 +31,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--cases", nargs="*", choices=NAMES, metavar="CASE", help=f"some of: {' '.join(NAMES)}")
     parser.add_argument("--peers", nargs="*", choices=PEERS, metavar="PEER", help=f"some of: {' '.join(PEERS)}")
     parser.add_argument("--json", type=Path, default=DEFAULT, help=f"where the figures go ({DEFAULT})")
-    parser.add_argument("--seconds", type=float, default=240, help="after which no new case is begun (240)")
+    parser.add_argument("--seconds", type=float, default=220, help="after which nothing new is begun (220)")
     parser.add_argument("--each", type=float, default=0.6, help="seconds of sampling for a case and library (0.6)")
     parser.add_argument("--small", action="store_true", help="tiny sizes, for the simulator")
     parser.add_argument("--dry-run", action="store_true", help="say what would be measured, and whether it can be")

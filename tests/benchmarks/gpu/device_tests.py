@@ -83,7 +83,7 @@ def main(given: list[str] | None = None) -> int:
         prog="python -m tests.benchmarks.gpu.device_tests", description=(__doc__ or "").strip()
     )
     parser.add_argument("--json", type=Path, default=DEFAULT, help=f"where the counts go ({DEFAULT})")
-    parser.add_argument("--seconds", type=float, default=270, help="after which the run is cut off (270)")
+    parser.add_argument("--seconds", type=float, default=250, help="after which the run is cut off (250)")
     parser.add_argument("--dry-run", action="store_true", help="say what would run")
     parser.add_argument("tests", nargs="*", help=f"files or folders, instead of {' '.join(FOLDERS)}")
     args = parser.parse_args(given)

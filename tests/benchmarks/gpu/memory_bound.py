@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks.cases.case import normal
-from tests.benchmarks.gpu.programs import FUNCTION, Arrays, program
+from tests.benchmarks.gpu.programs import FUNCTION, Arrays, noise, program
 
 ONE_WAY = frozenset({FUNCTION})
 """Single ops, of which a compiled program is no other."""
 
 
 def _matrix(draw: np.random.Generator, *shape: int) -> Arrays:
-    return {"x": draw.standard_normal(shape, np.float32)}
+    return {"x": noise(draw, *shape)}
 
 
 for name, title, axis in (("sum_all", "all", None), ("sum_rows", "each row", 1), ("sum_columns", "each column", 0)):
@@ -27,7 +26,7 @@ for name, title, axis in (("sum_all", "all", None), ("sum_rows", "each row", 1),
 
 
 def _rows(draw: np.random.Generator, count: int, width: int) -> Arrays:
-    return {"x": draw.standard_normal((count, width), np.float32), "places": draw.permutation(count)}
+    return {"x": noise(draw, count, width), "places": draw.permutation(count)}
 
 
 def _moved(count: int, width: int) -> int:
@@ -52,10 +51,10 @@ def _layer(draw: np.random.Generator, *shape: int) -> Arrays:
     width = shape[-1]
     mark = ":images" if len(shape) == 4 else ""
     return {
-        f"x{mark}": draw.standard_normal(shape, np.float32),
-        "gamma": normal(draw, width) + 1,
-        "beta": normal(draw, width),
-        f"g{mark}": draw.standard_normal(shape, np.float32),
+        f"x{mark}": noise(draw, *shape),
+        "gamma": noise(draw, width) + 1,
+        "beta": noise(draw, width),
+        f"g{mark}": noise(draw, *shape),
     }
 
 
@@ -77,12 +76,12 @@ program(
 program(
     "max_pool", "max pooling 2 × 2 of {} × {} × {} × {}, value and gradient", (256, 56, 56, 64), (3, 8, 10, 5),
     (1, 4, 4, 2), kinds=("", "images"),
-    inputs=lambda draw, *shape: {"x:images": draw.standard_normal(shape, np.float32)},
+    inputs=lambda draw, *shape: {"x:images": noise(draw, *shape)},
     make=lambda e, d: e.gradients(lambda x: e.sum(e.square(e.max_pool(x))), [d["x"]]),
     least=lambda *shape: 8 * prod(shape), tolerance=1e-3,
 )  # fmt: skip
 program(
     "small_op", "a sum of two arrays of {} numbers: what a launch costs", (1024,), (1024,), (33,),
-    inputs=lambda draw, count: {"x": normal(draw, count), "y": normal(draw, count)},
-    make=lambda e, d: e.value(lambda x, y: x + y, d["x"], d["y"]), apart=ONE_WAY, times=500,
+    inputs=lambda draw, count: {"x": noise(draw, count), "y": noise(draw, count)},
+    make=lambda e, d: e.value(lambda x, y: x + y, d["x"], d["y"]), times=500,
 )  # fmt: skip

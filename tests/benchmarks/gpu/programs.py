@@ -9,11 +9,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from tests.benchmarks.cases.case import SEED, normal
+from tests.benchmarks.cases.case import SEED
 
 Arrays = dict[str, Any]
 Run = Callable[[], tuple[Any, ...]]
@@ -70,6 +71,15 @@ class Program:
 
 
 PROGRAMS: dict[str, Program] = {}
+DRAWN = (1 << 22) + 1
+"""Random numbers of an array at most; larger ones repeat them, as a time does not hang on values."""
+
+
+def noise(draw: np.random.Generator, *shape: int, scale: float = 1.0) -> np.ndarray:
+    """Normal float32 numbers."""
+    drawn = draw.standard_normal(min(prod(shape), DRAWN), np.float32)
+    drawn *= np.float32(scale)
+    return np.resize(drawn, shape)
 
 
 def program(name: str, title: str, full: Any, check: Any, tiny: Any, **more: Any) -> None:
@@ -98,7 +108,7 @@ program(
 
 
 def _logits(draw: np.random.Generator, rows: int, classes: int) -> Arrays:
-    return {"x": draw.standard_normal((rows, classes), np.float32), "labels": draw.integers(0, classes, rows)}
+    return {"x": noise(draw, rows, classes), "labels": draw.integers(0, classes, rows)}
 
 
 program(
@@ -110,9 +120,9 @@ program(
 
 def _photographs(draw: np.random.Generator, count: int, side: int, channels: int, filters: int) -> Arrays:
     return {
-        "x:images": draw.standard_normal((count, side, side, channels), np.float32),
-        "w:filters": normal(draw, 3, 3, channels, filters, scale=(9 * channels) ** -0.5),
-        "g:images": draw.standard_normal((count, side, side, filters), np.float32),
+        "x:images": noise(draw, count, side, side, channels),
+        "w:filters": noise(draw, 3, 3, channels, filters, scale=(9 * channels) ** -0.5),
+        "g:images": noise(draw, count, side, side, filters),
     }
 
 
@@ -132,9 +142,9 @@ program(
 
 
 def _layers(draw: np.random.Generator, batch: int, width: int, depth: int) -> Arrays:
-    weights = {f"w{i}": normal(draw, width, width, scale=width**-0.5) for i in range(depth)}
+    weights = {f"w{i}": noise(draw, width, width, scale=width**-0.5) for i in range(depth)}
     biases = {f"b{i}": np.zeros(width, np.float32) for i in range(depth)}
-    x, y = (draw.standard_normal((batch, width), np.float32) for _ in "xy")
+    x, y = (noise(draw, batch, width) for _ in "xy")
     return {**weights, **biases, "x": x, "y": y}
 
 
@@ -155,7 +165,7 @@ program(
 )  # fmt: skip
 program(
     "matmul", "matrix product {} × {} × {}", (4096, 4096, 4096), (130, 70, 131), (5, 6, 7),
-    inputs=lambda draw, m, k, n: {"x": normal(draw, m, k), "y": normal(draw, k, n)},
+    inputs=lambda draw, m, k, n: {"x": noise(draw, m, k), "y": noise(draw, k, n)},
     make=lambda e, d: e.value(lambda x, y: x @ y, d["x"], d["y"]), apart=frozenset({FUNCTION}),
 )  # fmt: skip
 for ours, words in (
@@ -164,6 +174,6 @@ for ours, words in (
 ):
     program(
         ours, f"the same by the kernel {words}", (4096, 4096, 4096), (130, 70, 131), (5, 6, 7),
-        inputs=lambda draw, m, k, n: {"x": normal(draw, m, k), "y": normal(draw, k, n)},
+        inputs=lambda draw, m, k, n: {"x": noise(draw, m, k), "y": noise(draw, k, n)},
         make=lambda e, d, ours=ours: e.product_by(ours, d["x"], d["y"]), apart=frozenset({FUNCTION, "torch", "jax"}),
     )  # fmt: skip

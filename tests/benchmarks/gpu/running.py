@@ -81,7 +81,7 @@ def measure_all(cases: list[str], peers: list[str], *, small: bool, seconds: flo
                     continue
                 wanted = oracle(PROGRAMS[case], "tiny" if small else "check")
                 for peer, worker in workers.items():
-                    if peer not in PROGRAMS[case].apart:
+                    if peer not in PROGRAMS[case].apart and time.perf_counter() < end:
                         rows[peer] = one(worker, case, Path(folder) / f"{case}-{peer}.npz", wanted, each)
                         print(line(case, peer, rows[peer], None if small else bench.get("bandwidth")), flush=True)
                 bench["wrong"] += [f"{case}, {PEERS[peer]}: {rows[peer]['missing']}"
