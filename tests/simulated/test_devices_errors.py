@@ -47,14 +47,14 @@ def test_tensors_of_two_devices_in_one_op(name: str) -> None:
 def test_an_element_of_a_gpu_does_not_meet_an_array_of_the_cpu() -> None:
     """The other way round it goes along as a number."""
     with pytest.raises(lab.errors.DeviceMismatch):
-        lab.reduce_sum(on_gpu(1.0, 2.0)) * lab.ones(2)
+        _ = lab.reduce_sum(on_gpu(1.0, 2.0)) * lab.ones(2)
 
 
 def test_a_listener_hears_of_a_mismatch() -> None:
     """As of every op that fails."""
     seen: list[Any] = []
     with lab.events.observing(seen.append), pytest.raises(lab.errors.DeviceMismatch):
-        on_gpu(1.0) * lab.ones(1)
+        _ = on_gpu(1.0) * lab.ones(1)
     (failed,) = [event for event in seen if isinstance(event, lab.events.OpFailed)]
     assert (failed.op, failed.error) == ("multiply", "DeviceMismatch")
 
@@ -80,9 +80,9 @@ def test_whole_numbers_are_refused_where_the_cpu_refuses_them(name: str) -> None
 def test_shapes_that_do_not_fit_are_told_as_on_the_cpu() -> None:
     """With the devices."""
     with pytest.raises(lab.errors.ShapeMismatch, match=r"add\(f32\[2\] on /GPU:0, f32\[3\] on /GPU:0\): .* broadcast"):
-        on_gpu(1.0, 2.0) + on_gpu(1.0, 2.0, 3.0)
+        _ = on_gpu(1.0, 2.0) + on_gpu(1.0, 2.0, 3.0)
     with pytest.raises(lab.errors.ShapeMismatch, match=r"inner sizes differ: 2 and 3"):
-        lab.ones((2, 2)).gpu() @ lab.ones((3, 2)).gpu()
+        _ = lab.ones((2, 2)).gpu() @ lab.ones((3, 2)).gpu()
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "string"])
@@ -184,7 +184,7 @@ def test_float64_on_a_card_that_is_slow_at_it_is_told_once(monkeypatch: pytest.M
     x, y = lab.constant([1.0, 2.0], "float64").gpu(), on_gpu(1.0)
     for run, name in ((lambda: x * x, "multiply"), (lambda: lab.reduce_sum(x), "sum")):
         monkeypatch.setattr(memory, "slow_doubles", True)
-        y + y
+        _ = y + y
         with pytest.warns(lab.errors.DeviceWarning, match=rf"^{name}: .* float64 at 1/32 .* said once") as told:
             run()
         assert told[0].filename == __file__

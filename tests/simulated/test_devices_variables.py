@@ -120,7 +120,7 @@ def test_a_model_trains_as_on_the_cpu_and_copies_nothing() -> None:
         with lab.device(device):
             inputs, wanted = lab.constant(x), lab.constant(x[:, :1])
         lab.random.set_seed(1)
-        net, optimizer = model(), lab.optimizers.Adam(0.05)
+        net, optimizer, loss = model(), lab.optimizers.Adam(0.05), lab.constant(0.0)
         with copies() as told:
             for _ in range(3):
                 with lab.GradientTape() as tape:
