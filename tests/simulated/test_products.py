@@ -118,6 +118,21 @@ def test_the_operator_takes_over_too() -> None:
     np.testing.assert_array_equal((whole @ whole).to_host(), np.full((2, 2), 2, np.int32), strict=True)
 
 
+@pytest.mark.usefixtures("without_library")
+def test_the_op_takes_over_and_so_does_its_gradient() -> None:
+    """Through the tape, at a size at which the op asks for the method."""
+    x, y = normal(64, 64), normal(64, 65)
+    with lab.device("/GPU:0"):
+        a, b = lab.constant(x), lab.constant(y)
+    with lab.GradientTape() as tape:
+        tape.watch(a)
+        made = lab.matmul(a, b)
+    np.testing.assert_allclose(made.numpy(), x @ y, rtol=1e-4, atol=1e-4, strict=True)
+    gradient = tape.gradient(made, a)
+    assert gradient.device == "/GPU:0"
+    np.testing.assert_allclose(gradient.numpy(), np.ones((64, 65), np.float32) @ y.T, rtol=1e-4, atol=1e-4)
+
+
 def test_a_library_that_does_not_load_is_told_once() -> None:
     """One sentence with the reason and what to do; complex products then go to the CPU, which is told as traffic."""
 

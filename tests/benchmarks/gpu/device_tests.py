@@ -33,25 +33,26 @@ def folders() -> list[str]:
     return [folder for folder in FOLDERS if (ROOT / folder).is_dir()]
 
 
-def command(more: list[str]) -> list[str]:
+def command(place: str) -> list[str]:
     """How pytest is called: without the options of pyproject.toml, which name plugins that may not be installed."""
     options = ["-q", "--noconftest", "--import-mode=importlib", "--override-ini=addopts=", "-p", "no:cacheprovider"]
-    return [sys.executable, "-m", "pytest", *options, "-p", recorder.__name__, *(more or folders())]
+    return [sys.executable, "-m", "pytest", *options, "-p", recorder.__name__, place]
 
 
-def run(more: list[str], seconds: float) -> dict[str, Any]:
-    """Run the tests for so long at most, and count what became of them."""
+def run(places: list[str], seconds: float, figures: Path) -> dict[str, Any]:
+    """Run the tests for so long at most, folders beside each other as each compiles on one core; count the outcomes."""
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.jsonl"
         record.touch()
-        choices = {"AUTODIFF_LAB_KERNELS": "auto", "AUTODIFF_LAB_GPU": "real"}
+        choices = {"AUTODIFF_LAB_KERNELS": "auto", "AUTODIFF_LAB_GPU": "real", "GPU_JSON": str(figures.resolve())}
         environment = {**os.environ, recorder.VARIABLE: str(record), **choices}
-        try:
-            status = subprocess.run(command(more), cwd=ROOT, env=environment, timeout=seconds, check=False).returncode
-        except subprocess.TimeoutExpired:
-            status = None
+        running = {place: Running(place, environment, Path(folder) / f"{at}.log") for at, place in enumerate(places)}
+        statuses = {place: one.status(begin + seconds - time.perf_counter()) for place, one in running.items()}
         lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+        for place, status in statuses.items():
+            if status not in {0, 1}:
+                print(f"{place}: {running[place].last_words()}")
     failures = [
         {"test": line["test"], "why": without_folders(line["why"])} for line in lines if line["outcome"] == "failed"
     ]
@@ -62,19 +63,44 @@ def run(more: list[str], seconds: float) -> dict[str, Any]:
         "skipped": dict(skipped.most_common()),
         "failures": failures[:SHOWN],
         "slowest": {line["test"]: line["seconds"] for line in sorted(lines, key=lambda one: -one["seconds"])[:5]},
-        "status": status,
-        "finished": status in {0, 1},
+        "statuses": statuses,
         "seconds": time.perf_counter() - begin,
     }
 
 
+class Running:
+    """One run of pytest, whose output goes to a log."""
+
+    def __init__(self, place: str, environment: dict[str, str], log: Path) -> None:
+        self.log = log
+        with log.open("w", encoding="utf-8") as out:
+            self.process = subprocess.Popen(command(place), cwd=ROOT, env=environment, stdout=out, stderr=out)
+
+    def status(self, seconds: float) -> int | None:
+        """Its status, None where it had to be stopped."""
+        try:
+            return self.process.wait(max(0.1, seconds))
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return None
+
+    def last_words(self) -> str:
+        """The end of what it printed."""
+        return without_folders(" ".join(self.log.read_text(encoding="utf-8", errors="replace").split())[-600:])
+
+
 def sentence(found: dict[str, Any]) -> str:
     """What became of the tests."""
-    ended = f"pytest ended with status {found['status']}"
-    why = "the time was up before all had run" if found["status"] is None else ended
-    cut = "" if found["finished"] else f"; {why}"
+    ends = [
+        f"{place}: "
+        + ("the time was up before all had run" if status is None else f"pytest ended with status {status}")
+        for place, status in found["statuses"].items()
+        if status not in {0, 1}
+    ]
     skipped = sum(found["skipped"].values())
-    return f"{found['passed']} passed, {found['failed']} failed, {skipped} skipped in {found['seconds']:.0f} s{cut}"
+    counts = f"{found['passed']} passed, {found['failed']} failed, {skipped} skipped in {found['seconds']:.0f} s"
+    return "; ".join([counts, *ends])
 
 
 def main(given: list[str] | None = None) -> int:
@@ -88,7 +114,8 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("tests", nargs="*", help=f"files or folders, instead of {' '.join(FOLDERS)}")
     args = parser.parse_args(given)
     if args.dry_run:
-        print(" ".join(command(args.tests)[1:]))
+        for place in args.tests or folders():
+            print(" ".join(command(place)[1:]))
     why = machine.why_none()
     if why:
         print(f"Nothing is tested on a GPU: {why}")
@@ -96,12 +123,12 @@ def main(given: list[str] | None = None) -> int:
     if args.dry_run:
         return 0
     os.environ["GPU_JSON"] = str(args.json.resolve())  # where the table of ops leaves its verdicts
-    found = run(args.tests, args.seconds)
+    found = run(args.tests or folders(), args.seconds, args.json)
     merge(args.json, {"machine": machine.about(), "tests": found})
     for failure in found["failures"]:
         print(f"FAILED {failure['test']}: {failure['why']}")
     print(sentence(found))
-    return int(found["status"] != 0)
+    return int(set(found["statuses"].values()) != {0})
 
 
 if __name__ == "__main__":
