@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_lab.engine.tensor import Tensor
+import numpy as np
+
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.events import tell_made
 from autodiff_lab.layers.losses import EPSILON, Loss, mean_over_last
+from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.math.arithmetic import abs, maximum, minimum, square
 from autodiff_lab.ops.math.exponential import log
 from autodiff_lab.ops.math.reductions import reduce_sum
@@ -74,8 +78,11 @@ class SquaredHinge(Loss):
 
 def signed(y_true: Tensor) -> Tensor:
     """Labels 0 and 1 as -1 and 1; others as they are."""
-    values = set(y_true._array.ravel().tolist())
-    return 2 * y_true - 1 if values <= {0.0, 1.0} else y_true
+    array = y_true._array
+    if isinstance(array, (np.ndarray, np.generic)):
+        return 2 * y_true - 1 if set(array.ravel().tolist()) <= {0.0, 1.0} else y_true
+    both = ((array == 0) | (array == 1)).all()  # on a GPU nobody waits to see them
+    return where(tell_made(wrap(both)), 2 * y_true - 1, y_true)
 
 
 class LogCosh(Loss):

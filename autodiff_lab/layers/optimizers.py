@@ -26,6 +26,7 @@ from autodiff_lab.events import SINKS, sinks_now, trace_now
 from autodiff_lab.layers.module import Module, ModuleGradient
 from autodiff_lab.layers.saving import load_variables, save_variables
 from autodiff_lab.layers.schedules import LearningRateSchedule
+from autodiff_lab.layers.shortening import shortened_each, shortened_together
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.arithmetic import sqrt
 from autodiff_lab.ops.math.elementary import clip_by_value
@@ -247,10 +248,9 @@ class Optimizer:
         if self.clipvalue is not None:
             gradients = [np.clip(g, -self.clipvalue, self.clipvalue) for g in gradients]
         if self.clipnorm is not None:
-            gradients = [_shortened(g, self.clipnorm, float(np.linalg.norm(g))) for g in gradients]
+            gradients = shortened_each(gradients, self.clipnorm)
         if self.global_clipnorm is not None:
-            whole = float(np.sqrt(sum(float(np.sum(np.square(g))) for g in gradients)))
-            gradients = [_shortened(g, self.global_clipnorm, whole) for g in gradients]
+            gradients = shortened_together(gradients, self.global_clipnorm)
         return gradients
 
 
@@ -261,10 +261,6 @@ def _root(x: Any) -> Any:
 def _number(x: Any, like: Any) -> Any:
     """A single number in the dtype of a gradient, so that it does not widen what it is multiplied with."""
     return cast(x, like.dtype) if isinstance(x, Tensor) else like.dtype.type(x)
-
-
-def _shortened(g: Any, limit: float, norm: float) -> Any:
-    return g * g.dtype.type(limit / norm) if norm > limit else g
 
 
 class SGD(Optimizer):
