@@ -79,7 +79,7 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizers_take_the_steps_of_the_cpu(name: str) -> None:
-    """What they keep lies beside the variable, and the count of steps on the CPU, where it is read."""
+    """What they keep lies beside the variable, the count of steps on the CPU, where it is read; nothing is copied."""
     ends = []
     for device in ("/CPU:0", "/GPU:0"):
         v, optimizer = lab.Variable([1.0, -2.0, 3.0]).move_to(device), OPTIMIZERS[name]()
@@ -88,8 +88,7 @@ def test_optimizers_take_the_steps_of_the_cpu(name: str) -> None:
                 with lab.GradientTape() as tape:
                     loss = lab.reduce_sum(v * v)
                 optimizer.apply_gradients([(tape.gradient(loss, v), v)])
-        assert {event.why for event in told} <= {"one number was asked for"}  # the norms that clipping needs
-        assert bool(told) == (device == "/GPU:0" and name in ("momentum", "Adagrad"))
+        assert not told
         assert v.device == device
         assert {slot.device for slot in optimizer.variables[1:]} <= {device}
         assert optimizer.iterations.device == "/CPU:0"
