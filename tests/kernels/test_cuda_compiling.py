@@ -151,7 +151,7 @@ def test_names_of_methods_are_found_in_the_source_of_tests(source: str, names: s
 def test_the_tests_of_this_tree_are_read() -> None:
     folder = coverage.tests_folder()
     assert folder == ROOT / "tests" / "simulated"
-    assert "test_products.py" in coverage.tested(folder)["matmul"]
+    assert "test_products.py" in coverage.methods_tested(folder)["matmul"]
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def _report(chosen: list[str] | None, write: Path | None, figures: Path | None) 
         print(f"No report: nothing compiles here. {errors.pop()}", file=sys.stderr)
         return UNABLE
     folder = coverage.tests_folder()
-    tests = None if folder is None else coverage.tested(folder)
+    tests = None if folder is None else coverage.methods_tested(folder)
     listed = () if chosen else report.methods()
     known = [kernel for name, kernel in report.kernels().items() if not chosen or name in chosen]
     said = report.complaints(listed, known, rows, tests)

@@ -24,14 +24,14 @@ def tests_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def tested(folder: Path) -> dict[str, list[str]]:
+def methods_tested(folder: Path) -> dict[str, list[str]]:
     """Return the names of the methods that a folder's tests compare, each with the files that do.
 
     Examples
     --------
     >>> from pathlib import Path
-    >>> from autodiff_lab.kernels.cuda.coverage import tested
-    >>> tested(Path("no such folder"))
+    >>> from autodiff_lab.kernels.cuda.coverage import methods_tested
+    >>> methods_tested(Path("no such folder"))
     {}
     """
     found: dict[str, list[str]] = {}

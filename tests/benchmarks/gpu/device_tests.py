@@ -35,8 +35,9 @@ def folders() -> list[str]:
 
 def command(place: str) -> list[str]:
     """How pytest is called: without the options of pyproject.toml, which name plugins that may not be installed."""
-    options = ["-q", "--noconftest", "--import-mode=importlib", "--override-ini=addopts=", "-p", "no:cacheprovider"]
-    return [sys.executable, "-m", "pytest", *options, "-p", recorder.__name__, place]
+    alone = ["--noconftest", "--import-mode=importlib", "--override-ini=addopts=", "-p", "no:cacheprovider"]
+    on = ["-q", "--continue-on-collection-errors", "-p", recorder.__name__]
+    return [sys.executable, "-m", "pytest", *alone, *on, place]
 
 
 def run(places: list[str], seconds: float, figures: Path) -> dict[str, Any]:
