@@ -157,13 +157,26 @@ class _Finder:
     def found(self) -> tuple[list[Region], list[Line], dict[int, int]]:
         """Walk."""
         for line in self.program.lines:
-            if self._row_line(line):
+            if self._number_beside_a_gpu(line) or self._row_line(line):
                 continue
             if fusible(line, self.program):
                 self._elementwise(line)
             elif not self._reduction(line):
                 self._alone(line)
         return self.regions, self.outside, self.stage
+
+    def _number_beside_a_gpu(self, line: Line) -> bool:
+        """Let the CPU compute single numbers before anything else, so that no kernel of a GPU is split to wait."""
+        values = self.program.values
+        mine = [*line.ins, *line.outs]
+        if self.program.memory is None or any(values[i].memory is not None or values[i].shape for i in mine):
+            return False
+        if not self.roots.issuperset(line.ins):
+            return False
+        self.outside.append(line)
+        self.roots.update(line.outs)
+        self.stage.update(dict.fromkeys(line.outs, 0))
+        return True
 
     def _ready(self, line: Line, region: Region | None) -> int:
         """The earliest stage of a line if it joins `region`."""

@@ -14,13 +14,21 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.compile import cuda_kernels
+from autodiff_lab.compile.backends import fused
 from autodiff_lab.compile.lowering import lowered
 from autodiff_lab.compile.names import names_of
 from autodiff_lab.compile.program import Program
 from autodiff_lab.compile.regions import find_regions
+from autodiff_lab.compile.source import Kernel
 
-GPU: Any = object()
-"""Stands for the memory of a GPU: to write a text none is needed."""
+
+class Gpu:
+    """Stands for the memory of a GPU: to write a text none is needed."""
+
+    simulated, multiprocessors = True, 132
+
+
+GPU: Any = Gpu()
 PLACE = Path(cuda_kernels.__file__).parents[1] / "kernels" / "cuda" / "elementwise_samples.py"
 
 
@@ -89,6 +97,14 @@ def emitted(title: str) -> tuple[str, str]:
     numbers = cuda_kernels.sort_inputs(region, program, parts)
     text = cuda_kernels.module_text(region, program, parts, numbers, names, title)
     return text, cuda_kernels.signature(region, program, parts, numbers)
+
+
+def kernels_of(program: Program) -> list[Any]:
+    """All kernels of a program of the CPU as it would be on a GPU."""
+    there, skipped = on_a_gpu(program), list[str]()
+    steps = fused(there, names_of(there), skipped)
+    assert not skipped, skipped
+    return [step.function.run for step in steps if isinstance(step, Kernel) and hasattr(step.function, "run")]
 
 
 def on_a_gpu(program: Program) -> Program:

@@ -6,9 +6,16 @@ import pytest
 
 pytest.importorskip("numba_cuda", reason="CUDA kernels are compiled by numba-cuda")
 
+import autodiff_lab as lab
+from autodiff_lab.compile.cuda_kernels import QUOTIENTS
+from autodiff_lab.compile.expressions import ANGLES, EXPRESSIONS, LOOPED
 from autodiff_lab.kernels.cuda import report
 from tests.compile import cuda_samples
+from tests.compile.random_programs import program
 
+COMPILES = pytest.mark.skipif(
+    bool(report.unavailable()), reason=f"kernels are not compiled here: {report.unavailable()}"
+)
 TITLES = list(cuda_samples.SAMPLES)
 
 
@@ -17,7 +24,7 @@ def test_the_samples_are_what_the_emitter_writes() -> None:
     assert cuda_samples.PLACE.read_text(encoding="utf-8") == cuda_samples.module()
 
 
-@pytest.mark.skipif(bool(report.unavailable()), reason=f"kernels are not compiled here: {report.unavailable()}")
+@COMPILES
 @pytest.mark.parametrize("title", TITLES)
 def test_kernels_of_float32_compute_in_float32_and_in_registers(title: str) -> None:
     """No instruction of float64, no spills, no memory of a thread's own; no more registers than half a GPU has."""
@@ -29,3 +36,46 @@ def test_kernels_of_float32_compute_in_float32_and_in_registers(title: str) -> N
     made = compiled(kernel, signature, "sm_90")
     assert (made.spills, made.stack) == (0, 0)
     assert made.registers <= 64
+
+
+CONDITIONS = {"select": "1", "select_not": "1", "where": "0", "logical_and": "01", "logical_or": "01",
+              "logical_xor": "01", "logical_not": "0"}  # fmt: skip
+"""Which inputs of an op are truth values."""
+
+
+@COMPILES
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_expression_compiles(dtype: str) -> None:
+    """All scalar expressions in one kernel; that of float32 has no instruction of float64."""
+    from autodiff_lab.kernels.cuda.compiling import ptx
+    from autodiff_lab.kernels.cuda.elementwise import namespace
+    from autodiff_lab.kernels.cuda.launching import Kernel
+
+    rows = ["def every(x, up, out):", "    i = uint32(cuda.threadIdx.x)", "    a, t, total = x[i], up[i], zero"]
+    for name, text in {**EXPRESSIONS, **LOOPED, **QUOTIENTS}.items():
+        if name in ANGLES and dtype == "float32":
+            text = f"{name}({{0}}, False)"
+        given = ["t" if str(n) in CONDITIONS.get(name, "") else "a" for n in range(3)]
+        rows += [f"    v = {text.format(*given)}", "    total += number(v)"]
+    space = namespace(dtype)
+    exec("\n".join([*rows, "    out[i] = total"]), space)
+    kernel = Kernel(space["every"], (), (), {})
+    made = ptx(kernel, f"{dtype}[::1], boolean[::1], {dtype}[::1]", "sm_90")
+    assert (".f64" in made) == (dtype == "float64")
+
+
+@COMPILES
+@pytest.mark.parametrize("seed", [3007, 3010, 3011, 3020])
+def test_kernels_of_random_programs_compile_without_spills(seed: int) -> None:
+    """Rows, columns, sums and truth values as they come: what numba infers in the simulator nobody checks."""
+    from autodiff_lab.kernels.cuda.compiling import compiled
+
+    made = program(seed, ["float32", "float64"][seed % 2])
+    function = lab.function(made.run, backend="numpy")
+    function(*made.arguments)
+    kernels = cuda_samples.kernels_of(function.program)
+    assert kernels
+    for kernel in kernels:
+        found = compiled(kernel, kernel.signatures[0], "sm_90")
+        assert found.spills == 0
+        assert found.registers <= 128

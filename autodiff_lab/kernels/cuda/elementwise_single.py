@@ -45,13 +45,16 @@ if SIMULATED:
         return np.int32(x).view(f32)
 
 else:
-    _fused = cuda.fma
     _units, _library = (
         import_module("autodiff_lab.kernels.cuda.elementwise_units"),
         import_module("numba.cuda.libdevice"),
     )
     _inverse, sqrt, rsqrt = _units.inverse, _units.sqrt, _units.rsqrt
     _bits, _number = _library.float_as_int, _library.int_as_float
+
+    @cuda.jit(device=True)
+    def _fused(x: Any, y: Any, z: Any) -> Any:
+        return cuda.fma(x, y, z)
 
 
 @cuda.jit(device=True)
