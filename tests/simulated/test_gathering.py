@@ -9,6 +9,7 @@ import autodiff_lab as lab
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.cuda import promises
 from autodiff_lab.kernels.cuda.overrides import CudaKernels
+from autodiff_lab.kernels.cuda.scatter_quotients import divisor, quotient
 from tests.simulated.agreement import agree, declined, on_gpu
 
 lab.gather  # noqa: B018 - loads the family, and with it the kernels
@@ -97,3 +98,14 @@ def test_the_op_gathers_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
             assert lab.gather(x, at).numpy().tolist() == [[[3.0, 4.0], [1.0, 2.0]]]
             assert lab.gather_nd(x, at).numpy().tolist() == [3.0]
         assert launched == names
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7, 255, 256, 257, 1_000_003, 2**30 - 1, 2**30 + 1, 2**31 - 1])
+def test_quotients_by_multiplication(d: int) -> None:
+    """Rounded down as a division is, for numbers on both sides of every multiple, up to the largest."""
+    multiplier, shift = divisor(d)
+    last = (2**31 - 1) // d
+    multiples = {*range(min(last, 300)), *(int(last * part / 97) for part in range(98)), last}
+    for n in {m * d + off for m in multiples for off in (-1, 0, 1)} | {2**31 - 1}:
+        if 0 <= n < 2**31:
+            assert quotient(n, multiplier, shift) == n // d

@@ -1,8 +1,8 @@
 """Gathering on a GPU: rows picked by position along an axis, or by rows of coordinates.
 
 A gather copies bits and knows no dtypes: elements are seen as words of 1, 4 or 8 bytes (two for a complex128).  Threads
-of a block stand side by side along the part of a row that lies in a piece, up to 64 words, and below each other along
-the results; each moves eight rows, so that eight positions and then eight words are in flight.
+of a block stand side by side along a row and below each other along the results; each moves two words of four rows, so
+that four positions and then eight words are in flight, and what is worked out for a row serves both.
 
 Traffic: every word that is picked is read and written once, 8 bytes an element of 4, and a position for each row: with
 rows of 128 floats 1032 bytes a row for 32-bit positions, so that a gather runs at the speed of a copy; single elements
@@ -24,16 +24,17 @@ from autodiff_lab.kernels.arrays import check_positions
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import THREADS, check_size, cuda, empty, flat, kernel, launch
 from autodiff_lab.kernels.cuda.scatter_positions import positions_of, taken_as_positions
+from autodiff_lab.kernels.cuda.scatter_quotients import divisor, quotient
 from autodiff_lab.kernels.reference.scatter import check_columns
 
-BATCH = 8
-"""Rows that a thread moves."""
+ROWS = 4
+"""Rows of which a thread moves two words."""
 WIDEST = THREADS // 4
-"""Columns of a block at most."""
+"""Threads side by side at most."""
 WORDS: dict[int, Any] = {1: np.uint8, 4: np.uint32, 8: np.uint64, 16: np.uint64}
 """What elements of so many bytes are seen as."""
 SIGNATURES = [
-    f"{word}[::1], {index}[::1], {word}[::1], int32, int32, int32, int32, int32, int32, int32"
+    f"{word}[::1], {index}[::1], {word}[::1], int32, int32, uint32, int32, int32, int32, int32"
     for word in ("uint8", "uint32", "uint64")
     for index in ("int32", "int64")
 ]
@@ -41,41 +42,52 @@ SIGNATURES = [
 
 @kernel(("gather", "gather_nd"), *SIGNATURES)
 def gather_rows(
-    x: Any, positions: Any, made: Any, rows: Any, count: Any, length: Any, inner: Any, wide: Any, deep: Any, tiles: Any
-) -> None:
-    """Row r of made, of `inner` words, becomes row positions[r % count] of the piece r // count of x."""
-    sources = cuda.local.array(BATCH, np.int32)
-    words = cuda.local.array(BATCH, x.dtype)
-    t, block = cuda.threadIdx.x, np.uint32(cuda.blockIdx.x)
-    above = np.int32(block // np.uint32(tiles))
-    row = np.int32(np.uint32(t) // np.uint32(wide))
-    column = (np.int32(block) - above * tiles) * wide + t - row * wide
-    first = above * BATCH * deep + row
-    if row >= deep or column >= inner:
+    x: Any, positions: Any, made: Any, rows: Any, count: Any, multiplier: Any, shift: Any, length: Any, inner: Any,
+    tiles: Any,
+) -> None:  # fmt: skip
+    """Row r of made, of `inner` words, becomes row positions[r % count] of the piece r // count of x.
+
+    Nothing branches before the last loop: what is not to be read is read from a place that exists, and not used.
+    """
+    found = cuda.local.array(ROWS, positions.dtype)
+    sources = cuda.local.array(ROWS, np.int32)
+    left = cuda.local.array(ROWS, x.dtype)
+    right = cuda.local.array(ROWS, x.dtype)
+    wide, deep, block = cuda.blockDim.x, cuda.blockDim.y, cuda.blockIdx.x
+    above = np.int32(np.uint32(block) // np.uint32(tiles)) if tiles > 1 else block
+    column = np.int32((block - above * tiles) * 2 * wide + cuda.threadIdx.x)
+    first = np.int32(above * ROWS * deep + cuda.threadIdx.y)
+    if column >= inner:
         return
-    for k in range(BATCH):
-        r = first + k * deep
-        sources[k] = -1
+    beside = np.int32(wide if column + wide < inner else 0)
+    last = np.int32(rows - 1)
+    for k in range(ROWS):
+        r = min(np.int32(first + k * deep), last)
+        found[k] = positions[np.uint32(r - quotient(r, multiplier, shift) * count)]
+    for k in range(ROWS):
+        piece = quotient(min(np.int32(first + k * deep), last), multiplier, shift)
+        source = np.int32((piece * length + np.int32(found[k])) * inner + column)
+        sources[k] = source if found[k] >= 0 and found[k] < length else np.int32(-1)
+    for k in range(ROWS):
+        source = max(sources[k], np.int32(0))
+        left[k] = x[np.uint32(source)]
+        right[k] = x[np.uint32(source + beside)]
+    for k in range(ROWS):
+        r = np.int32(first + k * deep)
         if r < rows:
-            piece = np.int32(np.uint32(r) // np.uint32(count))
-            position = positions[np.uint32(r - piece * count)]
-            if position >= 0 and position < length:
-                sources[k] = (piece * length + position) * inner + column
-    for k in range(BATCH):
-        words[k] = x[np.uint32(sources[k])] if sources[k] >= 0 else x.dtype.type(0)
-    for k in range(BATCH):
-        r = first + k * deep
-        if r < rows:
-            made[np.uint32(r * inner + column)] = words[k]
+            good, at = sources[k] >= 0, np.int32(r * inner + column)
+            made[np.uint32(at)] = left[k] if good else x.dtype.type(0)
+            if beside > 0:
+                made[np.uint32(at + beside)] = right[k] if good else x.dtype.type(0)
 
 
-def row_shape(inner: int) -> tuple[int, int, int]:
-    """Columns of a block, rows of a block, and blocks for all columns of a row."""
-    tiles = -(-inner // WIDEST)
-    wide = -(-inner // tiles)
+def row_shape(inner: int, each: int) -> tuple[int, int, int]:
+    """Threads side by side, threads below each other, and blocks for all of a row, for threads of `each` columns."""
+    tiles = -(-inner // (WIDEST * each))
+    wide = -(-inner // (tiles * each))
     if tiles > 1:
         wide = -(-wide // 8) * 8  # reads of 32 bytes begin at multiples of 32 bytes
-        tiles = -(-inner // wide)
+        tiles = -(-inner // (wide * each))
     return wide, THREADS // wide, tiles
 
 
@@ -84,11 +96,14 @@ def picked(x: DeviceArray, positions: DeviceArray, pieces: int, length: int, inn
     word = WORDS[x.itemsize]
     per = x.itemsize // np.dtype(word).itemsize
     seen, rows, inner = x.memory.wrap(flat(x).raw.view(word)), pieces * positions.size, inner * per
-    check_size("gather", (pieces, length, inner), (rows, inner))
+    check_size(
+        "gather", (pieces, length, inner), (rows + ROWS * THREADS, inner)
+    )  # threads look at rows beyond the last
     made = empty(x, (rows * inner,), word)
-    wide, deep, tiles = row_shape(inner)
-    blocks = -(-rows // (BATCH * deep)) * tiles
-    launch(gather_rows, blocks, THREADS, seen, positions, made, rows, positions.size, length, inner, wide, deep, tiles)
+    wide, deep, tiles = row_shape(inner, 2)
+    blocks = -(-rows // (ROWS * deep)) * tiles
+    sizes = rows, positions.size, *divisor(positions.size), length, inner, tiles
+    launch(gather_rows, blocks, (wide, deep), seen, positions, made, *sizes)
     return x.memory.wrap(made.raw.view(x.dtype))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from autodiff_lab.kernels.arrays import contiguous
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.launching import THREADS, check_size, cuda, empty, flat, kernel, launch, striding
+from autodiff_lab.kernels.cuda.launching import THREADS, check_size, cuda, empty, flat, kernel, launch, math
 from autodiff_lab.kernels.cuda.reductions import SUMS, cuts, laid, one_pass
 from autodiff_lab.kernels.cuda.reductions_operations import SUM
 from autodiff_lab.kernels.reference.reductions import Axes, shape_over
@@ -26,18 +26,29 @@ together = SUM.together
 
 
 @cuda.jit(device=True)
-def _hit(x: Any, i: Any, there: Any, best: Any) -> Any:
-    """1 if an element is there and equals the best, else 0."""
-    return x.dtype.type(1) if there and x[np.uint32(i)] == best else x.dtype.type(0)
+def _hit(element: Any, best: Any, win: Any, lose: Any) -> Any:
+    """What an element gets: `win` if it equals the best."""
+    return win if element == best else lose
+
+
+@cuda.jit(device=True)
+def _read(x: Any, i: Any, there: Any) -> Any:
+    """An element, or nan, which equals nothing."""
+    return x[np.uint32(i)] if there else x.dtype.type(math.nan)
 
 
 @cuda.jit(device=True)
 def _hits(x: Any, i: Any, step: Any, r: Any, deep: Any, stop: Any, best: Any) -> Any:
     """How many of the rows r, r + deep, ... below `stop` equal the best; four loads in flight."""
-    total = x.dtype.type(0)
+    one, zero = x.dtype.type(1), x.dtype.type(0)
+    total = zero
     while r < stop:
-        total += (_hit(x, i, True, best) + _hit(x, i + step, r + deep < stop, best)) + (
-            _hit(x, i + 2 * step, r + 2 * deep < stop, best) + _hit(x, i + 3 * step, r + 3 * deep < stop, best)
+        a = x[np.uint32(i)]
+        b = _read(x, i + step, r + deep < stop)
+        c = _read(x, i + 2 * step, r + 2 * deep < stop)
+        d = _read(x, i + 3 * step, r + 3 * deep < stop)
+        total += (_hit(a, best, one, zero) + _hit(b, best, one, zero)) + (
+            _hit(c, best, one, zero) + _hit(d, best, one, zero)
         )
         r += 4 * deep
         i += 4 * step
@@ -45,9 +56,23 @@ def _hits(x: Any, i: Any, step: Any, r: Any, deep: Any, stop: Any, best: Any) ->
 
 
 @cuda.jit(device=True)
-def _share(x: Any, i: Any, there: Any, best: Any, win: Any, lose: Any) -> Any:
-    """What an element gets."""
-    return win if there and x[np.uint32(i)] == best else lose
+def _give(x: Any, made: Any, i: Any, step: Any, r: Any, deep: Any, stop: Any, best: Any, win: Any, lose: Any) -> None:
+    """Write the shares of the rows r, r + deep, ... below `stop`; four loads in flight."""
+    while r < stop:
+        second, third, fourth = r + deep < stop, r + 2 * deep < stop, r + 3 * deep < stop
+        a = x[np.uint32(i)]
+        b = _read(x, i + step, second)
+        c = _read(x, i + 2 * step, third)
+        d = _read(x, i + 3 * step, fourth)
+        made[np.uint32(i)] = _hit(a, best, win, lose)
+        if second:
+            made[np.uint32(i + step)] = _hit(b, best, win, lose)
+        if third:
+            made[np.uint32(i + 2 * step)] = _hit(c, best, win, lose)
+        if fourth:
+            made[np.uint32(i + 3 * step)] = _hit(d, best, win, lose)
+        r += 4 * deep
+        i += 4 * step
 
 
 @kernel(("extreme_slope",), "T[::1], T[::1], T[::1], T[::1], int32, int32, int32, int32, int32")
@@ -74,22 +99,19 @@ def extreme_within(
         winners[at] = g[np.uint32(result)] * (x.dtype.type(1) / ties)
         losers[at] = g[np.uint32(result)] * (x.dtype.type(0) / ties)
     cuda.syncthreads()
-    win, lose, i, r = winners[at], losers[at], first, row
-    while r < stop:
-        second, third, fourth = r + deep < stop, r + 2 * deep < stop, r + 3 * deep < stop
-        a = _share(x, i, True, top, win, lose)
-        b = _share(x, i + step, second, top, win, lose)
-        c = _share(x, i + 2 * step, third, top, win, lose)
-        d = _share(x, i + 3 * step, fourth, top, win, lose)
-        made[np.uint32(i)] = a
-        if second:
-            made[np.uint32(i + step)] = b
-        if third:
-            made[np.uint32(i + 2 * step)] = c
-        if fourth:
-            made[np.uint32(i + 3 * step)] = d
-        r += 4 * deep
-        i += 4 * step
+    _give(x, made, first, step, row, deep, stop, top, winners[at], losers[at])
+
+
+@cuda.jit(device=True)
+def _corner(reduced: Any, inner: Any, wide: Any, tiles: Any, parts: Any, chunk: Any) -> Any:
+    """What this thread looks at, blocks being (outer, part, tile): block without tile, result, row, first row, stop."""
+    t, block = cuda.threadIdx.x, np.uint32(cuda.blockIdx.x)
+    above = np.int32(block // np.uint32(tiles))
+    outer = np.int32(np.uint32(above) // np.uint32(parts))
+    row = np.int32(np.uint32(t) // np.uint32(wide))
+    column = (np.int32(block) - above * tiles) * wide + t - row * wide
+    first = (above - outer * parts) * chunk
+    return above, outer, column, row, first + row, min(first + chunk, reduced)
 
 
 @kernel(("extreme_slope",), "T[::1], T[::1], T[::1], int32, int32, int32, int32, int32, int32, int32")
@@ -97,34 +119,27 @@ def extreme_ties(
     best: Any, x: Any, made: Any, reduced: Any, inner: Any, wide: Any, deep: Any, tiles: Any, parts: Any, chunk: Any
 ) -> None:
     """Count in one part of a reduction: blocks as in `reductions_kernels`."""
-    t, block = cuda.threadIdx.x, np.uint32(cuda.blockIdx.x)
-    above = np.int32(block // np.uint32(tiles))
-    outer = np.int32(np.uint32(above) // np.uint32(parts))
-    row = np.int32(np.uint32(t) // np.uint32(wide))
-    column = (np.int32(block) - above * tiles) * wide + t - row * wide
-    r = (above - outer * parts) * chunk
-    stop = min(r + chunk, reduced)
-    r += row
+    above, outer, column, row, r, stop = _corner(reduced, inner, wide, tiles, parts, chunk)
     hits = x.dtype.type(0)
     if row < deep and column < inner:
         top = best[np.uint32(outer * inner + column)]
         hits = _hits(x, (outer * reduced + r) * inner + column, deep * inner, r, deep, stop, top)
-    hits = together(x, hits, t, row, wide, deep)
+    hits = together(x, hits, cuda.threadIdx.x, row, wide, deep)
     if row == 0 and column < inner:
         made[np.uint32(above * inner + column)] = hits
 
 
-@kernel(("extreme_slope",), "T[::1], T[::1], T[::1], T[::1], T[::1], int32, int32, int32")
-def extreme_spread(g: Any, best: Any, ties: Any, x: Any, made: Any, size: Any, reduced: Any, inner: Any) -> None:
-    """Share out, knowing the ties: a thread for every element, and on by the size of the grid."""
-    i = cuda.grid(1)
-    while i < size:
-        outer = np.int32(np.uint32(i) // np.uint32(reduced * inner))
-        within = np.int32(np.uint32(i) // np.uint32(inner))
-        result = np.uint32(outer * inner + i - within * inner)
-        one = x.dtype.type(1) if x[np.uint32(i)] == best[result] else x.dtype.type(0)
-        made[np.uint32(i)] = g[result] * (one / ties[result])
-        i += cuda.gridsize(1)
+@kernel(("extreme_slope",), "T[::1], T[::1], T[::1], T[::1], T[::1], int32, int32, int32, int32, int32, int32, int32")
+def extreme_spread(
+    g: Any, best: Any, ties: Any, x: Any, made: Any, reduced: Any, inner: Any, wide: Any, deep: Any, tiles: Any,
+    parts: Any, chunk: Any,
+) -> None:  # fmt: skip
+    """Share out in one part of a reduction, knowing the ties: blocks as in `extreme_ties`."""
+    _, outer, column, row, r, stop = _corner(reduced, inner, wide, tiles, parts, chunk)
+    if row < deep and column < inner:
+        at, i = np.uint32(outer * inner + column), (outer * reduced + r) * inner + column
+        win, lose = g[at] * (x.dtype.type(1) / ties[at]), g[at] * (x.dtype.type(0) / ties[at])
+        _give(x, made, i, deep * inner, r, deep, stop, best[at], win, lose)
 
 
 def extreme_slope(g: DeviceArray, best: DeviceArray, x: DeviceArray, axes: Axes) -> Any:
@@ -163,8 +178,7 @@ def _launched(
     deep, tiles = THREADS // wide, -(-inner // wide)
     parts, chunk = cuts(x, outer * tiles, reduced, deep)
     counted = empty(x, (outer * parts * inner,))
-    launch(
-        extreme_ties, outer * tiles * parts, THREADS, best, x, counted, reduced, inner, wide, deep, tiles, parts, chunk
-    )
+    sizes = reduced, inner, wide, deep, tiles, parts, chunk
+    launch(extreme_ties, outer * tiles * parts, THREADS, best, x, counted, *sizes)
     ties = counted if parts == 1 else one_pass(SUMS, counted, outer, parts, inner)
-    launch(extreme_spread, striding(x, x.size), THREADS, g, best, ties, x, made, x.size, reduced, inner)
+    launch(extreme_spread, outer * tiles * parts, THREADS, g, best, ties, x, made, *sizes)

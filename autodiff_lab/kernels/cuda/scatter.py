@@ -15,10 +15,10 @@ from math import prod
 from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.launching import check_size, flat
+from autodiff_lab.kernels.cuda.launching import THREADS, check_size, flat
 from autodiff_lab.kernels.cuda.scatter_order import runs
 from autodiff_lab.kernels.cuda.scatter_positions import positions_of
-from autodiff_lab.kernels.cuda.scatter_runs import ADD, Kernels, over_runs
+from autodiff_lab.kernels.cuda.scatter_runs import ADD, ROWS, Kernels, over_runs
 from autodiff_lab.kernels.reference.scatter import check_columns
 
 
@@ -38,6 +38,7 @@ def joined(
         made.raw.fill(empty)
         return made
     inner = prod(shape) // (pieces * length)
+    check_size("scatter", (pieces * length + ROWS * THREADS, inner))  # threads look at places beyond the last
     return over_runs(kernels, flat(g), runs(places, length), places, pieces, length, inner, empty).reshape(shape)
 
 

@@ -1,9 +1,9 @@
 """Entries of each place added up, or their largest or least taken: the kernels under scattering and segments.
 
 `scatter_order` has put the entries of a place next to each other.  A block of `runs` takes some places, with threads
-side by side along their rows, and each thread eight places, so that eight of everything are in flight: where a run
-begins, which entry comes next, an element of it.  Runs longer than SHORT it leaves for later, when all its threads
-share each of them; and those longer than LONG to several blocks (`scatter_long`).  Every order is fixed.
+side by side along their rows, and each thread two columns of four places, so that much is in flight together: where
+runs begin, which entries come next, two elements of each.  Runs longer than SHORT it leaves for later, when all its
+threads share each of them; and those longer than LONG to several blocks (`scatter_long`).  Every order is fixed.
 
 Traffic: each row that is added is read once, each row of the result written once, zeros included, so that nothing is
 set to zero before and nothing is read back: where every place is met once, 8 bytes an element, as a copy, and 12 bytes
@@ -21,84 +21,81 @@ import numpy as np
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.gathering import row_shape
-from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, Kernel, cuda, empty, kernel, launch
+from autodiff_lab.kernels.cuda.launching import THREADS, Kernel, cuda, empty, kernel, launch
 from autodiff_lab.kernels.cuda.reductions_operations import MAX, MIN, SUM, Operation, added, larger, smaller
 from autodiff_lab.kernels.cuda.scatter_long import long_of, pieces_of
 from autodiff_lab.kernels.cuda.scatter_order import Runs
-from autodiff_lab.kernels.cuda.scatter_shared import LONG, shared_of
+from autodiff_lab.kernels.cuda.scatter_quotients import divisor, quotient
+from autodiff_lab.kernels.cuda.scatter_shared import LONG, SHORT, shares_of
 
-BATCH = 8
-"""Places that a thread takes."""
-SHORT = 4 if SIMULATED else 16
-"""Entries of a place that its threads add one after the other."""
+ROWS = 4
+"""Places of which a thread takes two columns."""
+PAIRS = 2 * ROWS
+BOUNDS = (256, 4)
+"""Threads of a block, and blocks that a multiprocessor runs at a time: registers enough for all loads in flight."""
 Kernels = tuple[Kernel, Kernel, Kernel]
 
 
 def _runs_of(  # noqa: C901 - a kernel whose loops are unrolled
     name: str, operation: Operation, merge: Any, serves: tuple[str, ...]
 ) -> Kernel:
-    nothing, shared = operation.nothing, shared_of(operation)
+    nothing, shares = operation.nothing, shares_of(operation)
 
-    @cuda.jit(device=True)
-    def shares(
-        g: Any, order: Any, first: Any, made: Any, corner: Any, end: Any, entries: Any, length: Any, inner: Any,
-        column: Any, row: Any, wide: Any, deep: Any,
+    def runs(  # noqa: C901 - its loops are unrolled
+        g: Any, order: Any, first: Any, made: Any, empty: Any, rows: Any, entries: Any, length: Any, multiplier: Any,
+        shift: Any, inner: Any, tiles: Any,
     ) -> None:  # fmt: skip
-        """Take the runs of middle length among places corner to end, one after the other, with all threads."""
-        for r in range(corner, end):
-            piece = np.int32(np.uint32(r) // np.uint32(length))
-            place = r - piece * length
-            start, stop = first[np.uint32(place)], first[np.uint32(place + 1)]
-            if stop - start > SHORT and stop - start <= LONG:
-                value = shared(g, order, start, stop, piece * entries, inner, column, row, wide, deep)
-                if row == 0 and column < inner:
-                    made[np.uint32(r * inner + column)] = value
+        """Take ROWS x deep places of `rows`, which are `length` places of one piece after the other.
 
-    def runs(  # noqa: C901 - loops over what a thread holds are unrolled
-        g: Any, order: Any, first: Any, made: Any, empty: Any, rows: Any, entries: Any, length: Any, inner: Any,
-        wide: Any, deep: Any, tiles: Any,
-    ) -> None:  # fmt: skip
-        """Take BATCH x deep places of `rows`, which are `length` places of one piece after the other."""
-        starts = cuda.local.array(BATCH, np.int32)
-        counts = cuda.local.array(BATCH, np.int32)
-        sources = cuda.local.array(BATCH, np.int32)
-        values = cuda.local.array(BATCH, g.dtype)
-        t, block = cuda.threadIdx.x, np.uint32(cuda.blockIdx.x)
-        above = np.int32(block // np.uint32(tiles))
-        row = np.int32(np.uint32(t) // np.uint32(wide))
-        column = (np.int32(block) - above * tiles) * wide + t - row * wide
-        corner = above * BATCH * deep
-        stop = rows if row < deep and column < inner else 0
-        longest, deepest = 0, 0
-        for k in range(BATCH):
-            r = corner + row + k * deep
-            starts[k], counts[k], values[k] = 0, -1, nothing(g)  # -1: nothing to write here
-            if r < stop:
-                place = r - np.int32(np.uint32(r) // np.uint32(length)) * length
-                starts[k] = first[np.uint32(place)]
-                count = first[np.uint32(place + 1)] - starts[k]
-                longest = max(longest, count)
-                counts[k] = count if count <= SHORT else -1
-                deepest = max(deepest, counts[k])
+        Where loads should be in flight together nothing branches: what is not to be read is read from the beginning.
+        """
+        starts = cuda.local.array(ROWS, np.int32)
+        counts = cuda.local.array(ROWS, np.int32)
+        sources = cuda.local.array(ROWS, np.int32)
+        elements = cuda.local.array(PAIRS, g.dtype)
+        values = cuda.local.array(PAIRS, g.dtype)
+        wide, deep, block, row = cuda.blockDim.x, cuda.blockDim.y, cuda.blockIdx.x, cuda.threadIdx.y
+        above = np.int32(np.uint32(block) // np.uint32(tiles)) if tiles > 1 else block
+        column = np.int32((block - above * tiles) * 2 * wide + cuda.threadIdx.x)
+        corner = np.int32(above * ROWS * deep)
+        stop = rows if column < inner else 0
+        beside = np.int32(wide if column + wide < inner else 0)
+        for k in range(ROWS):
+            r = min(np.int32(corner + row + k * deep), np.int32(rows - 1))
+            place = np.int32(r - quotient(r, multiplier, shift) * length)
+            starts[k], counts[k] = first[np.uint32(place)], first[np.uint32(place + 1)]
+        longest, deepest = np.int32(0), np.int32(0)
+        for k in range(ROWS):
+            count = np.int32(counts[k] - starts[k]) if corner + row + k * deep < stop else np.int32(-1)
+            longest = max(longest, count)
+            counts[k] = count if count <= SHORT else np.int32(-1)  # -1: nothing to write here
+            deepest = max(deepest, counts[k])
+            values[k] = values[k + ROWS] = nothing(g)
         for d in range(deepest):
-            for k in range(BATCH):
-                sources[k] = -1
-                if d < counts[k]:
-                    piece = np.int32(np.uint32(corner + row + k * deep) // np.uint32(length))
-                    sources[k] = (piece * entries + order[np.uint32(starts[k] + d)]) * inner + column
-            for k in range(BATCH):
-                if sources[k] >= 0:
-                    values[k] = merge(values[k], g[np.uint32(sources[k])])
-        for k in range(BATCH):
+            for k in range(ROWS):
+                sources[k] = order[np.uint32(np.int32(starts[k] + d) if d < counts[k] else np.int32(0))]
+            for k in range(ROWS):
+                piece = quotient(corner + row + k * deep, multiplier, shift)
+                source = np.int32((piece * entries + sources[k]) * inner + column)
+                source = source if d < counts[k] else np.int32(0)
+                elements[k] = g[np.uint32(source)]
+                elements[k + ROWS] = g[np.uint32(source + (beside if d < counts[k] else 0))]
+            for k in range(ROWS):
+                values[k] = merge(values[k], elements[k]) if d < counts[k] else values[k]
+                values[k + ROWS] = merge(values[k + ROWS], elements[k + ROWS]) if d < counts[k] else values[k + ROWS]
+        for k in range(ROWS):
             if counts[k] >= 0:
-                made[np.uint32((corner + row + k * deep) * inner + column)] = values[k] if counts[k] > 0 else empty
+                at = np.int32((corner + row + k * deep) * inner + column)
+                made[np.uint32(at)] = values[k] if counts[k] > 0 else empty
+                if beside > 0:
+                    made[np.uint32(at + beside)] = values[k + ROWS] if counts[k] > 0 else empty
         if cuda.syncthreads_or(np.int32(longest > SHORT)) != 0:
-            end = min(corner + BATCH * deep, rows)
+            end = min(corner + ROWS * deep, rows)
             shares(g, order, first, made, corner, end, entries, length, inner, column, row, wide, deep)
 
     runs.__name__ = f"{name}_runs"
-    sizes = ", int32" * 7
-    return kernel(serves, f"T[::1], int32[::1], int32[::1], T[::1], T{sizes}")(runs)
+    sizes = "int32, int32, int32, uint32, int32, int32, int32"
+    return kernel(serves, f"T[::1], int32[::1], int32[::1], T[::1], T, {sizes}", launch_bounds=BOUNDS)(runs)
 
 
 def _kernels_of(name: str, operation: Operation, merge: Any, *serves: str) -> Kernels:
@@ -121,15 +118,14 @@ def over_runs(
     """Join entries of `pieces` x (n, inner) elements by place, into pieces x (length, inner), in a row."""
     take, cut, join = kernels
     entries, rows = places.size, pieces * length
-    wide, deep, tiles = row_shape(inner)
+    wide, deep, tiles = row_shape(inner, 2)
     made = empty(g, (rows * inner,))
-    blocks = -(-rows // (BATCH * deep)) * tiles
-    launch(
-        take, blocks, THREADS, g, runs.order, runs.first, made, g.dtype.type(nobody), rows, entries, length, inner,
-        wide, deep, tiles,
-    )  # fmt: skip
+    blocks = -(-rows // (ROWS * deep)) * tiles
+    sizes = rows, entries, length, *divisor(length), inner, tiles
+    launch(take, blocks, (wide, deep), g, runs.order, runs.first, made, g.dtype.type(nobody), *sizes)
     if entries > LONG:
         windows = -(-entries // LONG)
+        wide, deep, tiles = row_shape(inner, 1)
         parts = empty(g, (2 * pieces * windows * inner,))
         sizes = entries, length, inner, wide, deep, tiles, windows
         launch(cut, pieces * windows * tiles, THREADS, g, runs.order, runs.first, places, parts, *sizes)
