@@ -16,7 +16,7 @@ from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.arrays import zeros
+from autodiff_lab.kernels.arrays import ARRAYS, zeros
 
 Items = tuple[tuple[Any, ...], ...]
 
@@ -97,7 +97,7 @@ def as_items(index: Any, shape: tuple[int, ...]) -> Items:
         raise InvalidArgumentError(
             f"Index out of range using input dim {rank}; input has only {rank} dims. "
             "A list in brackets gives one index for each axis; try lab.gather(x, [...]) to pick several elements.")
-    if parts.count(Ellipsis) > 1 if not any(isinstance(p, (Tensor, Variable, np.ndarray)) for p in parts) else False:
+    if parts.count(Ellipsis) > 1 if not any(isinstance(p, (Tensor, Variable, *ARRAYS)) for p in parts) else False:
         raise InvalidArgumentError("brackets: only one ... is allowed in an index")
     items: list[tuple[Any, ...]] = []
     axis = 0
@@ -135,7 +135,7 @@ def _item(part: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
 def _is_mask(index: Any) -> bool:
     """Whether the brackets hold one array of bools, which keeps the elements where it is true."""
     array = index._array if isinstance(index, (Tensor, Variable)) else index
-    return isinstance(array, np.ndarray) and array.dtype.kind == "b"
+    return isinstance(array, ARRAYS) and array.dtype.kind == "b"
 
 
 def getitem(x: Any, index: Any) -> Tensor:
