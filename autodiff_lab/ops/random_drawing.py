@@ -15,8 +15,11 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.arrays import on_gpu, ranked
+from autodiff_lab.kernels.cuda.traffic import inside
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.math.arithmetic import multiply
+from autodiff_lab.ops.random_noise import normal_noise, uniform_noise
 from autodiff_lab.ops.random_state import Source
 
 
@@ -25,11 +28,17 @@ def noise_of(values: Any, dtype: Any, name: str) -> Tensor:
     wanted = as_dtype(dtype)
     if not wanted.is_floating:
         raise InvalidArgumentError(f"{name}: dtype must be floating, got {wanted.name}")
-    return wrap(placed(np.asarray(values).astype(wanted.dtype)[()]))
+    return wrap(placed(ranked(values).astype(wanted.dtype)[()]))
 
 
 def _is_tensor(value: Any) -> bool:
     return isinstance(value, (Tensor, Variable))
+
+
+def _near(noise: Any, parameter: Any, dtype: Any) -> Any:
+    """A parameter as an array where the noise lies."""
+    array = np.asarray(parameter, dtype)
+    return noise.memory.upload(array) if on_gpu(noise) and array.ndim else array
 
 
 def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
@@ -39,8 +48,10 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
         for parameter in (shift, scale):
             if np.asarray(parameter).dtype.kind not in "fiub":
                 raise InvalidArgumentError(f"{name}: parameters are numbers or tensors, got {parameter!r}.")
+        kind = noise.dtype if on_gpu(noise) else np.float64
         try:
-            moved = np.asarray(noise) * np.asarray(scale, np.float64) + np.asarray(shift, np.float64)
+            with inside():
+                moved = ranked(noise) * _near(noise, scale, kind) + _near(noise, shift, kind)
         except ValueError:
             moved = None
         if moved is None or moved.shape != shape:
@@ -58,7 +69,9 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
 
 def draw_normal(source: Source, shape: Any, mean: Any, stddev: Any, dtype: Any, name: str) -> Tensor:
     """Normal numbers."""
-    return scaled(source.standard_normal(as_shape(shape)), mean, stddev, dtype, name)
+    with beside(mean, stddev):
+        noise = normal_noise(source, as_shape(shape), dtype)
+    return scaled(noise, mean, stddev, dtype, name)
 
 
 def draw_truncated(source: Source, shape: Any, mean: Any, stddev: Any, dtype: Any, name: str) -> Tensor:
@@ -89,12 +102,16 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
         return wrap(placed(np.asarray(source.integers(low, high, as_shape(shape), wanted.dtype))[()]))
     low = 0.0 if minval is None else minval
     high = 1.0 if maxval is None else maxval
-    noise = source.random(as_shape(shape))
+    with beside(low, high):
+        noise = uniform_noise(source, as_shape(shape), dtype)
     if _is_tensor(low) or _is_tensor(high):
         return scaled(noise, low, convert(high) - low, dtype, name)
     low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
     with device(None):
         result = scaled(noise, low, high - low, dtype, name)
     below = np.nextafter(high.astype(wanted.dtype), low.astype(wanted.dtype))  # rounding may reach the upper end
-    kept = np.where((result._array >= high) & (low < high), below, result._array)
+    made = result._array
+    with inside():
+        reached = (made >= _near(made, high, np.float64)) & _near(made, low < high, np.bool_)
+        kept = np.where(reached, _near(made, below, made.dtype), made)
     return wrap(placed(kept.astype(wanted.dtype)[()]))

@@ -89,8 +89,9 @@ def versions() -> dict[str, str]:
 
 
 def kernels() -> dict[str, Kernel]:
-    """Every kernel of the families that `overrides` lists, and samples of those that `lab.function` writes."""
+    """Every kernel that `overrides` lists, those of random numbers, and samples of what `lab.function` writes."""
     import_module("autodiff_lab.kernels.cuda.overrides")
+    import_module("autodiff_lab.kernels.cuda.random_counter")
     import_module("autodiff_lab.kernels.cuda.elementwise_samples")
     return import_module("autodiff_lab.kernels.cuda.launching").KERNELS
 

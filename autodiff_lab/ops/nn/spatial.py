@@ -12,6 +12,7 @@ from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.docs import doc
@@ -34,7 +35,8 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
 
 
 def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
-    from autodiff_lab.ops.random_state import generator_for  # the state of the random numbers lives beside their ops
+    from autodiff_lab.ops.random_noise import uniform_noise  # random numbers live beside their ops
+    from autodiff_lab.ops.random_state import generator_for
     x = floats(x, "dropout")
     share = float(rate)
     if not 0 <= share < 1:
@@ -52,7 +54,7 @@ def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = Non
     if not fits:
         raise ShapeMismatch(f"dropout: noise_shape {noise_shape} does not broadcast to the input's shape {have}.")
     with beside(x):
-        kept = wrap(placed(np.asarray(generator_for(seed).random(wanted) >= share)[()]))
+        kept = wrap(placed(ranked(uniform_noise(generator_for(seed), wanted, x.dtype) >= share)[()]))
     return where(kept, x * x.dtype.as_numpy_dtype(1 / (1 - share)), 0.0)
 
 
