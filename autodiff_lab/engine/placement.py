@@ -97,7 +97,7 @@ def rescued(op: Any, ins: tuple[Tensor, ...], error: Exception, floating: bool =
     """
     if error.__class__ is not Refused:
         raise failed(op, ins, None, error) from None
-    gathered(op, ins)
+    ins = gathered(op, ins)
     arrays = [t._array for t in ins]
     if len(ins) == 2 and arrays[0].dtype != arrays[1].dtype:
         raise dtypes_differ(op, *ins)

@@ -18,6 +18,8 @@ LEFT_BY = {
     "bool": "bool()",
     "index": "use as an index",
     "complex": "complex()",
+    "__dlpack__": "another library, by DLPack",
+    "__cuda_array_interface__": "another library, by its memory on the GPU",
 }
 
 WORDS: dict[str, tuple[str, str]] = {

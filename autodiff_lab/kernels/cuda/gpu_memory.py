@@ -80,7 +80,7 @@ class GpuMemory(Memory):
 
     def argument(self, raw: Any) -> Any:
         """What numba is given for an array; one without elements has no address, so another stands for it."""
-        return Seen(raw if raw.size else self.module.empty((1,) * raw.ndim, raw.dtype))
+        return Seen(raw if raw.size else self.here(self.module.empty)((1,) * raw.ndim, raw.dtype))
 
     def launch(self, compiled: Any, blocks: Any, threads: Any, arguments: list[Any]) -> None:
         """Run a kernel in CuPy's current stream."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import beside, placed
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.primitives import broadcast
 from autodiff_lab.engine.shape import TensorShape, whole_numbers
@@ -40,11 +41,13 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
 
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: str | None = None) -> Tensor:
-    counts = np.asarray(convert(lengths)._array)
+    given = convert(lengths)
+    counts = np.asarray(given._array)
     if counts.size and counts.dtype.kind not in "iu":
         raise DtypeMismatch(f"sequence_mask: lengths are whole numbers, got {public(counts.dtype).name}. Try lab.cast.")
     width = int(counts.max(initial=0)) if maxlen is None else int(convert(maxlen)._array)
-    return cast(wrap(np.arange(width) < counts[..., None]), dtype)
+    with beside(given):
+        return cast(wrap(placed(np.arange(width) < counts[..., None])), dtype)
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
