@@ -77,10 +77,11 @@ def slope_rows(
             if k * WARP < left:
                 made[at + np.uint64(k * WARP)] = root * (shares[k] - level - (kept[k] - mean) * root * tilt)
         at, own, left = at + np.uint64(wide), own + np.uint64(wide), np.int32(left - wide)
-        for k in range(KEPT):
-            i = np.uint64(k * WARP)
-            shares[k] = share_of(g, scale, scaled, at + i, own + i) if k * WARP < left else zero
-            kept[k] = x[at + i] if k * WARP < left else zero
+        if left > 0:
+            for k in range(KEPT):
+                i = np.uint64(k * WARP)
+                shares[k] = share_of(g, scale, scaled, at + i, own + i) if k * WARP < left else zero
+                kept[k] = x[at + i] if k * WARP < left else zero
 
 
 def slope_of_rows(

@@ -110,8 +110,9 @@ def standardize_rows(
             if k * WARP < left:
                 made[at + np.uint64(k * WARP)] = kept[k]
         at, own, left = at + np.uint64(wide), own + np.uint64(wide), np.int32(left - wide)
-        for k in range(KEPT):
-            kept[k] = x[at + np.uint64(k * WARP)] if k * WARP < left else mean
+        if left > 0:
+            for k in range(KEPT):
+                kept[k] = x[at + np.uint64(k * WARP)] if k * WARP < left else mean
 
 
 def row_sizes(rows: int, length: int) -> tuple[int, Any]:
