@@ -6,8 +6,8 @@ that four positions and then eight words are in flight, and what is worked out f
 
 Traffic: every word that is picked is read and written once, 8 bytes an element of 4, and a position for each row: with
 rows of 128 floats 1032 bytes a row for 32-bit positions, so that a gather runs at the speed of a copy; single elements
-at random places read 32 bytes for 4, which is what memory gives.  Occupancy: 256 threads, no shared memory, at most 40
-registers: 6 blocks a multiprocessor, with 12,000 words in flight.
+at random places read 32 bytes for 4, which is what memory gives.  Occupancy: 256 threads, no shared memory, 32
+registers (38 for words of 8 bytes on a B200): 8 blocks a multiprocessor, with 16,000 words in flight.
 
 A position that is out of range gives zeros, as in TensorFlow on a GPU: to raise, one would have to wait for the GPU.
 `promises` asks all the same, and the error comes when a result is next read.

@@ -5,7 +5,7 @@ enough to fill the GPU, a block does both for some of them: the second reading c
 over all blocks at work, so that memory sees one read and one write, 8 bytes an element.  Few long reductions are
 counted in parts first, and shares are written in a launch of their own: two reads and one write, 12 bytes.
 
-Occupancy: 256 threads, at most 40 registers and 2 kB of shared memory a block: 6 blocks a multiprocessor.
+Occupancy in float32: 256 threads, at most 48 registers and 3 kB of shared memory: 5 blocks a multiprocessor.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ launch reduces: enough blocks to fill the GPU, and always the same cuts.
 as if they were one row, and gives every result a thread for eight of its elements.  One place in 32 is left out, so
 that threads of a warp, which read a row's length apart, meet different banks.
 
-Traffic: every element is read once.  Occupancy: 256 threads; 1 kB of shared memory a block for `columns` (float32), 9
-kB more for `pieces`; at most 40 registers a thread for one number (6 blocks a multiprocessor, of 8 loads a thread:
-49 kB in flight, where some 25 kB keep the memory of an H200 busy).  Log-sum-exps compute nine exponentials for eight
-elements, some 12 instructions an element; 50 would fit into the time of reading one.
+Traffic: every element is read once.  Occupancy in float32: 256 threads, 1 kB of shared memory for `columns` and 9 kB
+for `pieces`, 32 registers a thread (36 for sums on an A100): 8 blocks a multiprocessor and 65 kB in flight, where some
+25 kB keep the memory of an H200 busy.  A sum takes 11 instructions an element; some 25 fit into the time of reading
+one, and a log-sum-exp, with nine exponentials for eight elements and 44 registers (5 blocks), just takes them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A window of LONG slots sees at most two such runs, the one of its first slot and
 for two pieces a window, and a run finds its own again by counting windows.
 
 Traffic: the rows of long runs are read once; pieces, a row for some LONG, are written and read.  Where no run is long
-every block ends after three loads.  Occupancy: 256 threads, 1 kB of shared memory (float32), at most 64 registers.
+every block ends after three loads.  Occupancy: 256 threads, 1 kB of shared memory (float32), at most 56 registers.
 """
 
 from __future__ import annotations

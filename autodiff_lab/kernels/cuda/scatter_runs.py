@@ -9,8 +9,8 @@ Traffic: each row that is added is read once, each row of the result written onc
 set to zero before and nothing is read back: where every place is met once, 8 bytes an element, as a copy, and 12 bytes
 a row for its run.  Atomic additions would set, read and write the result: 16 bytes an element.
 
-Occupancy: 256 threads, 1 kB of shared memory (float32), at most 64 registers: 4 blocks a multiprocessor, with 8,000
-elements in flight.
+Occupancy: 256 threads, 1 kB of shared memory (float32), 64 registers: 4 blocks a multiprocessor, with 8,000 elements in
+flight; up to 80 registers and 3 blocks for extremes, which compare twice.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from autodiff_lab.kernels.cuda.scatter_shared import LONG, SHORT, shares_of
 ROWS = 4
 """Places of which a thread takes two columns."""
 PAIRS = 2 * ROWS
-BOUNDS = (256, 4)
-"""Threads of a block, and blocks that a multiprocessor runs at a time: registers enough for all loads in flight."""
+SUMS_BESIDE, EXTREMES_BESIDE = 4, 3
+"""Blocks that a multiprocessor runs at a time: registers enough for all loads in flight, and none spilled."""
 Kernels = tuple[Kernel, Kernel, Kernel]
 
 
 def _runs_of(  # noqa: C901 - a kernel whose loops are unrolled
-    name: str, operation: Operation, merge: Any, serves: tuple[str, ...]
+    name: str, operation: Operation, merge: Any, blocks: int, serves: tuple[str, ...]
 ) -> Kernel:
     nothing, shares = operation.nothing, shares_of(operation)
 
@@ -95,20 +95,20 @@ def _runs_of(  # noqa: C901 - a kernel whose loops are unrolled
 
     runs.__name__ = f"{name}_runs"
     sizes = "int32, int32, int32, uint32, int32, int32, int32"
-    return kernel(serves, f"T[::1], int32[::1], int32[::1], T[::1], T, {sizes}", launch_bounds=BOUNDS)(runs)
+    return kernel(serves, f"T[::1], int32[::1], int32[::1], T[::1], T, {sizes}", launch_bounds=(256, blocks))(runs)
 
 
-def _kernels_of(name: str, operation: Operation, merge: Any, *serves: str) -> Kernels:
+def _kernels_of(name: str, operation: Operation, merge: Any, blocks: int, *serves: str) -> Kernels:
     return (
-        _runs_of(name, operation, merge, serves),
+        _runs_of(name, operation, merge, blocks, serves),
         pieces_of(name, operation, serves),
         long_of(name, operation, serves),
     )
 
 
-ADD = _kernels_of("add", SUM, added, "scatter_axis", "scatter_nd", "segment_sum")
-TAKE_MAX = _kernels_of("take_max", MAX, larger, "segment_max")
-TAKE_MIN = _kernels_of("take_min", MIN, smaller, "segment_min")
+ADD = _kernels_of("add", SUM, added, SUMS_BESIDE, "scatter_axis", "scatter_nd", "segment_sum")
+TAKE_MAX = _kernels_of("take_max", MAX, larger, EXTREMES_BESIDE, "segment_max")
+TAKE_MIN = _kernels_of("take_min", MIN, smaller, EXTREMES_BESIDE, "segment_min")
 
 
 def over_runs(
