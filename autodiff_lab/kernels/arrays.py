@@ -97,7 +97,8 @@ def check_positions(positions: Any, length: int, what: str) -> None:
         return
     if positions.__class__ is DeviceArray:  # seen without a sign, negative numbers are the largest: one reading
         unsigned = positions.view(f"u{positions.itemsize}") if positions.dtype.kind == "i" else positions
-        promise(unsigned.max() < length, lambda: InvalidArgumentError(f"{what} [0, {length})"))
+        error = InvalidArgumentError(f"{what} [0, {length})")  # now, as it names the line that it is made for
+        promise(unsigned.max() < length, lambda: error)
     elif positions.min() < 0 or positions.max() >= length:
         raise InvalidArgumentError(f"{what} [0, {length})")
 

@@ -27,6 +27,10 @@ KINDS = "biufc"
 DOUBLES = frozenset({np.dtype("float64"), np.dtype("complex128")})
 
 
+WRITE = {"at", "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"}
+"""What writes into its first argument."""
+
+
 class DeviceArray(NDArrayOperatorsMixin):
     """An array on a GPU.
 
@@ -304,7 +308,10 @@ def _targets(out: tuple[Any, ...]) -> Any:
 def _on_host(memory: Memory, why: str, function: Callable[..., Any], args: Any, how: dict[str, Any]) -> Any:
     """What NumPy makes of copies, copied back."""
     out = how.pop("out", None)
-    value = function(*memory.hosted(args, why), **memory.hosted(how, why))
+    given = memory.hosted(args, why)
+    value = function(*given, **memory.hosted(how, why))
+    if function.__name__ in WRITE and args[0].__class__ is DeviceArray:
+        args[0].raw[...] = memory.uploaded(given[0], why).raw
     made = memory.uploaded(value, why)
     if out is None:
         return made
