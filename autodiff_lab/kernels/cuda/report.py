@@ -146,7 +146,8 @@ def compile_all(chosen: Iterable[str] | None = None) -> list[Row]:
         if wanted is None or name in wanted
         for signature in kernel.signatures
     ]
-    workers = min(os.cpu_count() or 1, len(jobs)) or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    workers = max(1, min(cores, len(jobs)))
     # Numba makes millions of objects that stay; a process that ends soon need not look through them for garbage.
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=gc.disable) as pool:
         return [row for group in pool.map(compile_signature, jobs) for row in group]
