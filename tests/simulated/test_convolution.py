@@ -38,7 +38,7 @@ def drawn(rng: np.random.Generator, rank: int, dtype: str) -> Iterator[Case]:
         pairs = zip(numbers(0, 3), numbers(0, 3), strict=True)
         how = {"strides": numbers(1, 4), "padding": tuple(pairs), "dilations": numbers(1, 4)}
         if min(reference.out_sizes(spatial, window, **how)) > 0:
-            c_in, c_out = rng.choice([1, 2, 3, 8, 9]), rng.choice([1, 3, 6, 17, 33])
+            c_in, c_out = rng.choice([1, 2, 3, 8, 9]), rng.choice([1, 3, 6, 17])
             x = rng.standard_normal((int(rng.integers(1, 4)), *spatial, c_in)).astype(dtype)
             yield x, rng.standard_normal((*window, c_in, c_out)).astype(dtype), how
 
@@ -56,7 +56,7 @@ def plain(channels: int = 5, filters: int = 7, images: int = 2, dtype: str = "fl
 def test_random_shapes_and_settings(rank: int, dtype: str) -> None:
     """Any window, stride, dilation and padding, in one to three dimensions."""
     cases = drawn(np.random.default_rng(rank), rank, dtype)
-    for _ in range(4):
+    for _ in range(3):
         three(*next(cases))
 
 
@@ -96,6 +96,16 @@ def test_inner_axes_around_a_slab(taps: int) -> None:
     rng = np.random.default_rng(3)
     how = {"strides": (1,), "padding": ((0, 0),), "dilations": (1,)}
     three(rng.standard_normal((2, 12, 1)), rng.standard_normal((taps, 1, 2)), how)
+
+
+@pytest.mark.parametrize("library", [True, False])
+def test_windows_of_one_point(monkeypatch: pytest.MonkeyPatch, library: bool) -> None:
+    """Plain matrices, multiplied by the library, or where there is none by the kernel."""
+    monkeypatch.setattr(convolution, "library_works", lambda memory: library)
+    x, w, how = plain()
+    three(x, w[:1, :1], {"strides": (1, 1), "padding": ((0, 0), (0, 0)), "dilations": (2, 1)})
+    three(x, w[:1, :1], {"strides": (1, 1), "padding": ((0, 1), (0, 0)), "dilations": (1, 1)})
+    three(x, w[:1, :1], {**how, "padding": ((0, 0), (0, 0))})
 
 
 def test_stride_beyond_the_window() -> None:

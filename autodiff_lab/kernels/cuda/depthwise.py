@@ -8,14 +8,17 @@ The gradient by the filter shares out the pixels as `convolution_shares` says.  
 pixel of its share, and keeps 3 by 3 sums: a number of g is read once for 9 taps.
 
 Traffic: with a window of 9 taps the source is read 9 times, 8 of them from the first or second-level cache; memory sees
-one read and one write, 8 bytes an element.  Occupancy: 256 threads, 40 to 70 registers a thread, 4 to 6 blocks a
-multiprocessor.  Not measured: about 55 instructions stand for 8 bytes in the first kernel, 90 in the second, where some
-55 would keep pace with the memory of an H200; so they should come to about 0.9 and 0.6 of its bandwidth.
+one read and one write, 8 bytes an element.  Occupancy: 256 threads of 40 to 64 registers (70 in float64 on a B200),
+3 to 6 blocks, 24 to 48 warps, on a multiprocessor.  Not measured: counted in the machine code for an H200, the first
+kernel has some 80 instructions for each 8 bytes with such a window, and the second 140.  Some 55 would keep pace with
+the memory of an H200; so they should come to 0.65 and 0.4 of its bandwidth, less where rows are shorter than 8.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.convolution_axes import (
@@ -43,6 +46,7 @@ from autodiff_lab.kernels.cuda.convolution_slabs import uint64
 from autodiff_lab.kernels.cuda.launching import MOST, THREADS, blocks_for, check_size, cuda, empty, flat, kernel, launch
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes
 
+boolean: Any = np.bool_
 STRIP = 8
 """Elements of the result that a thread makes."""
 SIDE = 3
@@ -72,30 +76,38 @@ def depthwise_strips(  # noqa: C901, PLR0912 - a loop for each axis
         return
     for e in range(STRIP):
         sums[e] = x.dtype.type(0)
+    taps_z, taps_y, taps_x, step = plan[TAPS], plan[MET + TAPS], plan[2 * MET + TAPS], plan[2 * MET + STEP]
+    filters, first_tap = int32(written * each), plan[2 * MET + FIRST]
+    from_x, next_x = int32(first * width[3] + plan[2 * MET + BEGIN]), int32(width[3] * read)
+    next_w = int32(width[7] * filters)
+    last_x = int32(from_x + (taps_x - 1) * step)
+    inner = min(from_x, last_x) >= 0 and int32(max(from_x, last_x) + (STRIP - 1) * width[3]) < width[0]
     for f in range(int32(channel * each), int32((channel + 1) * each)):
-        from_x, _ = divided(f, alike)
-        for i in range(plan[TAPS]):
+        channel_x, _ = divided(f, alike)
+        for i in range(taps_z):
             z = int32(z_at * depth[3] + plan[BEGIN] + i * plan[STEP])
             if z < 0 or z >= depth[0]:
                 continue
-            for j in range(plan[MET + TAPS]):
+            for j in range(taps_y):
                 y = int32(y_at * height[3] + plan[MET + BEGIN] + j * plan[MET + STEP])
                 if y < 0 or y >= height[0]:
                     continue
-                line = int32(((image * depth[0] + z) * height[0] + y) * width[0] * read + from_x)
-                row = (plan[FIRST] + i * depth[7]) * height[1] + plan[MET + FIRST] + j * height[7]
-                for k in range(plan[2 * MET + TAPS]):
-                    tap = row * width[1] + plan[2 * MET + FIRST] + k * width[7]
-                    weight = w[uint64(int32(tap * written * each + f))]
-                    at = int32(first * width[3] + plan[2 * MET + BEGIN] + k * plan[2 * MET + STEP])
-                    if at >= 0 and int32(at + (STRIP - 1) * width[3]) < width[0]:
+                line = int32(((image * depth[0] + z) * height[0] + y) * width[0] * read + channel_x)
+                row = int32((plan[FIRST] + i * depth[7]) * height[1] + plan[MET + FIRST] + j * height[7])
+                from_w = int32((row * width[1] + first_tap) * filters + f)
+                if inner:
+                    for k in range(taps_x):
+                        weight = w[uint64(int32(from_w + k * next_w))]
+                        at = int32(line + int32(from_x + k * step) * read)
                         for e in range(STRIP):
-                            sums[e] += x[uint64(int32(line + (at + e * width[3]) * read))] * weight
-                        continue
+                            sums[e] += x[uint64(int32(at + e * next_x))] * weight
+                    continue
+                for k in range(taps_x):
+                    weight = w[uint64(int32(from_w + k * next_w))]
                     for e in range(STRIP):
-                        x_at = int32(at + e * width[3])
-                        inside = (x_at >= 0) & (x_at < width[0])
-                        sums[e] += (x[uint64(int32(line + x_at * read))] if inside else x.dtype.type(0)) * weight
+                        at = int32(from_x + k * step + e * width[3])
+                        inside = (at >= 0) & (at < width[0])
+                        sums[e] += (x[uint64(int32(line + at * read))] if inside else x.dtype.type(0)) * weight
     target = image * depth[2] + plan[OWN] + z_at * depth[4]
     target = int32((target * height[2] + plan[MET + OWN] + y_at * height[4]) * width[2] + plan[2 * MET + OWN])
     for e in range(STRIP):
@@ -109,10 +121,12 @@ def depthwise_shares(  # noqa: C901, PLR0912, PLR0915 - counting on each axis
 ) -> None:
     """For 32 channels of g, 3 by 3 taps and a share of the pixels: the products of g and what the taps meet, summed."""
     kept = cuda.shared.array(ALL_SUMS, x.dtype)
-    sums = cuda.local.array(SUMS, x.dtype)
+    sums, values = cuda.local.array(SUMS, x.dtype), cuda.local.array(SUMS, x.dtype)
     ahead = cuda.local.array(SIDE, int32)
     from_z = cuda.local.array(SIDE, int32)
     from_y = cuda.local.array(SIDE, int32)
+    inside = cuda.local.array(SIDE, boolean)
+    across = cuda.local.array(SIDE, boolean)
     images, read, written = sizes
     me = int32(cuda.threadIdx.x)
     groups = int32(int32(written + ACROSS - 1) // ACROSS)
@@ -138,6 +152,7 @@ def depthwise_shares(  # noqa: C901, PLR0912, PLR0915 - counting on each axis
     rest, x_at = divided(pixel, width[2])
     rest, y_at = divided(rest, height[2])
     image, z_at = divided(rest, depth[2])
+    next_x = int32(width[6] * read)
     if channel < written:
         while pixel < end:
             slope = g[uint64(int32(pixel * written + channel))]
@@ -145,17 +160,15 @@ def depthwise_shares(  # noqa: C901, PLR0912, PLR0915 - counting on each axis
             from_x = int32(x_at * width[3] + width[5] + first_k * width[6])
             line = int32((((image * depth[0] + z) * height[0] + y) * width[0] + from_x) * read + from_c)
             for r in range(SIDE):
-                i, j = int32(z + from_z[r]), int32(y + from_y[r])
-                inside = (i >= 0) & (i < depth[0]) & (j >= 0) & (j < height[0])
-                if inside and from_x >= 0 and int32(from_x + (SIDE - 1) * width[6]) < width[0]:
-                    for s in range(SIDE):
-                        sums[r * SIDE + s] += x[uint64(int32(line + ahead[r] + s * width[6] * read))] * slope
-                    continue
-                for s in range(SIDE):
-                    k = int32(from_x + s * width[6])
-                    there = inside & (k >= 0) & (k < width[0])
-                    value = x[uint64(int32(line + ahead[r] + s * width[6] * read))] if there else x.dtype.type(0)
-                    sums[r * SIDE + s] += value * slope
+                i, j, k = int32(z + from_z[r]), int32(y + from_y[r]), int32(from_x + r * width[6])
+                inside[r] = (i >= 0) & (i < depth[0]) & (j >= 0) & (j < height[0])
+                across[r] = (k >= 0) & (k < width[0])
+            for s in range(SUMS):
+                at = int32(line + ahead[s // SIDE] + s % SIDE * next_x)
+                there = inside[s // SIDE] & across[s % SIDE]
+                values[s] = x[uint64(at)] if there else x.dtype.type(0)
+            for s in range(SUMS):
+                sums[s] += values[s] * slope
             pixel = int32(pixel + LANES)
             x_at = int32(x_at + LANES)
             while x_at >= width[2]:
