@@ -108,7 +108,7 @@ def block_shape(reduced: int, inner: int) -> tuple[int, int, int]:
 def cuts(x: DeviceArray, blocks: int, reduced: int, deep: int) -> tuple[int, int]:
     """Into how many parts to cut a reduction, and how long they are, so that blocks fill the GPU."""
     wanted = x.memory.multiprocessors * RESIDENT
-    parts = max(min(-(-wanted // blocks), reduced // (16 * deep)), 1) if 2 * blocks <= wanted else 1
+    parts = max(min(wanted // blocks, reduced // (16 * deep)), 1)
     chunk = -(-reduced // parts)
     if parts > 1:
         chunk = -(-chunk // 32) * 32
