@@ -3,7 +3,8 @@
 import ctypes
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab.engine.tensor import wrap
 from autodiff_lab.kernels.cuda import gpus
+from autodiff_lab.kernels.cuda.gpu_memory import GpuMemory
 from autodiff_lab.kernels.cuda.traffic import MEMORIES
 
 
@@ -149,3 +152,65 @@ def test_no_gpu_is_looked_for_before_somebody_asks() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+class CUDARuntimeError(RuntimeError):
+    """What CuPy raises when the driver reports an error."""
+
+
+class OutOfMemoryError(MemoryError):
+    """What CuPy raises where there is no room."""
+
+
+class FakeCuPy:
+    """As much of CuPy as an allocation and a copy ask for."""
+
+    ndarray = np.ndarray
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        pool = SimpleNamespace(
+            free_all_blocks=lambda: self.calls.append("freed"), used_bytes=lambda: 70, total_bytes=lambda: 80
+        )
+        self.get_default_memory_pool = lambda: pool
+        self.cuda = SimpleNamespace(
+            Device=lambda index: nullcontext(),
+            memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+            runtime=SimpleNamespace(CUDARuntimeError=CUDARuntimeError, memGetInfo=lambda: (20, 100)),
+        )
+
+    def asnumpy(self, raw: Any) -> Any:
+        raise CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered")
+
+    def empty(self, shape: Any, dtype: Any) -> Any:
+        self.calls.append("asked")
+        if self.calls.count("asked") < shape[0]:
+            raise OutOfMemoryError
+        return np.empty(shape, dtype)
+
+
+@pytest.fixture
+def gpu() -> Iterator[GpuMemory]:
+    """Give the memory of a GPU whose CuPy is a fake, and forget it afterwards."""
+    memory = GpuMemory(0, FakeCuPy(), None)
+    yield memory
+    MEMORIES.remove(memory)
+
+
+def test_the_pool_gives_back_what_nobody_uses_before_an_allocation_fails(gpu: GpuMemory) -> None:
+    """The second try may find room; a third there is not."""
+    assert gpu.empty((1,), "float32").shape == (1,)
+    assert gpu.empty((3,), "float32").shape == (3,)
+    assert gpu.module.calls == ["asked", "asked", "freed", "asked"]
+    with pytest.raises(
+        lab.errors.DeviceMemoryError, match=r"/GPU:0: no room for 400 bytes; 70 are in use here, 20 are free\. Try"
+    ):
+        gpu.empty((100,), "float32")
+    assert gpu.figures() == {"current": 70, "peak": 80, "pool": 80, "free": 20, "total": 100}
+
+
+def test_a_failure_that_is_found_late_is_told_in_our_words(gpu: GpuMemory) -> None:
+    """The op that caused it is not known then; how to find it is said."""
+    x = gpu.empty((1,), "float32")
+    with pytest.raises(lab.errors.DeviceError, match=r"(?s)illegal memory access.*CUDA_LAUNCH_BLOCKING=1"):
+        wrap(x).numpy()

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import Any
 
+from autodiff_lab.errors import DeviceError
 from autodiff_lab.kernels.cuda.memory import Memory
 
 SLOW = 16
@@ -46,8 +47,20 @@ class GpuMemory(Memory):
         return self.module.cuda.Device(self.index).attributes["MultiProcessorCount"]
 
     def download(self, raw: Any) -> Any:
-        """A copy as a NumPy array; waits for the GPU."""
-        return self.module.asnumpy(raw)
+        """A copy as a NumPy array; waits for the GPU.
+
+        Raises
+        ------
+        DeviceError
+            If the GPU has failed in what it was given before.
+        """
+        try:
+            return self.module.asnumpy(raw)
+        except self.module.cuda.runtime.CUDARuntimeError as error:
+            raise DeviceError(
+                f"{self.name}: {error}. It was found when a result was read: an op before it has failed. Try "
+                "CUDA_LAUNCH_BLOCKING=1 in the environment to see which; this process can use the GPU no more."
+            ) from None
 
     def shared(self, value: Any) -> Any:
         """A device array on the memory of an object with the CUDA array interface."""
