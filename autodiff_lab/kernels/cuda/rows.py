@@ -25,6 +25,8 @@ KEPT = {"float32": (2, 4), "float64": (2, 4)} if SIMULATED else {"float32": (8, 
 """Elements of a row that a thread keeps in registers, at most: in a kernel for short rows, and in one for long ones."""
 MOST_THREADS = 64 if SIMULATED else 512
 """Threads of a block, at most: each may use 128 registers then."""
+TOGETHER = 128 if SIMULATED else THREADS
+"""Threads of a block in which several groups of more than a warp take a row each."""
 MOST_STEP = 2047
 """A mask for the number of threads of a row; by it the compiler knows that no index is negative."""
 LOWEST_DOUBLE, LOWEST_SINGLE = -1.7976931348623157e308, -3.4028234663852886e38
@@ -56,7 +58,7 @@ class RowKernel:
         lanes, kept = (WARP, long) if is_long else (1, short)
         while lanes < MOST_THREADS and length > kept * lanes:
             lanes *= 2
-        threads, bits = max(lanes, THREADS), lanes.bit_length() - 1
+        threads, bits = max(lanes, TOGETHER if lanes > WARP else THREADS), lanes.bit_length() - 1
         launch(forms[is_long], -(-rows * lanes // threads), threads, *arguments, rows, length, bits, bits)
 
 
@@ -97,10 +99,10 @@ def group_sum(value: Any, parts: Any, bits: Any) -> Any:
         value += cuda.shfl_xor_sync(ALL, value, step)
         step >>= 1
     if bits > 5:
-        lane, step = cuda.threadIdx.x, 1 << (bits - 5)
-        parts[lane >> 5] = value
+        thread, step = cuda.threadIdx.x & 1023, 1 << (bits - 5)
+        parts[thread >> 5] = value
         cuda.syncthreads()
-        value = parts[lane & (step - 1)]
+        value = parts[((thread >> bits) << (bits - 5)) + (thread & (step - 1))]
         cuda.syncthreads()  # or a quick warp would overwrite parts while a slow one reads them
         step >>= 1
         while step > 0:
@@ -117,10 +119,10 @@ def group_largest(value: Any, parts: Any, bits: Any) -> Any:
         value = larger(value, cuda.shfl_xor_sync(ALL, value, step))
         step >>= 1
     if bits > 5:
-        lane, step = cuda.threadIdx.x, 1 << (bits - 5)
-        parts[lane >> 5] = value
+        thread, step = cuda.threadIdx.x & 1023, 1 << (bits - 5)
+        parts[thread >> 5] = value
         cuda.syncthreads()
-        value = parts[lane & (step - 1)]
+        value = parts[((thread >> bits) << (bits - 5)) + (thread & (step - 1))]
         cuda.syncthreads()
         step >>= 1
         while step > 0:
