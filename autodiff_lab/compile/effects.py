@@ -17,6 +17,8 @@ from typing import Any, Self
 import numpy as np
 
 _OURS = ("autodiff_lab", "numpy", "builtins")
+_BUILDERS = frozenset({"numba", "numba_cuda", "llvmlite", "cuda", "cupy", "cupyx", "cupy_backends"})
+"""Packages that compile kernels for a GPU when an op first wants one, with files and clocks."""
 _IMPORTS = bytes([dis.opmap["IMPORT_NAME"]])
 
 
@@ -118,9 +120,13 @@ class Effects:
 
     def _hear(self, frame: types.FrameType, event: str, called: Any) -> None:
         if event == "c_call" and not self.found:
-            reason = effect(called)
-            if reason is not None and not foreign(frame.f_globals.get("__name__")) and not _collecting(frame):
+            reason, module = effect(called), frame.f_globals.get("__name__")
+            if reason is not None and not foreign(module) and not _builds(module) and not _collecting(frame):
                 self.found.append((reason, (frame.f_code.co_filename, frame.f_lineno)))
+
+
+def _builds(module: str | None) -> bool:
+    return (module or "").partition(".")[0] in _BUILDERS
 
 
 def _collecting(frame: types.FrameType | None) -> bool:

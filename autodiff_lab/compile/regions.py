@@ -153,10 +153,16 @@ class _Finder:
         self.regions: list[Region] = []
         self.open: defaultdict[Any, list[Region]] = defaultdict(list)
         self.outside: list[Line] = []
+        self.on_gpu = program.memory is not None
+        self.users: defaultdict[int, list[Line]] = defaultdict(list)
+        if self.on_gpu:
+            for line in program.lines:
+                for i in line.ins:
+                    self.users[i].append(line)
 
     def found(self) -> tuple[list[Region], list[Line], dict[int, int]]:
         """Walk."""
-        for line in self.program.lines:
+        for line in self._in_order():
             if self._number_beside_a_gpu(line) or self._row_line(line):
                 continue
             if fusible(line, self.program):
@@ -165,11 +171,32 @@ class _Finder:
                 self._alone(line)
         return self.regions, self.outside, self.stage
 
+    def _in_order(self) -> list[Line]:
+        """The lines; on a GPU those that only read what comes in stand where they are first used.
+
+        There they may join the kernel that uses them, where before they would have begun one of their own: the decay of
+        an optimizer's moment waits for the gradient that is added to it.
+        """
+        lines = self.program.lines
+        if not self.on_gpu:
+            return list(lines)
+        early = {
+            line.outs[0]: line
+            for line in lines
+            if self.users[line.outs[0]] and self.roots.issuperset(line.ins) and fusible(line, self.program)
+        }
+        ordered: list[Line] = []
+        for line in lines:
+            if early.get(line.outs[0]) is not line:
+                ordered += [early.pop(i) for i in dict.fromkeys(line.ins) if i in early]
+                ordered.append(line)
+        return ordered
+
     def _number_beside_a_gpu(self, line: Line) -> bool:
         """Let the CPU compute single numbers before anything else, so that no kernel of a GPU is split to wait."""
         values = self.program.values
         mine = [*line.ins, *line.outs]
-        if self.program.memory is None or any(values[i].memory is not None or values[i].shape for i in mine):
+        if not self.on_gpu or any(values[i].memory is not None or values[i].shape for i in mine):
             return False
         if not self.roots.issuperset(line.ins):
             return False
@@ -217,7 +244,10 @@ class _Finder:
     def _share(self, region: Region, line: Line) -> bool:
         """Whether a line reads an array that the region reads anyway."""
         ins = {i for i in line.ins if len(self.program.values[i].shape) and i not in self.inner}
-        return not ins.isdisjoint(region.reads)
+        if not ins.isdisjoint(region.reads):
+            return True
+        beside = {i for user in self.users[line.outs[0]] for i in user.ins} if self.on_gpu else set[int]()
+        return any(self._inside(i, region) for i in beside)  # what it makes meets there what the region makes
 
     def _join(self, line: Line, region: Region, split: int | None, how: dict[int, str]) -> None:
         region.lines.append(line)

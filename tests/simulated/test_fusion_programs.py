@@ -1,5 +1,6 @@
 """Compiled functions on a GPU: training steps, devices side by side, constants, and what stays op by op."""
 
+import time
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.memory import Memory
 from autodiff_lab.kernels.cuda.traffic import HEARERS
 from tests.simulated.test_fusion import agree, close, draw, host, there, twelve, with_slopes
 
@@ -73,6 +75,8 @@ def test_an_optimizer_on_a_gpu() -> None:
     losses = [float(host(step(goal))) for _ in range(4)]
     assert losses == sorted(losses, reverse=True)
     assert w._array.__class__ is DeviceArray
+    assert len(step.kernels) == 1, step.source
+    assert step.fallbacks == 1  # the first call, which builds the moments
 
 
 def test_calls_with_tensors_of_a_cpu_and_of_a_gpu_have_a_program_each() -> None:
@@ -233,3 +237,20 @@ def test_what_the_compiler_refuses_runs_op_by_op(monkeypatch: pytest.MonkeyPatch
     close(host(twelve(x)), host(f(there(x))), f)
     assert f.fallbacks == 0
     assert f.skipped == ("12 ops over (20,): NotImplementedError: too many arrays",)
+
+
+def test_a_compiler_that_uses_clocks_is_no_effect_of_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CuPy compiles when an op first wants a kernel, with files and clocks, in the middle of a trace."""
+    package: dict[str, Any] = {"__name__": "cupy.cuda.compiler", "time": time}
+    exec("def build(make, memory, raw):\n    time.time()\n    return make(memory, raw)", package)
+    make = Memory.wrap
+    monkeypatch.setattr(Memory, "wrap", lambda memory, raw: package["build"](make, memory, raw))
+
+    @lab.function
+    def f(x: Any) -> Any:
+        return getattr(lab, "sin")(x) * x  # noqa: B009 - a look by name raises doubts, and the trace listens
+
+    x = draw(30)
+    f(there(x))
+    close(host(lab.sin(x) * x), host(f(there(x))), f)
+    assert f.fallbacks == 0, f.why()
