@@ -141,6 +141,12 @@ def test_views() -> None:
         np.testing.assert_allclose(got, getattr(reference, name)(*theirs, **params), rtol=1e-5, atol=1e-5)
 
 
+def test_settings_in_lists() -> None:
+    """As a recording that was read back has them."""
+    x, w, how = plain()
+    three(x, w, {name: [list(n) if isinstance(n, tuple) else n for n in value] for name, value in how.items()})
+
+
 def test_sums_that_come_out_the_same() -> None:
     """The gradient by the filter has the same bits at every run: many shares, added in order."""
     x, w, how = plain(channels=1, filters=3, images=5)

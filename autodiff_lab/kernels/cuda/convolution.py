@@ -78,7 +78,7 @@ def _made(source: DeviceArray, w: DeviceArray, shape: Sizes, geometry: Geometry)
 
 def convolve(x: DeviceArray, w: DeviceArray, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """X (n, *spatial, c_in) with w (*window, c_in, c_out), as `reference.convolution.convolve`."""
-    geometry = forward(x.shape[0], *w.shape[-2:], x.shape[1:-1], w.shape[:-2], strides, padding, dilations)
+    geometry = forward((x.shape[0], *w.shape[-2:]), x.shape[1:-1], w.shape[:-2], strides, padding, dilations)
     if not _taken(x, w, geometry):
         return NotImplemented
     shape = (x.shape[0], *[axis.result for axis in geometry.axes][-len(strides) :], w.shape[-1])
@@ -91,7 +91,7 @@ def convolve_input(
 ) -> Any:
     """The gradient by x, of the given shape, as `reference.convolution.convolve_input`."""
     geometry = backward(
-        shape[0], *w.shape[:-3:-1], shape[1:-1], g.shape[1:-1], w.shape[:-2], strides, padding, dilations
+        (shape[0], *w.shape[:-3:-1]), shape[1:-1], g.shape[1:-1], w.shape[:-2], strides, padding, dilations
     )
     if not _taken(g, w, geometry):
         return NotImplemented
@@ -103,7 +103,7 @@ def convolve_filter(
     x: DeviceArray, g: DeviceArray, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes
 ) -> Any:
     """The gradient by w, (*window, c_in, c_out), as `reference.convolution.convolve_filter`."""
-    geometry = forward(x.shape[0], x.shape[-1], g.shape[-1], x.shape[1:-1], window, strides, padding, dilations)
+    geometry = forward((x.shape[0], x.shape[-1], g.shape[-1]), x.shape[1:-1], window, strides, padding, dilations)
     if not _taken(x, g, geometry):
         return NotImplemented
     shape = (*window, x.shape[-1], g.shape[-1])

@@ -106,26 +106,34 @@ def _arguments(geometry: Geometry) -> tuple[Any, ...]:
     return tuple([tuple([np.int32(n) for n in numbers]) for numbers in (geometry[:3], *geometry.axes)])
 
 
-@lru_cache(256)
-def forward(images: int, read: int, written: int, spatial: Sizes, window: Sizes, strides: Sizes, padding: Padding,
-            dilations: Sizes) -> Geometry:  # fmt: skip
-    """How a convolution reads x."""
+def forward(
+    sizes: Sizes, spatial: Sizes, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes
+) -> Geometry:
+    """How a convolution reads x; sizes are images, and channels of x and of the result."""
     out = out_sizes(spatial, window, strides, padding, dilations)
-    axes = [
-        Axis(n, k, o, s, 1, -low, d)
-        for n, k, o, s, (low, _), d in zip(spatial, window, out, strides, padding, dilations, strict=True)
-    ]
-    return Geometry(images, read, written, (*[Axis()] * (AXES - len(axes)), *axes))
+    return _geometry(
+        False, sizes, tuple(spatial), tuple(window), out, tuple(strides), tuple(map(tuple, padding)), tuple(dilations)
+    )
+
+
+def backward(
+    sizes: Sizes, spatial: Sizes, out: Sizes, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes
+) -> Geometry:
+    """How its gradient by the input, with those axes and channels, reads g, whose axes have the lengths `out`."""
+    return _geometry(
+        True, sizes, tuple(spatial), tuple(window), out, tuple(strides), tuple(map(tuple, padding)), tuple(dilations)
+    )
 
 
 @lru_cache(256)
-def backward(images: int, read: int, written: int, spatial: Sizes, out: Sizes, window: Sizes, strides: Sizes,
-             padding: Padding, dilations: Sizes) -> Geometry:  # fmt: skip
-    """How its gradient by the input reads g, whose axes have the lengths `out`."""
+def _geometry(
+    back: bool, sizes: Sizes, spatial: Sizes, window: Sizes, out: Sizes, strides: Sizes, padding: Any, dilations: Sizes
+) -> Geometry:
     axes = [
-        Axis(o, k, n, 1, s, low, -d, s // gcd(s, d))
+        Axis(o, k, n, 1, s, low, -d, s // gcd(s, d)) if back else Axis(n, k, o, s, 1, -low, d)
         for n, k, o, s, (low, _), d in zip(spatial, window, out, strides, padding, dilations, strict=True)
     ]
+    images, read, written = sizes
     return Geometry(images, read, written, (*[Axis()] * (AXES - len(axes)), *axes))
 
 

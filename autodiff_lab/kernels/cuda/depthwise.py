@@ -228,7 +228,7 @@ def depthwise(x: DeviceArray, w: DeviceArray, strides: Sizes, padding: Padding, 
     """X (n, *spatial, c) with w (*window, c, m) -> (n, *out, c·m), as `reference.depthwise.depthwise`."""
     channels, multiple = w.shape[-2:]
     geometry = forward(
-        x.shape[0], channels, channels * multiple, x.shape[1:-1], w.shape[:-2], strides, padding, dilations
+        (x.shape[0], channels, channels * multiple), x.shape[1:-1], w.shape[:-2], strides, padding, dilations
     )
     if not _taken(x, w, geometry):
         return NotImplemented
@@ -242,7 +242,7 @@ def depthwise_input(
 ) -> Any:
     """The gradient by x, of the given shape, as `reference.depthwise.depthwise_input`."""
     geometry = backward(
-        shape[0], g.shape[-1], shape[-1], shape[1:-1], g.shape[1:-1], w.shape[:-2], strides, padding, dilations
+        (shape[0], g.shape[-1], shape[-1]), shape[1:-1], g.shape[1:-1], w.shape[:-2], strides, padding, dilations
     )
     if not _taken(g, w, geometry):
         return NotImplemented
@@ -255,7 +255,7 @@ def depthwise_filter(
 ) -> Any:
     """The gradient by w, (*window, c, m), as `reference.depthwise.depthwise_filter`."""
     channels = x.shape[-1]
-    geometry = forward(x.shape[0], channels, g.shape[-1], x.shape[1:-1], window, strides, padding, dilations)
+    geometry = forward((x.shape[0], channels, g.shape[-1]), x.shape[1:-1], window, strides, padding, dilations)
     if not _taken(x, g, geometry):
         return NotImplemented
     shape = (*window, channels, g.shape[-1] // max(channels, 1))
