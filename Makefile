@@ -79,7 +79,7 @@ test: env ## Run every test: Python, doctests, documents, notebooks, JavaScript,
 
 # Numba reads the switch when it is imported, so the simulator needs processes of its own.
 test-simulated: $(PACKAGES_STAMP) ## Run the CUDA kernels in the simulator, against their NumPy references.
-	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/simulated $(TEST_ARGS)
+	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/simulated tests/gpu $(TEST_ARGS)
 
 # With PYTHON=python3 nothing is installed: NumPy, optree, numba-cuda, CuPy and pytest must be there. Status 3 (which make
 # tells as "Error 3") says that there is no GPU. Both chores together take less than 9 minutes.

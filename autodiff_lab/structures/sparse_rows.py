@@ -9,6 +9,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.gathering import laid_beside
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.structures.sparse import SparseTensor
@@ -39,6 +40,8 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     empty = np.bincount(x._indices[:, 0], minlength=x._shape[0]) == 0
     rows = np.flatnonzero(empty)
     fill = reshape(convert(default_value, x.values), (1,))
+    if fill.device != x.values.device and not isinstance(default_value, Tensor):
+        fill = laid_beside(x.values, fill._array)
     if fill.dtype != x.dtype:
         raise DtypeMismatch(f"sparse.fill_empty_rows: values are {x.dtype.name}, the default is {fill.dtype.name}.")
     places = np.concatenate([x._indices, np.stack([rows, np.zeros_like(rows)], axis=1)])
