@@ -56,7 +56,7 @@ def plain(channels: int = 5, filters: int = 7, images: int = 2, dtype: str = "fl
 def test_random_shapes_and_settings(rank: int, dtype: str) -> None:
     """Any window, stride, dilation and padding, in one to three dimensions."""
     cases = drawn(np.random.default_rng(rank), rank, dtype)
-    for _ in range(3):
+    for _ in range(2):
         three(*next(cases))
 
 
@@ -67,7 +67,7 @@ def test_paddings_by_name(padding: str, stride: int) -> None:
     x, w, _ = plain()
     strides, ones = (stride, stride), (1, 1)
     around = reference.same_padding((6, 7), (3, 2), strides, ones) if padding == "SAME" else ((0, 0), (0, 0))
-    three(x, w, {"strides": strides, "padding": around, "dilations": ones})
+    three(x[:, :, :, :3], w[:, :, :3], {"strides": strides, "padding": around, "dilations": ones})
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_every_layout_of_tiles(monkeypatch: pytest.MonkeyPatch, dtype: str, size
     tiles, filter_tiles = convolution_tiles.TILES[dtype], convolution_filter.TILES[dtype]
     monkeypatch.setattr(convolution, "tile_for", lambda *which: tiles[size])
     monkeypatch.setattr(convolution, "filter_tile_for", lambda *which: filter_tiles[size % len(filter_tiles)])
-    three(*plain(channels=3, filters=33, dtype=dtype))
+    three(*plain(channels=2, filters=33, dtype=dtype))
 
 
 @pytest.mark.parametrize("columns", [1, 16, 17, 33])
