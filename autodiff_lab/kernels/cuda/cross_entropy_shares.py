@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.launching import check_size, cuda, empty, flat, math
+from autodiff_lab.kernels.cuda.launching import MOST, check_size, cuda, empty, flat, math
 from autodiff_lab.kernels.cuda.rows import MOST_STEP, WARP, group_largest, group_sum, place, row_kernel
 from autodiff_lab.kernels.cuda.softmax import AHEAD, normalizer, online, take
 
@@ -36,7 +36,7 @@ def share_losses(kept: int) -> Any:
                 loss += labels[i] * (total - (held[k] - best))
             i += step
         for _ in range(kept, count):
-            loss += labels[i] * (total - (x[i] - best))
+            loss += labels[i & MOST] * (total - (x[i & MOST] - best))
             i += step
         loss = group_sum(loss, parts, bits)
         if row < rows and cuda.threadIdx.x & (step - 1) == 0:
@@ -51,6 +51,7 @@ def _sum_of(x: Any, i: Any, count: Any, step: Any) -> Any:
     few = cuda.local.array(AHEAD, x.dtype)
     total = x.dtype.type(0)
     while count > 0:
+        i &= MOST
         for k in range(AHEAD):
             few[k] = x[i] if k < count else x.dtype.type(0)
             i += step
@@ -78,7 +79,8 @@ def share_slopes(kept: int) -> Any:
                 made[i] = (held[k] * scale - labels[i]) * share
             i += step
         for _ in range(kept, count):
-            made[i] = (math.exp(x[i] - best) * scale - labels[i]) * share
+            at = i & MOST
+            made[at] = (math.exp(x[at] - best) * scale - labels[at]) * share
             i += step
 
     return run

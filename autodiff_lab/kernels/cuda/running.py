@@ -74,7 +74,7 @@ def _both(name: str, serves: str, operation: Operation, beside: int = 3, ahead: 
 _SUM = _both("running_sum", "cumsum", Operation(_sums, 0.0, two=False))
 _PRODUCT = _both("running_product", "cumprod", Operation(_products, 1.0, two=False))
 _LOGSUMEXP = _both("running_logsumexp", "cumulative_logsumexp", Operation(_logsumexps, -math.inf, two=False), 2, 4)
-_RECURRENCE = _both("recurrence", "recurrence", Operation(_recurrences, 0.0, two=True))
+_RECURRENCE = _both("recurrence", "recurrence", Operation(_recurrences, 0.0, two=True), beside=2)
 
 
 def _along(op: str, run: _Both, x: DeviceArray, axis: int, exclusive: bool, reverse: bool) -> Any:

@@ -7,14 +7,16 @@ before them on.  Short lines take a few lanes of a warp.  A few long lines are c
 total of each part, a second scans each part, from the totals of those before it on.
 
 Traffic for each float32: 4 bytes read and 4 written; where lines are cut into parts, 4 more read.  Occupancy: 256
-threads, 80 registers of each (log-sum-exp 128) and 9 kB of shared memory a block (float64, or a recurrence: 18 kB,
-both: 36 kB), so that 3 blocks share a multiprocessor, with 8 elements of each thread on the way: 24 kB.  Memory
-limits, except that log-sum-exp takes two exponentials and two logarithms an element.
+threads of 80 registers and 9 kB of shared memory a block, 3 blocks a multiprocessor, with 8 elements of each thread on
+the way: 24 kB (recurrences and log-sum-exp: 128 registers, 2 blocks; two arrays, or float64, twice the shared memory).
+Memory limits, except that log-sum-exp takes two exponentials and two logarithms an element.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import MOST, SIMULATED, Kernel, cuda, empty, kernel, launch
@@ -55,11 +57,18 @@ def _gapped(i: Any) -> Any:
 
 
 @cuda.jit(device=True)
+def quotient(n: Any, d: Any) -> Any:
+    """N // d, of numbers that 31 bits hold: a division of 64-bit numbers costs a hundred instructions."""
+    return np.int64(np.uint32(n) // np.uint32(d))
+
+
+@cuda.jit(device=True)
 def _load(x: Any, line: Any, length: Any, held: Any, own: Any, base: Any, stop: Any, bits: Any, reverse: Any) -> None:
     """Copy a tile of a line to a group's place in shared memory; positions count from the end that is scanned first."""
-    lane = cuda.threadIdx.x & ((1 << bits) - 1) & 1023
+    lanes = (1 << bits) & MOST_STEP
+    lane = cuda.threadIdx.x & (lanes - 1) & 1023
     for k in range(ITEMS):
-        i = (k << bits) + lane
+        i = k * lanes + lane
         if base + i < stop:
             at = length - 1 - base - i if reverse else base + i
             held[_gapped(own + i)] = x[(line * length + at) & MOST]
@@ -71,11 +80,12 @@ def _store(
     none: Any, reverse: Any,
 ) -> None:  # fmt: skip
     """Copy a tile to its line, or where `exclusive` is 1 to one place further, with nothing at the first."""
-    lane = cuda.threadIdx.x & ((1 << bits) - 1) & 1023
+    lanes = (1 << bits) & MOST_STEP
+    lane = cuda.threadIdx.x & (lanes - 1) & 1023
     if exclusive and base + lane == 0 and stop > 0:
         made[(line * length + (length - 1 if reverse else 0)) & MOST] = none
     for k in range(ITEMS):
-        i = (k << bits) + lane
+        i = k * lanes + lane
         to = base + i + exclusive
         if base + i < stop and to < length:
             at = length - 1 - to if reverse else to
@@ -160,19 +170,20 @@ def _scan(operation: Operation, ends_only: bool) -> Any:
         none, one = x.dtype.type(neutral), x.dtype.type(1)
         thread, lanes = cuda.threadIdx.x & 1023, (1 << bits) & MOST_STEP
         lane = thread & (lanes - 1)
-        own, mine = (thread - lane) * ITEMS, thread * ITEMS
+        own, mine = ((thread - lane) & 1023) * ITEMS, thread * ITEMS
         group = cuda.blockIdx.x * (cuda.blockDim.x >> bits) + (thread >> bits)
-        line = group // parts
+        line = quotient(group, parts)
         start = (group - line * parts) * part
         stop = min(length, start + part) if line < lines else 0
         value, factor = none, one
         if parts > 1 and not ends_only:
             value, factor = earlier(ends, factors, line * parts, group - line * parts, totals, products, bits)
-        for base in range(start, start + part, lanes * ITEMS):
+        base = start
+        while base < start + part:
             left = stop - base - lane * ITEMS
             _load(x, line, length, held, own, base, stop, bits, reverse)
             if two:
-                _load(a, line % again, length, weights, own, base, stop, bits, reverse)
+                _load(a, line - quotient(line, again) * again, length, weights, own, base, stop, bits, reverse)
             cuda.syncthreads()
             if two and base + lane == 0:
                 weights[_gapped(mine)] = one  # before the first element nothing stands that it could multiply
@@ -186,6 +197,7 @@ def _scan(operation: Operation, ends_only: bool) -> Any:
             if not ends_only:
                 _store(made, line, length, held, own, base, stop, bits, exclusive, none, reverse)
                 cuda.syncthreads()
+            base += lanes * ITEMS
         if ends_only and lane == 0 and line < lines:
             ends[group & MOST], factors[group & MOST] = value, factor
 

@@ -14,7 +14,7 @@ from typing import Any
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import MOST, SIMULATED, THREADS, blocks_for, cuda, empty, flat, kernel, launch
 from autodiff_lab.kernels.cuda.rows import WARP
-from autodiff_lab.kernels.cuda.running_scan import Operation
+from autodiff_lab.kernels.cuda.running_scan import Operation, quotient
 
 LINES = 32 if SIMULATED else 512
 """Lines for each multiprocessor from which on a thread a line is enough; fewer are laid out in rows."""
@@ -37,9 +37,9 @@ def _walk(operation: Operation, ahead: int) -> Any:
         few, weights = cuda.local.array(ahead, x.dtype), cuda.local.array(ahead, x.dtype)
         value, factor = x.dtype.type(neutral), x.dtype.type(1)
         line = (cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x) & MOST
-        outer = line // inner
+        outer = quotient(line, inner)
         place, step = line - outer * inner + (length - 1 if reverse else 0) * inner, -inner if reverse else inner
-        at, second = outer * length * inner + place, (outer % again) * length * inner + place
+        at, second = outer * length * inner + place, (outer - quotient(outer, again) * again) * length * inner + place
         for base in range(0, length if line < lines else 0, ahead):
             _ask(x, few, at, step, length - base)
             if two:

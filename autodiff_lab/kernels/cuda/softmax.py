@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.launching import check_size, cuda, empty, math
+from autodiff_lab.kernels.cuda.launching import MOST, check_size, cuda, empty, math
 from autodiff_lab.kernels.cuda.rows import (
     MOST_STEP,
     WARP,
@@ -58,7 +58,7 @@ def online(x: Any, few: Any, i: Any, count: Any, step: Any, top: Any) -> Any:
     """
     total = x.dtype.type(0)
     while count > 0:
-        best = top
+        best, i = top, i & MOST
         for k in range(few.size):
             few[k] = x[i] if k < count else -x.dtype.type(inf)
             i += step
@@ -102,6 +102,7 @@ def shares(x: Any, held: Any, y: Any, i: Any, count: Any, step: Any, best: Any, 
         i += step
     count -= held.size
     while count > 0:
+        i &= MOST
         for k in range(AHEAD):
             few[k] = x[i + k * step] if k < count else best
         for k in range(AHEAD):
@@ -148,7 +149,7 @@ def log_softmax_rows(kept: int) -> Any:
                 y[i] = held[k] - best - less
             i += step
         while count > kept:
-            y[i] = x[i] - best - less
+            y[i & MOST] = x[i & MOST] - best - less
             i += step
             count -= 1
 

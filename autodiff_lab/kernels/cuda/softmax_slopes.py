@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.launching import cuda, math
+from autodiff_lab.kernels.cuda.launching import MOST, cuda, math
 from autodiff_lab.kernels.cuda.rows import MOST_STEP, WARP, group_sum, place, row_kernel
 from autodiff_lab.kernels.cuda.softmax import AHEAD, along
 
@@ -18,6 +18,7 @@ from autodiff_lab.kernels.cuda.softmax import AHEAD, along
 @cuda.jit(device=True)
 def _both(g: Any, y: Any, slopes: Any, results: Any, i: Any, count: Any, step: Any) -> None:
     """Keep elements of both arrays from i on; zeros beyond the row."""
+    i &= MOST
     for k in range(slopes.size):
         slopes[k] = g[i] if k < count else g.dtype.type(0)
         results[k] = y[i] if k < count else g.dtype.type(0)
@@ -72,7 +73,7 @@ def _slopes(kept: int, term: Any, slope: Any) -> Any:
             _both(g, y, few, many, first + start * step, count - start, step)
             for k in range(AHEAD):
                 if start + k < count:
-                    made[i] = slope(few[k], many[k], total)
+                    made[i & MOST] = slope(few[k], many[k], total)
                 i += step
 
     return run
