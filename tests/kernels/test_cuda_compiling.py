@@ -28,7 +28,7 @@ def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     given = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA")}
     return subprocess.run(
         [sys.executable, "-m", *command],
-        cwd=ROOT, env={**given, **environment}, capture_output=True, text=True, check=False, timeout=600,
+        cwd=ROOT, env={**given, **environment}, capture_output=True, text=True, check=False, timeout=1800,
     )  # fmt: skip
 
 

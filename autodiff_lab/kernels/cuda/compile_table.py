@@ -22,6 +22,7 @@ Every kernel is compiled for three kinds of GPU: {targets}.
 A cell holds their figures in this order, or one figure where all are the same.
 
 - *types*: of the arrays, which are C-contiguous and have one axis, and of numbers; `(8 × i32)` is a tuple.
+- *threads*: of a block; the most, where a launch chooses.
 - *registers*: of 32 bits, of each thread. A thread has 255 at most, a multiprocessor 65,536.
 - *shared*: bytes of shared memory that a block asks for; a multiprocessor has {shared}.
 - *blocks*: how many run beside each other on one multiprocessor, and what keeps more of them from it. A multiprocessor
