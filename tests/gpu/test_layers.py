@@ -40,7 +40,7 @@ TABLE: dict[str, tuple[Callable[[], Any], tuple[tuple[int, ...], ...]]] = {
     "Conv3DTranspose": (lambda: layers.Conv3DTranspose(2, 2), (VOLUME,)),
     "Cropping1D": (layers.Cropping1D, (ROW,)),
     "Cropping2D": (layers.Cropping2D, (IMAGE,)),
-    "Dense": (lambda: layers.Dense(4, activation="gelu"), (LINE,)),
+    "Dense": (lambda: layers.Dense(4, activation="softplus"), (LINE,)),
     "DepthwiseConv2D": (lambda: layers.DepthwiseConv2D(3, depth_multiplier=2), (IMAGE,)),
     "Dot": (layers.Dot, (LINE, LINE)),
     "Dropout": (lambda: layers.Dropout(0.5), (LINE,)),

@@ -1,4 +1,7 @@
-"""Every op on the GPU gives what it gives on the CPU, in both modes; what it copies is on the list."""
+"""Every op on the GPU gives what it gives on the CPU, in both modes; what it copies is on the list.
+
+The file comes first: on a real GPU its processes compile side by side what the other tests find compiled.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Generator
