@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from autodiff_lab.compile.program import Line, Program, Value
-from autodiff_lab.compile.regions import REDUCTIONS, SHORTEST_ROW, fusible, reduced
+from autodiff_lab.compile.regions import REDUCTIONS, SHORTEST_ROW, fusible, reduced, too_long
 from autodiff_lab.engine.op import REGISTRY
 
 _FLOATS = ("float32", "float64")
@@ -62,6 +62,8 @@ class _Lowering:
         shape, dtype = values[-1].shape, values[-1].dtype
         if line.params.get("axis", -1) != -1 or line.params.get("axes", (-1,)) != (-1,) or len(shape) < 2:
             return False
+        if too_long(shape, len(shape) - 1, values[-1]):
+            return False
         fits = all(v.shape in (shape, (*shape[:-1], 1)) and v.dtype == dtype for v in values)
         return fits and math.prod(shape[:-1]) > 1 and shape[-1] >= SHORTEST_ROW and dtype.name in _FLOATS
 
@@ -74,6 +76,8 @@ class _Lowering:
         if not isinstance(found, tuple) or found[0] != "column":
             return False
         shape, dtype = self.values[line.ins[0]].shape, self.values[line.ins[0]].dtype
+        if too_long(shape, found[1], self.values[line.ins[0]]):
+            return False
         rows, columns = math.prod(shape[: found[1]]), math.prod(shape[found[1] :])
         return rows > 1 and columns >= SHORTEST_ROW and dtype.name in _FLOATS
 

@@ -5,9 +5,10 @@ Eagerly the slope is not known to be wanted when the loss is computed; then each
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from autodiff_lab.compile.program import Line, Program
+from autodiff_lab.compile.program import Line, Program, Value
 from autodiff_lab.compile.source import Kernel
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import cross_entropy as reference
@@ -44,11 +45,18 @@ def paired(
             continue
         values = [program.values[i] for i in slope.ins]
         g, logits = values[0], values[1]
-        if g.shape != logits.shape[:-1] or g.dtype != logits.dtype or not loss_and_slope.prepare(logits.dtype):
+        if g.shape != logits.shape[:-1] or g.dtype != logits.dtype or not _is_there(logits):
             continue
         gone |= {line.outs[0], slope.outs[0]}
         made.append((line, _kernel(slope, line, names, f"losses_{len(made) + 1}")))
     return made, [line for line in outside if line.outs[0] not in gone]
+
+
+def _is_there(logits: Value) -> bool:
+    """Whether there is a kernel for both, on the device of the logits."""
+    if logits.memory is None:
+        return loss_and_slope.prepare(logits.dtype)
+    return hasattr(import_module("autodiff_lab.kernels.cuda.overrides").CudaKernels, loss_and_slope.name)
 
 
 def _kernel(slope: Line, loss: Line, names: dict[int, str], title: str) -> Kernel:

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.expressions import expression
-from autodiff_lab.compile.program import Line, Program
+from autodiff_lab.compile.program import Line, Program, Value
 
 MOST_LINES = 120
 """Longer runs become several loops: compiling grows faster than they do."""
 SHORTEST_ROW = 16
 """Rows shorter than this fill no vector; what hangs on their sums is left to the next region, which goes over all."""
+LONGEST_THERE = 16_384
+"""Bytes of the longest row that threads of a GPU share and visit again: the rows of all blocks must fit its cache."""
 REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod"})
 _DTYPES = (np.dtype("float32"), np.dtype("float64"))
 
@@ -300,6 +302,8 @@ class _Finder:
         if isinstance(found, tuple):
             if region.split is not None and not same_rows(region.shape, region.split, found[1]):
                 return False
+            if found[0] == "column" and too_long(region.shape, found[1], made):
+                return False
             region.split = found[1] if region.split is None else region.split
             within = found[0] == "column" and region.rows > 1 and region.columns >= SHORTEST_ROW
         if within:
@@ -337,6 +341,12 @@ class _Finder:
         region.row_values.add(line.outs[0])
         self._note(line, region, how, inner=True)
         return True
+
+
+def too_long(shape: tuple[int, ...], split: int, value: Value) -> bool:
+    """Whether rows that lie on a GPU are left to kernels that read each once, with more threads than a block has."""
+    length = math.prod(shape[split:]) * value.dtype.itemsize
+    return value.memory is not None and length > LONGEST_THERE and math.prod(shape[:split]) > 1
 
 
 def same_rows(shape: tuple[int, ...], a: int, b: int) -> bool:

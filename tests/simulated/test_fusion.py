@@ -154,3 +154,13 @@ def test_random_programs(seed: int) -> None:
             if a is not None:
                 close(np.asarray(a), b, compiled)
     assert compiled.fallbacks == 0, compiled.why()
+
+
+@pytest.mark.parametrize("shape", [(3, 5000), (2, 4097)])
+def test_long_rows_are_left_to_kernels_that_read_them_once(shape: tuple[int, ...]) -> None:
+    """A softmax of rows that no cache holds stays an op between two kernels."""
+    x = draw(*shape)
+    f = agree(lambda x: lab.nn.softmax(x * 0.5 + 1.0) * x * 2.0, x, kernels=2)
+    assert "softmax_(" in f.source
+    g = agree(lambda x: lab.nn.softmax(x * 0.5 + 1.0) * x * 2.0, draw(3, 400), kernels=1)
+    assert "softmax_(" not in g.source
