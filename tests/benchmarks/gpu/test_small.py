@@ -47,6 +47,7 @@ def test_every_case_is_right_and_measured_in_both_modes(
         for found in row.values():
             assert found["error"] <= PROGRAMS[name].tolerance
             assert found["wall"]["low"] <= found["wall"]["median"] <= found["wall"]["high"]
+            assert not found.get("fallbacks"), f"{name} under lab.function ran op by op"
     figure("benchmarks of the GPU in the simulator", f"{figures['bench']['seconds']:.0f} s")
 
 
