@@ -34,6 +34,13 @@ STAYS = {
     "sylvester": _LAPACK,
 }
 """By op, why it runs on the CPU, or reads a number there."""
+WAIT = {
+    "unique": "how many elements are distinct is the length of the result",
+    "unique_counts": "how many elements are distinct is the length of the result",
+    "unique_numbers": "CuPy finds the distinct elements first",
+    "where_true": "how many elements are true is the length of the result",
+}
+"""Ops that run on a GPU and wait for it, as the shape of what they give hangs on values; nothing is copied."""
 LIVES_ON_CPU = {
     "regex_full_match": "text lives on the CPU",
     "shape": "the lengths of axes are known to Python",

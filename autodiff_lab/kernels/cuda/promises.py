@@ -54,8 +54,3 @@ def answer(memory: Memory) -> None:
             raised = error()
             raised.add_note(LATE)
             raise raised
-
-
-def forget(memory: Memory) -> None:
-    """Drop all open questions, after an error."""
-    _open.pop(memory, None)
