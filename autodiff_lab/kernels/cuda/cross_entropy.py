@@ -19,7 +19,7 @@ from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import MOST, check_size, cuda, empty, flat, math
 from autodiff_lab.kernels.cuda.promises import promise
 from autodiff_lab.kernels.cuda.rows import MOST_STEP, WARP, group_largest, group_sum, lowest, place, row_kernel
-from autodiff_lab.kernels.cuda.softmax import inf, normalizer, online, shares
+from autodiff_lab.kernels.cuda.softmax import at_once, inf, normalizer, online, shares
 
 AT_ONCE = 8
 """Elements that a thread of a kernel for losses asks for at a time."""
@@ -57,15 +57,16 @@ def loss_of(x: Any, label: Any, start: Any, length: Any, best: Any, total: Any, 
 @row_kernel(_SLOPE, *[f"T[::1], T[::1], {whole}[::1], T[::1], T[::1], boolean[::1]" for whole in ("int32", "int64")])
 def class_slopes(kept: int) -> Any:
     """Rows of made become g·(softmax(x), less 1 at the label), and losses become the losses."""
+    some = at_once(kept)
 
     def run(
         x: Any, g: Any, labels: Any, losses: Any, made: Any, right: Any, rows: Any, length: Any, bits: Any, again: Any
     ) -> None:
         parts = cuda.shared.array(WARP, x.dtype)
-        held = cuda.local.array(kept, x.dtype)
+        held, few = cuda.local.array(kept, x.dtype), cuda.local.array(some, x.dtype)
         lanes = (1 << bits) & MOST_STEP
         row, first, count = place(rows, length, bits)
-        best, total = normalizer(x, held, first, count, lanes, parts, bits)
+        best, total = normalizer(x, held, few, first, count, lanes, parts, bits)
         lane = cuda.threadIdx.x & (lanes - 1) & 1023
         label, share = -1, x.dtype.type(0)
         if row < rows:
@@ -74,7 +75,7 @@ def class_slopes(kept: int) -> Any:
                 losses[row] = loss_of(x, label, first, length, best, total, right)
         if label < 0 or label >= length:
             share = x.dtype.type(inf) - x.dtype.type(inf)
-        shares(x, held, made, first, count, (1 << again) & MOST_STEP, best, share / total)
+        shares(x, held, few, made, first, count, (1 << again) & MOST_STEP, best, share / total)
         if 0 <= label < length and label & (lanes - 1) == lane:  # this thread wrote the label's element
             at = first - lane + (label & MOST)
             made[at] = (math.exp(x[at] - best) / total - x.dtype.type(1)) * share

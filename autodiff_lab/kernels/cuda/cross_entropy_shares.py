@@ -10,34 +10,37 @@ from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import MOST, check_size, cuda, empty, flat, math
-from autodiff_lab.kernels.cuda.rows import MOST_STEP, WARP, group_largest, group_sum, place, row_kernel
-from autodiff_lab.kernels.cuda.softmax import AHEAD, normalizer, online, take
+from autodiff_lab.kernels.cuda.rows import MOST_STEP, WARP, group_largest, group_sum, lowest, place, row_kernel
+from autodiff_lab.kernels.cuda.softmax import at_once, normalizer, online, take
 
 
 @row_kernel(("softmax_cross_entropy",), "T[::1], T[::1], T[::1]")
 def share_losses(kept: int) -> Any:
     """Losses become Σ labels·(ln Σ e^(x - largest) - (x - largest))."""
+    some = at_once(kept)
 
     def run(x: Any, labels: Any, losses: Any, rows: Any, length: Any, bits: Any, again: Any) -> None:
         parts = cuda.shared.array(WARP, x.dtype)
-        held, few = cuda.local.array(kept, x.dtype), cuda.local.array(AHEAD, x.dtype)
+        held, few = cuda.local.array(kept, x.dtype), cuda.local.array(some, x.dtype)
         step = (1 << bits) & MOST_STEP
-        row, first, count = place(rows, length, bits)
-        top = take(x, held, first, count, step)
-        top, total = online(x, few, first + kept * step, count - kept, step, top)
-        best = group_largest(top, parts, bits)
+        row, i, count = place(rows, length, bits)
+        top, total = online(x, few, i + kept * step, count - kept, step, lowest(x))
+        best = group_largest(take(x, held, i, count, step, top), parts, bits)
         total *= math.exp(top - best)
         for k in range(kept):
             total += math.exp(held[k] - best)
         total = math.log(group_sum(total, parts, bits))
-        i, step, loss = first, (1 << again) & MOST_STEP, x.dtype.type(0)
+        step, loss = (1 << again) & MOST_STEP, x.dtype.type(0)
         for k in range(kept):
             if k < count:
                 loss += labels[i] * (total - (held[k] - best))
             i += step
-        for _ in range(kept, count):
-            loss += labels[i & MOST] * (total - (x[i & MOST] - best))
-            i += step
+        for start in range(kept, count, some):
+            i &= MOST
+            for k in range(some):
+                if start + k < count:
+                    loss += labels[i] * (total - (x[i] - best))
+                i += step
         loss = group_sum(loss, parts, bits)
         if row < rows and cuda.threadIdx.x & (step - 1) == 0:
             losses[row] = loss
@@ -46,42 +49,47 @@ def share_losses(kept: int) -> Any:
 
 
 @cuda.jit(device=True)
-def _sum_of(x: Any, i: Any, count: Any, step: Any) -> Any:
-    """The sum of elements from i on."""
-    few = cuda.local.array(AHEAD, x.dtype)
-    total = x.dtype.type(0)
-    while count > 0:
-        i &= MOST
-        for k in range(AHEAD):
-            few[k] = x[i] if k < count else x.dtype.type(0)
-            i += step
-        for k in range(AHEAD):
-            total += few[k]
-        count -= AHEAD
-    return total
+def _ask(x: Any, few: Any, i: Any, count: Any, step: Any) -> None:
+    """Ask for elements from i on; zeros beyond the row."""
+    i &= MOST
+    for k in range(few.size):
+        few[k] = x[i] if k < count else x.dtype.type(0)
+        i += step
 
 
 @row_kernel(("softmax_cross_entropy_slope",), "T[::1], T[::1], T[::1], T[::1]")
 def share_slopes(kept: int) -> Any:
     """Rows of made become g·(softmax(x)·Σ labels - labels)."""
+    some, quarter = at_once(kept), max(1, kept // 4)
 
     def run(x: Any, g: Any, labels: Any, made: Any, rows: Any, length: Any, bits: Any, again: Any) -> None:
         parts = cuda.shared.array(WARP, x.dtype)
-        held = cuda.local.array(kept, x.dtype)
+        held, many = cuda.local.array(kept, x.dtype), cuda.local.array(some, x.dtype)
+        few, more = cuda.local.array(quarter, x.dtype), cuda.local.array(quarter, x.dtype)
         step = (1 << bits) & MOST_STEP
-        row, first, count = place(rows, length, bits)
-        best, total = normalizer(x, held, first, count, step, parts, bits)
-        scale = group_sum(_sum_of(labels, first, count, step), parts, bits) / total
+        row, i, count = place(rows, length, bits)
+        whole = x.dtype.type(0)
+        for start in range(0, count, some):
+            _ask(labels, many, i + start * step, count - start, step)
+            for k in range(some):
+                whole += many[k]
+        whole = group_sum(whole, parts, bits)
+        best, total = normalizer(x, held, many, i, count, step, parts, bits)
+        scale, step = whole / total, (1 << again) & MOST_STEP
         share = g[row] if row < rows else scale
-        i, step = first, (1 << again) & MOST_STEP
-        for k in range(kept):
-            if k < count:
-                made[i] = (held[k] * scale - labels[i]) * share
-            i += step
-        for _ in range(kept, count):
-            at = i & MOST
-            made[at] = (math.exp(x[at] - best) * scale - labels[at]) * share
-            i += step
+        for start in range(0, kept, quarter):
+            _ask(labels, few, i, count - start, step)
+            for k in range(quarter):
+                if start + k < count:
+                    made[i & MOST] = (held[start + k] * scale - few[k]) * share
+                i += step
+        for start in range(kept, count, quarter):
+            _ask(x, more, i, count - start, step)
+            _ask(labels, few, i, count - start, step)
+            for k in range(quarter):
+                if start + k < count:
+                    made[i & MOST] = (math.exp(more[k] - best) * scale - few[k]) * share
+                i += step
 
     return run
 

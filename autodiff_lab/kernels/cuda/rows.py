@@ -3,7 +3,7 @@
 A group of 2^bits threads takes a row: a few lanes of a warp where it is short, up to a block of 512 threads where it is
 long.  Neighbouring threads take neighbouring elements, and their parts of a sum meet by shuffles, a halving at a time:
 always in the same order, so always with the same bits.  What a thread reads it keeps in registers, so that a row is
-read once: 8 elements where many threads are to run beside each other, 44 of float32 where the row is long, which takes
+read once: 8 elements where many threads are to run beside each other, 40 of float32 where the row is long, which takes
 all 128 registers that a thread of such a block may have.
 
 `add_up` and `largest` are the same by a tree in shared memory, for blocks whose threads all work on one row.
@@ -21,7 +21,7 @@ from autodiff_lab.kernels.cuda.launching import DTYPES, MOST, SIMULATED, THREADS
 WARP = 32
 ALL = 0xFFFFFFFF
 """The mask of a shuffle in which every lane takes part."""
-KEPT = {"float32": (2, 4), "float64": (2, 4)} if SIMULATED else {"float32": (8, 44), "float64": (8, 16)}
+KEPT = {"float32": (2, 4), "float64": (2, 4)} if SIMULATED else {"float32": (8, 40), "float64": (8, 16)}
 """Elements of a row that a thread keeps in registers, at most: in a kernel for short rows, and in one for long ones."""
 MOST_THREADS = 64 if SIMULATED else 512
 """Threads of a block, at most: each may use 128 registers then."""

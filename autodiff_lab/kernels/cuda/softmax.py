@@ -1,13 +1,13 @@
 """Softmax and its logarithm along an axis: a group of threads for each row, which is read once.
 
 Traffic: 4 bytes read and 4 written for each float32.  A thread keeps its elements of a row in registers (`rows.KEPT`),
-so that memory sees each once: rows of up to 22,528 float32 or 8,192 float64.  What a longer row has beyond is read
+so that memory sees each once: rows of up to 20,480 float32 or 8,192 float64.  What a longer row has beyond is read
 twice, the second time from the second-level cache: first by an online softmax, which finds the largest element and the
 sum of exponentials in one pass, the sum scaled down whenever a larger element comes (Milakov and Gimelshein, *Online
 normalizer calculation for softmax*, 2018).
 
 Occupancy: short rows take 64 registers, so that 1024 threads share a multiprocessor; long ones 128 registers and 512
-threads, one block, whose threads ask for all they keep before they need the first of it: 90 kB on the way at a time.
+threads, one block, whose threads ask for all they keep before they need the first of it: 82 kB on the way at a time.
 What limits is memory.  One division a row, one exponential an element.
 """
 
@@ -31,20 +31,25 @@ from autodiff_lab.kernels.cuda.rows import (
     row_kernel,
 )
 
-AHEAD = 4
-"""Elements that a thread asks for at a time where it does not keep them."""
 FEW_ROWS, LONG_ROW = 16, 2**18
 """So few rows of such length are left to CuPy: a block a row would leave most of the GPU idle."""
 inf = math.inf
 
 
+def at_once(kept: int) -> int:
+    """Elements that a thread asks for at a time where it cannot keep them: 24 in long rows of float32.
+
+    A row of 32,000, as many as a language model tells tokens apart, is left over with less than that.
+    """
+    return kept * 3 // 5
+
+
 @cuda.jit(device=True)
-def take(x: Any, held: Any, i: Any, count: Any, step: Any) -> Any:
-    """Keep elements from i on, -inf beyond the row; give the largest, or the lowest number if there is none."""
+def take(x: Any, held: Any, i: Any, count: Any, step: Any, top: Any) -> Any:
+    """Keep elements from i on, -inf beyond the row; give the largest of these and `top`."""
     for k in range(held.size):
         held[k] = x[i] if k < count else -x.dtype.type(inf)
         i += step
-    top = lowest(x)
     for k in range(held.size):
         top = larger(top, held[k])
     return top
@@ -54,7 +59,7 @@ def take(x: Any, held: Any, i: Any, count: Any, step: Any) -> Any:
 def online(x: Any, few: Any, i: Any, count: Any, step: Any, top: Any) -> Any:
     """The largest of `top` and of the elements from i on, and the sum of e^(x - largest) over these.
 
-    So many elements as `few` has are asked for at a time.
+    As many elements as `few` has are asked for at a time.
     """
     total = x.dtype.type(0)
     while count > 0:
@@ -83,19 +88,19 @@ def exponentials(held: Any, best: Any, total: Any) -> Any:
 
 
 @cuda.jit(device=True)
-def normalizer(x: Any, held: Any, first: Any, count: Any, step: Any, parts: Any, bits: Any) -> Any:
-    """Keep e^(x - largest) of a row; give the largest element and the sum of the exponentials."""
-    few = cuda.local.array(AHEAD, x.dtype)
-    top = take(x, held, first, count, step)
-    top, total = online(x, few, first + held.size * step, count - held.size, step, top)
-    best = group_largest(top, parts, bits)
+def normalizer(x: Any, held: Any, few: Any, first: Any, count: Any, step: Any, parts: Any, bits: Any) -> Any:
+    """Keep e^(x - largest) of a row; give the largest element and the sum of the exponentials.
+
+    What cannot be kept comes first: nothing is held yet, and there are registers for many elements on the way.
+    """
+    top, total = online(x, few, first + held.size * step, count - held.size, step, lowest(x))
+    best = group_largest(take(x, held, first, count, step, top), parts, bits)
     return best, group_sum(exponentials(held, best, total * math.exp(top - best)), parts, bits)
 
 
 @cuda.jit(device=True)
-def shares(x: Any, held: Any, y: Any, i: Any, count: Any, step: Any, best: Any, scale: Any) -> None:
+def shares(x: Any, held: Any, few: Any, y: Any, i: Any, count: Any, step: Any, best: Any, scale: Any) -> None:
     """Write scale·e^(x - best), from the exponentials kept, and beyond them from x read again."""
-    few = cuda.local.array(AHEAD, x.dtype)
     for k in range(held.size):
         if k < count:
             y[i] = held[k] * scale
@@ -103,26 +108,27 @@ def shares(x: Any, held: Any, y: Any, i: Any, count: Any, step: Any, best: Any, 
     count -= held.size
     while count > 0:
         i &= MOST
-        for k in range(AHEAD):
+        for k in range(few.size):
             few[k] = x[i + k * step] if k < count else best
-        for k in range(AHEAD):
+        for k in range(few.size):
             if k < count:
                 y[i] = math.exp(few[k] - best) * scale
             i += step
-        count -= AHEAD
+        count -= few.size
 
 
 @row_kernel(("softmax",), "T[::1], T[::1]")
 def softmax_rows(kept: int) -> Any:
     """Rows of y become e^(x - largest) over their sum."""
+    some = at_once(kept)
 
     def run(x: Any, y: Any, rows: Any, length: Any, bits: Any, again: Any) -> None:
         parts = cuda.shared.array(WARP, x.dtype)
-        held = cuda.local.array(kept, x.dtype)
+        held, few = cuda.local.array(kept, x.dtype), cuda.local.array(some, x.dtype)
         step = (1 << bits) & MOST_STEP
         _, first, count = place(rows, length, bits)
-        best, total = normalizer(x, held, first, count, step, parts, bits)
-        shares(x, held, y, first, count, (1 << again) & MOST_STEP, best, x.dtype.type(1) / total)
+        best, total = normalizer(x, held, few, first, count, step, parts, bits)
+        shares(x, held, few, y, first, count, (1 << again) & MOST_STEP, best, x.dtype.type(1) / total)
 
     return run
 
@@ -130,15 +136,15 @@ def softmax_rows(kept: int) -> Any:
 @row_kernel(("log_softmax",), "T[::1], T[::1]")
 def log_softmax_rows(kept: int) -> Any:
     """Rows of y become x - largest less the logarithm of the sum of e^(x - largest)."""
+    some = at_once(kept)
 
     def run(x: Any, y: Any, rows: Any, length: Any, bits: Any, again: Any) -> None:
         parts = cuda.shared.array(WARP, x.dtype)
-        held, few = cuda.local.array(kept, x.dtype), cuda.local.array(AHEAD, x.dtype)
+        held, few = cuda.local.array(kept, x.dtype), cuda.local.array(some, x.dtype)
         step = (1 << bits) & MOST_STEP
         _, i, count = place(rows, length, bits)
-        top = take(x, held, i, count, step)
-        top, total = online(x, few, i + kept * step, count - kept, step, top)
-        best = group_largest(top, parts, bits)
+        top, total = online(x, few, i + kept * step, count - kept, step, lowest(x))
+        best = group_largest(take(x, held, i, count, step, top), parts, bits)
         total *= math.exp(top - best)
         for k in range(kept):
             total += math.exp(held[k] - best)
@@ -148,10 +154,14 @@ def log_softmax_rows(kept: int) -> Any:
             if k < count:
                 y[i] = held[k] - best - less
             i += step
-        while count > kept:
-            y[i & MOST] = x[i & MOST] - best - less
-            i += step
-            count -= 1
+        for start in range(kept, count, some):
+            i &= MOST
+            for k in range(some):
+                few[k] = x[i + k * step] if start + k < count else best
+            for k in range(some):
+                if start + k < count:
+                    y[i] = few[k] - best - less
+                i += step
 
     return run
 

@@ -1,7 +1,7 @@
 """Slopes of softmax and of its logarithm: a sum over each row, then the row once more.
 
 Traffic: 8 bytes read and 4 written for each float32; a thread keeps its elements of both arrays in registers where the
-row is no longer than 11,264 float32 (4,096 float64), else the rest comes from the second-level cache the second time.
+row is no longer than 10,240 float32 (4,096 float64), else the rest comes from the second-level cache the second time.
 Occupancy: as in `softmax`; memory limits.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import MOST, cuda, math
 from autodiff_lab.kernels.cuda.rows import MOST_STEP, WARP, group_sum, place, row_kernel
-from autodiff_lab.kernels.cuda.softmax import AHEAD, along
+from autodiff_lab.kernels.cuda.softmax import along
 
 
 @cuda.jit(device=True)
@@ -46,34 +46,33 @@ def _log_slope(g: Any, y: Any, total: Any) -> Any:
 
 
 def _slopes(kept: int, term: Any, slope: Any) -> Any:
-    """A kernel in which a row becomes slope(g, y, Σ term(g, y))."""
+    """A kernel in which a row becomes slope(g, y, Σ term(g, y)); what cannot be kept comes first, as in `softmax`."""
     half = kept // 2
 
     def run(g: Any, y: Any, made: Any, rows: Any, length: Any, bits: Any, again: Any) -> None:
         parts = cuda.shared.array(WARP, g.dtype)
         slopes, results = cuda.local.array(half, g.dtype), cuda.local.array(half, g.dtype)
-        few, many = cuda.local.array(AHEAD, g.dtype), cuda.local.array(AHEAD, g.dtype)
         step = (1 << bits) & MOST_STEP
         _, first, count = place(rows, length, bits)
-        _both(g, y, slopes, results, first, count, step)
         total = g.dtype.type(0)
+        for start in range(half, count, half):
+            _both(g, y, slopes, results, first + start * step, count - start, step)
+            for k in range(half):
+                total += term(slopes[k], results[k])
+        _both(g, y, slopes, results, first, count, step)
         for k in range(half):
             total += term(slopes[k], results[k])
-        for start in range(half, count, AHEAD):
-            _both(g, y, few, many, first + start * step, count - start, step)
-            for k in range(AHEAD):
-                total += term(few[k], many[k])
         total = group_sum(total, parts, bits)
         i, step = first, (1 << again) & MOST_STEP
         for k in range(half):
             if k < count:
                 made[i] = slope(slopes[k], results[k], total)
             i += step
-        for start in range(half, count, AHEAD):
-            _both(g, y, few, many, first + start * step, count - start, step)
-            for k in range(AHEAD):
+        for start in range(half, count, half):
+            _both(g, y, slopes, results, first + start * step, count - start, step)
+            for k in range(half):
                 if start + k < count:
-                    made[i & MOST] = slope(few[k], many[k], total)
+                    made[i & MOST] = slope(slopes[k], results[k], total)
                 i += step
 
     return run
