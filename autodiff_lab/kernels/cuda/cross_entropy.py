@@ -3,8 +3,8 @@
 Traffic for each float32 of logits: 4 bytes read for losses; 4 read and 4 written for slopes, which take the
 exponentials anew, as reading them from memory would cost more; 4 and 4 as well for both at once, which is what a
 compiled program asks for (`compile.pairs`).  No array of shares is made.  Rows are read as in `softmax`, whose
-occupancy holds; losses keep nothing, and so have no form for long rows: 56 registers, 1024 threads of a multiprocessor
-with 8 elements each on the way, 32 kB.  What limits is memory.
+occupancy holds; losses keep nothing, and so have no form for long rows: 40 to 56 registers, at least 1024 threads of a
+multiprocessor with 8 elements each on the way, 32 kB.  What limits is memory.
 
 A class number that is none makes its loss nan, and its row of the slope; no other row.  To raise as the CPU does would
 mean to wait for the GPU at each step: the error comes when a result is next read.

@@ -6,9 +6,9 @@ twice, the second time from the second-level cache: first by an online softmax, 
 sum of exponentials in one pass, the sum scaled down whenever a larger element comes (Milakov and Gimelshein, *Online
 normalizer calculation for softmax*, 2018).
 
-Occupancy: short rows take 64 registers, so that 1024 threads share a multiprocessor; long ones 128 registers and 512
-threads, one block, whose threads ask for all they keep before they need the first of it: 82 kB on the way at a time.
-What limits is memory.  One division a row, one exponential an element.
+Occupancy: short rows take 40 to 60 registers, so that 1024 to 1536 threads share a multiprocessor; long ones 128
+registers and 512 threads, one block, whose threads ask for all they keep before they need the first of it: 82 kB on the
+way at a time.  What limits is memory.  One division a row, one exponential an element.
 """
 
 from __future__ import annotations
