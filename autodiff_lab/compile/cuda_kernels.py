@@ -178,7 +178,7 @@ class _Runner:
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         memory, dtype = self.memory, self.dtype
-        given = [a if i in self.numbers else flat(a) for i, a in zip(self.ins, arrays, strict=True)]
+        given = [a if i in self.numbers else _row(a) for i, a in zip(self.ins, arrays, strict=True)]
         made = [memory.empty(shape, kind) for shape, kind in self.made]
         parts = [memory.empty((fold.rows * fold.columns,), dtype) for fold in self.folds]
         launch(
@@ -201,8 +201,11 @@ class _Runner:
 
 
 def _row(array: DeviceArray) -> DeviceArray:
-    """The elements of an array of ours in a row, to write to."""
-    return array.memory.wrap(array.raw.reshape(-1))
+    """The elements of an array in a row: itself or a view, a copy only of what lies otherwise."""
+    raw = array.raw
+    if not raw.flags.c_contiguous:
+        return flat(array)
+    return array if raw.ndim == 1 else array.memory.wrap(raw.reshape(-1))
 
 
 def _grid(writer: Writer, region: Region) -> Grid:

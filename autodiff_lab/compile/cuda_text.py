@@ -23,7 +23,7 @@ from autodiff_lab.compile.regions import Region, reduced
 LONGEST = 100
 """Characters of a line."""
 MOST_LOADS = 32
-"""Reads that a thread has under way, at most, counted in registers."""
+"""Registers of a thread, at most, for what it reads before it computes the first of some elements."""
 _START = {"sum": "zero", "mean": "zero", "prod": "one", "max": "-infinity", "min": "infinity"}
 _STEP = {"sum": "{} + {}", "mean": "{} + {}", "prod": "{} * {}", "max": "larger({}, {})", "min": "smaller({}, {})"}
 _WORD = {"sum": "add", "mean": "add", "prod": "multiply", "max": "largest", "min": "smallest"}
@@ -81,7 +81,7 @@ class Writer:
         self.grid = grid_of(region, program)
         self.visits = visits_of(region, parts)
         self.totals = [*parts.all_totals, *([] if self.grid == "rows" else parts.over_columns)]
-        each = max(len(visit.loads) for visit in self.visits) * region.dtype.itemsize // 4
+        each = max(len(visit.loads) + self._waiting(visit) for visit in self.visits) * region.dtype.itemsize // 4
         self.slots = 4 if 4 * each <= MOST_LOADS else 2 if 2 * each <= MOST_LOADS else 1
 
     @property
@@ -217,26 +217,29 @@ class Writer:
             short = len(whole) <= LONGEST
             body += [whole] if short else [f"{n} = {r}" for n, r in zip(names, read_here, strict=True)]
 
-        def calls(*far: str, direct: bool = False) -> list[str]:
-            text: list[str] = []
-            for m, place in zip(mark, here, strict=True):
-                given = [self._i(i) + m if i in places else self._known(i) for i in [*visit.loads, *visit.given]]
-                made = [f"out_{self.names[i]}[{place}]" if direct else f"{self._i(i)}{m}" for i in visit.made]
-                made += [f"far{m}"] if far else []
-                text.append(f"{', '.join(made)} = {called}({', '.join([*given, *far])})")
-            return text
+        def call(m: str, place: str, *far: str, direct: bool = False) -> str:
+            given = [self._i(i) + m if i in places else self._known(i) for i in [*visit.loads, *visit.given]]
+            made = [f"out_{self.names[i]}[{place}]" if direct else f"{self._i(i)}{m}" for i in visit.made]
+            made += [f"far{m}"] if far else []
+            return f"{', '.join(made)} = {called}({', '.join([*given, *far])})"
 
-        if self._far(visit):
-            body += [*calls("False"), f"if {' | '.join(f'far{m}' for m in mark)}:  # an angle out of reach: once more"]
-            body += _indented(calls("True"))
-        elif visit.reductions or max(map(len, calls(direct=True))) > LONGEST:
-            body += calls()
-        else:
-            return body + calls(direct=True)
-        for m, place in zip(mark, here, strict=True):
+        each = list(zip(mark, here, strict=True))
+        far = self._far(visit)
+        if far:
+            body += [call(m, place, "False") for m, place in each]
+            body.append(f"if {' | '.join(f'far{m}' for m in mark)}:  # an angle out of reach: once more")
+            body += [f"    {call(m, place, 'True')}" for m, place in each]
+        elif not visit.reductions and all(len(call(m, place, direct=True)) <= LONGEST for m, place in each):
+            return body + [call(m, place, direct=True) for m, place in each]
+        for m, place in each:
+            body += [] if far else [call(m, place)]
             body += [f"out_{self.names[i]}[{place}] = {self._i(i)}{m}" for i in visit.stored]
             body += [self._step(line, f"{self._i(line.ins[0])}{m}") for line in visit.reductions]
         return body
+
+    def _waiting(self, visit: Visit) -> int:
+        """Results of an element that wait until the angles of its neighbours are known to be in reach."""
+        return len(visit.made) if self._far(visit) else 0
 
     def _far(self, visit: Visit) -> list[str]:
         """Whether an angle is out of reach of the quick functions, as an expression; nothing without such angles."""

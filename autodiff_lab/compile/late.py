@@ -12,7 +12,7 @@ from collections import defaultdict
 
 from autodiff_lab.compile.expressions import expression, functions_in
 from autodiff_lab.compile.program import Line, Program
-from autodiff_lab.compile.regions import MOST_LINES, Region, layout, same_rows
+from autodiff_lab.compile.regions import Region, layout, same_rows
 
 LOADS = 2
 """Arrays that the later loop may read anew for each array that need not be stored."""
@@ -50,7 +50,7 @@ class _Sinking:
         if goal.how.get(line.outs[0]) != "whole":
             return
         moved = self._with_servants(line, region, goal)
-        if moved is None or goal.size + len(moved) > MOST_LINES or not self._pays(moved, region, goal):
+        if moved is None or goal.size + len(moved) > goal.most or not self._pays(moved, region, goal):
             return
         split = self._fits(moved, goal)
         if split is not None:

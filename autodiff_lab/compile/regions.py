@@ -68,6 +68,11 @@ class Region:
         return len(self.lines) + len(self.sums) + len(self.row_lines)
 
     @property
+    def most(self) -> int:
+        """Lines that it may have; those of float64 take two registers of a GPU each."""
+        return MOST_LINES // 2 if self.memory is not None and self.dtype.itemsize > 4 else MOST_LINES
+
+    @property
     def all(self) -> list[Line]:
         """Every line of the region."""
         return [*self.lines, *self.sums, *self.row_lines]
@@ -228,7 +233,8 @@ class _Finder:
         mates = [r for r in near if r.shape == out.shape and dtype in (r.dtype, None) and r.memory is place]
         mates += [r for r in self.open[out.shape, dtype, place] if r not in mates and (scalar or self._share(r, line))]
         for region in sorted(mates, key=lambda r: -r.stage):
-            if (scalar or region.size < MOST_LINES) and self._ready(line, region) <= region.stage:
+            endless = scalar and place is None  # loops are found in them, and an interpreter runs any length
+            if (endless or region.size < region.most) and self._ready(line, region) <= region.stage:
                 fit = self._fits(line, region)
                 if fit is not None:
                     self._join(line, region, *fit)
@@ -290,7 +296,7 @@ class _Finder:
         """Let a reduction join the loop that makes what it reduces."""
         found = reduced(line, self.program)
         region = self.home.get(line.ins[0]) if line.ins[0] in self.inner else None
-        if found is None or region is None or region.size >= MOST_LINES or not region.shape:
+        if found is None or region is None or region.size >= region.most or not region.shape:
             return False
         made = self.program.values[line.outs[0]]
         if made.dtype != region.dtype or made.memory is not region.memory:
@@ -316,7 +322,7 @@ class _Finder:
         """Let a line that computes one number for each row, from numbers of the rows, join their region."""
         of_rows = [i for i in line.ins if i in self.inner and i in self.home[i].row_values]
         region = self.home[of_rows[0]] if of_rows else None
-        if region is None or region.size >= MOST_LINES or len(line.outs) != 1:
+        if region is None or region.size >= region.most or len(line.outs) != 1:
             return False
         values = self.program.values
         out = values[line.outs[0]]

@@ -35,8 +35,10 @@ if SIMULATED:
         """One over the square root."""
         return _ONE / np.sqrt(x)
 
-    def _fused(x: Any, y: Any, z: Any) -> Any:
+    def _fused_simulated(x: Any, y: Any, z: Any) -> Any:
         return f32(np.float64(x) * np.float64(y) + np.float64(z))
+
+    _fused = _fused_simulated
 
     def _bits(x: Any) -> Any:
         return x.view(np.int32)
@@ -53,8 +55,10 @@ else:
     _bits, _number = _library.float_as_int, _library.int_as_float
 
     @cuda.jit(device=True)
-    def _fused(x: Any, y: Any, z: Any) -> Any:
+    def _fused_once(x: Any, y: Any, z: Any) -> Any:
         return cuda.fma(x, y, z)
+
+    _fused = _fused_once
 
 
 @cuda.jit(device=True)
