@@ -62,15 +62,15 @@ def _weighted(e: Any, normalised: Any) -> Any:
     return lambda x, gamma, beta, g: e.sum(normalised(x, gamma, beta) * g)
 
 
-_THREE_AND_ONE: Any = {"least": lambda *shape: 20 * prod(shape), "inputs": _layer, "tolerance": 1e-3}
+_NORMALISED: Any = {"least": lambda *shape: 12 * prod(shape), "inputs": _layer, "tolerance": 1e-3}
 program(
     "layer_norm", "layer normalisation {} × {}, value and gradients", (16_384, 4096), (65, 301), (3, 34),
     make=lambda e, d: e.gradients(_weighted(e, e.layer_norm), [d["x"], d["gamma"], d["beta"]], d["g"]),
-    kinds=("", "", "", ""), **_THREE_AND_ONE,
+    kinds=("", "", "", ""), **_NORMALISED,
 )  # fmt: skip
 program(
     "batch_norm", "batch normalisation {} × {} × {} × {}, value and gradients", (256, 56, 56, 64), (3, 7, 9, 5),
-    (2, 3, 3, 2), **_THREE_AND_ONE, kinds=("", "images", "", ""),
+    (2, 3, 3, 2), **_NORMALISED, kinds=("", "images", "", ""),
     make=lambda e, d: e.gradients(_weighted(e, e.batch_norm), [d["x"], d["gamma"], d["beta"]], d["g"]),
 )  # fmt: skip
 program(
