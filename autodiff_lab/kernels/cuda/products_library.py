@@ -26,10 +26,11 @@ def library_works(memory: Memory) -> bool:
 
 
 def _try(memory: Memory) -> bool:
-    ones = memory.module.ones((2, 2), "float32")
     why = ""
     try:
-        memory.module.matmul(ones, ones)
+        with memory.using():
+            ones = memory.module.ones((2, 2), "float32")
+            memory.module.matmul(ones, ones)
     except NOT_LOADED as error:
         first = (str(error).splitlines() or [""])[0]
         why = f"{type(error).__name__}: {first}"
