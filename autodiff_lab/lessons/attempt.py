@@ -99,6 +99,8 @@ def number(value: Any, what: str) -> float:
     except (TypeError, ValueError):
         kind = type(value).__name__
         raise stop("RAISES", f"{what[:1].upper()}{what[1:]} should be a number, and is a {kind}.") from None
+    except OverflowError:
+        raise stop("RAISES", f"{what[:1].upper()}{what[1:]} is a number that no float holds.") from None
 
 
 def numbers(values: Any, names: tuple[str, ...]) -> dict[str, float]:

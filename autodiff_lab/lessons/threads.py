@@ -5,12 +5,14 @@ The threads are those of the package's simulator, so nothing here needs a GPU.  
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.draw.threads import Touched, threads
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.cuda.simulator import SimulatedCuda, simulate, thread_now
 from autodiff_lab.lessons.pictures import Picture
 
@@ -20,6 +22,8 @@ SECTOR = 8
 """Elements of 4 bytes that memory hands over at once: 32 bytes."""
 MANY = 64
 """Threads and elements beyond which a map is not drawn."""
+MOST = 2**17
+"""Threads that are run at most: each one is a call of a Python function, and is written down."""
 
 
 class Watched:
@@ -35,7 +39,13 @@ class Watched:
         return self.size
 
     def _at(self, index: Any, how: str) -> int:
-        place = int(index)
+        try:
+            place = operator.index(index)
+        except TypeError:
+            raise TypeError(
+                f"{how} {self.name}[{index}]: a thread takes one element at a time, and its index is a whole number. "
+                "Try // in place of /, or a loop in place of a slice."
+            ) from None
         if not 0 <= place < self.size:
             raise IndexError(
                 f"{how} {self.name}[{place}], and {self.name} has the elements 0 to {self.size - 1}. On a GPU this "
@@ -76,7 +86,7 @@ class Launch(Picture):
         self_set(self, "sectors", {one.name: sectors(one.reads, size) + sectors(one.writes, size) for one in watched})
         account = self._told(blocks, size, watched)
         touched = [Touched(one.name, one.size, frozenset(one.reads), frozenset(one.writes)) for one in watched]
-        few = max(blocks * size, *(one.size for one in watched)) <= MANY
+        few = max([blocks * size, *(one.size for one in watched)]) <= MANY
         title = f"{blocks} block{'' if blocks == 1 else 's'} of {size} threads"
         super().__init__(account, threads(title, account, blocks, size, touched if few else [], SECTOR))
 
@@ -139,7 +149,7 @@ def launch(kernel: Callable[..., Any], blocks: int, size: int, **arrays: Any) ->
     IndexError
         If a thread touches what is not there.
     InvalidArgumentError
-        If threads of a block wait at different barriers.
+        If threads of a block wait at different barriers; or if this is no grid, or arrays have more than one axis.
 
     Examples
     --------
@@ -153,8 +163,28 @@ def launch(kernel: Callable[..., Any], blocks: int, size: int, **arrays: Any) ->
     x: read 6 times, in 2 sectors
     y: written 6 times, in 2 sectors
     """
+    if not callable(kernel):
+        raise InvalidArgumentError(f"launch: a kernel is a function, got {kernel!r}. Try def kernel(x, y): ...")
+    _check_grid(blocks, size)
     given: list[Any] = []
     for name, value in arrays.items():
-        given.append(value if np.ndim(value) == 0 else Watched(name, np.array(value)))
+        array = np.array(value)
+        if array.ndim > 1:
+            raise InvalidArgumentError(
+                f"launch: {name} has shape {array.shape}, and kernels of a lesson see arrays of one axis. Try "
+                f"{name}.reshape(-1); the element of row i and column j is then number i * {array.shape[-1]} + j."
+            )
+        given.append(Watched(name, array) if array.ndim else value)
     simulate(kernel, blocks, size, given)
     return Launch(blocks, size, [one for one in given if isinstance(one, Watched)])
+
+
+def _check_grid(blocks: Any, size: Any) -> None:
+    for name, value in (("blocks", blocks), ("size", size)):
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 1:
+            raise InvalidArgumentError(f"launch: {name} is a whole number from 1 on, got {value!r}.")
+    if blocks * size > MOST:
+        raise InvalidArgumentError(
+            f"launch: {blocks:,} × {size:,} threads are a second's work for a GPU and too many here, where Python runs "
+            f"each of them. Try at most {MOST:,}."
+        )
