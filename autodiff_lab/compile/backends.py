@@ -69,7 +69,7 @@ def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[S
     order = {id(line): n for n, line in enumerate(program.lines)}
     for region in regions:
         if region.memory is not None:
-            outside += _cuda_kernels().leave_outside(region, program)
+            outside += _on_gpu("parts").leave_outside(region, program)
     pairs, outside = paired(program, outside, stage, names)
     timed: list[tuple[int, int, Step]] = [(stage[line.outs[0]], order[id(line)], line) for line in outside]
     timed += [(stage[line.outs[0]], order[id(line)], kernel) for line, kernel in pairs]
@@ -96,7 +96,7 @@ def _compiled_kernel(region: Region, program: Program, names: dict[int, str], nu
         if region.size < 2 and not region.parted:
             return None
         needed = _used_elsewhere(program, region)
-        return _cuda_kernels().kernel_on_gpu(region, program, needed, names, f"kernel_{number}")
+        return _on_gpu("kernels").kernel_on_gpu(region, program, needed, names, f"kernel_{number}")
     if not region.shape:
         return scalar_kernel(region, program, _used_elsewhere(program, region), names, f"scalars_{number}")
     if region.size < 2 and not region.parted:
@@ -104,9 +104,9 @@ def _compiled_kernel(region: Region, program: Program, names: dict[int, str], nu
     return kernel_of(region, program, _used_elsewhere(program, region), names, f"loop_{number}")
 
 
-def _cuda_kernels() -> Any:
-    """The writer of CUDA kernels, imported where a GPU is: it brings Numba with it."""
-    return import_module("autodiff_lab.compile.cuda_kernels")
+def _on_gpu(name: str) -> Any:
+    """A module of CUDA kernels, imported where a GPU is: it brings Numba with it."""
+    return import_module(f"autodiff_lab.compile.cuda_{name}")
 
 
 def _used_elsewhere(program: Program, region: Region) -> set[int]:

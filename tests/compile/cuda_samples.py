@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import autodiff_lab as lab
-from autodiff_lab.compile import cuda_kernels
+from autodiff_lab.compile import cuda_kernels, cuda_parts
 from autodiff_lab.compile.backends import fused
 from autodiff_lab.compile.lowering import lowered
 from autodiff_lab.compile.names import names_of
@@ -93,8 +93,8 @@ def emitted(title: str) -> tuple[str, str]:
     (region,) = (region for region in regions if region.size > 1)
     assert not outside, outside
     used = set(program.outputs)
-    parts = cuda_kernels.parts_on_gpu(region, program, used)
-    numbers = cuda_kernels.sort_inputs(region, program, parts)
+    parts = cuda_parts.parts_on_gpu(region, program, used)
+    numbers = cuda_parts.sort_inputs(region, program, parts)
     text = cuda_kernels.module_text(region, program, parts, numbers, names, title)
     return text, cuda_kernels.signature(region, program, parts, numbers)
 

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("numba_cuda", reason="CUDA kernels are compiled by numba-cuda")
 
 import autodiff_lab as lab
-from autodiff_lab.compile.cuda_kernels import QUOTIENTS
+from autodiff_lab.compile.cuda_parts import QUOTIENTS
 from autodiff_lab.compile.expressions import ANGLES, EXPRESSIONS, LOOPED
 from autodiff_lab.kernels.cuda import report
 from tests.compile import cuda_samples
