@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.cuda.running_scan import TILE
+from autodiff_lab.kernels.cuda.running_tiles import TILE
 from autodiff_lab.kernels.cuda.running_walk import LINES
 from tests.simulated.agreement import agree, declined
 

@@ -18,8 +18,9 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import MOST, check_size, cuda, empty, flat, math
 from autodiff_lab.kernels.cuda.promises import promise
-from autodiff_lab.kernels.cuda.rows import MOST_STEP, WARP, group_largest, group_sum, lowest, place, row_kernel
-from autodiff_lab.kernels.cuda.softmax import at_once, inf, normalizer, online, shares
+from autodiff_lab.kernels.cuda.row_sums import WARP, group_largest, group_sum, lowest
+from autodiff_lab.kernels.cuda.rows import MOST_STEP, place, row_kernel
+from autodiff_lab.kernels.cuda.softmax_pieces import at_once, inf, normalizer, online, shares
 
 AT_ONCE = 8
 """Elements that a thread of a kernel for losses asks for at a time."""

@@ -10,8 +10,9 @@ from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import MOST, check_size, cuda, empty, flat, math
-from autodiff_lab.kernels.cuda.rows import MOST_STEP, WARP, group_largest, group_sum, lowest, place, row_kernel
-from autodiff_lab.kernels.cuda.softmax import at_once, normalizer, online, take
+from autodiff_lab.kernels.cuda.row_sums import WARP, group_largest, group_sum, lowest
+from autodiff_lab.kernels.cuda.rows import MOST_STEP, place, row_kernel
+from autodiff_lab.kernels.cuda.softmax_pieces import at_once, normalizer, online, take
 
 
 @row_kernel(("softmax_cross_entropy",), "T[::1], T[::1], T[::1]")

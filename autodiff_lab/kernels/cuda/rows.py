@@ -5,8 +5,6 @@ long.  Neighbouring threads take neighbouring elements, and their parts of a sum
 always in the same order, so always with the same bits.  What a thread reads it keeps in registers, so that a row is
 read once: 8 elements where many threads are to run beside each other, 40 of float32 where the row is long, which takes
 all 128 registers that a thread of such a block may have.
-
-`add_up` and `largest` are the same by a tree in shared memory, for blocks whose threads all work on one row.
 """
 
 from __future__ import annotations
@@ -16,11 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.launching import DTYPES, MOST, SIMULATED, THREADS, Kernel, cuda, kernel, launch, math
+from autodiff_lab.kernels.cuda.launching import DTYPES, MOST, SIMULATED, THREADS, Kernel, cuda, kernel, launch
+from autodiff_lab.kernels.cuda.row_sums import WARP
 
-WARP = 32
-ALL = 0xFFFFFFFF
-"""The mask of a shuffle in which every lane takes part."""
 KEPT = {"float32": (2, 4), "float64": (2, 4)} if SIMULATED else {"float32": (8, 40), "float64": (8, 16)}
 """Elements of a row that a thread keeps in registers, at most: in a kernel for short rows, and in one for long ones."""
 MOST_THREADS = 64 if SIMULATED else 512
@@ -29,7 +25,6 @@ TOGETHER = 128 if SIMULATED else THREADS
 """Threads of a block in which several groups of more than a warp take a row each."""
 MOST_STEP = 2047
 """A mask for the number of threads of a row; by it the compiler knows that no index is negative."""
-LOWEST_DOUBLE, LOWEST_SINGLE = -1.7976931348623157e308, -3.4028234663852886e38
 
 
 class RowKernel:
@@ -86,94 +81,6 @@ def place(rows: Any, length: Any, bits: Any) -> Any:
     row = cuda.blockIdx.x * (cuda.blockDim.x >> bits) + (cuda.threadIdx.x >> bits)
     count = ((length - lane + lanes - 1) >> bits) if row < rows else 0
     return row & MOST, ((row * length) & MOST) + lane, count
-
-
-@cuda.jit(device=True)
-def group_sum(value: Any, parts: Any, bits: Any) -> Any:
-    """The sum of what the threads of a group bring; every one of them gets it.
-
-    Parts are shared memory for 32 values; all threads of the block must come here.
-    """
-    step = min(1 << bits, WARP) >> 1
-    while step > 0:
-        value += cuda.shfl_xor_sync(ALL, value, step)
-        step >>= 1
-    if bits > 5:
-        thread, step = cuda.threadIdx.x & 1023, 1 << (bits - 5)
-        parts[thread >> 5] = value
-        cuda.syncthreads()
-        value = parts[((thread >> bits) << (bits - 5)) + (thread & (step - 1))]
-        cuda.syncthreads()  # or a quick warp would overwrite parts while a slow one reads them
-        step >>= 1
-        while step > 0:
-            value += cuda.shfl_xor_sync(ALL, value, step)
-            step >>= 1
-    return value
-
-
-@cuda.jit(device=True)
-def group_largest(value: Any, parts: Any, bits: Any) -> Any:
-    """The largest of what the threads of a group bring, none of it nan; otherwise as `group_sum`."""
-    step = min(1 << bits, WARP) >> 1
-    while step > 0:
-        value = larger(value, cuda.shfl_xor_sync(ALL, value, step))
-        step >>= 1
-    if bits > 5:
-        thread, step = cuda.threadIdx.x & 1023, 1 << (bits - 5)
-        parts[thread >> 5] = value
-        cuda.syncthreads()
-        value = parts[((thread >> bits) << (bits - 5)) + (thread & (step - 1))]
-        cuda.syncthreads()
-        step >>= 1
-        while step > 0:
-            value = larger(value, cuda.shfl_xor_sync(ALL, value, step))
-            step >>= 1
-    return value
-
-
-@cuda.jit(device=True)
-def larger(x: Any, y: Any) -> Any:
-    """The larger of two numbers; x where y is nan."""
-    return max(x, y)
-
-
-@cuda.jit(device=True)
-def lowest(like: Any) -> Any:
-    """The lowest finite number of an array's dtype: a first guess at a maximum, from which exp(-inf - guess) is 0."""
-    low = like.dtype.type(LOWEST_DOUBLE)
-    return like.dtype.type(LOWEST_SINGLE) if math.isinf(low) else low
-
-
-@cuda.jit(device=True)
-def add_up(parts: Any, lane: Any) -> Any:
-    """The sum of the parts that the threads of a block left in shared memory; every thread gets it."""
-    cuda.syncthreads()
-    half = THREADS // 2
-    while half > 0:
-        if lane < half:
-            parts[lane] += parts[lane + half]
-        cuda.syncthreads()
-        half //= 2
-    total = parts[0]
-    cuda.syncthreads()  # or a quick thread would overwrite parts[0] while a slow one reads it
-    return total
-
-
-@cuda.jit(device=True)
-def largest(parts: Any, lane: Any) -> Any:
-    """The largest of the parts, nan if one is; every thread gets it."""
-    cuda.syncthreads()
-    half = THREADS // 2
-    while half > 0:
-        if lane < half:
-            other = parts[lane + half]
-            if other > parts[lane] or math.isnan(other):
-                parts[lane] = other
-        cuda.syncthreads()
-        half //= 2
-    best = parts[0]
-    cuda.syncthreads()
-    return best
 
 
 def as_rows(x: DeviceArray, axis: int) -> tuple[DeviceArray, int, int]:

@@ -16,19 +16,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.launching import MOST, SIMULATED, Kernel, cuda, empty, kernel, launch
-from autodiff_lab.kernels.cuda.rows import ALL, MOST_STEP, WARP
+from autodiff_lab.kernels.cuda.launching import MOST, Kernel, cuda, empty, kernel, launch
+from autodiff_lab.kernels.cuda.row_sums import ALL, WARP
+from autodiff_lab.kernels.cuda.rows import MOST_STEP
+from autodiff_lab.kernels.cuda.running_tiles import BLOCK, ITEMS, ROOM, TILE, gapped, load_tile, quotient, store_tile
 
-ITEMS = 2 if SIMULATED else 8
-"""Elements that a thread takes of a tile."""
-BLOCK = 64 if SIMULATED else 256
-"""Threads of a block."""
-TILE = BLOCK * ITEMS
-ROOM = TILE + TILE // 32
-"""Shared memory for a tile: a gap after every 32 elements, so that threads 8 elements apart meet different banks."""
 PARTS = 8
 """Parts into which lines are cut for each multiprocessor, in all."""
 
@@ -49,47 +42,6 @@ class Operation(NamedTuple):
     combine: Any
     neutral: float
     two: bool
-
-
-@cuda.jit(device=True)
-def _gapped(i: Any) -> Any:
-    return i + (i >> 5)
-
-
-@cuda.jit(device=True)
-def quotient(n: Any, d: Any) -> Any:
-    """N // d, of numbers that 31 bits hold: a division of 64-bit numbers costs a hundred instructions."""
-    return np.int64(np.uint32(n) // np.uint32(d))
-
-
-@cuda.jit(device=True)
-def _load(x: Any, line: Any, length: Any, held: Any, own: Any, base: Any, stop: Any, bits: Any, reverse: Any) -> None:
-    """Copy a tile of a line to a group's place in shared memory; positions count from the end that is scanned first."""
-    lanes = (1 << bits) & MOST_STEP
-    lane = cuda.threadIdx.x & (lanes - 1) & 1023
-    for k in range(ITEMS):
-        i = k * lanes + lane
-        if base + i < stop:
-            at = length - 1 - base - i if reverse else base + i
-            held[_gapped(own + i)] = x[(line * length + at) & MOST]
-
-
-@cuda.jit(device=True)
-def _store(
-    made: Any, line: Any, length: Any, held: Any, own: Any, base: Any, stop: Any, bits: Any, exclusive: Any,
-    none: Any, reverse: Any,
-) -> None:  # fmt: skip
-    """Copy a tile to its line, or where `exclusive` is 1 to one place further, with nothing at the first."""
-    lanes = (1 << bits) & MOST_STEP
-    lane = cuda.threadIdx.x & (lanes - 1) & 1023
-    if exclusive and base + lane == 0 and stop > 0:
-        made[(line * length + (length - 1 if reverse else 0)) & MOST] = none
-    for k in range(ITEMS):
-        i = k * lanes + lane
-        to = base + i + exclusive
-        if base + i < stop and to < length:
-            at = length - 1 - to if reverse else to
-            made[(line * length + at) & MOST] = held[_gapped(own + i)]
 
 
 def _group_scan(operation: Operation) -> Any:
@@ -137,7 +89,7 @@ def _helpers(operation: Operation) -> tuple[Any, Any]:
         """Combine what came before with up to `left` elements; `keeps` puts each result in its element's place."""
         for k in range(ITEMS):
             if k < left:
-                at = _gapped(mine + k)
+                at = gapped(mine + k)
                 value, factor = combine(value, factor, held[at], weights[at] if two else factor)
                 if keeps:
                     held[at] = value
@@ -181,12 +133,12 @@ def _scan(operation: Operation, ends_only: bool) -> Any:
         base = start
         while base < start + part:
             left = stop - base - lane * ITEMS
-            _load(x, line, length, held, own, base, stop, bits, reverse)
+            load_tile(x, line, length, held, own, base, stop, bits, reverse)
             if two:
-                _load(a, line - quotient(line, again) * again, length, weights, own, base, stop, bits, reverse)
+                load_tile(a, line - quotient(line, again) * again, length, weights, own, base, stop, bits, reverse)
             cuda.syncthreads()
             if two and base + lane == 0:
-                weights[_gapped(mine)] = one  # before the first element nothing stands that it could multiply
+                weights[gapped(mine)] = one  # before the first element nothing stands that it could multiply
             total, product = combined(held, weights, mine, left, none, one, False)
             total, product, whole, scale = group_scan(total, product, totals, products, bits)
             if not ends_only:
@@ -195,7 +147,7 @@ def _scan(operation: Operation, ends_only: bool) -> Any:
             value, factor = combine(value, factor, whole, scale)
             cuda.syncthreads()
             if not ends_only:
-                _store(made, line, length, held, own, base, stop, bits, exclusive, none, reverse)
+                store_tile(made, line, length, held, own, base, stop, bits, exclusive, none, reverse)
                 cuda.syncthreads()
             base += lanes * ITEMS
         if ends_only and lane == 0 and line < lines:

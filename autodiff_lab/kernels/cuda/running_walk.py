@@ -13,8 +13,9 @@ from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import MOST, SIMULATED, THREADS, blocks_for, cuda, empty, flat, kernel, launch
-from autodiff_lab.kernels.cuda.rows import WARP
-from autodiff_lab.kernels.cuda.running_scan import Operation, quotient
+from autodiff_lab.kernels.cuda.row_sums import WARP
+from autodiff_lab.kernels.cuda.running_scan import Operation
+from autodiff_lab.kernels.cuda.running_tiles import quotient
 
 LINES = 32 if SIMULATED else 512
 """Lines for each multiprocessor from which on a thread a line is enough; fewer are laid out in rows."""

@@ -11,7 +11,8 @@ from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import MOST, cuda, math
-from autodiff_lab.kernels.cuda.rows import MOST_STEP, WARP, group_sum, place, row_kernel
+from autodiff_lab.kernels.cuda.row_sums import WARP, group_sum
+from autodiff_lab.kernels.cuda.rows import MOST_STEP, place, row_kernel
 from autodiff_lab.kernels.cuda.softmax import along
 
 
