@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,6 +82,14 @@ def move(variable: Variable, name: str) -> None:
         trace.refuse(f"the variable {variable.name} is moved to another device")
     array = moved(variable._array, memory)
     variable._replace(array, wrap(array))
+
+
+def follow(variable: Variable, kept: Iterable[Variable]) -> None:
+    """Put what is kept for a variable where that one has moved to, so that no step copies it there and back."""
+    memory = memory_of(variable._array)
+    for slot in kept:
+        if memory_of(slot._array) is not memory:
+            slot._array = moved(slot._array, memory)  # nobody assigned anything, and listeners need not hear of it
 
 
 def _held(variable: Variable) -> bool:

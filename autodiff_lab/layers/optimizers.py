@@ -16,7 +16,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import device, zeros_beside
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
-from autodiff_lab.engine.moving import assignable, ranked, settle
+from autodiff_lab.engine.moving import assignable, follow, ranked, settle
 from autodiff_lab.engine.placement import inside
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
@@ -146,9 +146,11 @@ class Optimizer:
         return (self.iterations, *(slot for state in self._state.values() for slot in state.values()))
 
     def build(self, variables: Iterable[Variable]) -> None:
-        """Make the state for variables, zeros at first."""
+        """Make the state for variables, zeros at first; that of a variable that has moved goes after it."""
         for v in variables:
-            if v not in self._state:
+            if v in self._state:
+                follow(v, self._state[v].values())
+            else:
                 with device(v.device):
                     zeros = np.zeros(v._array.shape, v._array.dtype)[()]
                     self._state[v] = {
