@@ -11,8 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_lab.kernels.cuda import elementwise_folds
 from autodiff_lab.kernels.cuda.elementwise import namespace
 from autodiff_lab.kernels.cuda.launching import KERNELS, Kernel
+
+FOLDS = elementwise_folds.FOLDS
+"""The kernels of the second stage, which stand in the report beside these."""
 
 
 def _sample(title: str, types: str, text: str) -> None:
