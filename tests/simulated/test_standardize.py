@@ -72,6 +72,13 @@ def test_shapes_and_axes(name: str) -> None:
         check(name, (rng.normal(size=shape) + 3).astype("fd"[k % 2]), axes)
 
 
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(("shape", "axes"), [((5, 1), (-2,)), ((2, 4, 3, 1), (-4, -3, -2)), ((3, 4, 1), (-2,))])
+def test_a_single_channel_has_a_single_scale(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    """Columns of one are rows in memory, and have no scale for each element."""
+    check(name, (np.random.default_rng(4).normal(size=shape) + 3).astype("f"), axes)
+
+
 @pytest.mark.parametrize("name", ALL[:3])
 def test_few_long_rows_are_shared_by_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They take the kernels of columns, one of which is a row."""

@@ -98,10 +98,17 @@ class GpuMemory(Memory):
     def launch(self, compiled: Any, blocks: Any, threads: Any, arguments: list[Any]) -> None:
         """Run a kernel in CuPy's current stream."""
         from numba import cuda
+        from numba.cuda.core import config
 
-        pointer = self.module.cuda.get_current_stream().ptr
         with self.using():
-            compiled[blocks, threads, cuda.external_stream(pointer) if pointer else 0](*arguments)
+            pointer = self.module.cuda.get_current_stream().ptr
+            stream = cuda.external_stream(pointer) if pointer else 0
+            warned, config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_LOW_OCCUPANCY_WARNINGS, 0  # of small grids
+            try:
+                configured = compiled[blocks, threads, stream]
+            finally:
+                config.CUDA_LOW_OCCUPANCY_WARNINGS = warned
+            configured(*arguments)
 
     def using(self) -> AbstractContextManager[Any]:
         """A block in which CuPy allocates here and numba launches here."""

@@ -32,13 +32,22 @@ Axes = tuple[int, ...]
 
 
 class Seen(NamedTuple):
-    """An array as (a, n, b, d), and the axes, counted from the end, along which a scale may have elements."""
+    """An array as (a, n, b, d), and the axes, counted from the end, along which a scale may have elements.
+
+    `apart`: others come after those that go, if only of length 1, and a scale has a number for each of b, not of n.
+    """
 
     a: int
     n: int
     b: int
     d: int
     scaled: frozenset[int]
+    apart: bool
+
+    @property
+    def scaled_rows(self) -> bool:
+        """Whether it is rows, and a scale has a number for each element of one."""
+        return not self.apart and self.b * self.d == 1
 
     def few(self, multiprocessors: int) -> bool:
         """Whether rows are so long and so few that blocks are to share each."""
@@ -63,11 +72,12 @@ def seen(x: DeviceArray, axes: Axes) -> Seen | None:
     if len(runs) > 4:
         return None
     a, n, b, d = ([*runs, range(0), range(0)])[:4]
-    along = b if len(runs) > 2 else n
+    apart = len(runs) > 2
+    along = b if apart else n
     lengths = [prod(x.shape[k] for k in run) for run in (a, n, b, d)]
     if lengths[2] * lengths[3] > 1 and 4 * (x.size // lengths[1]) > MOST:
         return None  # four facts for each column would not be reached by 32-bit indices
-    return Seen(lengths[0], lengths[1], lengths[2], lengths[3], frozenset(k - rank for k in along))
+    return Seen(lengths[0], lengths[1], lengths[2], lengths[3], frozenset(k - rank for k in along), apart)
 
 
 def _fits(scale: DeviceArray, x: DeviceArray, view: Seen) -> bool:
@@ -94,8 +104,8 @@ def moments(x: DeviceArray, axes: Axes) -> Any:
 
 
 def _standardized(x: DeviceArray, view: Seen, scaling: tuple[DeviceArray, DeviceArray] | None, epsilon: float) -> Any:
-    rows = view.b * view.d == 1 and not (scaling is None and view.few(x.memory.multiprocessors))
-    if rows:
+    one = view.b * view.d == 1
+    if (one and not view.few(x.memory.multiprocessors)) if scaling is None else view.scaled_rows:
         made = rows_standardized(flat(x), scaling, epsilon, view.a, view.n)
     else:
         made = columns_standardized(flat(x), scaling, epsilon, view.columns(x.memory.multiprocessors))
@@ -134,7 +144,7 @@ def normalize_slope(g: DeviceArray, x: DeviceArray, scale: DeviceArray, axes: Ax
     if view is None or g.shape != x.shape or g.dtype != x.dtype or not _fits(scale, x, view):
         return NotImplemented
     shares, x_flat, factor = flat(g), flat(x), flat(scale)
-    if view.b * view.d == 1:
+    if view.scaled_rows:
         made, facts = slope_of_rows(shares, x_flat, factor, epsilon, view.a, view.n)
         of_scale, of_offset = shares_of_rows(shares, x_flat, facts, view.a, view.n)
     else:
