@@ -254,3 +254,18 @@ def test_a_compiler_that_uses_clocks_is_no_effect_of_the_function(monkeypatch: p
     f(there(x))
     close(host(lab.sin(x) * x), host(f(there(x))), f)
     assert f.fallbacks == 0, f.why()
+
+
+def test_a_variable_that_moves_has_its_function_traced_again() -> None:
+    """To the GPU and back: no call runs eagerly, and each result lies where the variable does."""
+    state = lab.Variable(np.arange(40, dtype=np.float32))
+    f = lab.function(lambda: lab.tanh(state) * 2.0 + state)
+    wanted = f().numpy()
+    for device in ("/GPU:0", "/CPU:0", "/GPU:0"):
+        state.move_to(device)
+        for _ in range(2):
+            found = f()
+            assert found.device == device
+            close(wanted, host(found), f)
+    assert f.fallbacks == 0
+    assert [kernel.title for kernel in f.kernels] == ["kernel_1"]
