@@ -98,7 +98,7 @@ class GpuMemory(Memory):
     def launch(self, compiled: Any, blocks: Any, threads: Any, arguments: list[Any]) -> None:
         """Run a kernel in CuPy's current stream."""
         from numba import cuda
-        from numba.cuda.core import config
+        from numba.cuda.core import config  # pyright: ignore[reportMissingImports]
 
         with self.using():
             pointer = self.module.cuda.get_current_stream().ptr
