@@ -106,6 +106,11 @@ def beside(*values: Any) -> AbstractContextManager[Any]:
     return nullcontext()
 
 
+def following(value: Any) -> AbstractContextManager[Any]:
+    """A block on the device of a tensor, whatever the blocks around it name: for what an op makes for itself."""
+    return _block(memory_of(value._array) or CPU) if MEMORIES else nullcontext()
+
+
 def as_the_user() -> AbstractContextManager[None]:
     """A block in which a function of the user's runs amid a sweep: there, as ever, no two devices mix."""
     return outside()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_lab.engine.devices import following
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
@@ -53,11 +54,12 @@ class _Recurrent(Layer):
                 f"{tuple(inputs.shape)}."
             )
         batch = inputs.shape[0]
-        state: list[Tensor] = (
-            list(initial_state) if isinstance(initial_state, (list, tuple))
-            else [initial_state] if initial_state is not None
-            else [zeros((batch, self.units), inputs.dtype) for _ in range(self.states)]
-        )  # fmt: skip
+        with following(inputs):
+            state: list[Tensor] = (
+                list(initial_state) if isinstance(initial_state, (list, tuple))
+                else [initial_state] if initial_state is not None
+                else [zeros((batch, self.units), inputs.dtype) for _ in range(self.states)]
+            )  # fmt: skip
         outputs: list[Tensor] = []
         for x in unstack(inputs, axis=1):
             state = self.step(x, state)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.devices import beside, placed
+from autodiff_lab.engine.devices import following, placed
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -53,7 +53,7 @@ def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = Non
         fits = False
     if not fits:
         raise ShapeMismatch(f"dropout: noise_shape {noise_shape} does not broadcast to the input's shape {have}.")
-    with beside(x):
+    with following(x):
         kept = wrap(placed(ranked(uniform_noise(generator_for(seed), wanted, x.dtype) >= share)[()]))
     return where(kept, x * x.dtype.as_numpy_dtype(1 / (1 - share)), 0.0)
 

@@ -1,0 +1,94 @@
+"""Layers and losses run where their inputs lie, outside of blocks and inside one that names another device."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+import autodiff_lab as lab
+from tests.simulated.heard import copies
+
+GPU, CPU = "/GPU:0", "/CPU:0"
+ELSEWHERE = ((CPU, None), (GPU, None), (GPU, CPU), (CPU, GPU))
+"""Where a layer and its input lie, and the block in which it is called."""
+ROWS, STEPS, IMAGES = (4, 6), (4, 4, 3), (2, 4, 4, 3)
+layers = lab.layers
+LAYERS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
+    "Dense": (lambda: layers.Dense(3), ROWS),
+    "Dropout": (lambda: layers.Dropout(0.5), ROWS),
+    "BatchNormalization": (layers.BatchNormalization, ROWS),
+    "LayerNormalization": (layers.LayerNormalization, ROWS),
+    "GroupNormalization": (lambda: layers.GroupNormalization(3), ROWS),
+    "PReLU": (layers.PReLU, ROWS),
+    "SimpleRNN": (lambda: layers.SimpleRNN(3), STEPS),
+    "GRU": (lambda: layers.GRU(3), STEPS),
+    "LSTM": (lambda: layers.LSTM(3), STEPS),
+    "Bidirectional": (lambda: layers.Bidirectional(layers.LSTM(3)), STEPS),
+    "TimeDistributed": (lambda: layers.TimeDistributed(layers.Dense(2)), STEPS),
+    "Conv1D": (lambda: layers.Conv1D(3, 2), STEPS),
+    "Conv2D": (lambda: layers.Conv2D(3, 3), IMAGES),
+    "Conv2DTranspose": (lambda: layers.Conv2DTranspose(3, 3), IMAGES),
+    "SeparableConv2D": (lambda: layers.SeparableConv2D(3, 3), IMAGES),
+    "UpSampling2D": (layers.UpSampling2D, IMAGES),
+}
+LOSSES = ("MeanSquaredError", "MeanAbsoluteError", "Huber", "BinaryCrossentropy", "CategoricalCrossentropy",
+          "KLDivergence", "Poisson", "Hinge", "LogCosh", "CosineSimilarity")  # fmt: skip
+
+
+def block(device: str | None) -> Any:
+    return nullcontext() if device is None else lab.device(device)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_runs_where_its_input_lies(name: str) -> None:
+    """Its value and gradients lie there too, nothing is copied, and the numbers are those of the CPU."""
+    make, shape = LAYERS[name]
+    found: list[Any] = []
+    for have, called in ELSEWHERE:
+        lab.random.set_seed(1)
+        with lab.device(have):
+            layer, x = make(), lab.reshape(lab.linspace(-1.0, 1.0, lab.TensorShape(shape).num_elements()), shape)
+            layer(x)
+        lab.random.set_seed(5)
+        with block(called), copies() as told, lab.GradientTape() as tape:
+            tape.watch(x)
+            y = layer(x, training=True) if name in ("Dropout", "BatchNormalization") else layer(x)
+            total = lab.reduce_sum(y * y)
+        with block(called):
+            slopes = tape.gradient(total, [x, *layer.trainable_variables])
+        assert not told
+        assert {t.device for t in (y, *slopes)} == {have}
+        found.append([float(total), float(lab.reduce_sum(abs(slopes[0])))])
+    for numbers in found[1:]:
+        assert numbers == pytest.approx(found[0], rel=1e-4)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_runs_where_its_values_lie(name: str) -> None:
+    found: list[float] = []
+    for have, called in ELSEWHERE:
+        with lab.device(have):
+            truth, guess = lab.constant([[0.0, 1.0], [1.0, 0.0]]), lab.constant([[0.3, 0.7], [0.4, 0.6]])
+        with block(called), copies() as told:
+            loss = getattr(lab.losses, name)()(truth, guess)
+        assert not told
+        assert loss.device == have
+        found.append(float(loss))
+    assert found == pytest.approx([found[0]] * len(found), rel=1e-5)
+
+
+@pytest.mark.parametrize("limits", [{"clipnorm": 0.1}, {"global_clipnorm": 0.1}, {"clipvalue": 0.1}])
+def test_gradients_are_clipped_where_they_lie(limits: dict[str, float]) -> None:
+    found: list[Any] = []
+    for have, called in ELSEWHERE:
+        with lab.device(have):
+            v, w = lab.Variable([1.0, 2.0]), lab.Variable(3.0)
+            slopes = [lab.constant([3.0, 4.0]), lab.constant(-1.0)]
+        with block(called), copies() as told:
+            lab.optimizers.Adam(0.1, **limits).apply_gradients(zip(slopes, (v, w), strict=True))
+        assert not told
+        assert v.device == w.device == have
+        found.append([*v.numpy(), float(w)])
+    for numbers in found[1:]:
+        assert numbers == pytest.approx(found[0], rel=1e-5)
