@@ -1,19 +1,16 @@
 """Arrays wherever they live: what a kernel written for NumPy makes is made on the GPU of its operands.
 
 NumPy's functions go where their operands are; those that take no array, such as `numpy.zeros`, cannot know.  Kernels
-call these in their place, and what they ask of values goes through `require`, which never waits for a GPU.
+call these in their place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.promises import promise
 
 ARRAYS = (np.ndarray, DeviceArray)
 """Classes of what has elements; values of rank 0 on the CPU are NumPy scalars."""
@@ -83,45 +80,3 @@ def eye(rows: int, like: Any, dtype: Any = None) -> Any:
     made = zeros((rows, rows), like, dtype)
     made.reshape(-1).raw[:: rows + 1] = 1
     return made
-
-
-def check_positions(positions: Any, length: int, what: str) -> None:
-    """Check that whole numbers count the elements of an axis.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If one is negative, or not below `length`; see `require` for when.
-    """
-    if not positions.size:
-        return
-    if positions.__class__ is DeviceArray:  # seen without a sign, negative numbers are the largest: one reading
-        unsigned = positions.view(f"u{positions.itemsize}") if positions.dtype.kind == "i" else positions
-        error = InvalidArgumentError(f"{what} [0, {length})")  # now, as it names the line that it is made for
-        promise(unsigned.max() < length, lambda: error)
-    elif positions.min() < 0 or positions.max() >= length:
-        raise InvalidArgumentError(f"{what} [0, {length})")
-
-
-def told(x: Any) -> str:
-    """The values of an array for a message; of one on a GPU only where it is, as nobody waits for it."""
-    return f"shape {x.shape} on {x.memory.name}" if x.__class__ is DeviceArray else f"{x.tolist()}"
-
-
-def require(holds: Any, error: Callable[[], Exception]) -> None:
-    """Raise an error unless something holds of an array's values.
-
-    Where the values are on a GPU nobody waits for them: the error comes when a result is next read.
-
-    Parameters
-    ----------
-    holds : bool or array of rank 0
-        The condition.
-    error : callable
-        Makes the error.
-    """
-    if holds.__class__ is DeviceArray:
-        made = error()  # now: what makes it may hold arrays, which would stay in memory until somebody asks
-        promise(holds, lambda: made)
-    elif not holds:
-        raise error()

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.arrays import check_positions
+from autodiff_lab.kernels.checks import check_positions
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import THREADS, check_size, cuda, empty, flat, kernel, launch
 from autodiff_lab.kernels.cuda.scatter_positions import positions_of, taken_as_positions

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.arrays import check_positions, ranked
+from autodiff_lab.kernels.arrays import ranked
+from autodiff_lab.kernels.checks import check_positions
 from autodiff_lab.kernels.reference.softmax import log_softmax, softmax
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.arrays import check_positions, on_gpu
+from autodiff_lab.kernels.arrays import on_gpu
+from autodiff_lab.kernels.checks import check_positions
 from autodiff_lab.kernels.reference.scatter import check_columns, columns
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.arrays import check_positions, full, on_gpu, ranked, zeros
+from autodiff_lab.kernels.arrays import full, on_gpu, ranked, zeros
+from autodiff_lab.kernels.checks import check_positions
 
 
 def columns(indices: Any) -> tuple[Any, ...]:

@@ -11,7 +11,8 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
-from autodiff_lab.kernels.arrays import arange, beside, check_positions, on_gpu, ranked
+from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
+from autodiff_lab.kernels.checks import check_positions
 from autodiff_lab.kernels.reference.scatter import check_columns, columns
 from autodiff_lab.ops.array.gathering import _check_updates, _indices, gather_axis, gather_nd_at, scatter_nd_sum
 from autodiff_lab.ops.array.shaping import reshape, transpose_to

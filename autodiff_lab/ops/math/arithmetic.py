@@ -14,7 +14,8 @@ from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.arrays import ARRAYS, on_gpu, require
+from autodiff_lab.kernels.arrays import ARRAYS, on_gpu
+from autodiff_lab.kernels.checks import require
 from autodiff_lab.ops.docs import of_one, of_two
 from autodiff_lab.ops.math.complex_numbers import is_complex, stretched, turned
 

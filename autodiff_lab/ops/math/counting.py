@@ -12,7 +12,8 @@ from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.arrays import arange, beside, full, ranked, require, told
+from autodiff_lab.kernels.arrays import arange, beside, full, ranked
+from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import scatter_nd
 from autodiff_lab.ops.array.shaping import reshape

@@ -15,7 +15,8 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.arrays import arange, beside, full, ranked, require, told
+from autodiff_lab.kernels.arrays import arange, beside, full, ranked
+from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import scatter as reference
 from autodiff_lab.ops.array.gathering import gather_axis
