@@ -151,3 +151,10 @@ def test_a_second_run_gives_the_same_bits() -> None:
         first, second = (CudaKernels.normalize_slope(*map(on_gpu, arrays), **how) for _ in range(2))
         for one, other in zip(first, second, strict=True):
             np.testing.assert_array_equal(one.to_host(), other.to_host())
+
+
+def test_axes_counted_from_the_front_are_left_to_the_reference() -> None:
+    """The ops count from the end; who calls the kernels otherwise gets the reference."""
+    x = np.ones((2, 3, 4), np.float32)
+    assert declined("moments", x, axes=(0, 1))
+    assert declined("normalize", x, x[0, 0], x[0, 0], axes=(0, 1), epsilon=1e-3)

@@ -59,8 +59,10 @@ class Seen(NamedTuple):
 
 
 def seen(x: DeviceArray, axes: Axes) -> Seen | None:
-    """An array as (a, n, b, d); None where the axes lie otherwise, nothing is there, or there are no kernels."""
-    if x.dtype.char not in "fd" or not axes or 0 in x.shape:
+    """An array as (a, n, b, d); None where the axes lie otherwise or are counted from the front, nothing is
+    there, or there are no kernels.
+    """
+    if x.dtype.char not in "fd" or not axes or max(axes) >= 0 or 0 in x.shape:
         return None
     check_size("standardize", x.shape)
     rank = len(x.shape)
