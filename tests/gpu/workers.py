@@ -5,25 +5,31 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 120
+SECONDS = 60
 """For one op; a kernel that waits for itself never ends."""
+NO_TIME = "no time was left for it"
 Task = tuple[str, str]
 
 
-def judged(tasks: Iterable[Task], count: int = 0) -> dict[Task, dict[str, Any]]:
-    """Judge ops, each a name and a mode, in `count` processes; by default one for every two cores, eight at most."""
+def judged(tasks: Iterable[Task], count: int = 0, seconds: float | None = None) -> dict[Task, dict[str, Any]]:
+    """Judge ops, each a name and a mode, in `count` processes; by default one for every two cores, eight at most.
+
+    After some seconds, those that the environment variable GPU_SECONDS has, no other op is begun.
+    """
     waiting: SimpleQueue[Task] = SimpleQueue()
     for task in tasks:
         waiting.put(task)
     verdicts: dict[Task, dict[str, Any]] = {}
     count = count or max(1, min(8, (os.cpu_count() or 2) // 2))
-    threads = [threading.Thread(target=_work, args=(waiting, verdicts)) for _ in range(count)]
+    end = time.monotonic() + (float(os.environ.get("GPU_SECONDS", "inf")) if seconds is None else seconds)
+    threads = [threading.Thread(target=_work, args=(waiting, verdicts, end)) for _ in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -31,7 +37,7 @@ def judged(tasks: Iterable[Task], count: int = 0) -> dict[Task, dict[str, Any]]:
     return verdicts
 
 
-def _work(waiting: SimpleQueue[Task], verdicts: dict[Task, dict[str, Any]]) -> None:
+def _work(waiting: SimpleQueue[Task], verdicts: dict[Task, dict[str, Any]], end: float) -> None:
     """Give tasks to a process until none is left; start another where one has ended."""
     worker: subprocess.Popen[str] | None = None
     while True:
@@ -39,6 +45,9 @@ def _work(waiting: SimpleQueue[Task], verdicts: dict[Task, dict[str, Any]]) -> N
             task = waiting.get_nowait()
         except Empty:
             break
+        if time.monotonic() > end:
+            verdicts[task] = {"verdict": "skipped", "seconds": 0, "why": [NO_TIME]}
+            continue
         if worker is None or worker.poll() is not None:
             worker = _started()
         verdicts[task] = _asked(worker, task)
