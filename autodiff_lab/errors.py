@@ -198,7 +198,7 @@ class DeviceMismatch(InvalidArgumentError, ValueError):
 
 
 class DeviceMemoryError(DeviceError, MemoryError):
-    """A GPU has no room left."""
+    """A GPU, or the CPU in an op, has no room left."""
 
 
 class DeviceWarning(UserWarning):

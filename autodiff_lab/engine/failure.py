@@ -21,6 +21,7 @@ from autodiff_lab.errors import (
 )
 from autodiff_lab.events import Place, place_now, sinks_now
 from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.traffic import forked
 
 GPU_PACKAGES = frozenset({"cupy", "cupyx", "cupy_backends", "numba", "numba_cuda", "cuda"})
 """Packages whose exceptions say that a GPU, its driver or its compiler failed, and not that an argument was wrong."""
@@ -75,6 +76,10 @@ def _call(op: Any, arrays: list[Any]) -> str:
 
 
 def _in_our_words(op: Any, arrays: list[Any], error: Exception) -> LabError:
+    if isinstance(error, MemoryError):
+        where = "on the GPU" if any(a.__class__ is DeviceArray for a in arrays) else "in memory"
+        text = f"no room {where} for what the op makes ({error}).{at_line(place_now())}\n  {MORE_ROOM}"
+        return DeviceMemoryError(f"{_call(op, arrays)}: {text}")
     kind = ShapeMismatch if isinstance(error, ValueError) and not _shapes_fit(op, arrays) else InvalidArgumentError
     return kind(f"{_call(op, arrays)}: {_reason(op, arrays, error)}{at_line(place_now())}")
 
@@ -88,11 +93,9 @@ def _failed_on_gpu(op: Any, arrays: list[Any], error: Exception) -> LabError:
         return type(error)(f"{_call(op, arrays)}: {error}{at_line(place_now())}")
     if isinstance(error, LabError):
         return error
-    if isinstance(error, MemoryError):
-        text = f"no room on the GPU for what the op makes ({error}).{at_line(place_now())}\n  {MORE_ROOM}"
-        return DeviceMemoryError(f"{_call(op, arrays)}: {text}")
-    if type(error).__module__.partition(".")[0] in GPU_PACKAGES:
-        text = f"the GPU did not do it: {type(error).__name__}: {error}{at_line(place_now())}\n  {RECOVERY}"
+    if not isinstance(error, MemoryError) and type(error).__module__.partition(".")[0] in GPU_PACKAGES:
+        cure = forked() or RECOVERY
+        text = f"the GPU did not do it: {type(error).__name__}: {error}{at_line(place_now())}\n  {cure}"
         return DeviceError(f"{_call(op, arrays)}: {text}")
     return _in_our_words(op, arrays, error)
 

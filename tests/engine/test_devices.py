@@ -1,6 +1,7 @@
 """Devices on a machine without a GPU: names, sentences, and everything as it was."""
 
 import ctypes
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -214,3 +215,30 @@ def test_a_failure_that_is_found_late_is_told_in_our_words(gpu: GpuMemory) -> No
     x = gpu.empty((1,), "float32")
     with pytest.raises(lab.errors.DeviceError, match=r"(?s)illegal memory access.*CUDA_LAUNCH_BLOCKING=1"):
         wrap(x).numpy()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_that_was_forked_says_so_where_its_gpu_fails(gpu: GpuMemory) -> None:
+    """As CUDA does not outlive a fork, which "initialization error" tells nobody."""
+    x = gpu.empty((1,), "float32")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            wrap(x).numpy()
+        except lab.errors.DeviceError as error:
+            os.write(writing, str(error).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        text = said.read()
+    assert "forked from one that had used the GPU" in text
+    assert "Try multiprocessing.get_context('spawn')" in text
+    assert "CUDA_LAUNCH_BLOCKING" not in text
+
+
+def test_an_op_that_finds_no_memory_raises_a_memory_error() -> None:
+    """On the CPU too, with op, shapes and line."""
+    with pytest.raises(MemoryError, match=r"(?s)add\(f32\[16777216,1\], f32\[1,.*no room in memory .*line \d+"):
+        _ = lab.ones((2**24, 1)) + lab.ones((1, 2**24))

@@ -8,6 +8,7 @@ from typing import Any
 
 from autodiff_lab.errors import DeviceError
 from autodiff_lab.kernels.cuda.memory import Memory
+from autodiff_lab.kernels.cuda.traffic import forked
 
 SLOW = 16
 """From how many times the speed of float64 on that of float32 is worth a warning: 2 on GPUs for computing, 32 or 64 on
@@ -57,10 +58,11 @@ class GpuMemory(Memory):
         try:
             return self.module.asnumpy(raw)
         except self.module.cuda.runtime.CUDARuntimeError as error:
-            raise DeviceError(
-                f"{self.name}: {error}. It was found when a result was read: an op before it has failed. Try "
-                "CUDA_LAUNCH_BLOCKING=1 in the environment to see which; this process can use the GPU no more."
-            ) from None
+            late = (
+                "It was found when a result was read: an op before it has failed. Try CUDA_LAUNCH_BLOCKING=1 in the "
+                "environment to see which; this process can use the GPU no more."
+            )
+            raise DeviceError(f"{self.name}: {error}. {forked() or late}") from None
 
     def shared(self, value: Any) -> Any:
         """A device array on the memory of an object with the CUDA array interface."""
@@ -86,6 +88,10 @@ class GpuMemory(Memory):
                 return allocate()
             except (MemoryError, out_of_memory):
                 self.module.get_default_memory_pool().free_all_blocks()
+            except self.module.cuda.runtime.CUDARuntimeError as error:
+                if not forked():
+                    raise
+                raise DeviceError(f"{self.name}: {error}. {forked()}") from None
             try:
                 return allocate()
             except (MemoryError, out_of_memory):

@@ -109,7 +109,7 @@ class Memory:
             If they are strings or bfloat16.
         """
         dtype = np.dtype(dtype)
-        if dtype.kind == "O":
+        if dtype.kind in "OSU":  # single strings are NumPy's
             raise DeviceError(f"{self.name}: strings live on the CPU only. Try to make them outside the device block.")
         if dtype.kind not in KINDS:
             raise DeviceError(

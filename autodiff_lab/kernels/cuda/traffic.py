@@ -7,6 +7,7 @@ marks what it calls.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -94,3 +95,22 @@ def tell(direction: str, size: int, why: str) -> None:
     """Tell of a copy."""
     for hear in HEARERS:
         hear(direction, size, why)
+
+
+_process = {"forked": False}
+
+
+def forked() -> str:
+    """What to say of a GPU that fails in a process which was forked from one that had used it; nothing in others."""
+    return _process["forked"] * (
+        "This process was forked from one that had used the GPU, and CUDA does not outlive that. Try "
+        "multiprocessing.get_context('spawn'), or the CPU here and the GPU in the first process alone."
+    )
+
+
+def _after_fork() -> None:
+    _process["forked"] = bool(MEMORIES)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
