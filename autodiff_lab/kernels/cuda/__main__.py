@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 import time
+from difflib import get_close_matches
 from pathlib import Path
 
 from autodiff_lab.kernels.cuda import report
@@ -26,6 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--kernels", nargs="*", metavar="KERNEL", help="compile these alone; nothing else is checked")
     given = parser.parse_args(arguments)
     if not given.report:
+        if given.write or given.json or given.kernels is not None:
+            parser.error("--write, --json and --kernels say something about a report. Try --report with them.")
         parser.print_help()
         return 0
     why = report.unavailable()
@@ -34,7 +37,14 @@ def main(arguments: list[str] | None = None) -> int:
         return UNABLE
     unknown = set(given.kernels or ()) - set(report.kernels())
     if unknown:
-        parser.error(f"there is no kernel {', '.join(sorted(unknown))}; there are: {', '.join(report.kernels())}")
+        near = {name for word in unknown for name in get_close_matches(word, list(report.kernels()), 4, 0.5)}
+        cure = ", ".join(sorted(near)) or "--report alone, which lists them"
+        parser.error(f"there is no kernel {', '.join(sorted(unknown))}. Try {cure}.")
+    if given.kernels and given.write:
+        parser.error("--write makes a page of all kernels, and --kernels names some. Try one of the two.")
+    for file in (given.write, given.json):
+        if file is not None and not file.absolute().parent.is_dir():
+            parser.error(f"there is no folder {file.parent} to write into. Try to make it first.")
     return _report(given.kernels, given.write, given.json)
 
 
