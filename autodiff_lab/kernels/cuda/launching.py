@@ -22,14 +22,25 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.gpus import simulated
 
+
+def _numba() -> Any:
+    """Numba's part for CUDA; where it registers functions of arrays, it names one that NumPy 2.5 has no more."""
+    found = import_module("numba.cuda")
+    if not hasattr(np, "row_stack"):
+        setattr(np, "row_stack", np.vstack)  # noqa: B010 - no name that NumPy has
+        try:
+            import_module("numba.cuda.np.arrayobj")
+        finally:
+            delattr(np, "row_stack")
+    return found
+
+
 SIMULATED = simulated()
 """Whether this process simulates a GPU."""
 THREADS = 32 if SIMULATED else 256
 """Threads of a block where a kernel has no reason for another number: 8 warps, of which 8 blocks fill a multiprocessor
 of 2048 threads; a power of 2, as trees of sums want it."""
-cuda: Any = (
-    import_module("autodiff_lab.kernels.cuda.simulator").SimulatedCuda() if SIMULATED else import_module("numba.cuda")
-)
+cuda: Any = import_module("autodiff_lab.kernels.cuda.simulator").SimulatedCuda() if SIMULATED else _numba()
 """Numba's, under the name by which kernels call it."""
 math: Any = import_module("autodiff_lab.kernels.cuda.simulator").Mathematics() if SIMULATED else import_module("math")
 """What kernels call; in the simulator it follows IEEE 754 where Python's raises."""
