@@ -25,7 +25,8 @@ NOT_THERE = (TypeError, AttributeError, NotImplementedError)
 KINDS = "biufc"
 """Kinds of dtype that a GPU holds."""
 DOUBLES = frozenset({np.dtype("float64"), np.dtype("complex128")})
-
+PRINTED = "it was printed"
+"""Why values are copied for `str` and `format`; for `repr`, which notebooks and debuggers ask for, nothing is told."""
 
 WRITE = {"at", "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"}
 """What writes into its first argument."""
@@ -179,10 +180,10 @@ class DeviceArray(NDArrayOperatorsMixin):
         return f"{self.to_host()!r} on {self.memory.name}"
 
     def __str__(self) -> str:
-        return str(self.to_host())
+        return str(self.to_host(PRINTED))
 
     def __format__(self, spec: str) -> str:
-        return format(self.to_host()[()], spec)
+        return format(self.to_host(PRINTED)[()], spec)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _on_cpu, (self.to_host("pickled"),)  # another process may have no GPU
