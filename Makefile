@@ -25,6 +25,9 @@ BENCH_ARGS ?=
 GPU_JSON ?= build/gpu.json
 GPU_PYTHON = $(or $(GIVEN_PYTHON),$(BIN)/python)
 GPU_NEEDS = $(if $(GIVEN_PYTHON),,$(PACKAGES_STAMP))
+# numba-cuda looks for its compiler, libNVVM, among Python's packages, and for that of a toolkit only where it is told.
+GPU_TOOLKIT = $(or $(CUDA_PATH),$(CUDA_HOME),$(wildcard /usr/local/cuda))
+GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
 # Two workers by default: browser and notebook tests mostly wait.
 WORKERS ?= 2
 
@@ -84,7 +87,7 @@ test-simulated: $(PACKAGES_STAMP) ## Run the CUDA kernels in the simulator, agai
 # With PYTHON=python3 nothing is installed: NumPy, optree, numba-cuda, CuPy and pytest must be there. Status 3 (which make
 # tells as "Error 3") says that there is no GPU. Both chores together take less than 9 minutes.
 test-gpu: $(GPU_NEEDS) ## Run the tests of kernels and devices on a GPU (PYTHON=python3: as it is; GPU_JSON=build/gpu.json).
-	$(GPU_PYTHON) -m tests.benchmarks.gpu.device_tests --json $(GPU_JSON) $(GPU_TEST_ARGS)
+	$(GPU_RUN) -m tests.benchmarks.gpu.device_tests --json $(GPU_JSON) $(GPU_TEST_ARGS)
 
 test-mutants: $(PACKAGES_STAMP) ## Make every derivative rule wrong in turn: the table of ops must notice.
 	$(BIN)/python -m pytest -m mutants tests/ops $(TEST_ARGS)
@@ -105,7 +108,7 @@ bench: $(PACKAGES_STAMP) ## Measure against other libraries, write docs/performa
 	$(BIN)/python -m tests.benchmarks $(if $(CASES),--cases $(CASES)) $(if $(PEERS),--peers $(PEERS)) $(BENCH_ARGS)
 
 bench-gpu: $(GPU_NEEDS) ## Measure on a GPU, against PyTorch and JAX where they are installed (PYTHON=python3, GPU_JSON).
-	$(GPU_PYTHON) -m tests.benchmarks.gpu --json $(GPU_JSON) $(GPU_BENCH_ARGS)
+	$(GPU_RUN) -m tests.benchmarks.gpu --json $(GPU_JSON) $(GPU_BENCH_ARGS)
 
 # Not among the tests: addopts give way, and the plugin that they keep out comes back.
 bench-history: $(PACKAGES_STAMP) ## Time small programs of ours and compare with the last run here (BENCH_ARGS="-k gather").
