@@ -59,7 +59,7 @@ class Seen(NamedTuple):
 
 
 def seen(x: DeviceArray, axes: Axes) -> Seen | None:
-    """An array as (a, n, b, d); None without elements or kernels, and where axes lie otherwise or count from the front."""
+    """An array as (a, n, b, d); None without elements or kernels, and where axes lie otherwise or count from 0."""
     if x.dtype.char not in "fd" or not axes or max(axes) >= 0 or 0 in x.shape:
         return None
     check_size("standardize", x.shape)
