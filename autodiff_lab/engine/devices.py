@@ -8,8 +8,7 @@ blocks of a thread or task are its own.  Outside of such a block nothing here co
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 CPU = "/CPU:0"
 _PLACE: ContextVar[Any] = ContextVar("autodiff_lab_device", default=None)
+_AROUND: ContextVar[tuple[Any, ...]] = ContextVar("autodiff_lab_devices_around", default=())
 _chosen = _PLACE.get  # None outside of blocks, `CPU`, or the memory of a GPU
 _NAME = re.compile(r"(?:/job:\w+)?(?:/replica:\d+)?(?:/task:\d+)?/?(?:device:)?(cpu|gpu)(?::(\d+))?", re.IGNORECASE)
 
@@ -54,16 +54,27 @@ def device(name: str | None) -> AbstractContextManager[str | None]:
     >>> x.device
     '/CPU:0'
     """
-    return _block(None if name is None else place_of(name))
+    return _Block(None if name is None else place_of(name))
 
 
-@contextmanager
-def _block(place: Any) -> Generator[str | None]:
-    token = _PLACE.set(place)
-    try:
-        yield place if place.__class__ is str or place is None else place.name
-    finally:
-        _PLACE.reset(token)
+class _Block(AbstractContextManager["str | None"], ContextDecorator):
+    """What `device` gives; it may be entered again, also inside itself and by other threads."""
+
+    __slots__ = ("_place",)
+
+    def __init__(self, place: Any) -> None:
+        self._place = place
+
+    def __enter__(self) -> str | None:
+        place = self._place
+        _AROUND.set((*_AROUND.get(), _chosen()))
+        _PLACE.set(place)
+        return place if place.__class__ is str or place is None else place.name
+
+    def __exit__(self, *error: object) -> None:
+        *around, place = _AROUND.get()
+        _AROUND.set(tuple(around))
+        _PLACE.set(place)
 
 
 def place_of(name: Any) -> Any:
@@ -102,13 +113,13 @@ def beside(*values: Any) -> AbstractContextManager[Any]:
         for value in values:
             memory = memory_of(getattr(value, "_array", None))
             if memory is not None:
-                return _block(memory)
+                return _Block(memory)
     return nullcontext()
 
 
 def following(value: Any) -> AbstractContextManager[Any]:
     """A block on the device of a tensor, whatever the blocks around it name: for what an op makes for itself."""
-    return _block(memory_of(value._array) or CPU) if MEMORIES else nullcontext()
+    return _Block(memory_of(value._array) or CPU) if MEMORIES else nullcontext()
 
 
 def as_the_user() -> AbstractContextManager[None]:

@@ -24,6 +24,7 @@ from autodiff_lab.kernels.cuda.traffic import tell
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.variable import Variable
+    from autodiff_lab.kernels.cuda.memory import Memory
 
 ARRAYS = (np.ndarray, DeviceArray)
 UNSHARED = 3
@@ -67,21 +68,37 @@ def settle(variable: Variable, array: Any) -> None:
 
 def move(variable: Variable, name: str) -> None:
     """Put the value of a variable on another device; see `Variable.move_to`."""
-    place = place_of(name)
-    memory = None if place.__class__ is str else place
+    memory = _check_free([variable], name)
     if memory_of(variable._array) is memory:
         return
-    if _held(variable):
-        raise TapeMisused(
-            f"move_to: a tape holds a read of the variable {variable.name} on {variable.device}; its gradient would "
-            f"lie where the variable is no more.{at_line(place_now())}\n  Try to move it before the tape's block, or "
-            "after the tape has given its gradient (a persistent one: after `del tape`)."
-        )
     trace = trace_now()
     if trace is not None:
         trace.refuse(f"the variable {variable.name} is moved to another device")
     array = moved(variable._array, memory)
     variable._replace(array, wrap(array))
+
+
+def move_all(variables: Iterable[Variable], name: str) -> None:
+    """Put variables on another device, all of them or, where a tape holds one, none."""
+    found = list(variables)
+    _check_free(found, name)
+    for variable in found:
+        move(variable, name)
+
+
+def _check_free(variables: list[Variable], name: str) -> Memory | None:
+    """The memory that a name stands for, if every variable may be moved there."""
+    place = place_of(name)
+    memory = None if place.__class__ is str else place
+    for variable in variables:
+        if memory_of(variable._array) is memory or not _held(variable):
+            continue
+        raise TapeMisused(
+            f"move_to: a tape holds a read of the variable {variable.name} on {variable.device}; its gradient would "
+            f"lie where the variable is no more.{at_line(place_now())}\n  Try to move it before the tape's block, or "
+            "after the tape has given its gradient (a persistent one: after `del tape`)."
+        )
+    return memory
 
 
 def follow(variable: Variable, kept: Iterable[Variable]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.devices import beside
+from autodiff_lab.engine.devices import beside, device
 from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
@@ -81,7 +81,7 @@ class Layer(Module):
         """Make the weights if they are not made yet."""
         if not self.built:
             shape = getattr(inputs[0], "shape", None) if inputs else ()
-            with beside(*inputs):
+            with beside(*inputs) if self.moved_to is None else device(self.moved_to):
                 self.build(tuple(convert(inputs[0]).shape) if shape is None else tuple(shape))
             self.built = True
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
+from autodiff_lab.engine.moving import move_all
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.transforms.functional import value_with_pullback
 
@@ -42,6 +43,9 @@ class Module:
     >>> float(lab.gradient(lambda model: model(3.0))(line).slope)
     3.0
     """
+
+    moved_to: str | None = None
+    """The device that `move_to` has named, for the weights of layers that are not built yet."""
 
     def __init__(self, name: str | None = None) -> None:
         self._given_name = name
@@ -91,15 +95,23 @@ class Module:
         return value_with_pullback(_build_and_apply(self, inputs), self, *inputs)
 
     def move_to(self, device: str) -> Self:
-        """Put every variable on a device; see `Variable.move_to`.
+        """Put every variable on a device, and those that layers make later; see `Variable.move_to`.
+
+        Raises
+        ------
+        DeviceError
+            If there is no such device.
+        TapeMisused
+            If a tape holds a read of one of the variables; none is moved then.
 
         Examples
         --------
         >>> import autodiff_lab as lab
         >>> layer = lab.layers.Dense(1, input_shape=(2,)).move_to("/CPU:0")
         """
-        for variable in self.variables:
-            variable.move_to(device)
+        move_all(self.variables, device)
+        for module in (self, *self.submodules):
+            module.moved_to = device
         return self
 
     def save_weights(self, path: str | Path) -> None:

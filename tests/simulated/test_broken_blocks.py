@@ -1,7 +1,9 @@
 """Layers and losses run where their inputs lie, outside of blocks and inside one that names another device."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -34,6 +36,43 @@ LAYERS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
 }
 LOSSES = ("MeanSquaredError", "MeanAbsoluteError", "Huber", "BinaryCrossentropy", "CategoricalCrossentropy",
           "KLDivergence", "Poisson", "Hinge", "LogCosh", "CosineSimilarity")  # fmt: skip
+
+
+def where() -> str:
+    return lab.ones(1).device
+
+
+def test_a_block_may_be_entered_again() -> None:
+    """One after the other, inside itself, around functions, and by threads that share it."""
+    gpu, cpu = lab.device(GPU), lab.device(CPU)
+    found: list[str] = []
+    with gpu as name, cpu, gpu:
+        found += [str(name), where()]
+    with gpu:
+        with gpu, cpu:
+            found.append(where())
+        found.append(where())
+        with lab.device(None):
+            found.append(where())
+    assert found == [GPU, GPU, CPU, GPU, CPU]
+    assert gpu(where)() == GPU  # pyright: ignore[reportCallIssue]
+    assert where() == CPU
+
+
+def test_threads_share_a_block_and_nothing_else() -> None:
+    gpu, both = lab.device(GPU), Barrier(2)
+
+    def run(wait_first: bool) -> list[str]:
+        if wait_first:
+            both.wait()
+        with gpu:
+            inside = where()
+            if not wait_first:
+                both.wait()
+        return [inside, where()]
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(run, [False, True])) == [[GPU, CPU]] * 2
 
 
 def block(device: str | None) -> Any:

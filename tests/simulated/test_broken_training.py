@@ -59,3 +59,36 @@ def program(devices: list[str], compiled: bool) -> list[float]:
     assert int(optimizer.iterations) == len(devices)
     assert getattr(run, "fallbacks", 0) == 0
     return losses
+
+
+def model() -> lab.Sequential:
+    return lab.Sequential([lab.layers.Dense(4, activation="relu"), lab.layers.BatchNormalization(), lab.layers.GRU(2)])
+
+
+def test_a_model_may_be_moved_before_it_has_weights() -> None:
+    """They are made where it was moved to, also inside a block of another device."""
+    moved = model().move_to(GPU)
+    with lab.device(CPU):
+        moved(lab.ones((2, 3, 3)).gpu())
+    assert {v.device for v in moved.variables} == {GPU}
+    assert len(moved.variables) == 9
+
+
+def test_a_model_goes_to_no_device_that_is_not_there() -> None:
+    """Also where nothing has to be moved yet."""
+    with pytest.raises(lab.errors.DeviceError, match="'cuda' names no device"):
+        model().move_to("cuda")
+
+
+def test_a_model_that_a_tape_has_read_is_not_half_moved() -> None:
+    stays = model()
+    stays(lab.ones((1, 3, 3)))
+    last = stays.variables[-1]
+    with lab.GradientTape() as tape:
+        loss = lab.reduce_sum(last * 2.0)
+        with pytest.raises(lab.errors.TapeMisused, match="move_to"):
+            stays.move_to(GPU)
+    assert {v.device for v in stays.variables} == {CPU}
+    assert tape.gradient(loss, last).device == CPU
+    stays.move_to(GPU)
+    assert {v.device for v in stays.variables} == {GPU}
