@@ -205,9 +205,9 @@ def test_a_kernels_own_arrays_of_the_cpu_are_no_mismatch() -> None:
 
 def test_foreign_arrays_are_copied_by_constant_and_shared_by_from_dlpack() -> None:
     """An array of another library with the CUDA array interface; on a simulated GPU its memory is the CPU's."""
-    host = np.array([1.0, 2.0], np.float32)
-    described = {key: host.__array_interface__[key] for key in ("shape", "typestr", "data", "strides")}
-    foreign = SimpleNamespace(__cuda_array_interface__=described | {"version": 3}, keep=host)
+    memory = memory_of(0)
+    host = memory.module.asarray(np.array([1.0, 2.0], np.float32))
+    foreign = SimpleNamespace(__cuda_array_interface__=memory.interface(host), keep=host)
     for tensor in (lab.constant(foreign), lab.convert_to_tensor(foreign), lab.identity(foreign)):
         assert tensor.device == "/GPU:0"
         host[0] = 5.0
@@ -219,13 +219,18 @@ def test_foreign_arrays_are_copied_by_constant_and_shared_by_from_dlpack() -> No
         lab.constant(foreign, "int32")
 
 
+def address(tensor: lab.Tensor) -> int:
+    """Tell where in the GPU's memory a tensor lies."""
+    return memory_of(0).interface(tensor._array.raw)["data"][0]
+
+
 def test_tensors_of_a_gpu_share_their_memory() -> None:
     """By both protocols, without a copy; on the CPU one protocol is absent and the other copies."""
     x = on_gpu(1.0, 2.0)
-    pointer = x._array.raw.__array_interface__["data"][0]
+    pointer = address(x)
     assert x.__cuda_array_interface__["data"][0] == pointer
     assert x.__dlpack_device__() == (2, 0)
     again = lab.from_dlpack(x)
     assert again.device == "/GPU:0"
-    assert again._array.raw.__array_interface__["data"][0] == pointer
+    assert address(again) == pointer
     assert not hasattr(lab.ones(2), "__cuda_array_interface__")

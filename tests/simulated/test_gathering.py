@@ -76,7 +76,7 @@ def test_a_position_that_is_out_of_range_gives_zeros(bad: int, monkeypatch: pyte
     monkeypatch.setattr(promises, "ask", lambda memory, holds, error: asked.append((holds, error)))
     x, at = on_gpu(numbers(5, 3) + 1), on_gpu(np.array([1, bad, 4], np.int64))
     for made in (CudaKernels.gather(x, at, axis=-2), CudaKernels.gather_nd(x, at.reshape(3, 1))):
-        np.testing.assert_array_equal(made.raw, [[4, 5, 6], [0, 0, 0], [13, 14, 15]])
+        np.testing.assert_array_equal(made.to_host(), [[4, 5, 6], [0, 0, 0], [13, 14, 15]])
         holds, error = asked.pop()
         assert not holds
         assert isinstance(error(), InvalidArgumentError)
