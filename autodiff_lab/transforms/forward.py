@@ -15,7 +15,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.errors import DeviceMismatch, ShapeMismatch
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.math.arithmetic import add_n
 from autodiff_lab.ops.math.complex_numbers import conj
@@ -35,7 +35,9 @@ class ForwardAccumulator:
     Raises
     ------
     ShapeMismatch
-        If a tangent has not its primal's shape.
+        If a tangent has not its primal's shape, or if there is not one for each primal.
+    DeviceMismatch
+        If a tangent lies on another device than its primal.
 
     Examples
     --------
@@ -49,13 +51,17 @@ class ForwardAccumulator:
 
     def __init__(self, primals: Any, tangents: Any) -> None:
         self._primals = nest.flatten(primals)[0]
-        self._tangents = [convert(t, p if isinstance(p, Tensor) else None)
-                          for t, p in zip(nest.flatten(tangents)[0], self._primals, strict=True)]  # fmt: skip
+        self._tangents = _along(self._primals, nest.flatten(tangents)[0])
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
             if primal._array.shape != tangent._array.shape:
                 raise ShapeMismatch(
                     f"ForwardAccumulator: a primal has shape {primal._array.shape} and its tangent "
                     f"{tangent._array.shape}; they must agree."
+                )
+            if tangent._array.ndim and tangent.device != primal.device:
+                raise DeviceMismatch(
+                    f"ForwardAccumulator: a primal lies on {primal.device} and its tangent on {tangent.device}. Try "
+                    ".gpu() or .cpu() on one of them."
                 )
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
 
@@ -86,6 +92,15 @@ class ForwardAccumulator:
         return outer.gradient(total, cotangent, unconnected_gradients=UnconnectedGradients.ZERO)
 
 
+def _along(primals: list[Any], tangents: list[Any]) -> list[Any]:
+    """Tangents as tensors, one for each primal."""
+    if len(tangents) != len(primals):
+        raise ShapeMismatch(
+            f"jvp: {len(tangents)} tangents for {len(primals)} primals. Give the tangents the structure of the primals."
+        )
+    return [convert(t, p if isinstance(p, Tensor) else None) for t, p in zip(tangents, primals, strict=True)]
+
+
 def jvp(function: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     """Value and Jacobian-vector product of a function of the given primals.
 
@@ -104,7 +119,7 @@ def jvp(function: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any,
     (9.0, 6.0)
     """
     inputs = [p if isinstance(p, Variable) else convert(p) for p in primals]
-    with ForwardAccumulator(inputs, list(tangents)) as accumulator:
+    with ForwardAccumulator(inputs, _along(inputs, list(tangents))) as accumulator:
         value = function(*inputs)
     return value, accumulator.jvp(value, UnconnectedGradients.ZERO)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autodiff_lab as lab
@@ -35,3 +36,24 @@ def test_a_look_at_a_tensor_is_not_told() -> None:
     with copies() as told:
         repr(lab.ones(2).gpu())
     assert not told
+
+
+@pytest.mark.parametrize("on", [0, 1])
+def test_a_mask_of_another_device(on: int) -> None:
+    """The message names the mask, and not the positions that are made of it; a list or an array may come along."""
+    x, other = (lab.constant([1.0, 2.0, 3.0]), lab.constant([1.0, 2.0, 3.0]).gpu())[:: 1 - 2 * on]
+    for take in (lambda: x[other > 1.5], lambda: lab.boolean_mask(x, other > 1.5)):
+        with pytest.raises(lab.errors.DeviceMismatch, match=r"boolean_mask: the tensor lies on .* and the mask on"):
+            take()
+    for mask in ([False, True, True], np.array([False, True, True]), x > 1.5):
+        assert lab.boolean_mask(x, mask).numpy().tolist() == [2.0, 3.0]
+
+
+def test_a_tangent_of_another_device() -> None:
+    """It is refused where it is given, and not in a product that nobody wrote; lists may come along."""
+    x = lab.constant([1.0, 2.0]).gpu()
+    with pytest.raises(lab.errors.DeviceMismatch, match=r"a primal lies on /GPU:0 and its tangent on /CPU:0"):
+        lab.autodiff.ForwardAccumulator(x, lab.ones(2))
+    value, tangent = lab.jvp(lambda x: x * x, [x], [[3.0, 4.0]])
+    assert value.device == tangent.device == "/GPU:0"
+    assert tangent.numpy().tolist() == [6.0, 16.0]

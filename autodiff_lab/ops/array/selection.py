@@ -16,7 +16,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, scatter_axis
@@ -198,6 +198,9 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
 
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Tensor:
     x, kept = convert(tensor), convert_to_tensor(mask)._array
+    if mask.__class__ is Tensor and kept.ndim and x.device != mask.device:
+        raise DeviceMismatch(f"boolean_mask: the tensor lies on {x.device} and the mask on {mask.device}; none is "
+                             "copied silently. Try .gpu() or .cpu() on one of them.")
     shape, rank = x._array.shape, kept.ndim
     at = 0 if axis is None else whole_numbers(axis, "boolean_mask")[0]
     at = at + len(shape) if at < 0 else at
