@@ -79,6 +79,8 @@ def main(given: list[str] | None = None) -> int:
     if why:
         print(f"Nothing is measured: {why}")
         return machine.NO_GPU
+    if machine.lacking():
+        print(machine.lacking(), flush=True)
     if args.dry_run:
         print(f"All of this can be measured here: {machine.about()['card']}.")
         return 0

@@ -147,6 +147,8 @@ def main(given: list[str] | None = None) -> int:
         return machine.NO_GPU
     if args.dry_run:
         return 0
+    if machine.lacking():
+        print(machine.lacking(), flush=True)
     found = run(args.tests or places(), args.seconds, args.json)
     merge(args.json, {"machine": machine.about(), "tests": found})
     for failure in found["failures"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from importlib.util import find_spec
 from typing import Any
 
 from tests.benchmarks.gpu.engines import Lab
@@ -18,6 +19,12 @@ def why_none() -> str:
     from autodiff_lab.kernels.cuda import gpus
 
     return gpus.why_none()
+
+
+def lacking() -> str:
+    """Say what this project needs and is not installed here, so that failures that come of it are understood."""
+    names = [name for name in ("optree", "scipy") if find_spec(name) is None]
+    return f"Not installed, and what needs it fails: {' and '.join(names)}." if names else ""
 
 
 def about() -> dict[str, Any]:
