@@ -57,3 +57,13 @@ def test_a_tangent_of_another_device() -> None:
     value, tangent = lab.jvp(lambda x: x * x, [x], [[3.0, 4.0]])
     assert value.device == tangent.device == "/GPU:0"
     assert tangent.numpy().tolist() == [6.0, 16.0]
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((3,), 0), ((4, 3), 1), ((3, 2), -2)])
+@pytest.mark.parametrize("mode", ["numpy", "auto"])
+def test_an_index_out_of_range_names_its_axis_from_the_front(shape: tuple[int, ...], axis: int, mode: str) -> None:
+    """Inside, axes are counted from the end, which is nobody's business."""
+    with lab.device("/GPU:0"), lab.use_kernels(mode):
+        x, wrong = lab.ones(shape), lab.constant([0, 9])
+        with pytest.raises(lab.errors.InvalidArgumentError, match=rf"an index of axis {axis % len(shape)} is not in"):
+            float(lab.reduce_sum(lab.gather(x, wrong, axis=axis)))

@@ -115,7 +115,7 @@ def gather(x: DeviceArray, indices: Any, axis: int) -> Any:
     at = x.ndim + axis
     shape = (*x.shape[:at], *indices.shape, *x.shape[at + 1 :])
     check_size("gather", x.shape, shape)
-    check_positions(indices, x.shape[axis], f"gather: an index of axis {axis} is not in")
+    check_positions(indices, x.shape[axis], f"gather: an index of axis {axis % x.ndim} is not in")
     if not prod(shape):
         return empty(x, shape)
     if not x.size:

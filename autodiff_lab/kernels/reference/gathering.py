@@ -21,7 +21,7 @@ def gather(x: Any, indices: Any, axis: int) -> Any:
         If an index is out of range; on a GPU when a result is next read.
     """
     if on_gpu(indices):
-        check_positions(indices, x.shape[axis], f"gather: an index of axis {axis} is not in")
+        check_positions(indices, x.shape[axis], f"gather: an index of axis {axis % x.ndim} is not in")
     elif np.size(indices) and (np.min(indices) < 0 or np.max(indices) >= x.shape[axis]):
         bad = next(int(i) for i in np.ravel(indices) if not 0 <= i < x.shape[axis])
         raise InvalidArgumentError(f"gather: index {bad} is not in [0, {x.shape[axis]}), the length of the axis")
