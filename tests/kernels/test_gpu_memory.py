@@ -1,5 +1,7 @@
 """What numba is told of an array on a GPU, without one: the types for which kernels are compiled in the report."""
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,3 +44,43 @@ def test_launches_go_into_the_stream_that_cupy_is_in() -> None:
     memory.index, memory.module = 0, SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: CURRENT))
     memory.launch({(2, 32, 0): lambda *arguments: given.extend(arguments)}, 2, 32, [7, 0.5])
     assert given == [7, 0.5]
+
+
+def test_small_grids_are_configured_without_a_warning() -> None:
+    """Numba's switch is off for that moment alone, also where configuring fails."""
+    config = pytest.importorskip("numba.cuda.core.config", reason="numba-cuda is not installed")
+    seen: list[int] = []
+
+    class Compiled:
+        def __getitem__(self, grid: tuple[int, int, int]) -> object:
+            seen.append(config.CUDA_LOW_OCCUPANCY_WARNINGS)
+            if grid[0] < 0:
+                raise ValueError("no such grid")
+            return lambda *arguments: None
+
+    memory = object.__new__(GpuMemory)
+    memory.index, memory.module = 0, SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: CURRENT))
+    before = config.CUDA_LOW_OCCUPANCY_WARNINGS
+    memory.launch(Compiled(), 1, 32, [])
+    with pytest.raises(ValueError, match="no such grid"):
+        memory.launch(Compiled(), -1, 32, [])
+    assert seen == [0, 0]
+    assert before == config.CUDA_LOW_OCCUPANCY_WARNINGS == 1
+
+
+WITHOUT_THE_NAME = """
+import numpy as np
+if hasattr(np, "row_stack"):
+    del np.row_stack
+    np.__all__.remove("row_stack")
+from autodiff_lab.kernels.cuda import compiling, pooling_elements
+kernel = pooling_elements.pool_gather_means
+assert len(compiling.ptx(kernel, kernel.signatures[0], "sm_90")) > 1000
+assert not hasattr(np, "row_stack")
+"""
+
+
+def test_kernels_compile_beside_a_numpy_without_row_stack() -> None:
+    """NumPy 2.5 dropped the function, and numba-cuda asks for it when it compiles first."""
+    found = subprocess.run([sys.executable, "-c", WITHOUT_THE_NAME], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr[-800:]
