@@ -67,3 +67,11 @@ def test_an_index_out_of_range_names_its_axis_from_the_front(shape: tuple[int, .
         x, wrong = lab.ones(shape), lab.constant([0, 9])
         with pytest.raises(lab.errors.InvalidArgumentError, match=rf"an index of axis {axis % len(shape)} is not in"):
             float(lab.reduce_sum(lab.gather(x, wrong, axis=axis)))
+
+
+@pytest.mark.parametrize("make", [lab.zeros_like, lab.ones_like])
+def test_zeros_and_ones_for_a_list_are_made_in_the_block(make: Callable[[Any], lab.Tensor]) -> None:
+    """For a tensor they are made where it lies."""
+    x = lab.ones(2)
+    with lab.device("/GPU:0"):
+        assert [make([1.0, 2.0]).device, make(x).device, make(x.gpu()).device] == ["/GPU:0", "/CPU:0", "/GPU:0"]

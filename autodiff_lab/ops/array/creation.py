@@ -10,6 +10,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import filled, placed
 from autodiff_lab.engine.dtypes import as_dtype, public
+from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
@@ -57,12 +58,12 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
-    x = convert(input)
+    x = alone(convert(input))
     return _named(wrap(_zeros(x._array.shape, _dtype_or(x, dtype), x._array)), name)
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
-    x = convert(input)
+    x = alone(convert(input))
     return _named(wrap(arrays.full(x._array.shape, 1, x._array, _dtype_or(x, dtype))[()]), name)
 
 
