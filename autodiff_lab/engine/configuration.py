@@ -203,3 +203,23 @@ def enable_op_determinism(enabled: bool = True) -> None:
     >>> lab.config.experimental.enable_op_determinism()
     """
     import_module("autodiff_lab.kernels.cuda.determinism").require(enabled)
+
+
+def simulate_gpu() -> None:
+    """Simulate a small GPU in this process, slowly, so that devices and kernels can be tried on any machine.
+
+    It must come before the first look for a GPU; ``NUMBA_ENABLE_CUDASIM=1`` in the environment does the same.
+
+    Raises
+    ------
+    DeviceError
+        If this process has looked for a real GPU already.
+
+    Examples
+    --------
+    >>> import subprocess, sys
+    >>> program = "import autodiff_lab as lab; lab.config.simulate_gpu(); print(lab.zeros(2).gpu().device)"
+    >>> print(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip())
+    /GPU:0
+    """
+    import_module("autodiff_lab.kernels.cuda.gpus").simulate()

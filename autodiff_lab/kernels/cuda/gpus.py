@@ -82,13 +82,13 @@ def simulate() -> None:
     Raises
     ------
     DeviceError
-        If this process uses a real GPU already.
+        If this process has looked for a GPU already.
     """
     if simulated():
         return
     if "autodiff_lab.kernels.cuda.launching" in sys.modules or (memories.cache_info().currsize and memories()):
         raise DeviceError(
-            "simulate_gpu: this process has looked for a real GPU already. Try it first thing in a new kernel."
+            "simulate_gpu: this process has looked for a GPU already. Try it first thing in a new Python."
         )
     _state["simulated"] = True
     memories.cache_clear()
@@ -107,9 +107,9 @@ def tried() -> str:
     halves = import_module("autodiff_lab.kernels.cuda.softmax").softmax(memory.zeros((1, 2), np.float32), axis=-1)
     if halves.tolist() != [[0.5, 0.5]]:
         raise DeviceError(f"{memory.name}: a kernel gave {halves.tolist()}, and [[0.5, 0.5]] is right.")
-    details, numba = memory.details(), f"numba {import_module('numba').__version__}"
+    details = memory.details()
     if simulated():
-        return f"simulated by {numba} (NUMBA_ENABLE_CUDASIM=1), slowly; a kernel ran"
+        return "simulated (NUMBA_ENABLE_CUDASIM=1 or lab.config.simulate_gpu()), slowly; a kernel ran"
     versions = f"CuPy {import_module('cupy').__version__}, numba-cuda {import_module('numba_cuda').__version__}"
     others = f" and {len(memories()) - 1} more" if len(memories()) > 1 else ""
     return (
@@ -148,7 +148,7 @@ def _why_no_driver() -> str:
     if driver is None:
         return (
             "no NVIDIA GPU with a driver was found on this machine. Everything runs on the CPU without one; to try our "
-            "kernels all the same, set NUMBA_ENABLE_CUDASIM=1 before Python starts, which simulates a small GPU."
+            "kernels all the same, begin with lab.config.simulate_gpu(), which simulates a small one."
         )
     version, count = ctypes.c_int(), ctypes.c_int()
     failed = driver.cuInit(0)
