@@ -15,6 +15,7 @@ import optree
 
 from autodiff_lab.engine.convert import convert_to_tensor
 from autodiff_lab.engine.devices import current_memory, memory_of
+from autodiff_lab.engine.placement import joined
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.kernels.cuda.array import DeviceArray
@@ -81,7 +82,7 @@ def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     keys: list[Any] = []
     for position, leaf in enumerate(leaves):
         if isinstance(leaf, (np.ndarray, np.generic)):
-            leaf = leaves[position] = convert_to_tensor(leaf)
+            leaf = leaves[position] = joined(convert_to_tensor(leaf), leaves)
         if isinstance(leaf, Tensor):
             places.append(position)
             tensors.append(leaf)

@@ -7,10 +7,11 @@ somebody asks for a GPU, or come here only when a kernel has raised.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 from weakref import WeakValueDictionary
 
-from autodiff_lab.engine.devices import current_memory
+from autodiff_lab.engine.devices import current_memory, memory_of
 from autodiff_lab.engine.failure import devices_differ, dtypes_differ, failed, wrong_dtype
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor
@@ -52,6 +53,14 @@ def _uploaded(tensor: Tensor, memory: Any) -> Tensor:
     return _moved(tensor, memory)
 
 
+def joined(tensor: Tensor, others: Iterable[Any]) -> Tensor:
+    """Put a value that came along on the GPU of the first tensor of one that came with it, and tell of it."""
+    memory = next((m for m in (memory_of(getattr(x, "_array", None)) for x in others) if m is not None), None)
+    if memory is None or not tensor._array.ndim or tensor._array.__class__ is DeviceArray:
+        return tensor
+    return _uploaded(tensor, memory)
+
+
 def gathered(op: Any, ins: tuple[Tensor, ...], params: dict[str, Any] | None = None) -> tuple[Tensor, ...]:
     """The inputs of an op on one device.
 
@@ -84,7 +93,18 @@ def run(op: Any, ins: tuple[Tensor, ...], params: dict[str, Any]) -> tuple[tuple
             array.memory.warn_of_doubles(op.name)
         with inside():
             return ins, quietly(op.kernel, *arrays, **params)
-    return ins, quietly(op.kernel, *arrays, **params) if op.warns else op.kernel(*arrays, **params)
+    value = quietly(op.kernel, *arrays, **params) if op.warns else op.kernel(*arrays, **params)
+    return ins, value if any(array.ndim for array in arrays) else _made_of_numbers(value)
+
+
+def _made_of_numbers(value: Any) -> Any:
+    """What an op makes of numbers that went along (a stack of them, say) lies where new tensors are made."""
+    memory = current_memory()
+    if memory is None:
+        return value
+    if value.__class__ is tuple:
+        return tuple([_made_of_numbers(v) for v in value])
+    return memory.upload(value) if value.ndim and value.dtype.kind in KINDS else value
 
 
 def rescued(op: Any, ins: tuple[Tensor, ...], error: Exception, floating: bool = False) -> Any:

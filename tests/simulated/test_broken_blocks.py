@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from threading import Barrier
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autodiff_lab as lab
@@ -131,3 +132,32 @@ def test_gradients_are_clipped_where_they_lie(limits: dict[str, float]) -> None:
         found.append([*v.numpy(), float(w)])
     for numbers in found[1:]:
         assert numbers == pytest.approx(found[0], rel=1e-5)
+
+
+def test_what_ops_make_of_numbers_in_a_block_lies_on_its_device() -> None:
+    """A stack of Python numbers is made there, as a list of them is; gradients go back to where the numbers lie."""
+    number = lab.constant(3.0)
+    with lab.device("/GPU:0"):
+        made = [lab.stack([1.0, 2.0]), lab.broadcast_to(1.0, (3,)), lab.reshape(5.0, (1,)), lab.expand_dims(1.0, 0)]
+        made.append(lab.one_hot(1, 3))
+        with lab.GradientTape() as tape:
+            tape.watch(number)
+            total = lab.reduce_sum(lab.stack([number, number]) * made[0])
+        slope = tape.gradient(total, number)
+    assert [tensor.device for tensor in made] == ["/GPU:0"] * 5
+    assert (float(slope), slope.device) == (3.0, "/CPU:0")
+    assert lab.stack([1.0, 2.0]).device == "/CPU:0"
+
+
+def test_an_array_beside_a_tensor_of_a_gpu_goes_along_into_a_compiled_function() -> None:
+    """As it does into an op: it is copied, and that is told."""
+    with lab.device("/GPU:0"):
+        x = lab.constant([1.0, 2.0, 3.0])
+    compiled = lab.function(lambda x, y: x * y + 1.0)
+    with copies() as told:
+        total = compiled(x, np.float32([1.0, 2.0, 3.0]))
+    assert total.device == "/GPU:0"
+    assert total.numpy().tolist() == [2.0, 5.0, 10.0]
+    assert len(told) == 1
+    assert compiled(x.cpu(), np.float32([1.0, 2.0, 3.0])).device == "/CPU:0"
+    assert compiled.fallbacks == 0
