@@ -18,7 +18,10 @@ require()
 
 FAMILIES = ("ops", "structures", "transforms", "layers", "engine")
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-ELSEWHERE = {"engine.attributes.no_name": "names, and which modules are loaded"}
+ELSEWHERE = {
+    "engine.attributes.no_name": "names, and which modules are loaded",
+    "engine.configuration.simulate_gpu": "a Python of its own, and its GPU",
+}
 """Examples that are about something else, and what."""
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
