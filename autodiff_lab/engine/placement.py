@@ -104,7 +104,9 @@ def _made_of_numbers(value: Any) -> Any:
         return value
     if value.__class__ is tuple:
         return tuple([_made_of_numbers(v) for v in value])
-    return memory.upload(value) if value.ndim and value.dtype.kind in KINDS else value
+    return (
+        memory.upload(value) if getattr(value, "ndim", 0) and value.dtype.kind in KINDS else value
+    )  # strings have none
 
 
 def rescued(op: Any, ins: tuple[Tensor, ...], error: Exception, floating: bool = False) -> Any:
