@@ -1,4 +1,4 @@
-"""Collects these tests only where numba simulates CUDA, which `make test-simulated` sees to."""
+"""Collects these tests only where a GPU is simulated, which `make test-simulated` sees to."""
 
 import os
 

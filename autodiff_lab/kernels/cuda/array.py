@@ -1,6 +1,6 @@
 """DeviceArray: an array in the memory of a GPU, which NumPy's functions and operators take.
 
-It wraps an array of CuPy (in numba's simulator: of NumPy) and answers NumPy's two protocols, so that the kernels of the
+It wraps an array of CuPy (in the simulator: of NumPy) and answers NumPy's two protocols, so that the kernels of the
 ops, written for NumPy, run on a GPU as they are.  What CuPy has is asked of CuPy; the rest is done by NumPy on a copy,
 and told as traffic.  Nothing becomes a NumPy array silently.
 """

@@ -1,7 +1,7 @@
 """Memory: one GPU, as the place where arrays live.
 
 CuPy allocates, copies and computes; numba launches our kernels on the arrays that CuPy holds, in CuPy's stream.  In
-numba's simulator NumPy stands in for CuPy, so that whatever runs on a GPU can be tried and tested without one.
+the simulator NumPy stands in for CuPy, so that whatever runs on a GPU can be tried and tested without one.
 """
 
 from __future__ import annotations
@@ -266,6 +266,6 @@ class Memory:
     def details(self) -> dict[str, Any]:
         """What GPU it is."""
         return {
-            "device_name": "numba's simulator of a GPU", "compute_capability": None,
+            "device_name": "a simulated GPU", "compute_capability": None,
             "multiprocessors": self.multiprocessors, "memory": ROOM, "simulated": True,
         }  # fmt: skip

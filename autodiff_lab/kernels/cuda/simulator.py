@@ -296,16 +296,16 @@ def simulate(function: Callable[..., None], blocks: Any, threads: Any, arguments
     if size.x * size.y * size.z > 1024:
         raise InvalidArgumentError(f"{function.__name__}: a block of {tuple(size)} has more than 1024 threads.")
     given = [a.view(Held) if isinstance(a, np.ndarray) else a for a in arguments]
+    make = _greenlet()
     with _ONE_LAUNCH, np.errstate(all="ignore"):
         try:
             for at in _points(grid):
-                _run_block(function, _Block(at, size, grid), given)
+                _run_block(make, function, _Block(at, size, grid), given)
         finally:
             _running[0] = None
 
 
-def _run_block(function: Any, block: _Block, arguments: list[Any]) -> None:
-    make = _greenlet()
+def _run_block(make: Any, function: Any, block: _Block, arguments: list[Any]) -> None:
     running = [_Thread(place, number, block, make(function)) for number, place in enumerate(_points(block.size))]
     for thread in running:
         thread.body.gr_context = copy_context()  # what NumPy does at a division by zero hangs on it
