@@ -125,6 +125,8 @@ class Module:
 
         Raises
         ------
+        ConversionError
+            If the file is damaged, or `save_weights` did not write it; nothing is changed then.
         ShapeMismatch
             If the file has other variables, shapes or dtypes; nothing is changed then.
         """

@@ -1,19 +1,37 @@
-"""Variables to and from ``.npz`` files: plain arrays, no pickle, all or nothing."""
+"""Variables to and from ``.npz`` files: plain arrays, no pickle, all or nothing.
+
+A file is judged before it is believed: the header of each array is held against the variable that it is for, so that
+what a damaged header claims is never allocated.
+"""
 
 from __future__ import annotations
 
+import io
+import math
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, ShapeMismatch
 
+_LONGEST_HEADER = 4096
+"""Bytes; that of an array with 64 axes has fewer than 1000."""
+
+
+class _Damaged(Exception):
+    """What is wrong with a file, before its path is known."""
+
 
 def save_variables(variables: Sequence[Variable], path: str | Path) -> None:
     """Write variables by position and name; the file appears whole or not at all."""
+    for v in variables:
+        if v._array.dtype.kind == "O":
+            raise ConversionError(f"save_weights: {v.name} holds strings, and only numbers can be written.")
     target = Path(path)
     temporary = target.with_name(target.name + ".part")
     arrays = {f"{i:04d} {v.name}": np.asarray(v._array) for i, v in enumerate(variables)}
@@ -24,23 +42,69 @@ def save_variables(variables: Sequence[Variable], path: str | Path) -> None:
 
 def load_variables(variables: Sequence[Variable], path: str | Path) -> None:
     """Read variables by position; shapes and dtypes are checked before the first is changed."""
-    try:
-        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            names = sorted(file.files)
-            arrays = [file[key] for key in names]
-    except FileNotFoundError:
-        raise
-    except (ValueError, KeyError, EOFError, OSError, AttributeError, zipfile.BadZipFile) as error:
-        raise ConversionError(
-            f"load_weights: {path} is damaged, or is no file that save_weights wrote ({error}). Nothing was changed."
-        ) from None
-    if len(arrays) != len(variables):
-        raise ShapeMismatch(f"load_weights: the file {path} has {len(arrays)} variables, the module {len(variables)}.")
-    for variable, array, name in zip(variables, arrays, names, strict=True):
-        if array.shape != variable._array.shape or array.dtype != variable._array.dtype:
-            raise ShapeMismatch(
-                f"load_weights: {name.split(' ', 1)[1]} is {array.dtype}{list(array.shape)} in the file, but "
-                f"{variable.name} is {variable._array.dtype}{list(variable._array.shape)}. Nothing was changed."
-            )
+    with Path(path).open("rb") as stream:
+        try:
+            arrays = _read(stream, variables, path)
+        except (_Damaged, ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+            if isinstance(error, ShapeMismatch):
+                raise
+            raise ConversionError(
+                f"load_weights: {path} is damaged, or is not a file that save_weights wrote ({error}). Nothing was "
+                "changed."
+            ) from None
     for variable, array in zip(variables, arrays, strict=True):
         variable.assign(array)
+
+
+def _read(stream: Any, variables: Sequence[Variable], path: str | Path) -> list[Any]:
+    """The arrays for the variables, in their order."""
+    with zipfile.ZipFile(stream) as file:
+        members = sorted(file.infolist(), key=lambda member: member.filename)
+        if len(members) != len(variables):
+            raise ShapeMismatch(
+                f"load_weights: the file {path} has {len(members)} variables, the module {len(variables)}."
+            )
+        return [_array(file, member, v) for member, v in zip(members, variables, strict=True)]
+
+
+def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo, variable: Variable) -> Any:
+    """One array, which must be what the variable can take."""
+    name = member.filename.removesuffix(".npy")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise _Damaged(f"{name!r} is compressed by method {member.compress_type}")
+    own = variable._array
+    with file.open(member) as stream:
+        shape, by_columns, dtype = _header(stream, name)
+        if own.dtype.kind == "V" and dtype == np.dtype((np.void, own.dtype.itemsize)):
+            dtype = own.dtype  # bfloat16, which NumPy's format does not know
+        if shape != own.shape or dtype != own.dtype:
+            raise ShapeMismatch(
+                f"load_weights: {name.partition(' ')[2] or name} is {dtype}{list(shape)} in the file, but "
+                f"{variable.name} is {own.dtype}{list(own.shape)}. Nothing was changed."
+            )
+        size = math.prod(shape) * dtype.itemsize
+        data = stream.read(size)
+        if len(data) != size or stream.read(1):  # reading to the end is what checks the sum
+            raise _Damaged(f"{name!r} does not have the {size} bytes that its shape needs")
+    return np.frombuffer(data, dtype).reshape(shape, order="F" if by_columns else "C").copy(order="C")
+
+
+def _header(stream: Any, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and dtype of an array in NumPy's format."""
+    start = stream.read(8)
+    version = tuple(start[6:8])
+    if start[:6] != b"\x93NUMPY" or version not in ((1, 0), (2, 0), (3, 0)):
+        raise _Damaged(f"{name!r} is not an array")
+    width = 2 if version == (1, 0) else 4
+    length = int.from_bytes(stream.read(width), "little")
+    if length > _LONGEST_HEADER:
+        raise _Damaged(f"the header of {name!r} claims {length} bytes")
+    text = stream.read(length)
+    try:
+        told = np.lib.format.read_array_header_1_0(io.BytesIO(len(text).to_bytes(2, "little") + text))
+    except Exception as error:  # noqa: BLE001 - the text is read by Python's own parser, which may raise anything
+        raise _Damaged(f"the header of {name!r} cannot be read: {type(error).__name__}") from None
+    shape, by_columns, dtype = told
+    if any(n < 0 for n in shape) or dtype.hasobject:
+        raise _Damaged(f"the header of {name!r} claims shape {shape} and dtype {dtype}")
+    return shape, by_columns, dtype
