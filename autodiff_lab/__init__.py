@@ -140,9 +140,10 @@ if TYPE_CHECKING:
     from autodiff_lab.ops.array.slicing import dynamic_partition, dynamic_stitch, slice, strided_slice
     from autodiff_lab.ops.assertions import Assert
     from autodiff_lab.ops.control_flow import case, cond, switch_case, while_loop
-    from autodiff_lab.ops.linalg.contraction import einsum, norm, tensordot
+    from autodiff_lab.ops.linalg.contraction import einsum, tensordot
     from autodiff_lab.ops.linalg.diagonals import tensor_diag, tensor_diag_part
     from autodiff_lab.ops.linalg.eigen import eig, eigvals
+    from autodiff_lab.ops.linalg.norms import norm
     from autodiff_lab.ops.linalg.products import matmul
     from autodiff_lab.ops.mapping import foldl, foldr, map_fn, scan, vectorized_map
     from autodiff_lab.ops.math.arithmetic import (
@@ -270,8 +271,9 @@ _HOMES = {
     "ops.array.slicing": "dynamic_partition dynamic_stitch slice strided_slice",
     "ops.assertions": "Assert",
     "ops.control_flow": "case cond switch_case while_loop",
-    "ops.linalg.contraction": "einsum norm tensordot",
+    "ops.linalg.contraction": "einsum tensordot",
     "ops.linalg.diagonals": "tensor_diag tensor_diag_part",
+    "ops.linalg.norms": "norm",
     "ops.linalg.eigen": "eig eigvals",
     "ops.linalg.products": "matmul",
     "ops.mapping": "foldl foldr map_fn scan vectorized_map",

@@ -2,7 +2,7 @@
 
 from autodiff_lab.ops.array.creation import eye
 from autodiff_lab.ops.array.shaping import matrix_transpose
-from autodiff_lab.ops.linalg.contraction import cross, einsum, norm, normalize, tensordot
+from autodiff_lab.ops.linalg.contraction import cross, einsum, tensordot
 from autodiff_lab.ops.linalg.decompositions import (
     adjoint,
     eigh,
@@ -19,6 +19,7 @@ from autodiff_lab.ops.linalg.decompositions import (
 from autodiff_lab.ops.linalg.diagonals import band_part, diag, diag_part, set_diag, tensor_diag, tensor_diag_part, trace
 from autodiff_lab.ops.linalg.eigen import eig, eigvals
 from autodiff_lab.ops.linalg.functions import eigh_tridiagonal, expm, logm, sqrtm, tridiagonal_matmul, tridiagonal_solve
+from autodiff_lab.ops.linalg.norms import norm, normalize
 from autodiff_lab.ops.linalg.products import matmul, matvec
 from autodiff_lab.ops.linalg.solving import (
     cholesky,

@@ -80,6 +80,10 @@ def _in_our_words(op: Any, arrays: list[Any], error: Exception) -> LabError:
         where = "on the GPU" if any(a.__class__ is DeviceArray for a in arrays) else "in memory"
         text = f"no room {where} for what the op makes ({error}).{at_line(place_now())}\n  {MORE_ROOM}"
         return DeviceMemoryError(f"{_call(op, arrays)}: {text}")
+    if isinstance(error, TypeError) and str(error).startswith("ufunc '"):  # NumPy names its function, not the op
+        names = " and ".join(dict.fromkeys(public(a.dtype).name for a in arrays))
+        text = f"this op is not defined for {names}.{at_line(place_now())}\n  Try lab.cast(x, lab.float32) first."
+        return DtypeMismatch(f"{_call(op, arrays)}: {text}")
     kind = ShapeMismatch if isinstance(error, ValueError) and not _shapes_fit(op, arrays) else InvalidArgumentError
     return kind(f"{_call(op, arrays)}: {_reason(op, arrays, error)}{at_line(place_now())}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.promises import promise
 
@@ -50,3 +50,38 @@ def require(holds: Any, error: Callable[[], Exception]) -> None:
         promise(holds, lambda: made)
     elif not holds:
         raise error()
+
+
+def real_only(name: str, x: Any) -> Any:
+    """Give back an array that an op of real numbers was given.
+
+    Raises
+    ------
+    DtypeMismatch
+        If it is complex.
+    """
+    if x.dtype.kind == "c":
+        raise complex_refused(name, x.dtype)
+    return x
+
+
+def complex_refused(name: str, dtype: Any) -> DtypeMismatch:
+    """The error of an op that has no meaning for complex numbers, which NumPy would order by their real parts."""
+    return DtypeMismatch(
+        f"{name}: this op takes real tensors, got {dtype}. Try lab.math.real(x), lab.math.imag(x) or lab.abs(x)."
+    )
+
+
+class RealZeros(dict[Any, Any]):
+    """The number 0 of each real dtype; to look it up takes no longer than to make it, and refuses complex numbers."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def __missing__(self, dtype: Any) -> Any:
+        """The 0 of a dtype that is met for the first time."""
+        if dtype.kind == "c":
+            raise complex_refused(self.name, dtype)
+        self[dtype] = zero = dtype.type(0)
+        return zero

@@ -10,7 +10,7 @@ import autodiff_lab as lab
 
 RNG = np.random.default_rng(11)
 Z = 0.6 * np.exp(1j * RNG.uniform(-3, 3, (2, 4))) * RNG.uniform(0.5, 1.5, (2, 4))
-W = RNG.normal(size=(4, 3)) + 1j * RNG.normal(size=(4, 3))
+W = RNG.normal(size=(4, 2)) + 1j * RNG.normal(size=(4, 2))
 STEP = 1e-6
 
 
@@ -62,6 +62,43 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "cumprod": lambda z: lab.math.cumprod(z, 1),
     "cast to real": lambda z: lab.cast(z, lab.float64) ** 2.0,
     "variance": lab.math.reduce_variance,
+    "std": lambda z: lab.math.reduce_std(z, 1),
+    "moments": lambda z: lab.nn.moments(z, [1])[1] * z[:, 0],
+    "squared difference": lambda z: lab.math.squared_difference(z, z[:1] * 1j) * (1 - 2j),
+    "l2_loss": lab.nn.l2_loss,
+    "norm": lambda z: lab.norm(z, axis=1) * z[:, 0],
+    "norm 1": lambda z: lab.norm(z, 1, axis=1),
+    "norm inf": lambda z: lab.norm(z, np.inf, axis=1),
+    "norm 3": lambda z: lab.norm(z, 3, axis=1),
+    "norm 1 of matrices": lambda z: lab.norm(z, 1, axis=(0, 1)),
+    "norm inf of matrices": lambda z: lab.norm(z, np.inf, axis=(0, 1), keepdims=True),
+    "normalize": lambda z: lab.linalg.normalize(z, axis=1)[0],
+    "normalize 1": lambda z: lab.linalg.normalize(z, 1)[0],
+    "reduce_euclidean_norm": lambda z: lab.math.reduce_euclidean_norm(z, 1) * z[:, 0],
+    "adjoint": lambda z: lab.linalg.adjoint(z) * W,
+    "matrix_transpose": lambda z: lab.linalg.matrix_transpose(z, conjugate=True) * W,
+    "transpose": lambda z: lab.transpose(z, [1, 0], conjugate=True) * W,
+    "sigmoid": lab.sigmoid,
+    "silu": lab.nn.silu,
+    "swish": lambda z: lab.nn.swish(z, 1.5 - 1j),
+    "tanh_shrink": lab.nn.tanh_shrink,
+    "squareplus": lab.nn.squareplus,
+    "acosh": lab.math.acosh,
+    "asinh": lab.math.asinh,
+    "atanh": lab.math.atanh,
+    "acos": lab.math.acos,
+    "atan": lab.math.atan,
+    "tan": lab.math.tan,
+    "log1p": lab.math.log1p,
+    "expm1": lab.math.expm1,
+    "rsqrt": lab.math.rsqrt,
+    "power": lambda z: z ** (0.3 - 0.2j),
+    "power of its exponent": lambda z: (z * 0 + (0.5 - 1j)) ** z,
+    "xlogy": lambda z: lab.math.xlogy(z[:, :2], z[:, 2:]),
+    "xlog1py": lambda z: lab.math.xlog1py(z[:, :2], z[:, 2:]),
+    "xdivy": lambda z: lab.math.xdivy(z[:, :2], z[:, 2:]),
+    "divide_no_nan": lambda z: lab.math.divide_no_nan(z[:, :2], z[:, 2:]),
+    "multiply_no_nan": lambda z: lab.math.multiply_no_nan(z[:, :2], z[:, 2:]),
     "l2_normalize": lambda z: lab.math.l2_normalize(z, 1),
     "fft": lab.signal.fft,
     "ifft": lab.signal.ifft,
@@ -178,6 +215,34 @@ def test_transforms_keep_the_width_of_their_numbers() -> None:
 def test_a_complex_number_of_rank_0_and_an_origin() -> None:
     assert complex(gradient(lab.abs, np.array(3 + 4j)).numpy()) == pytest.approx(0.6 + 0.8j)
     assert complex(gradient(lab.abs, np.array(0j)).numpy()) == 0
+
+
+REAL = {
+    name: getattr(lab.nn, name)
+    for name in (
+        "crelu", "elu", "gelu", "hard_sigmoid", "hard_swish", "hard_tanh", "leaky_relu", "log_softmax", "relu", "relu6",
+        "selu", "softmax", "softplus", "softsign",
+    )
+} | {"gelu by tanh": lambda z: lab.nn.gelu(z, approximate=True)}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("name", REAL)
+def test_what_orders_numbers_refuses_complex_ones(name: str, dtype: type) -> None:
+    with pytest.raises(lab.errors.DtypeMismatch, match=r"complex|c64|c128"):
+        REAL[name](lab.constant(Z.astype(dtype)))
+
+
+def test_lengths_and_distances_agree_with_numpy() -> None:
+    for axis in (None, 0, 1):
+        np.testing.assert_allclose(lab.norm(Z, axis=axis), np.linalg.norm(Z, axis=axis))
+        np.testing.assert_allclose(lab.norm(Z, 1, axis), np.linalg.norm(Z.ravel() if axis is None else Z, 1, axis))
+        np.testing.assert_allclose(lab.nn.moments(Z, [1])[1], Z.var(1))
+    np.testing.assert_allclose(lab.math.squared_difference(Z, 1j), abs(Z - 1j) ** 2)
+    np.testing.assert_allclose(lab.math.reduce_euclidean_norm(Z, 1), np.linalg.norm(Z, axis=1))
+    np.testing.assert_allclose(lab.nn.l2_loss(Z), (abs(Z) ** 2).sum() / 2)
+    far = np.array([-800.0 + 1j, 800 + 1j, 0])
+    np.testing.assert_allclose(lab.nn.silu(far), [0, 800 + 1j, 0], atol=1e-200)
 
 
 @pytest.mark.parametrize(

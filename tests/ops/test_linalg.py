@@ -14,6 +14,7 @@ A, S, T = rng.normal(size=(3, 3)), positive(rng, 3, 3), rng.normal(size=(4, 3))
 B = rng.normal(size=(3, 2))
 PACKED, ORDER = L.lu(lab.constant(A))
 
+BATCH = rng.normal(size=(3, 2, 4))
 VALUES = {
     "inv": (L.inv(A), np.linalg.inv(A)),
     "inv adjoint": (L.inv(A, adjoint=True), np.linalg.inv(A.T)),
@@ -46,6 +47,15 @@ VALUES = {
     "norm": (lab.norm(A, axis=1), np.linalg.norm(A, axis=1)),
     "norm 1": (lab.norm(A, 1, axis=0), np.abs(A).sum(0)),
     "norm inf": (lab.norm(A, np.inf), np.abs(A).max()),
+    **{
+        f"norm {order} of matrices, axes {axes}": (
+            lab.norm(BATCH, order, axes, keep),
+            np.linalg.norm(BATCH, "fro" if order == "euclidean" else order, axes, keep),
+        )
+        for order in ("fro", "euclidean", 1, 2, np.inf)
+        for axes in ((-2, -1), (0, 2), (2, 0))
+        for keep in (False, True)
+    },
     "norm 3": (lab.norm(A, 3), (np.abs(A) ** 3).sum() ** (1 / 3)),
     "set_diag": (L.set_diag(A, [1.0, 2.0, 3.0]), A - np.diag(np.diag(A)) + np.diag([1.0, 2.0, 3.0])),
     "band_part": (L.band_part(A, 0, -1), np.triu(A)),
@@ -81,6 +91,9 @@ COMPOSITIONS = {
     "lu_solve": (lambda a, b: L.lu_solve(*L.lu(a), b), (A, B)),
     "tensordot": (lambda a, b: lab.tensordot(a, b, [[1, 0], [0, 1]]), (T, rng.normal(size=(3, 4, 2)))),
     "einsum with a diagonal": (lambda a, b: lab.einsum("ii,ij->j", a, b), (A, B)),
+    "norm 2 of matrices": (lambda a: lab.norm(a, 2, axis=(1, 2)), (BATCH,)),
+    "norm 1 of matrices": (lambda a: lab.norm(a, 1, axis=(2, 0)), (BATCH,)),
+    "norm inf of matrices": (lambda a: lab.norm(a, np.inf, axis=(1, 2), keepdims=True), (BATCH,)),
     "norm of order 3": (lambda a: lab.norm(a, 3, axis=1), (A,)),
     "set_diag": (L.set_diag, (A, rng.normal(size=3))),
     "eigh_tridiagonal": (L.eigh_tridiagonal, (np.array([1.0, 2.0, 4.0]), np.array([0.5, 0.2]))),
@@ -113,6 +126,11 @@ def test_derivatives_of_compositions_agree_with_differences(name: str, order: in
         (lambda: lab.tensordot(T, T, 1), "lengths"),
         (lambda: L.cross([1.0, 2.0], [1.0, 2.0]), r"two tensors \(\*b, 3\)"),
         (lambda: lab.norm(A, ord="taxi"), "ord 'taxi' is not known"),
+        (lambda: lab.norm(A, 3, axis=[0, 1]), "of matrices ord is"),
+        (lambda: lab.norm(A, -1), "positive"),
+        (lambda: lab.norm(A, axis=[0, 0]), "twice"),
+        (lambda: lab.norm(A, axis=2), "out of bounds"),
+        (lambda: lab.norm([1, 2]), "int32"),
         (lambda: L.trace([1.0, 2.0]), "a matrix"),
     ],
 )

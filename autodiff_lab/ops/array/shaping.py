@@ -7,6 +7,7 @@ from typing import Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.primitives import broadcast, negative_axes, reshape_to
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
@@ -57,6 +58,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
     order = tuple(reversed(range(rank))) if perm is None else whole_numbers(perm, "transpose")
     if sorted(p + rank if p < 0 else p for p in order) != list(range(rank)):
         raise InvalidArgumentError(f"transpose: perm {order} is no order of the axes 0 to {rank - 1}")
+    x = RECORDING.conj(x) if conjugate and x._array.dtype.kind == "c" else x
     return transpose_to(x, perm=tuple(p % rank - rank for p in order))
 
 
@@ -65,6 +67,7 @@ def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -
     rank = x._array.ndim
     if rank < 2:
         raise InvalidArgumentError(f"matrix_transpose: a matrix has at least 2 axes, got shape {x._array.shape}")
+    x = RECORDING.conj(x) if conjugate and x._array.dtype.kind == "c" else x
     return transpose_to(x, perm=(*range(-rank, -2), -1, -2))
 
 
@@ -101,9 +104,9 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
 for _function, _words, _shapes, _example in (
     (reshape, "The same elements in another shape; one length may be -1.", "x (*s), shape t of as many elements -> t",
      ">>> print(lab.reshape([1, 2, 3, 4], (2, -1)))\nTensor([[1 2]\n [3 4]], shape=(2, 2), dtype=int32)"),
-    (transpose, "Axes in another order, reversed by default.", "x (*s) -> s permuted",
+    (transpose, "Axes in another order, reversed by default; conjugated if asked.", "x (*s) -> s permuted",
      ">>> print(lab.transpose([[1, 2]]))\nTensor([[1]\n [2]], shape=(2, 1), dtype=int32)"),
-    (matrix_transpose, "The last two axes swapped.", "x (*b, m, n) -> (*b, n, m)",
+    (matrix_transpose, "The last two axes swapped; conjugated if asked.", "x (*b, m, n) -> (*b, n, m)",
      ">>> print(lab.linalg.matrix_transpose([[1, 2]]))\nTensor([[1]\n [2]], shape=(2, 1), dtype=int32)"),
     (broadcast_to, "A tensor repeated along new axes and axes of length 1.", "x (*s), shape t -> t",
      ">>> print(lab.broadcast_to(1.0, (2,)))\nTensor([1. 1.], shape=(2,), dtype=float32)"),

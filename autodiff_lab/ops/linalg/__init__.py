@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autodiff_lab.ops.linalg import contraction, decompositions, diagonals, eigen, functions, products, solving
+    from autodiff_lab.ops.linalg import (
+        contraction,
+        decompositions,
+        diagonals,
+        eigen,
+        functions,
+        norms,
+        products,
+        solving,
+    )
 
-__all__ = ["contraction", "decompositions", "diagonals", "eigen", "functions", "products", "solving"]
+__all__ = ["contraction", "decompositions", "diagonals", "eigen", "functions", "norms", "products", "solving"]
 
 
 def __getattr__(name: str) -> Any:

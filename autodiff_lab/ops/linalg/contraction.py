@@ -1,4 +1,4 @@
-"""Contractions: einsum, tensordot, norms, cross products.
+"""Contractions: einsum, tensordot, cross products.
 
 A gradient of an einsum is an einsum with the subscripts exchanged, so one op serves every order.
 """
@@ -20,10 +20,6 @@ from autodiff_lab.kernels.contraction import contract as kernel
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.products import matmul
-from autodiff_lab.ops.math.arithmetic import abs as absolute
-from autodiff_lab.ops.math.arithmetic import pow as power
-from autodiff_lab.ops.math.arithmetic import sqrt, square
-from autodiff_lab.ops.math.reductions import reduce_max, reduce_min, reduce_sum
 
 
 def _contract_rule(ops: Any, g: Any, out: Any, *xs: Any, inputs: tuple[str, ...], output: str,
@@ -139,30 +135,6 @@ def _axes(axes: Any, rank_x: int, rank_y: int) -> tuple[list[int], list[int]]:
     return [a % rank_x for a in first], [b % rank_y for b in second]
 
 
-def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False,
-         name: str | None = None) -> Tensor:
-    x = convert(tensor)
-    if isinstance(axis, (tuple, list)) and len(axis) == 2 and ord not in ("euclidean", "fro", 2):
-        raise InvalidArgumentError(f"norm: of matrices only the Frobenius norm is here, got ord={ord!r}")
-    if ord in ("euclidean", "fro", 2):
-        return sqrt(reduce_sum(square(x), axis=axis, keepdims=keepdims))
-    if ord == 1:
-        return reduce_sum(absolute(x), axis=axis, keepdims=keepdims)
-    if ord == np.inf:
-        return reduce_max(absolute(x), axis=axis, keepdims=keepdims)
-    if ord == -np.inf:
-        return reduce_min(absolute(x), axis=axis, keepdims=keepdims)
-    if isinstance(ord, (int, float)) and ord > 0:
-        return power(reduce_sum(power(absolute(x), float(ord)), axis=axis, keepdims=keepdims), 1.0 / ord)
-    raise InvalidArgumentError(f"norm: ord {ord!r} is not known. Try 'euclidean', 1, 2, numpy.inf or another p > 0.")
-
-
-def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
-    x = convert(tensor)
-    length = norm(x, ord, axis, keepdims=True)
-    return x / length, length
-
-
 cross_product = general(
     "cross", np.cross, lambda ops, g, out, a, b: ops.cross(b, g),
     lambda ops, g, out, a, b: ops.cross(g, a), symbol="×", latex=r"{0} \times {1}",
@@ -184,12 +156,6 @@ for _function, _words, _shapes, _derivative, _example in (
      ">>> print(lab.einsum('ij,jk->ik', [[1, 2]], [[3], [4]]))\nTensor([[11]], shape=(1, 1), dtype=int32)"),
     (tensordot, "Products summed over pairs of axes.", "a (*s, *c), b (*c, *t) -> (*s, *t)", "that of a matrix product",
      ">>> print(lab.tensordot([1.0, 2.0], [3.0, 4.0], 1))\nTensor(11.0, shape=(), dtype=float32)"),
-    (norm, "The length of vectors: Euclidean, or another p.", "(*s) -> s without axis",
-     "x / ‖x‖ for the Euclidean norm, nan at 0",
-     ">>> print(lab.norm([3.0, 4.0]))\nTensor(5.0, shape=(), dtype=float32)"),
-    (normalize, "A tensor divided by its norm, and the norm.", "(*s) -> (*s), s with axis at length 1",
-     "that of the quotient", ">>> print(lab.linalg.normalize([3.0, 4.0])[0])\nTensor([0.6 0.8], shape=(2,), "
-     "dtype=float32)"),
     (cross, "The cross product of vectors in three dimensions.", "(*b, 3), (*b, 3) -> (*b, 3)",
      "b × g for a, g × a for b",
      ">>> print(lab.linalg.cross([1, 0, 0], [0, 1, 0]))\nTensor([0 0 1], shape=(3,), dtype=int32)"),

@@ -234,7 +234,7 @@ def _triangles(packed: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
-    return matrix_transpose(matrix)
+    return matrix_transpose(matrix, conjugate=True)
 
 
 _RAISES = ("shape", "dtypes", "argument", "convert")
@@ -271,7 +271,8 @@ for _function, _words, _shapes, _derivative, _example in (
      "that of two triangular systems",
      ">>> print(lab.linalg.lu_matrix_inverse(*lab.linalg.lu([[0.0, 1.0], [2.0, 0.0]])))\nTensor([[0.  0.5]\n "
      "[1.  0. ]], shape=(2, 2), dtype=float32)"),
-    (adjoint, "The transpose of the last two axes (of real matrices the adjoint).", "(*b, m, n) -> (*b, n, m)",
+    (adjoint, "The conjugate transpose: the last two axes swapped, and complex numbers conjugated.",
+     "(*b, m, n) -> (*b, n, m)",
      "1 for every element", ">>> print(lab.linalg.adjoint([[1, 2]]))\nTensor([[1]\n [2]], shape=(2, 1), dtype=int32)"),
 ):
     _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64", derivative=_derivative,

@@ -135,8 +135,14 @@ power_slope = general(
     sentence="takes the slope of {0} to the power {1}",
     doc="The derivative of x^y by x, `order` times: y·x^(y-1), and 0 where y is 0, at x = 0 too; the rule of `pow`.")
 
+
+def _has_log(x: Any) -> Any:
+    """Where a number has a logarithm of its own dtype: the positive ones, and all complex ones but 0."""
+    return x > 0 if x.dtype.kind != "c" else x != 0
+
+
 log_where_positive = unary(
-    "log_where_positive", lambda x: np.log(np.where(x > 0, x, x.dtype.type(1)))[()],
+    "log_where_positive", lambda x: np.log(np.where(_has_log(x), x, x.dtype.type(1)))[()],
     lambda ops, g, out, x: g * ops.reciprocal_where_positive(x),
     symbol="ln⁺", latex=r"\ln^+ {0}", locals_latex=(r"\frac{{[{0} > 0]}}{{{0}}}",),
     sentence="takes the logarithm of {0} where it is positive, else 0", keeps="inputs", domain=(Domain(low=0.0),),
@@ -147,7 +153,7 @@ Tensor([0. 0.], shape=(2,), dtype=float32)"""))
 
 reciprocal_where_positive = unary(
     "reciprocal_where_positive",
-    lambda x: np.where(x > 0, 1 / np.where(x > 0, x, x.dtype.type(1)), x.dtype.type(0))[()],
+    lambda x: np.where(_has_log(x), 1 / np.where(_has_log(x), x, x.dtype.type(1)), x.dtype.type(0))[()],
     lambda ops, g, out, x: -g * out * out,
     symbol="1/x⁺", latex=r"\frac{{[{0} > 0]}}{{{0}}}", locals_latex=(r"-\frac{{[{0} > 0]}}{{{0}^2}}",),
     sentence="takes one over {0} where it is positive, else 0", keeps="output", domain=(Domain(low=0.0),),

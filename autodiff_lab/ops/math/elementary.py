@@ -13,10 +13,12 @@ from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import doc, of_one, of_two
 from autodiff_lab.ops.math.arithmetic import add_n, divide, floormod, multiply, whole_quotient
+from autodiff_lab.ops.math.complex_numbers import is_complex
 
 _FLOATS = "floating, both the same"
 
@@ -33,18 +35,31 @@ atan2 = binary(
 >>> print(lab.atan2(1.0, 0.0))
 Tensor(1.5707964, shape=(), dtype=float32)""", domain="all points but the origin", dtypes=_FLOATS))
 
+
+def _squared_difference(x: Any, y: Any) -> Any:
+    away = x - y
+    return away * (away if away.dtype.kind != "c" else np.conj(away))
+
+
+def _difference_rule(ops: Any, g: Any, x: Any, y: Any) -> Any:
+    """Of complex numbers the square of the distance: real, so that only the real part of g is passed on."""
+    if is_complex(x):
+        return ops.conj(2 * (x - y)) * ops.widen(ops.real_part(g))
+    return g * (2 * (x - y))
+
+
 squared_difference = binary(
-    "squared_difference", lambda x, y: np.square(x - y),
-    lambda ops, g, out, x, y: g * (2 * (x - y)),
-    lambda ops, g, out, x, y: g * (2 * (y - x)),
+    "squared_difference", _squared_difference,
+    lambda ops, g, out, x, y: _difference_rule(ops, g, x, y), lambda ops, g, out, x, y: _difference_rule(ops, g, y, x),
     symbol="(x−y)²", latex=r"\left({0} - {1}\right)^2", locals_latex=(r"2 ({0} - {1})", r"-2 ({0} - {1})"),
     sentence="squares the difference of {0} and {1}", keeps="inputs", registered="SquaredDifference",
-    doc=of_two("The square of x - y, elementwise.", "2(x - y) for x, -2(x - y) for y", """
+    doc=of_two("The square of x - y, elementwise; of complex numbers |x - y|², in their dtype.",
+               "2(x - y) for x, -2(x - y) for y", """
 >>> print(lab.math.squared_difference([1.0, 4.0], 2.0))
 Tensor([1. 4.], shape=(2,), dtype=float32)"""))
 
 softsign = unary(
-    "softsign", lambda x: x / (1 + np.abs(x)),
+    "softsign", lambda x: x / (1 + np.abs(real_only("softsign", x))),
     lambda ops, g, out, x: g * ops.square(1 - ops.abs(out)),
     symbol="softsign", latex=r"\frac{{{0}}}{{1 + |{0}|}}", locals_latex=(r"\frac{{1}}{{(1 + |{0}|)^2}}",),
     sentence="squashes {0} between -1 and 1", domain=(Domain(away_from=(0.0,)),), keeps="output",

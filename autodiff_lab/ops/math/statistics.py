@@ -16,7 +16,7 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import maximum, multiply, sqrt, square, subtract
 from autodiff_lab.ops.math.comparison import not_equal
-from autodiff_lab.ops.math.complex_numbers import conj, real
+from autodiff_lab.ops.math.complex_numbers import conj, is_complex, real
 from autodiff_lab.ops.math.cumulative import finite
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.math.reductions import _reduce, _spread, kept_shape, reduce_mean, reduce_sum
@@ -29,11 +29,14 @@ def _wide(x: Any) -> Any:
 
 def _euclidean_norm(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     wide = _wide(x)
-    return np.sqrt(np.add.reduce(wide * wide, axis=axes, keepdims=keepdims)).astype(x.dtype)
+    squares = wide * (wide if wide.dtype.kind != "c" else np.conj(wide))
+    return np.sqrt(np.add.reduce(squares, axis=axes, keepdims=keepdims)).astype(x.dtype)
 
 
 def _norm_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    return x * _spread(ops, g / out, out, x, axes, keepdims)
+    if not is_complex(x):
+        return x * _spread(ops, g / out, out, x, axes, keepdims)
+    return ops.conj(x) * _spread(ops, ops.widen(ops.real_part(g)) / out, out, x, axes, keepdims)
 
 
 norm_over = general(
@@ -64,7 +67,7 @@ def _floats(value: Any, what: str, allow_complex: bool = False) -> Tensor:
 
 def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False,
                           name: str | None = None) -> Tensor:
-    x = _floats(input_tensor, "reduce_euclidean_norm")
+    x = _floats(input_tensor, "reduce_euclidean_norm", allow_complex=True)
     return _reduce(norm_over, "reduce_euclidean_norm", x, axis, keepdims)
 
 
@@ -105,7 +108,8 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
 _AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"
 _NONE = "none: gradients stop here"
 for _function, _words, _shapes, _dtypes, _derivative, _example in (
-    (reduce_euclidean_norm, "Square root of the sum of squares over axes.", _AXES, "floating",
+    (reduce_euclidean_norm, "Square root of the sum of squares of absolute values over axes.", _AXES,
+     "floating or complex",
      "x over the norm; nan where all elements are 0, as in TensorFlow",
      ">>> print(lab.math.reduce_euclidean_norm([3.0, 4.0]))\nTensor(5.0, shape=(), dtype=float32)"),
     (reduce_logsumexp, "ln Σ e^x over axes, without overflow.", _AXES, "floating",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.ops.docs import of_one
+from autodiff_lab.ops.math.complex_numbers import is_complex
 
 sin = unary(
     "sin", np.sin, lambda ops, g, out, x: g * ops.cos(x),
@@ -90,8 +93,14 @@ asinh = unary(
 >>> print(lab.asinh(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
 
+
+def _acosh_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+    """Of complex numbers √(x - 1)·√(x + 1), which has the branch of acosh; √(x² - 1) has not."""
+    return g / (ops.sqrt(x - 1) * ops.sqrt(x + 1) if is_complex(x) else ops.sqrt(x * x - 1))
+
+
 acosh = unary(
-    "acosh", np.arccosh, lambda ops, g, out, x: g / ops.sqrt(x * x - 1),
+    "acosh", np.arccosh, _acosh_rule,
     symbol="acosh", latex=r"\operatorname{{arcosh}} {0}", locals_latex=(r"\frac{{1}}{{\sqrt{{{0}^2 - 1}}}}",),
     sentence="takes the inverse hyperbolic cosine of {0}", expression="acosh({0})", domain=(Domain(low=1.0),),
     keeps="inputs", registered="Acosh",

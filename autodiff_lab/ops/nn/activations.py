@@ -13,6 +13,7 @@ from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.kernels.checks import RealZeros
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import softmax as reference
 from autodiff_lab.ops.docs import doc, of_one
@@ -25,8 +26,9 @@ positive = unary(
 >>> print(lab.ops.nn.activations.positive([-1.0, 0.0, 2.0]))
 Tensor([0. 0. 1.], shape=(3,), dtype=float32)"""))
 
+_ZEROS = RealZeros("relu")
 relu = unary(
-    "relu", lambda x: np.maximum(x, x.dtype.type(0)), lambda ops, g, out, x: g * ops.positive(out),
+    "relu", lambda x: np.maximum(x, _ZEROS[x.dtype]), lambda ops, g, out, x: g * ops.positive(out),
     symbol="relu", latex=r"\max({0}, 0)", locals_latex=("[{0} > 0]",),
     sentence="keeps {0} where it is positive, else 0",
     expression="max({0}, 0.0)", domain=(Domain(away_from=(0.0,)),), keeps="output", registered="Relu",
@@ -37,6 +39,10 @@ Tensor([0. 2.], shape=(2,), dtype=float32)"""))
 
 def _sigmoid(x: Any) -> Any:
     """Without overflow on either side: e^-|x| never exceeds 1."""
+    if x.dtype.kind == "c":
+        right = x.real >= 0
+        small = np.exp(np.where(right, -x, x))
+        return np.where(right, 1 / (1 + small), small / (1 + small))[()]
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, 1 / (1 + small), small / (1 + small))[()]
 
@@ -114,7 +120,7 @@ log_softmax_slope = general(
 
 def _along(op: Any, name: str, logits: Any, axis: int) -> Tensor:
     x = convert(logits)
-    if x._array.dtype not in DIFFERENTIABLE:
+    if x._array.dtype not in DIFFERENTIABLE or x._array.dtype.kind == "c":
         raise wrong_dtype(op.op, (x,))
     rank = x._array.ndim
     if rank == 0 or not -rank <= axis < rank:

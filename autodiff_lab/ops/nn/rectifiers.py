@@ -17,6 +17,7 @@ from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import REGISTRY, Domain
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.kernels.checks import RealZeros, real_only
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.nn.activations import relu
@@ -25,8 +26,9 @@ from autodiff_lab.ops.nn.activations import relu
 SELU_SCALE = 1.0507009873554805
 SELU_ALPHA = 1.6732632423543772
 
+_ZEROS_6, _ZEROS_ELU, _ZEROS_SELU = RealZeros("relu6"), RealZeros("elu"), RealZeros("selu")
 relu6 = unary(
-    "relu6", lambda x: np.minimum(np.maximum(x, x.dtype.type(0)), x.dtype.type(6)),
+    "relu6", lambda x: np.minimum(np.maximum(x, _ZEROS_6[x.dtype]), x.dtype.type(6)),
     lambda ops, g, out, x: g * (ops.positive(out) * ops.positive(6 - out)),
     symbol="relu6", latex=r"\min(\max({0}, 0), 6)", locals_latex=("[0 < {0} < 6]",),
     sentence="keeps {0} between 0 and 6", expression="min(max({0}, 0.0), 6.0)",
@@ -36,7 +38,7 @@ relu6 = unary(
 Tensor([0. 2. 6.], shape=(3,), dtype=float32)"""))
 
 elu = unary(
-    "elu", lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, x.dtype.type(0))))[()],
+    "elu", lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, _ZEROS_ELU[x.dtype])))[()],
     lambda ops, g, out, x: g * (1 - ops.relu(-out)),
     symbol="elu", latex=r"\operatorname{{elu}}({0})", locals_latex=(r"\min(1, e^{{{0}}})",),
     sentence="keeps {0} where it is positive, else e^{0} - 1", domain=(Domain(away_from=(0.0,)),), keeps="output",
@@ -49,7 +51,8 @@ Tensor([0. 2.], shape=(2,), dtype=float32)""",
 
 def _selu(x: Any) -> Any:
     number = x.dtype.type  # bfloat16 and a Python float would give float32
-    return number(SELU_SCALE) * np.where(x > 0, x, number(SELU_ALPHA) * np.expm1(np.minimum(x, number(0))))[()]
+    below = np.expm1(np.minimum(x, _ZEROS_SELU[x.dtype]))
+    return number(SELU_SCALE) * np.where(x > 0, x, number(SELU_ALPHA) * below)[()]
 
 
 selu = unary(
@@ -64,8 +67,14 @@ selu = unary(
 Tensor([0.       2.101402], shape=(2,), dtype=float32)""",
                notes="Klambauer, Unterthiner, Mayr & Hochreiter 2017."))
 
+
+def _ramp(name: str, x: Any) -> Any:
+    real_only(name, x)
+    return np.minimum(np.maximum(x + 3, x.dtype.type(0)), x.dtype.type(6)) / 6
+
+
 hard_sigmoid = unary(
-    "hard_sigmoid", lambda x: np.minimum(np.maximum(x + 3, x.dtype.type(0)), x.dtype.type(6)) / 6,
+    "hard_sigmoid", lambda x: _ramp("hard_sigmoid", x),
     lambda ops, g, out, x: g * (ops.positive(out) * ops.positive(1 - out) / 6),
     symbol="hard σ", latex=r"\operatorname{{clip}}\left(\frac{{{0} + 3}}{{6}}, 0, 1\right)",
     locals_latex=(r"\frac{{1}}{{6}} [-3 < {0} < 3]",), sentence="squashes {0} between 0 and 1 by a straight line",
@@ -81,7 +90,7 @@ def _hard_silu_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
 
 
 hard_silu = unary(
-    "hard_silu", lambda x: x * (np.minimum(np.maximum(x + 3, x.dtype.type(0)), x.dtype.type(6)) / 6),
+    "hard_silu", lambda x: x * _ramp("hard_swish", x),
     _hard_silu_rule, symbol="hard swish",
     latex=r"{0} \operatorname{{clip}}\left(\frac{{{0} + 3}}{{6}}, 0, 1\right)",
     locals_latex=(r"\frac{{2 {0} + 3}}{{6}}",), sentence="weighs {0} by a straight line from 0 to 1",
@@ -101,7 +110,7 @@ leaky = general(
 
 def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
     x = convert(features)
-    if x._array.dtype not in DIFFERENTIABLE:
+    if x._array.dtype not in DIFFERENTIABLE or x._array.dtype.kind == "c":
         raise wrong_dtype(REGISTRY["leaky_relu"], (x,))
     if not 0 <= float(alpha) < np.inf:
         raise InvalidArgumentError(f"leaky_relu: alpha is a slope, 0 or more, got {alpha}.")

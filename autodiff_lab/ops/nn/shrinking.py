@@ -8,6 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.op import Domain
+from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.ops.docs import of_one
 
 
@@ -18,15 +19,18 @@ def _floating(x: Any) -> Any:
 
 
 def _hard_tanh(x: Any) -> Any:
+    real_only("hard_tanh", x)
     one = _floating(x)
     return np.minimum(np.maximum(x, -one), one)
 
 
 def _hard_shrink(x: Any) -> Any:
+    real_only("hard_shrink", x)
     return np.where(np.abs(x) <= 0.5, _floating(x) * 0, x)[()]  # in this order nan stays nan
 
 
 def _soft_shrink(x: Any) -> Any:
+    real_only("soft_shrink", x)
     one = _floating(x)
     return np.sign(x) * np.maximum(np.abs(x) - one / 2, one * 0)
 
@@ -86,6 +90,7 @@ Tensor(1.0, shape=(), dtype=float32)""", notes="Barron 2021."))
 
 
 def _sparse_plus(x: Any) -> Any:
+    real_only("sparse_plus", x)
     bent = (x + 1) * (x + 1) / 4
     return np.where(x <= -1, x.dtype.type(0), np.where(x < 1, bent, x))[()]  # in this order nan stays nan
 

@@ -10,11 +10,12 @@ import numpy as np
 from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.kernels.cuda.array import check_value
 from autodiff_lab.kernels.cuda.traffic import is_inside
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.math.scipy_kernels import special
-from autodiff_lab.ops.nn.activations import sigmoid
+from autodiff_lab.ops.nn.activations import _sigmoid, sigmoid
 
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 _TANH_SCALE = math.sqrt(2 / math.pi)
@@ -26,6 +27,7 @@ _ndtr = special("ndtr")
 
 def _normal_cdf(x: Any) -> Any:
     if x.dtype.kind not in "fV":
+        real_only("gelu", x)
         widened = x.astype(np.float64)  # which the op then refuses
         return widened if is_inside() else check_value((x,), widened)
     return _ndtr(x)
@@ -57,6 +59,7 @@ def _gelu_tanh_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
 
 
 def _gelu_tanh(x: Any) -> Any:
+    real_only("gelu", x)
     number = x.dtype.type  # bfloat16 and a Python float would give float32
     return number(0.5) * x * (1 + np.tanh(number(_TANH_SCALE) * (x + number(_TANH_CUBE) * (x * x * x))))
 
@@ -79,19 +82,13 @@ gelu.__doc__ = of_one(
     notes="Hendrycks & Gimpel 2016.")
 
 
-def _share(x: Any) -> Any:
-    """The sigmoid without overflow."""
-    small = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))[()]
-
-
 def _silu_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
     share = ops.sigmoid(x)
     return g * (share * (1 + x * (1 - share)))
 
 
 silu = unary(
-    "silu", lambda x: x * _share(x), _silu_rule,
+    "silu", lambda x: x * _sigmoid(x), _silu_rule,
     symbol="swish", latex=r"{0} \sigma({0})", locals_latex=(r"\sigma({0}) \left(1 + {0} (1 - \sigma({0}))\right)",),
     sentence="weighs {0} by its sigmoid", keeps="inputs",
     doc=of_one("x·σ(x), elementwise; also called swish.", "σ(x)·(1 + x·(1 - σ(x)))", """

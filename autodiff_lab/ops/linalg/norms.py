@@ -1,0 +1,101 @@
+"""Norms of vectors and matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.primitives import negative_axes
+from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.shaping import reshape, squeeze, transpose
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.linalg.decompositions import svd
+from autodiff_lab.ops.math.arithmetic import abs as absolute
+from autodiff_lab.ops.math.arithmetic import pow as power
+from autodiff_lab.ops.math.arithmetic import sqrt, square
+from autodiff_lab.ops.math.complex_numbers import conj
+from autodiff_lab.ops.math.reductions import reduce_max, reduce_min, reduce_sum
+
+
+def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
+    """The axes from the end, in the order that they were given in, which a matrix norm depends on."""
+    if axis is None:
+        return None
+    given = whole_numbers(axis, "norm")
+    try:
+        negative_axes(given, rank)
+    except ValueError as error:
+        raise InvalidArgumentError(f"norm: {error}") from None
+    return tuple(a - rank if a >= 0 else a for a in given)
+
+
+def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None,
+         name: str | None = None) -> Tensor:
+    x = convert(tensor)
+    if x._array.dtype.kind not in "fcV" and ord not in (1, np.inf, -np.inf):
+        raise DtypeMismatch(f"norm: a floating or complex tensor is needed, got {x.dtype.name}. Try "
+                            "lab.cast(x, lab.float32).")
+    over, keep = _axes(axis, x._array.ndim), bool(keepdims)
+    of_matrix = over is not None and len(over) == 2
+    if ord in ("euclidean", "fro") or (ord == 2 and not of_matrix):
+        return sqrt(reduce_sum(x * conj(x) if x.dtype.is_complex else square(x), axis=over, keepdims=keep))
+    if isinstance(ord, bool) or not isinstance(ord, (int, float, np.number)):
+        raise InvalidArgumentError(f"norm: ord {ord!r} is not known. Try 'euclidean', 1, 2, numpy.inf or another "
+                                   "p > 0.")
+    if of_matrix:
+        return _of_matrices(x, ord, over, keep)  # type: ignore[arg-type]
+    size = absolute(x)
+    if ord == 1:
+        return reduce_sum(size, axis=over, keepdims=keep)
+    if ord == np.inf:
+        return reduce_max(size, axis=over, keepdims=keep)
+    if ord == -np.inf:
+        return reduce_min(size, axis=over, keepdims=keep)
+    if ord > 0:
+        return power(reduce_sum(power(size, float(ord)), axis=over, keepdims=keep), 1.0 / float(ord))
+    raise InvalidArgumentError(f"norm: ord must be positive, got {ord!r}. Try 'euclidean', 1, 2 or numpy.inf.")
+
+
+def _of_matrices(x: Tensor, ord: Any, over: tuple[int, ...], keep: bool) -> Tensor:
+    """The largest sum of a column (1) or a row (inf), or the largest singular value (2), of matrices."""
+    rows, columns = over
+    if ord == 2:
+        rank = x._array.ndim
+        others = [i for i in range(-rank, 0) if i not in over]
+        matrices = transpose(x, [*others, rows, columns])
+        largest = reduce_max(svd(matrices, compute_uv=False), axis=-1)
+        if not keep:
+            return largest
+        return reshape(largest, tuple(1 if i - rank in over else n for i, n in enumerate(x._array.shape)))
+    if ord not in (1, np.inf):
+        raise InvalidArgumentError(f"norm: of matrices ord is 'euclidean', 'fro', 1, 2 or numpy.inf, got {ord!r}.")
+    summed, chosen = (rows, columns) if ord == 1 else (columns, rows)
+    largest = reduce_max(reduce_sum(absolute(x), axis=summed, keepdims=True), axis=chosen, keepdims=True)
+    return largest if keep else squeeze(largest, over)
+
+
+def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
+    x = convert(tensor)
+    length = norm(x, ord, axis, keepdims=True)
+    if length.dtype != x.dtype:
+        length = cast(length, x.dtype)
+    return x / length, length
+
+
+_ZERO = "x / ‖x‖ for the Euclidean norm, nan at 0; that of the largest singular value for ord=2 of matrices"
+for _function, _words, _shapes, _derivative, _example in (
+    (norm, "The length of vectors: Euclidean, or another p; two axes with ord 1, 2 or inf make a matrix norm. The "
+     "Euclidean norm of complex numbers has their dtype, the others are real.", "(*s) -> s without axis", _ZERO,
+     ">>> print(lab.norm([3.0, 4.0]))\nTensor(5.0, shape=(), dtype=float32)\n"
+     ">>> print(lab.norm([[3.0, 0.0], [4.0, 0.0]], ord=2, axis=[0, 1]))\nTensor(5.0, shape=(), dtype=float32)"),
+    (normalize, "A tensor divided by its norm, and the norm.", "(*s) -> (*s), s with axis at length 1",
+     "that of the quotient", ">>> print(lab.linalg.normalize([3.0, 4.0])[0])\nTensor([0.6 0.8], shape=(2,), "
+     "dtype=float32)"),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="floating or complex", derivative=_derivative,
+                            example=_example, raises=("shape", "argument", "dtypes", "convert"))
