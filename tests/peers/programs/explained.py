@@ -1,0 +1,86 @@
+"""Differences from TensorFlow that are meant: each belongs to a row of docs/differences.md, under its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.peers.programs.compare import Difference
+from tests.peers.programs.values import Call, Ref, kind_of
+
+Test = Callable[[Call, dict[int, np.ndarray], Difference], bool]
+ROWS: list[tuple[str, Test]] = []
+
+
+def row(name: str) -> Callable[[Test], Test]:
+    """Say that differences for which a function returns True belong to this row."""
+
+    def add(test: Test) -> Test:
+        ROWS.append((name, test))
+        return test
+
+    return add
+
+
+def explanation(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> str:
+    """Return the name of the row that explains a difference; empty if none does."""
+    return next((name for name, test in ROWS if test(call, arrays, difference)), "")
+
+
+def _read(item: Any, arrays: dict[int, np.ndarray]) -> Any:
+    return arrays[item.at] if isinstance(item, Ref) else item
+
+
+def _complex(arrays: dict[int, np.ndarray]) -> bool:
+    return any(kind_of(array.dtype) == "c" for array in arrays.values())
+
+
+@row("a derivative that is zero everywhere")
+def _zero_or_none(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
+    if difference.what != "second gradient":
+        return False
+    found = [g for g in (difference.mine, difference.theirs) if g is not None]
+    return len(found) == 1 and not np.any(found[0])
+
+
+@row("labels that do not sum to 1")
+def _labels(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
+    if call.function != "nn.softmax_cross_entropy_with_logits" or "gradient" not in difference.what:
+        return False
+    labels = _read(call.kwargs["labels"], arrays)
+    return not np.allclose(np.sum(labels, axis=-1, dtype=np.float64), 1.0, atol=1e-3)
+
+
+@row("eigenvalues of a symmetric matrix")
+def _triangle(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
+    if call.function not in ("linalg.eigvalsh", "linalg.eigh") or difference.what != "first gradient":
+        return False
+    theirs = difference.theirs
+    whole = (theirs + np.conj(np.swapaxes(theirs, -1, -2))) / 2
+    return np.allclose(difference.mine, whole, 1e-3, 1e-4)
+
+
+@row("complex multiply_no_nan, xlogy and xdivy")
+def _conjugates(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
+    names = ("math.multiply_no_nan", "math.xlogy", "math.xdivy")
+    return call.function in names and _complex(arrays) and "gradient" in difference.what
+
+
+@row("the second derivative of moments")
+def _moments(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
+    return call.function == "nn.moments" and difference.what == "second gradient"
+
+
+@row("zeta, igamma and polygamma with respect to their order")
+def _orders(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
+    names = ("math.zeta", "math.igamma", "math.igammac", "math.polygamma")
+    return call.function in names and difference.what == "second gradient" and difference.mine is None
+
+
+@row("a complex number divided by zero")
+def _quotients(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
+    if call.function not in ("op:/", "divide", "math.truediv") or not _complex(arrays):
+        return False
+    return not np.all(_read(call.args[1], arrays))
