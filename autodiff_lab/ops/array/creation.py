@@ -8,14 +8,13 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.devices import filled, placed
+from autodiff_lab.engine.devices import filled, filled_beside, placed
 from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
-from autodiff_lab.events import tell_made, tell_peek
-from autodiff_lab.kernels import arrays
+from autodiff_lab.events import tell_made, tell_peek, trace_now
 from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
 from autodiff_lab.ops.docs import doc
 
@@ -33,11 +32,6 @@ def as_shape(shape: Any) -> tuple[int, ...]:
 def as_number(x: Any, name: str) -> Any:
     """A value that decides what is made, on the CPU."""
     return x.to_host(f"{name} reads its arguments")[()] if on_gpu(x) else x
-
-
-def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any = None) -> Any:
-    """Zeros, where another array lives; among strings the empty one."""
-    return (np.full(shape, b"", dtype) if dtype.kind == "O" else arrays.zeros(shape, like, dtype))[()]
 
 
 def zeros(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
@@ -59,12 +53,13 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     x = alone(convert(input))
-    return _named(wrap(_zeros(x._array.shape, _dtype_or(x, dtype), x._array)), name)
+    wanted = _dtype_or(x, dtype)
+    return _named(wrap(filled_beside(x, x._array.shape, b"" if wanted.kind == "O" else 0, wanted)), name)
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     x = alone(convert(input))
-    return _named(wrap(arrays.full(x._array.shape, 1, x._array, _dtype_or(x, dtype))[()]), name)
+    return _named(wrap(filled_beside(x, x._array.shape, 1, _dtype_or(x, dtype))), name)
 
 
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> Tensor:
@@ -108,7 +103,10 @@ shape_of = general(
 
 
 def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
-    return _named(shape_of(convert(input), dtype=as_dtype(out_type).name), name)
+    x, wanted = convert(input), as_dtype(out_type)
+    if trace_now() is not None:  # the shapes in a program are fixed: where they depend on values its calls check them
+        return _named(wrap(np.asarray(x._array.shape, wanted.dtype)), name)
+    return _named(shape_of(x, dtype=wanted.name), name)
 
 
 def size(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
