@@ -89,11 +89,9 @@ if TYPE_CHECKING:
     from autodiff_lab.ops.array.creation import (
         eye,
         fill,
-        linspace,
         one_hot,
         ones,
         ones_like,
-        range,
         rank,
         shape,
         size,
@@ -136,6 +134,7 @@ if TYPE_CHECKING:
         unique_with_counts,
         unravel_index,
     )
+    from autodiff_lab.ops.array.sequences import linspace, range
     from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, reshape, squeeze, transpose
     from autodiff_lab.ops.array.slicing import dynamic_partition, dynamic_stitch, slice, strided_slice
     from autodiff_lab.ops.assertions import Assert
@@ -257,7 +256,7 @@ _HOMES = {
     "layers.module": "Module",
     "layers.sequential": "Sequential sequenced",
     "ops.array.casting": "cast identity stop_gradient",
-    "ops.array.creation": "eye fill linspace one_hot ones ones_like range rank shape size zeros zeros_like",
+    "ops.array.creation": "eye fill one_hot ones ones_like rank shape size zeros zeros_like",
     "ops.array.gathering": "argmax argmin gather gather_nd scatter_nd tensor_scatter_nd_update where",
     "ops.array.grids": (
         "batch_to_space broadcast_dynamic_shape broadcast_static_shape ensure_shape meshgrid sequence_mask "
@@ -267,6 +266,7 @@ _HOMES = {
     "ops.array.repeating": "pad repeat reverse reverse_sequence roll tile",
     "ops.array.scattering": "tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub",
     "ops.array.selection": "argsort boolean_mask searchsorted sort unique unique_with_counts unravel_index",
+    "ops.array.sequences": "linspace range",
     "ops.array.shaping": "broadcast_to expand_dims reshape squeeze transpose",
     "ops.array.slicing": "dynamic_partition dynamic_stitch slice strided_slice",
     "ops.assertions": "Assert",

@@ -4,13 +4,13 @@ Each class subclasses the built-in that a user would catch, and each message say
 try.  The page ``docs/errors.md`` has a failing and a mended program for each of them.
 
     LabError (Exception)
-    ├── InvalidArgumentError
-    │   ├── DtypeMismatch (TypeError)
-    │   ├── ShapeMismatch (ValueError)
-    │   ├── DeviceMismatch (ValueError)
-    │   ├── NotCallable (TypeError)
-    │   └── BadInterval (ValueError)
-    ├── ConversionError (ValueError)
+    ├── InvalidArgumentError (ValueError)
+    │   ├── DtypeMismatch (TypeError too)
+    │   ├── ShapeMismatch
+    │   ├── DeviceMismatch
+    │   ├── NotCallable (TypeError too)
+    │   └── BadInterval
+    ├── ConversionError (ValueError and TypeError)
     │   ├── NotRectangular
     │   └── NotOneTensor
     ├── TapeSpent (RuntimeError)
@@ -96,7 +96,7 @@ OpError = LabError
 """The name that TensorFlow code catches."""
 
 
-class InvalidArgumentError(LabError):
+class InvalidArgumentError(LabError, ValueError):
     """An argument has a value that the op cannot take."""
 
 
@@ -104,7 +104,7 @@ class DtypeMismatch(InvalidArgumentError, TypeError):
     """Two tensors of different dtypes met; nothing is cast silently."""
 
 
-class ShapeMismatch(InvalidArgumentError, ValueError):
+class ShapeMismatch(InvalidArgumentError):
     """The shapes of the inputs do not fit together."""
 
 
@@ -112,7 +112,7 @@ class NotCallable(InvalidArgumentError, TypeError):
     """What should be a function cannot be called."""
 
 
-class BadInterval(InvalidArgumentError, ValueError):
+class BadInterval(InvalidArgumentError):
     """An interval, or the number of samples in it, makes no picture."""
 
 
@@ -193,7 +193,7 @@ class DeviceError(LabError, RuntimeError):
     """A GPU was asked for that is not there, or for what it cannot hold or do."""
 
 
-class DeviceMismatch(InvalidArgumentError, ValueError):
+class DeviceMismatch(InvalidArgumentError):
     """Tensors of two devices meet in one op."""
 
 

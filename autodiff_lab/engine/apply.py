@@ -39,7 +39,7 @@ warnings.filterwarnings(
 LOUD = (RuntimeWarning, FloatingPointError)
 """What NumPy raises in place of a warning, where a user asked for that."""
 
-ndarray = np.ndarray
+ndarray, float32, float64 = np.ndarray, np.float32, np.float64
 NEED_0, NEED_1, NEED_BOTH = (0,), (1,), (0, 1)
 LEAN_BYTES = 1024
 """Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
@@ -233,13 +233,15 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
 
 
 def binary(  # noqa: C901 - spelled out, as `unary` is
-    name: str, kernel: Callable[[Any, Any], Any], rule_x: Any, rule_y: Any, *, elementwise: bool = True, **about: Any
-) -> Callable[..., Tensor]:
-    """Declare an op of two inputs of one dtype."""
+    name: str, kernel: Callable[[Any, Any], Any], rule_x: Any, rule_y: Any, *, elementwise: bool = True,
+    direct: Any = None, **about: Any
+) -> Callable[..., Tensor]:  # fmt: skip
+    """Declare an op of two inputs of one dtype; `direct` is a quicker kernel that small integers must not take."""
     silent = rule_x is None
+    plain = direct is None
     op = Op(name, kernel, None if silent else (rule_x, rule_y), 2, elementwise=elementwise, **about)
 
-    def apply(x: Any, y: Any, name: str | None = None) -> Tensor:  # noqa: C901
+    def apply(x: Any, y: Any, name: str | None = None) -> Tensor:  # noqa: C901, PLR0912
         if x.__class__ is not Tensor or y.__class__ is not Tensor:
             try:
                 x, y = convert_pair(op, x, y)
@@ -253,7 +255,12 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
         out = Tensor()
         out._id = fresh_id()
         try:
-            out._array = kernel(a, b)
+            if plain:
+                out._array = kernel(a, b)
+            elif a.__class__ is float32 or a.__class__ is float64 or (a.__class__ is ndarray and a.dtype.num > 4):
+                out._array = direct(a, b)
+            else:  # whole numbers of 8 and 16 bits among them: NumPy numbers its dtypes
+                out._array = kernel(a, b)
         except LOUD:
             out._array = _quietly(kernel, a, b)
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
@@ -277,6 +284,18 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
 
     STRICT.add(apply.__code__)
     return declare(op, apply)
+
+
+def of_features(apply: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """An activation by its public signature: its argument goes by the name `features`, as in TensorFlow."""
+
+    def activation(features: Any, name: str | None = None) -> Tensor:
+        return apply(features)
+
+    activation.__name__ = activation.__qualname__ = apply.__name__
+    activation.__doc__ = apply.__doc__
+    activation.op = apply.op  # type: ignore[attr-defined]
+    return activation
 
 
 def general(

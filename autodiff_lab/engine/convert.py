@@ -16,6 +16,7 @@ from autodiff_lab.engine.devices import device, placed
 from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.placement import alone, entered
+from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.sharing import copied_on_gpu
 from autodiff_lab.engine.strings import string_array
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -64,7 +65,7 @@ def _from_python(value: Any, dtype: np.dtype[Any] | None) -> Any:
     if array.dtype.kind not in "fiubc":
         raise ConversionError(f"Cannot convert {reprlib.repr(value)} to Tensor: {_fault(value, array)}")
     if array.size == 0 and array.dtype == np.float64 and dtype is None:
-        return array.astype(np.float32)
+        return array.astype(np.int32 if isinstance(value, TensorShape) else np.float32)
     if dtype is None:
         dtype = _DEFAULTS.get(array.dtype.kind, array.dtype)
     if not _fits(array, dtype) and array.size:
@@ -354,7 +355,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     return tensor
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(x: Any) -> bool:
     """Whether a value is a tensor or a variable.
 
     Examples
@@ -363,4 +364,4 @@ def is_tensor(value: Any) -> bool:
     >>> lab.is_tensor(lab.constant(1.0)), lab.is_tensor(1.0)
     (True, False)
     """
-    return isinstance(value, (Tensor, Variable))
+    return isinstance(x, (Tensor, Variable))

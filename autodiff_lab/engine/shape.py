@@ -1,12 +1,12 @@
-"""TensorShape: the lengths of a tensor's axes, a tuple that also knows lengths and ranks that are not known."""
+"""TensorShape: the lengths of a tensor's axes, a tuple that also represents unknown lengths and unknown ranks."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
 
 
 def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
@@ -15,7 +15,7 @@ def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
     Raises
     ------
     InvalidArgumentError
-        If something in it is no whole number.
+        If something in it is not a whole number.
 
     Examples
     --------
@@ -32,13 +32,57 @@ def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
         raise InvalidArgumentError(f"{what}: whole numbers are needed, got {value!r}.") from None
 
 
+def one_whole_number(value: Any, what: str) -> int:
+    """Read a single whole number, or an integer tensor that holds one.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not exactly one whole number.
+
+    Examples
+    --------
+    >>> one_whole_number(3, "one_hot: depth")
+    3
+    """
+    found = whole_numbers(value, what)
+    if len(found) != 1:
+        raise InvalidArgumentError(f"{what}: one whole number is needed, got {value!r}.")
+    return found[0]
+
+
+def _length(value: Any, dims: Any) -> int | None:
+    """One length of a shape."""
+    if value is None:
+        return None
+    try:
+        length = operator.index(value)
+    except TypeError:
+        raise ConversionError(
+            f"Cannot convert {dims!r} to a shape: {value!r} is not a whole number. Try ints, or None for a length "
+            "that is not known."
+        ) from None
+    if length < 0:
+        raise InvalidArgumentError(f"Cannot convert {dims!r} to a shape: no length is negative. Try None for -1.")
+    return length
+
+
 class TensorShape(tuple[int | None, ...]):
     """Lengths of axes; None stands for a length, or (alone) for a rank, that is not known.
+
+    It compares equal to a list or tuple of the same lengths.
 
     Parameters
     ----------
     dims : iterable of int or None, or int, or None
         The lengths; None makes a shape of unknown rank.
+
+    Raises
+    ------
+    ConversionError
+        A `TypeError`: something in it is not a whole number.
+    InvalidArgumentError
+        A `ValueError`: a length is negative.
 
     Examples
     --------
@@ -48,16 +92,20 @@ class TensorShape(tuple[int | None, ...]):
     (2, None) 2 False
     >>> print(lab.TensorShape(None))
     <unknown>
+    >>> lab.ones((2, 3)).shape == [2, 3]
+    True
     """
 
     __slots__ = ()
 
-    def __new__(cls, dims: Iterable[int | None] | int | None) -> TensorShape:  # noqa: D102, PYI034 - None gives another class
+    def __new__(cls, dims: Iterable[Any] | int | None) -> TensorShape:  # noqa: D102, PYI034 - None gives another class
         if dims is None or isinstance(dims, _UnknownShape):
             return super().__new__(_UnknownShape)  # pyright: ignore[reportArgumentType]
-        if isinstance(dims, int):
-            dims = (dims,)
-        return super().__new__(cls, (None if d is None else int(d) for d in dims))
+        try:
+            lengths: Any = tuple(dims)  # type: ignore[arg-type]
+        except TypeError:
+            lengths = (dims,)
+        return super().__new__(cls, (_length(n, dims) for n in lengths))
 
     @property
     def rank(self) -> int | None:
@@ -78,12 +126,25 @@ class TensorShape(tuple[int | None, ...]):
         """The lengths as a list."""
         return list(self)
 
-    def __add__(self, other: Iterable[int | None]) -> TensorShape:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The axes of both, one after another; lists may be added too."""
-        return TensorShape((*self, *other))
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is tuple or other.__class__ is TensorShape:
+            return tuple.__eq__(self, other)  # type: ignore[arg-type]
+        try:
+            return not isinstance(other, (_UnknownShape, str)) and tuple.__eq__(self, tuple(TensorShape(other)))  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return False
 
-    def __radd__(self, other: Iterable[int | None]) -> TensorShape:
-        return TensorShape((*other, *self))
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __add__(self, other: Any) -> TensorShape:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The axes of both, one after another; lists may be added too."""
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return TensorShape(other).concatenate(self)
 
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
@@ -104,18 +165,132 @@ class TensorShape(tuple[int | None, ...]):
 
     def is_compatible_with(self, other: Any) -> bool:
         """Whether a value of shape `other` could have this shape."""
-        if other is None or isinstance(other, _UnknownShape):
+        other = TensorShape(other)
+        if isinstance(other, _UnknownShape):
             return True
-        other = tuple(other)
         return len(self) == len(other) and all(
             a == b for a, b in zip(self, other, strict=True) if a is not None and b is not None
         )
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether every value of this shape is also one of shape `other`, which may leave lengths open."""
+        if not isinstance(other, TensorShape) or isinstance(other, _UnknownShape):
+            return isinstance(other, TensorShape)
+        return self.rank == other.rank and all(b is None or a == b for a, b in zip(self, other, strict=True))
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """The axes of both, one after another; of unknown rank if one of them is.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.TensorShape([2, None]).concatenate([3])
+        TensorShape([2, None, 3])
+        """
+        other = TensorShape(other)
+        return other if isinstance(other, _UnknownShape) else TensorShape((*self, *other))
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """What both shapes say together: lengths that one of them leaves open come from the other.
+
+        Raises
+        ------
+        ShapeMismatch
+            If they contradict each other.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.TensorShape([2, None]).merge_with([None, 3])
+        TensorShape([2, 3])
+        """
+        other = TensorShape(other)
+        if isinstance(other, _UnknownShape):
+            return self
+        self.assert_is_compatible_with(other)
+        return TensorShape(b if a is None else a for a, b in zip(self, other, strict=True))
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """The narrowest shape that both are compatible with: lengths that differ are left open.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.TensorShape([2, 3]).most_specific_compatible_shape([2, 4])
+        TensorShape([2, None])
+        """
+        other = TensorShape(other)
+        if self.rank != other.rank or self.rank is None:
+            return TensorShape(None)
+        return TensorShape(a if a == b else None for a, b in zip(self, other, strict=True))
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """The shape itself, if it has so many axes; a shape of unknown rank gets them.
+
+        Raises
+        ------
+        ShapeMismatch
+            If it has another number of axes.
+        """
+        if self.rank is None:
+            return TensorShape([None] * rank)
+        if self.rank != rank:
+            raise ShapeMismatch(f"Shape {self} must have rank {rank}.")
+        return self
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """The shape itself, if it has at least so many axes, or an unknown number.
+
+        Raises
+        ------
+        ShapeMismatch
+            If it has fewer.
+        """
+        if self.rank is not None and self.rank < rank:
+            raise ShapeMismatch(f"Shape {self} must have rank at least {rank}.")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """The shape itself, if it has at most so many axes, or an unknown number.
+
+        Raises
+        ------
+        ShapeMismatch
+            If it has more.
+        """
+        if self.rank is not None and self.rank > rank:
+            raise ShapeMismatch(f"Shape {self} must have rank at most {rank}.")
+        return self
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raise ShapeMismatch, a `ValueError`, unless it has so many axes or an unknown number."""
+        if self.rank not in (None, rank):
+            raise ShapeMismatch(f"Shape {self} must have rank {rank}.")
+
+    def assert_same_rank(self, other: Any) -> None:
+        """Raise ShapeMismatch, a `ValueError`, if both ranks are known and differ."""
+        other = TensorShape(other)
+        if None not in (self.rank, other.rank) and self.rank != other.rank:
+            raise ShapeMismatch(f"Shapes {self} and {other} must have the same rank.")
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raise ShapeMismatch, a `ValueError`, if no value has both shapes."""
+        if not self.is_compatible_with(other):
+            raise ShapeMismatch(f"Shapes {self} and {TensorShape(other)} are incompatible.")
+
+    def assert_is_fully_defined(self) -> None:
+        """Raise ShapeMismatch, a `ValueError`, if a length is not known."""
+        if not self.is_fully_defined():
+            raise ShapeMismatch(f"Shape {self} is not fully defined.")
 
     def __str__(self) -> str:
         return tuple.__repr__(self)
 
     def __repr__(self) -> str:
         return f"TensorShape({list(self)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (self.dims,)
 
 
 class _UnknownShape(TensorShape):
@@ -132,7 +307,23 @@ class _UnknownShape(TensorShape):
         return None
 
     def as_list(self) -> list[int | None]:
-        raise ValueError("as_list() is not defined on a shape of unknown rank.")
+        raise ShapeMismatch("as_list() is not defined on a shape of unknown rank.")
+
+    def __len__(self) -> int:
+        raise ShapeMismatch("A shape of unknown rank has no length. Try shape.rank, which is None here.")
+
+    def __iter__(self) -> Iterator[int | None]:
+        raise ShapeMismatch("A shape of unknown rank has no axes to iterate over. Try shape.rank, which is None here.")
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, slice):
+            return None
+        if index.stop is None or index.stop < 0 or (index.start or 0) < 0:
+            return self
+        return TensorShape([None] * len(range(index.stop)[index]))
 
     def num_elements(self) -> None:
         return None
@@ -143,11 +334,17 @@ class _UnknownShape(TensorShape):
     def is_compatible_with(self, other: Any) -> bool:
         return True
 
-    def __eq__(self, other: object) -> bool:
+    def is_subtype_of(self, other: Any) -> bool:
         return isinstance(other, _UnknownShape)
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    def concatenate(self, other: Any) -> TensorShape:
+        return self
+
+    def merge_with(self, other: Any) -> TensorShape:
+        return TensorShape(other)
+
+    def __eq__(self, other: object) -> bool:
+        return other is None or isinstance(other, _UnknownShape)
 
     def __hash__(self) -> int:
         return hash("unknown shape")

@@ -142,6 +142,16 @@ class Tensor(Identified, Operators):
         """Length of each axis, as a method."""
         return self.shape
 
+    def set_shape(self, shape: Any) -> None:
+        """Check the shape, which is known here; None leaves a length open.
+
+        Raises
+        ------
+        ShapeMismatch
+            A `ValueError`: the tensor has another shape.
+        """
+        self.shape.assert_is_compatible_with(shape)
+
     def _leave(self, how: str) -> Any:
         for sink in sinks_now():
             sink.note(TensorLeft, self, how)

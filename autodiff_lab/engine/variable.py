@@ -140,6 +140,18 @@ class Variable(Identified, Operators):
         """Length of each axis, as a method."""
         return self.shape
 
+    def set_shape(self, shape: Any) -> None:
+        """Narrow the shape that later values must have; None leaves a length open.
+
+        Raises
+        ------
+        ShapeMismatch
+            A `ValueError`: the declared shape and this one contradict each other.
+        """
+        merged = self.shape.merge_with(shape)
+        if self._shape is not None:
+            self._shape = merged
+
     def read(self) -> Tensor:
         """The present value as a tensor; tapes that record see the read."""
         sinks = sinks_now()

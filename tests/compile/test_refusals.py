@@ -90,10 +90,6 @@ def assigns_a_part(x: Any) -> Any:
 PART = lab.Variable([0.0, 0.0])
 
 
-def fills(x: Any) -> Any:
-    return lab.fill([2], x[0])
-
-
 def steps_by_value(x: Any) -> Any:
     return lab.range(0.0, lab.abs(x[1]), 1.0)
 
@@ -104,7 +100,7 @@ CASES: list[tuple[Callable[[Any], Any], str]] = [
     (looks_at_the_clock, "time"), (prints, "print"), (appends, "GREETED"), (counts, "total_of_calls"),
     (drops_out, "random"),
     (returns_an_object, "StringIO"), (makes_a_variable, "Variable"), (assigns_a_part, "part of the variable"),
-    (fills, "fill"), (steps_by_value, "range"),
+    (steps_by_value, "range"),
 ]  # fmt: skip
 
 

@@ -55,7 +55,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[LabError], list[str]]] = [
     ("where half", lambda: lab.where(TRUE, V3), InvalidArgumentError, ["where: give both"]),
     ("argmax too far", lambda: lab.argmax(V3, 1), ShapeMismatch, ["argmax(f32[3])", "axis 1"]),
     ("endless range", lambda: lab.range(0, 5, 0), InvalidArgumentError, ["range: delta is 0"]),
-    ("linspace of nothing", lambda: lab.linspace(0.0, 1.0, 0), InvalidArgumentError, ["linspace: num", "0"]),
+    ("linspace of fewer than nothing", lambda: lab.linspace(0.0, 1.0, -1), InvalidArgumentError, ["linspace: num"]),
     ("one hot of floats", lambda: lab.one_hot([0.5], 3), DtypeMismatch, ["one_hot", "float32", "lab.cast"]),
     ("labels out of range", lambda: lab.nn.softmax_cross_entropy([[0.0, 0.0]], [2]), LabError, ["[0, 2)"]),
     ("labels of another shape", lambda: lab.nn.softmax_cross_entropy(logits=[[0.0, 0.0]], labels=[[1.0]]), LabError,

@@ -108,6 +108,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "cast_to_discrete": lambda x, dtype: x.astype(dtype),
     "reshape": lambda x, shape: x.reshape(shape),
     "broadcast_to": np.broadcast_to,
+    "linspace": lambda x, y, num, axis: np.linspace(x, y, num, axis=axis),
     "transpose": lambda x, perm: x.transpose([p + x.ndim for p in perm]),
     "sum": lambda x, axes, keepdims: x.sum(axes, keepdims=keepdims),
     "mean": lambda x, axes, keepdims: np.mean(x, axes, keepdims=keepdims),

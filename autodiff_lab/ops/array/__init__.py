@@ -17,13 +17,14 @@ if TYPE_CHECKING:
         repeating,
         scattering,
         selection,
+        sequences,
         shaping,
         slicing,
     )
 
 __all__ = [
     "assigning", "casting", "copying", "creation", "gathering", "grids", "indexing", "joining", "repeating",
-    "scattering", "selection", "shaping", "slicing",
+    "scattering", "selection", "sequences", "shaping", "slicing",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Making tensors: constants, ranges, and what asks for a tensor's shape."""
+"""Making tensors: one value everywhere, ones at places, and what asks for a tensor's shape."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.devices import filled, filled_beside, placed
-from autodiff_lab.engine.dtypes import as_dtype, public
+from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.devices import filled, placed
+from autodiff_lab.engine.dtypes import as_dtype, float32
 from autodiff_lab.engine.placement import alone
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.primitives import broadcast
+from autodiff_lab.engine.shape import one_whole_number, whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
-from autodiff_lab.events import tell_made, tell_peek, trace_now
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch, UnimplementedError
+from autodiff_lab.events import sinks_now, tell_made, tell_peek
+from autodiff_lab.kernels import arrays
 from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
 from autodiff_lab.ops.docs import doc
 
@@ -34,66 +37,56 @@ def as_number(x: Any, name: str) -> Any:
     return x.to_host(f"{name} reads its arguments")[()] if on_gpu(x) else x
 
 
-def zeros(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
+def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any = None) -> Any:
+    """Zeros, where another array lives; among strings the empty one."""
+    return (np.full(shape, b"", dtype) if dtype.kind == "O" else arrays.zeros(shape, like, dtype))[()]
+
+
+def _no_layout(layout: Any, what: str) -> None:
+    """Refuse to lay a tensor out over several devices, for which TensorFlow has the argument."""
+    if layout is not None:
+        raise UnimplementedError(f"{what}: a tensor lies on one device, got layout {layout!r}. Try layout=None.")
+
+
+def zeros(shape: Any, dtype: Any = "float32", name: str | None = None, layout: Any = None) -> Tensor:
+    _no_layout(layout, "zeros")
     wanted = as_dtype(dtype).dtype
-    return _named(wrap(filled(as_shape(shape), b"" if wanted.kind == "O" else 0, wanted)), name)
+    return named(wrap(filled(as_shape(shape), b"" if wanted.kind == "O" else 0, wanted)), name)
 
 
-def ones(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
-    return _named(wrap(filled(as_shape(shape), 1, as_dtype(dtype).dtype)), name)
+def ones(shape: Any, dtype: Any = "float32", name: str | None = None, layout: Any = None) -> Tensor:
+    _no_layout(layout, "ones")
+    return named(wrap(filled(as_shape(shape), 1, as_dtype(dtype).dtype)), name)
 
 
-def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
+    _no_layout(layout, "fill")
     value = convert(value)
-    tell_peek(value, "fill")
+    if value._array.ndim:
+        raise ShapeMismatch(f"fill: the value is a single one, got shape {value._array.shape}. Try lab.broadcast_to.")
+    if sinks_now():  # the value may be tracked
+        return named(broadcast(value, shape=as_shape(dims)), name)
     if on_gpu(value._array):
-        return _named(wrap(np.broadcast_to(value._array, as_shape(dims)).copy()), name)
-    return _named(wrap(filled(as_shape(dims), value._array, value._array.dtype)), name)
+        return named(wrap(np.broadcast_to(value._array, as_shape(dims)).copy()), name)
+    return named(wrap(filled(as_shape(dims), value._array, value._array.dtype)), name)
 
 
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+    _no_layout(layout, "zeros_like")
     x = alone(convert(input))
-    wanted = _dtype_or(x, dtype)
-    return _named(wrap(filled_beside(x, x._array.shape, b"" if wanted.kind == "O" else 0, wanted)), name)
+    return named(wrap(_zeros(x._array.shape, _dtype_or(x, dtype), x._array)), name)
 
 
-def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+    _no_layout(layout, "ones_like")
     x = alone(convert(input))
-    return _named(wrap(filled_beside(x, x._array.shape, 1, _dtype_or(x, dtype))), name)
+    return named(wrap(arrays.full(x._array.shape, 1, x._array, _dtype_or(x, dtype))[()]), name)
 
 
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> Tensor:
     as_shape([num_rows, num_rows if num_columns is None else num_columns])  # refuses lengths below 0
-    return _named(wrap(placed(np.eye(int(num_rows), None if num_columns is None else int(num_columns),
+    return named(wrap(placed(np.eye(int(num_rows), None if num_columns is None else int(num_columns),
                                      dtype=as_dtype(dtype).dtype))), name)
-
-
-def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:
-    if limit is None:
-        start, limit = 0, start
-    tensors = [convert(v) for v in (start, limit, delta)]
-    for tensor in tensors:
-        tell_peek(tensor, "range")
-    values = [as_number(tensor._array, "range") for tensor in tensors]
-    if values[2] == 0:
-        raise InvalidArgumentError("range: delta is 0, so the limit is never reached")
-    floats = [v.dtype for v in values if v.dtype.kind == "f"]  # a whole number beside a float adopts its dtype
-    natural = np.result_type(*(floats or [v.dtype for v in values]))
-    wanted = as_dtype(dtype).dtype if dtype is not None else natural
-    return _named(wrap(placed(np.arange(*values).astype(wanted))), name)
-
-
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
-    first = convert(start)
-    last = convert(stop, first)
-    if first._array.dtype.kind not in "fV":
-        raise InvalidArgumentError(f"linspace: start must be a float, got {public(first._array.dtype).name}")
-    if int(num) < 1:
-        raise InvalidArgumentError(f"linspace: num must be at least 1, got {int(num)}")
-    tell_peek(first, "linspace")
-    tell_peek(last, "linspace")
-    low, high = (np.asarray(as_number(t._array, "linspace"), np.float64) for t in (first, last))
-    return _named(wrap(placed(np.linspace(low, high, int(num)).astype(first._array.dtype))), name)
 
 
 shape_of = general(
@@ -103,18 +96,15 @@ shape_of = general(
 
 
 def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
-    x, wanted = convert(input), as_dtype(out_type)
-    if trace_now() is not None:  # the shapes in a program are fixed: where they depend on values its calls check them
-        return _named(wrap(np.asarray(x._array.shape, wanted.dtype)), name)
-    return _named(shape_of(x, dtype=wanted.name), name)
+    return named(shape_of(convert(input), dtype=as_dtype(out_type).name), name)
 
 
 def size(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
-    return _named(wrap(as_dtype(out_type).dtype.type(convert(input)._array.size)), name)
+    return named(wrap(as_dtype(out_type).dtype.type(convert(input)._array.size)), name)
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
-    return _named(wrap(np.int32(convert(input)._array.ndim)), name)
+    return named(wrap(np.int32(convert(input)._array.ndim)), name)
 
 
 def _one_hot(indices: Any, depth: int, on: Any, off: Any, axis: int, dtype: str) -> Any:
@@ -135,21 +125,46 @@ def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = Non
     x = convert(indices)
     if x._array.dtype.kind not in "iu":
         raise DtypeMismatch(f"one_hot: indices are whole numbers, got {x.dtype.name}. Try lab.cast.")
-    if not -1 <= int(axis) <= x._array.ndim:
+    count = one_whole_number(depth, "one_hot: depth, the number of classes")
+    axis = one_whole_number(axis, "one_hot: axis")
+    if not -1 <= axis <= x._array.ndim:
         raise InvalidArgumentError(f"one_hot: axis {axis} is no place for a new axis in shape {x._array.shape}")
-    if int(depth) < 0:
+    if count < 0:
         raise InvalidArgumentError(f"one_hot: depth, the number of classes, is 0 or more, got {depth}.")
-    on, off = (1 if on_value is None else on_value), (0 if off_value is None else off_value)
-    on, off = (np.asarray(v).item() for v in (on, off))
-    return _named(hot(x, depth=int(depth), on=on, off=off, axis=int(axis), dtype=as_dtype(dtype or "float32").name),
-                  name)
+    on, off, kind = _on_and_off(on_value, off_value, dtype)
+    return named(hot(x, depth=count, on=on, off=off, axis=axis, dtype=kind), name)
+
+
+def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[Any, Any, str]:
+    """The values of `one_hot` as plain ones, and the dtype that they and the `dtype` asked for agree on."""
+    wanted = None if dtype is None else as_dtype(dtype)
+    given = {"on_value": on_value, "off_value": off_value}
+    found = {key: convert_to_tensor(value, None if isinstance(value, (Tensor, Variable)) else wanted)
+             for key, value in given.items() if value is not None}
+    for key, value in found.items():
+        if value._array.ndim:
+            raise ShapeMismatch(f"one_hot: {key} is a single value, got shape {value._array.shape}.")
+        if wanted is not None and value.dtype != wanted:
+            raise DtypeMismatch(f"one_hot: {key} is {value.dtype.name}, and the dtype asked for is {wanted.name}. "
+                                "Try lab.cast.")
+    if len({value.dtype for value in found.values()}) > 1:
+        raise DtypeMismatch(f"one_hot: on_value is {found['on_value'].dtype.name} and off_value "
+                            f"{found['off_value'].dtype.name}. Try values of one dtype.")
+    kind = next(iter(found.values())).dtype if found else wanted or float32
+    if len(found) < 2 and kind.name in ("bool", "string"):
+        raise DtypeMismatch(f"one_hot: 1 and 0 are not {kind.name}. Try on_value= and off_value=.")
+    for value in found.values():
+        tell_peek(value, "one_hot")
+    on, off = (as_number(found[key]._array, "one_hot").item() if key in found else default
+               for key, default in (("on_value", 1), ("off_value", 0)))
+    return on, off, kind.name
 
 
 def _dtype_or(x: Tensor, dtype: Any) -> Any:
     return x._array.dtype if dtype is None else as_dtype(dtype).dtype
 
 
-def _named(tensor: Tensor, name: str | None) -> Tensor:
+def named(tensor: Tensor, name: str | None) -> Tensor:
     if name is not None:
         tensor._name = name
     return tell_made(tensor)
@@ -160,18 +175,12 @@ for _function, _words, _shapes, _example in (
      ">>> print(lab.zeros(2))\nTensor([0. 0.], shape=(2,), dtype=float32)"),
     (ones, "Ones; the shape may be a bare integer.", "shape s -> (*s)",
      ">>> print(lab.ones((2,), dtype=lab.int8))\nTensor([1 1], shape=(2,), dtype=int8)"),
-    (fill, "One value everywhere.", "dims s -> (*s)",
-     ">>> print(lab.fill([2], 7))\nTensor([7 7], shape=(2,), dtype=int32)"),
     (zeros_like, "Zeros of the shape and dtype of a tensor.", "x (*s) -> (*s)",
      ">>> print(lab.zeros_like([1, 2]))\nTensor([0 0], shape=(2,), dtype=int32)"),
     (ones_like, "Ones of the shape and dtype of a tensor.", "x (*s) -> (*s)",
      ">>> print(lab.ones_like([1.0, 2.0]))\nTensor([1. 1.], shape=(2,), dtype=float32)"),
     (eye, "The identity matrix.", "(num_rows, num_columns)",
      ">>> print(lab.eye(2))\nTensor([[1. 0.]\n [0. 1.]], shape=(2, 2), dtype=float32)"),
-    (range, "Numbers from start up to, and without, limit; int32 for Python ints.", "scalars -> (n,)",
-     ">>> print(lab.range(1, 6))\nTensor([1 2 3 4 5], shape=(5,), dtype=int32)"),
-    (linspace, "Evenly spaced numbers, both ends included.", "scalars -> (num,)",
-     ">>> print(lab.linspace(0.0, 1.0, 3))\nTensor([0.  0.5 1. ], shape=(3,), dtype=float32)"),
     (shape, "The lengths of the axes as a tensor.", "x (*s) -> (rank,)",
      ">>> print(lab.shape([[1, 2, 3]]))\nTensor([1 3], shape=(2,), dtype=int32)"),
     (size, "The number of elements as a tensor.", "x (*s) -> ()",
@@ -183,3 +192,7 @@ for _function, _words, _shapes, _example in (
 ):
     _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_NONE, example=_example,
                             raises=("argument", "convert"))
+fill.__doc__ = doc(
+    "One value everywhere.", shapes="dims s, value () -> (*s)", dtypes="any", derivative="1 for each place",
+    raises=("argument", "shape", "convert"),
+    example=">>> print(lab.fill([2], 7))\nTensor([7 7], shape=(2,), dtype=int32)")

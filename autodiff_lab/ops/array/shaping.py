@@ -36,6 +36,14 @@ transpose_to = general(
     registered="Transpose", doc="The kernel-level transpose by negative axes; `lab.transpose` is the public function.")
 
 
+def _open_length(shape: tuple[int, ...], wanted: tuple[int, ...]) -> int:
+    """The length that -1 stands for; among lengths of 0 the one that would fit without them."""
+    known = math.prod([n for n in wanted if n != -1])
+    if known:
+        return math.prod(shape) // known
+    return math.prod([n for n in shape if n]) // math.prod([n for n in wanted if n > 0])
+
+
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     x = convert(tensor)
     wanted = whole_numbers(shape, "reshape")
@@ -43,12 +51,14 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     if wanted.count(-1) > 1:
         raise InvalidArgumentError(f"reshape: only one length may be -1, got {wanted}")
     known = math.prod([n for n in wanted if n != -1])
-    fits = size % known == 0 if -1 in wanted and known else size == known
-    if not fits:
+    found = _open_length(x._array.shape, wanted) if -1 in wanted else 1
+    if min(wanted, default=0) < -1:
+        raise InvalidArgumentError(f"reshape: lengths are 0 or more, or -1 for one of them, got {wanted}")
+    if known * found != size:
         raise ShapeMismatch(
             f"reshape: a tensor of shape {x._array.shape} has {size} elements, which do not fill {wanted}. "
             "Try -1 for one of the lengths.")
-    wanted = tuple(size // known if n == -1 else n for n in wanted)
+    wanted = tuple(found if n == -1 else n for n in wanted)
     return reshape_to(x, shape=wanted)
 
 

@@ -40,15 +40,24 @@ multiply = binary(
 Tensor([3. 8.], shape=(2,), dtype=float32)"""))
 
 
+def quotient(x: Any, y: Any) -> Any:
+    """Whole numbers of 8 and 16 bits give float32, all others float64, as in TensorFlow."""
+    if x.dtype.kind in "iu" and x.dtype.itemsize <= 2:
+        return np.true_divide(x, y, dtype=np.float32) if not on_gpu(x) and not on_gpu(y) else (
+            x.astype(np.float32) / y.astype(np.float32))
+    return x / y
+
+
 divide = binary(
-    "divide", operator.truediv,
+    "divide", quotient,
     lambda ops, g, out, x, y: g / y,
     lambda ops, g, out, x, y: -(g * out) / y,
     symbol="÷", latex=r"\frac{{{0}}}{{{1}}}", locals_latex=(r"\frac{{1}}{{{1}}}", r"-\frac{{{0}}}{{{1}^2}}"),
     sentence="divides {0} by {1}", expression="{0} / {1}", domain=(REALS, Domain(away_from=(0.0,))),
     keeps="output and input 1",
-    registered="RealDiv", operator="truediv",
-    doc=of_two("Quotient of two tensors; integers give float64.", "1/y for x, -x/y² for y", """
+    registered="RealDiv", operator="truediv", direct=operator.truediv,
+    doc=of_two("Quotient of two tensors; integers give float64, those of 8 and 16 bits float32.",
+               "1/y for x, -x/y² for y", """
 >>> print(lab.divide([1.0, 3.0], 2.0))
 Tensor([0.5 1.5], shape=(2,), dtype=float32)""", domain="y ≠ 0; elsewhere inf or nan, as IEEE 754 says"))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import binary, general, unary
+from autodiff_lab.engine.apply import binary, general, of_features, unary
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.op import REALS, Domain
@@ -22,7 +22,7 @@ from autodiff_lab.ops.math.complex_numbers import is_complex
 
 _FLOATS = "floating, both the same"
 
-atan2 = binary(
+angle_of_point = binary(
     "atan2", np.arctan2,
     lambda ops, g, out, y, x: g * (x / (x * x + y * y)),
     lambda ops, g, out, y, x: -(g * (y / (x * x + y * y))),
@@ -30,10 +30,19 @@ atan2 = binary(
     locals_latex=(r"\frac{{{1}}}{{{1}^2 + {0}^2}}", r"-\frac{{{0}}}{{{1}^2 + {0}^2}}"),
     sentence="takes the angle of the point with height {0} and width {1}",
     domain=(REALS, Domain(low=0.0)), keeps="inputs", registered="Atan2",
-    doc=of_two("Angle of the point (x, y) in radians, between -π and π; the first argument is y.",
-               "x/(x² + y²) for y, -y/(x² + y²) for x; nan at the origin, as in TensorFlow", """
+    doc="The kernel-level angle; `lab.atan2` is the public function.")
+
+
+def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+    return angle_of_point(y, x)
+
+
+atan2.op = angle_of_point.op  # type: ignore[attr-defined]
+atan2.__doc__ = of_two(
+    "Angle of the point (x, y) in radians, between -π and π; the first argument is y.",
+    "x/(x² + y²) for y, -y/(x² + y²) for x; nan at the origin, as in TensorFlow", """
 >>> print(lab.atan2(1.0, 0.0))
-Tensor(1.5707964, shape=(), dtype=float32)""", domain="all points but the origin", dtypes=_FLOATS))
+Tensor(1.5707964, shape=(), dtype=float32)""", domain="all points but the origin", dtypes=_FLOATS)
 
 
 def _squared_difference(x: Any, y: Any) -> Any:
@@ -58,7 +67,7 @@ squared_difference = binary(
 >>> print(lab.math.squared_difference([1.0, 4.0], 2.0))
 Tensor([1. 4.], shape=(2,), dtype=float32)"""))
 
-softsign = unary(
+softsign = of_features(unary(
     "softsign", lambda x: x / (1 + np.abs(real_only("softsign", x))),
     lambda ops, g, out, x: g * ops.square(1 - ops.abs(out)),
     symbol="softsign", latex=r"\frac{{{0}}}{{1 + |{0}|}}", locals_latex=(r"\frac{{1}}{{(1 + |{0}|)^2}}",),
@@ -66,7 +75,7 @@ softsign = unary(
     registered="Softsign",
     doc=of_one("x / (1 + |x|), elementwise.", "1/(1 + |x|)²", """
 >>> print(lab.math.softsign([-1.0, 3.0]))
-Tensor([-0.5   0.75], shape=(2,), dtype=float32)"""))
+Tensor([-0.5   0.75], shape=(2,), dtype=float32)""")))
 
 rint = unary(
     "rint", np.rint, None, symbol="rint", latex=r"\operatorname{{rint}} {0}",
@@ -183,7 +192,7 @@ for _function, _words, _derivative, _domain, _example in (
      "all real numbers", ">>> bool(lab.math.nextafter(1.0, 2.0) > 1.0)\nTrue"),
     (scalar_mul, "A single number times a tensor.", "x summed for the number, the number for x", "all real numbers",
      ">>> print(lab.scalar_mul(2.0, [1.0, 3.0]))\nTensor([2. 6.], shape=(2,), dtype=float32)"),
-    (truediv, "Quotient of two tensors; integers give float64. The same as `divide`.", "1/y for x, -x/y² for y",
+    (truediv, "Quotient of two tensors. The same as `divide`.", "1/y for x, -x/y² for y",
      "y ≠ 0", ">>> print(lab.truediv(3, 2))\nTensor(1.5, shape=(), dtype=float64)"),
     (realdiv, "Quotient of two tensors. The same as `divide`.", "1/y for x, -x/y² for y",
      "y ≠ 0", ">>> print(lab.realdiv(3.0, 2.0))\nTensor(1.5, shape=(), dtype=float32)"),

@@ -9,6 +9,7 @@ import numpy as np
 from autodiff_lab.engine.apply import binary, unary
 from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.ops.docs import of_one, of_two
+from autodiff_lab.ops.math.arithmetic import quotient
 
 _FLOATS = "floating, both the same"
 
@@ -26,7 +27,7 @@ not_zero = unary(
 Tensor([1. 0.], shape=(2,), dtype=float32)"""))
 
 divide_no_nan = binary(
-    "divide_no_nan", lambda x, y: np.where(y == 0, x.dtype.type(0), x / y)[()],
+    "divide_no_nan", lambda x, y: np.where(y == 0, x.dtype.type(0), quotient(x, y))[()],
     lambda ops, g, out, x, y: ops.divide_no_nan(g, y),
     lambda ops, g, out, x, y: -ops.divide_no_nan(g * out, y),
     symbol="÷₀", latex=r"\frac{{{0}}}{{{1}}}", locals_latex=(r"\frac{{1}}{{{1}}}", r"-\frac{{{0}}}{{{1}^2}}"),

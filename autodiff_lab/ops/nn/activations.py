@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import general, unary
+from autodiff_lab.engine.apply import general, of_features, unary
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
@@ -27,14 +27,14 @@ positive = unary(
 Tensor([0. 0. 1.], shape=(3,), dtype=float32)"""))
 
 _ZEROS = RealZeros("relu")
-relu = unary(
+relu = of_features(unary(
     "relu", lambda x: np.maximum(x, _ZEROS[x.dtype]), lambda ops, g, out, x: g * ops.positive(out),
     symbol="relu", latex=r"\max({0}, 0)", locals_latex=("[{0} > 0]",),
     sentence="keeps {0} where it is positive, else 0",
     expression="max({0}, 0.0)", domain=(Domain(away_from=(0.0,)),), keeps="output", registered="Relu",
     doc=of_one("x where it is positive, else 0.", "1 where x > 0, else 0; 0 at 0", """
 >>> print(lab.nn.relu([-1.0, 2.0]))
-Tensor([0. 2.], shape=(2,), dtype=float32)"""))
+Tensor([0. 2.], shape=(2,), dtype=float32)""")))
 
 
 def _sigmoid(x: Any) -> Any:
@@ -55,14 +55,14 @@ sigmoid = unary(
 >>> print(lab.nn.sigmoid(0.0))
 Tensor(0.5, shape=(), dtype=float32)"""))
 
-softplus = unary(
+softplus = of_features(unary(
     "softplus", lambda x: np.logaddexp(x, x.dtype.type(0)),
     lambda ops, g, out, x: g * ops.sigmoid(x),
     symbol="softplus", latex=r"\ln(1 + e^{{{0}}})", locals_latex=(r"\sigma({0})",),
     sentence="takes ln(1 + e^{0})", expression="softplus({0})", keeps="inputs", registered="Softplus",
     doc=of_one("ln(1 + e^x), elementwise, without overflow.", "σ(x)", """
 >>> print(lab.nn.softplus(0.0))
-Tensor(0.6931472, shape=(), dtype=float32)"""))
+Tensor(0.6931472, shape=(), dtype=float32)""")))
 
 
 def _last(x: Any, *rest: Any, axis: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import general, unary
+from autodiff_lab.engine.apply import general, of_features, unary
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
@@ -27,7 +27,7 @@ SELU_SCALE = 1.0507009873554805
 SELU_ALPHA = 1.6732632423543772
 
 _ZEROS_6, _ZEROS_ELU, _ZEROS_SELU = RealZeros("relu6"), RealZeros("elu"), RealZeros("selu")
-relu6 = unary(
+relu6 = of_features(unary(
     "relu6", lambda x: np.minimum(np.maximum(x, _ZEROS_6[x.dtype]), x.dtype.type(6)),
     lambda ops, g, out, x: g * (ops.positive(out) * ops.positive(6 - out)),
     symbol="relu6", latex=r"\min(\max({0}, 0), 6)", locals_latex=("[0 < {0} < 6]",),
@@ -35,9 +35,9 @@ relu6 = unary(
     domain=(Domain(away_from=(0.0, 6.0)),), keeps="output", registered="Relu6",
     doc=of_one("x where it is between 0 and 6, else the nearer end.", "1 between 0 and 6, else 0; 0 at the ends", """
 >>> print(lab.nn.relu6([-1.0, 2.0, 9.0]))
-Tensor([0. 2. 6.], shape=(3,), dtype=float32)"""))
+Tensor([0. 2. 6.], shape=(3,), dtype=float32)""")))
 
-elu = unary(
+elu = of_features(unary(
     "elu", lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, _ZEROS_ELU[x.dtype])))[()],
     lambda ops, g, out, x: g * (1 - ops.relu(-out)),
     symbol="elu", latex=r"\operatorname{{elu}}({0})", locals_latex=(r"\min(1, e^{{{0}}})",),
@@ -46,7 +46,7 @@ elu = unary(
     doc=of_one("x where it is positive, else e^x - 1.", "1 where x > 0, else e^x; 1 at 0", """
 >>> print(lab.nn.elu([0.0, 2.0]))
 Tensor([0. 2.], shape=(2,), dtype=float32)""",
-               notes="Clevert, Unterthiner & Hochreiter 2016."))
+               notes="Clevert, Unterthiner & Hochreiter 2016.")))
 
 
 def _selu(x: Any) -> Any:
@@ -55,7 +55,7 @@ def _selu(x: Any) -> Any:
     return number(SELU_SCALE) * np.where(x > 0, x, number(SELU_ALPHA) * below)[()]
 
 
-selu = unary(
+selu = of_features(unary(
     "selu", _selu,
     lambda ops, g, out, x: g * (SELU_SCALE + SELU_SCALE * (SELU_ALPHA - 1) * ops.positive(-out) - ops.relu(-out)),
     symbol="selu", latex=r"\operatorname{{selu}}({0})",
@@ -65,7 +65,7 @@ selu = unary(
     doc=of_one("1.0507·x where x is positive, else 1.7581·(e^x - 1).", "1.0507 where x ≥ 0, else 1.7581·e^x", """
 >>> print(lab.nn.selu([0.0, 2.0]))
 Tensor([0.       2.101402], shape=(2,), dtype=float32)""",
-               notes="Klambauer, Unterthiner, Mayr & Hochreiter 2017."))
+               notes="Klambauer, Unterthiner, Mayr & Hochreiter 2017.")))
 
 
 def _ramp(name: str, x: Any) -> Any:

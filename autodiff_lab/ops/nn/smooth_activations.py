@@ -9,10 +9,13 @@ import numpy as np
 
 from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE
+from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.kernels.cuda.array import check_value
 from autodiff_lab.kernels.cuda.traffic import is_inside
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.math.scipy_kernels import special
 from autodiff_lab.ops.nn.activations import _sigmoid, sigmoid
@@ -87,26 +90,27 @@ def _silu_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
     return g * (share * (1 + x * (1 - share)))
 
 
-silu = unary(
+silu_of_one = unary(
     "silu", lambda x: x * _sigmoid(x), _silu_rule,
     symbol="swish", latex=r"{0} \sigma({0})", locals_latex=(r"\sigma({0}) \left(1 + {0} (1 - \sigma({0}))\right)",),
     sentence="weighs {0} by its sigmoid", keeps="inputs",
-    doc=of_one("x·σ(x), elementwise; also called swish.", "σ(x)·(1 + x·(1 - σ(x)))", """
->>> print(lab.nn.silu([0.0, 1.0]))
-Tensor([0.        0.7310586], shape=(2,), dtype=float32)""", notes="Ramachandran, Zoph & Le 2017."))
+    doc="The kernel-level silu, x·σ(x); `lab.nn.silu` is the public function.")
 
 
-def swish(features: Any, beta: Any = 1.0, name: str | None = None) -> Tensor:
+def silu(features: Any, beta: Any = 1.0, name: str | None = None) -> Tensor:
     if isinstance(beta, (int, float)) and beta == 1:
-        return silu(features)
+        return silu_of_one(features)
     x = convert(features)
-    return x * sigmoid(x * beta)
+    if x._array.dtype not in DIFFERENTIABLE:
+        raise wrong_dtype(silu_of_one.op, (x,))  # type: ignore[attr-defined]
+    return x * sigmoid(x * cast(convert(beta, x), x.dtype))
 
 
-swish.__doc__ = doc(
-    "x·σ(βx), elementwise.", shapes="features (*s), beta () -> (*s)", raises=("floating", "convert"),
+swish = silu
+silu.__doc__ = doc(
+    "x·σ(βx), elementwise; also called swish.", shapes="features (*s), beta () -> (*s)", raises=("floating", "convert"),
     derivative="σ(βx)·(1 + βx·(1 - σ(βx))) for x, x²·σ(βx)·(1 - σ(βx)) for β", notes="Ramachandran, Zoph & Le 2017.",
-    example=">>> print(lab.nn.swish([0.0, 1.0]))\nTensor([0.        0.7310586], shape=(2,), dtype=float32)")
+    example=">>> print(lab.nn.silu([0.0, 1.0]))\nTensor([0.        0.7310586], shape=(2,), dtype=float32)")
 
 
 def _mish_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:

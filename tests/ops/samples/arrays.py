@@ -37,6 +37,12 @@ def _broadcast(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, old), {"shape": new}) for old, new in pairs]
 
 
+@sampler("linspace")
+def _linspace(rng: np.random.Generator) -> list[Call]:
+    cases = [((), 4, -1), ((), 1, -1), ((3,), 5, -2), ((2, 1), 3, -1), ((2, 3), 2, -3), ((0,), 2, -1)]
+    return [(normal(rng, s, s), {"num": num, "axis": axis}) for s, num, axis in cases]
+
+
 @sampler("transpose")
 def _transpose(rng: np.random.Generator) -> list[Call]:
     pairs = [((2, 3), (-1, -2)), ((2, 3, 4), (-1, -3, -2)), ((2, 3, 1, 2), (-3, -1, -4, -2)), ((3,), (-1,)), ((), ())]

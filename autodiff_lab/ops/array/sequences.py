@@ -1,0 +1,158 @@
+"""Evenly spaced numbers: `range`, which counts, and `linspace`, whose ends are inputs like any other."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.devices import placed
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
+from autodiff_lab.engine.primitives import broadcast
+from autodiff_lab.engine.shape import one_whole_number
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import tell_peek
+from autodiff_lab.kernels.arrays import beside, ranked
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.creation import as_number, named
+from autodiff_lab.ops.docs import doc
+
+_MOST = 2**63 - 1
+_MASK = 2**64 - 1
+
+
+def _number(value: Any, dtype: Any, what: str) -> Any:
+    """An end or a step as a NumPy scalar; a Python int beyond 32 bits makes an int64."""
+    if value.__class__ is int and dtype is None and not -(2**31) <= value < 2**31:
+        dtype = "int64"
+    tensor = convert(value) if isinstance(value, (Tensor, Variable)) else convert_to_tensor(value, dtype)
+    tell_peek(tensor, "range")
+    array = as_number(tensor._array, "range")
+    if array.ndim:
+        raise ShapeMismatch(f"range: {what} is a single number, got shape {array.shape}.")
+    if array.dtype.kind not in "iufV":
+        raise DtypeMismatch(f"range: {what} is {tensor.dtype.name}, not a real number. Try lab.cast.")
+    return array
+
+
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:
+    given = {"start": 0, "limit": start} if limit is None else {"start": start, "limit": limit}
+    values = [_number(value, dtype, what) for what, value in {**given, "delta": delta}.items()]
+    if values[2] == 0:
+        raise InvalidArgumentError("range: delta is 0, so the limit is never reached")
+    floats = [v.dtype for v in values if v.dtype.kind in "fV"]  # a whole number beside a float adopts its dtype
+    natural = np.result_type(*(floats or [v.dtype for v in values]))
+    wanted = as_dtype(dtype).dtype if dtype is not None else natural
+    if wanted.kind not in "iufV":
+        raise DtypeMismatch(f"range: counts in real numbers, not in {as_dtype(wanted).name}. Try lab.cast.")
+    if natural.kind in "iu":
+        made = _whole(values, wanted)
+    else:
+        made = _floating([v.astype(natural) for v in values]).astype(wanted)
+    return named(wrap(placed(made)), name)
+
+
+def _counted(count: int) -> int:
+    if count > _MOST // 8:
+        raise InvalidArgumentError(f"range: {count} numbers are more than any memory holds. Try a larger delta.")
+    return count
+
+
+def _whole(values: list[Any], wanted: Any) -> Any:
+    """Whole numbers: counted without bounds, and added modulo 2⁶⁴, which is right as all results fit."""
+    start, limit, delta = map(int, values)
+    count = _counted(max(0, -(-(limit - start) // delta)))
+    if wanted.kind not in "iu":
+        return (start + np.arange(count) * delta).astype(wanted)
+    limits = np.iinfo(wanted)
+    last = start + (count - 1) * delta
+    if count and not (limits.min <= start <= limits.max and limits.min <= last <= limits.max):
+        raise InvalidArgumentError(f"range: the numbers from {start} to {last} do not fit into {wanted.name}. "
+                                   "Try dtype=lab.int64.")
+    steps = np.arange(count, dtype=np.uint64) * np.uint64(delta & _MASK) + np.uint64(start & _MASK)
+    return steps.view(np.int64 if wanted.kind == "i" else np.uint64).astype(wanted)
+
+
+def _floating(values: list[Any]) -> Any:
+    """Floating-point numbers, each of them start + i·delta in its dtype."""
+    start, limit, delta = values
+    steps = float((limit - start) / delta)
+    if not math.isfinite(steps):
+        raise InvalidArgumentError(f"range: from {start} to {limit} in steps of {delta} has no end.")
+    count = _counted(max(0, math.ceil(steps)))
+    return start + np.arange(count).astype(start.dtype) * delta
+
+
+def _weights(num: int, like: Any) -> Any:
+    """How much of the last end each number has."""
+    line = np.arange(num, dtype=np.float64) / max(num - 1, 1)
+    return beside(like, line.astype(like.dtype))
+
+
+def _spaced(first: Any, last: Any, num: int, axis: int) -> Any:
+    wide = np.complex128 if first.dtype.kind == "c" else np.float64
+    low, high = ranked(first).astype(wide), ranked(last).astype(wide)
+    share = beside(first, (np.arange(num) / max(num - 1, 1)).astype(wide))
+    line = low[..., None] + (high - low)[..., None] * share
+    if num > 1:
+        line[..., -1] = high
+    return np.moveaxis(line.astype(first.dtype), -1, axis)
+
+
+def _spaced_rule(last: bool) -> Any:
+    def rule(ops: Any, g: Any, out: Any, first: Any, stop: Any, num: int, axis: int) -> Any:
+        share = _weights(num, g if ops.raw else g._array)
+        share = (share if last else 1 - share).reshape((num,) + (1,) * (-1 - axis))
+        return ops.sum(g * share, axes=(axis,), keepdims=False)
+
+    return rule
+
+
+spaced = general(
+    "linspace", _spaced, _spaced_rule(last=False), _spaced_rule(last=True), symbol="linspace",
+    latex=r"\operatorname{{linspace}}({0}, {1})", locals_latex=(r"1 - \tfrac{{i}}{{n - 1}}", r"\tfrac{{i}}{{n - 1}}"),
+    sentence="spaces numbers evenly from {0} to {1}", keeps="nothing", registered="LinSpace",
+    doc="The kernel-level linspace along a negative axis; `lab.linspace` is the public function.")
+
+
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
+    first = convert(start)
+    last = convert_to_tensor(stop, None if isinstance(stop, (Tensor, Variable)) else first.dtype)
+    if first.dtype != last.dtype:
+        raise DtypeMismatch(f"linspace: start is {first.dtype.name} and stop {last.dtype.name}. Try lab.cast.")
+    count = one_whole_number(num, "linspace: num")
+    if count < 0:
+        raise InvalidArgumentError(f"linspace: num is 0 or more, got {count}")
+    if first._array.dtype.kind in "iu":
+        first, last = cast(first, "float64"), cast(last, "float64")
+    if first._array.dtype not in DIFFERENTIABLE:
+        raise DtypeMismatch(f"linspace: start and stop are numbers, got {first.dtype.name}.")
+    if first._array.shape != last._array.shape:
+        try:
+            common = np.broadcast_shapes(first._array.shape, last._array.shape)
+        except ValueError:
+            raise ShapeMismatch(f"linspace: start of shape {first._array.shape} and stop of shape "
+                                f"{last._array.shape} do not broadcast.") from None
+        first, last = broadcast(first, shape=common), broadcast(last, shape=common)
+    rank = first._array.ndim + 1
+    at = one_whole_number(axis, "linspace: axis")
+    if not -rank <= at < rank:
+        raise InvalidArgumentError(f"linspace: axis {at} is not a place for a new axis in shape {first._array.shape}.")
+    return named(spaced(first, last, num=count, axis=at - rank if at >= 0 else at), name)
+
+
+range.__doc__ = doc(
+    "Numbers from start up to, and without, limit; int32 for Python ints, int64 where these are larger.",
+    shapes="scalars -> (n,)", dtypes="any real number", derivative="none: the numbers decide how many there are",
+    raises=("argument", "shape", "convert"),
+    example=">>> print(lab.range(1, 6))\nTensor([1 2 3 4 5], shape=(5,), dtype=int32)")
+linspace.__doc__ = doc(
+    "Evenly spaced numbers along a new axis, both ends included; of whole numbers they are float64.",
+    shapes="start (*s), stop (*s) -> s with num at axis", dtypes="any number, both the same",
+    derivative="1 - i/(num - 1) for start, i/(num - 1) for stop", raises=("argument", "shape", "convert"),
+    example=">>> print(lab.linspace(0.0, 1.0, 3))\nTensor([0.  0.5 1. ], shape=(3,), dtype=float32)")

@@ -1,0 +1,109 @@
+"""TensorShape: what it equals, what its methods say, and that a tensor can check its own."""
+
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
+
+S = lab.TensorShape
+
+
+@pytest.mark.parametrize("dims", [[], [2, 3], [2, None], [0]])
+def test_a_shape_equals_lists_and_tuples_of_its_lengths(dims: list[int | None]) -> None:
+    shape = S(dims)
+    for other in (dims, tuple(dims), S(dims)):
+        assert shape == other
+        assert other == shape
+        assert not shape != other  # noqa: SIM202 - the other operator
+    for other in ([*dims, 1], (9,), None, "ab", S(None), [2, "a"], 1.5):
+        assert shape != other
+    assert hash(shape) == hash(tuple(dims))
+    assert pickle.loads(pickle.dumps(shape)) == shape  # noqa: S301 - our own
+
+
+def test_a_shape_of_unknown_rank_equals_none_and_has_no_length() -> None:
+    unknown = S(None)
+    assert unknown == None  # noqa: E711 - the operator is what is tested
+    assert unknown != [1]
+    assert not unknown
+    assert unknown.rank is None
+    assert unknown[0] is None
+    assert unknown[:2] == [None, None]
+    for look in (len, list, S.as_list):
+        with pytest.raises(ShapeMismatch):
+            look(unknown)
+    assert pickle.loads(pickle.dumps(unknown)) == unknown  # noqa: S301 - our own
+
+
+SAME = [
+    (S([2]).__add__([3]), [2, 3]), (S([3]).__radd__([2]), [2, 3]), (S([2]).concatenate(3), [2, 3]),
+    (S([2]).concatenate(None), None), (S(None).concatenate([1]), None),
+    (S([2, 3]).merge_with([None, 3]), [2, 3]), (S([2, None]).merge_with([2, 5]), [2, 5]),
+    (S([2, None]).merge_with(None), [2, None]), (S(None).merge_with([2]), [2]),
+    (S([2, 3]).with_rank(2), [2, 3]), (S(None).with_rank(2), [None, None]), (S(None).with_rank_at_least(1), None),
+    (S([2, 3]).most_specific_compatible_shape([2, 4]), [2, None]),
+    (S([2, 3]).most_specific_compatible_shape([2]), None), (S([2, 3]).most_specific_compatible_shape(None), None),
+    (S([1, 2, 3])[1:], [2, 3]), (S(np.array([2, 3])), [2, 3]), (S(lab.constant([2, 3])), [2, 3]), (S(5), [5]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "dims"), SAME)
+def test_methods_that_give_a_shape(made: lab.TensorShape, dims: list[int | None] | None) -> None:
+    assert isinstance(made, S)
+    assert made == dims
+    assert repr(made) == f"TensorShape({dims})"
+
+
+def test_methods_that_answer() -> None:
+    assert S([2, 3]).is_compatible_with([None, 3])
+    assert not S([2, 3]).is_compatible_with(3)
+    assert S([2, 3]).is_subtype_of(S([None, 3]))
+    assert not S([2, None]).is_subtype_of(S([2, 3]))
+    assert S([2, 3]).num_elements() == 6
+    for agreed in (S([2]).assert_has_rank(1), S(None).assert_has_rank(2), S([2]).assert_same_rank([1]),
+                   S([2, 3]).assert_is_compatible_with([None, 3]), S([2]).assert_is_fully_defined()):  # fmt: skip
+        assert agreed is None
+
+
+CONTRADICTED: list[Callable[[], object]] = [
+    lambda: S([2, None]).merge_with([3, 5]), lambda: S([2, 3]).with_rank(3), lambda: S([2, 3]).with_rank_at_least(3),
+    lambda: S([2, 3]).with_rank_at_most(1), lambda: S([2]).assert_has_rank(2), lambda: S([2]).assert_same_rank([1, 2]),
+    lambda: S([2, None]).assert_is_fully_defined(), lambda: S([2, 3]).assert_is_compatible_with([None, 4]),
+    lambda: lab.ones((2, 3)).set_shape([2, 4]), lambda: lab.ones((2, 3)).set_shape([2]),
+    lambda: lab.Variable(lab.ones((2, 3))).set_shape([2, 4]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("attempt", CONTRADICTED)
+def test_what_contradicts_a_shape_is_a_value_error(attempt: Callable[[], object]) -> None:
+    with pytest.raises(ShapeMismatch) as caught:
+        attempt()
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize(("dims", "error"), [("ab", ConversionError), ([1.5], ConversionError), (1.5, ConversionError),
+                                             ([-1], InvalidArgumentError), (object(), ConversionError)])  # fmt: skip
+def test_what_is_not_a_shape_is_refused(dims: object, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        S(dims)  # type: ignore[arg-type]
+
+
+def test_set_shape_checks_a_tensor_and_narrows_an_open_variable() -> None:
+    lab.ones((2, 3)).set_shape([None, 3])
+    lab.ones((2, 3)).set_shape(None)
+    rows = lab.Variable(lab.ones((2, 3)), shape=[None, None])
+    rows.set_shape([None, 3])
+    assert rows.shape == [None, 3]
+    rows.assign(lab.ones((5, 3)))
+    with pytest.raises(ShapeMismatch):
+        rows.assign(lab.ones((5, 4)))
+
+
+def test_the_shape_of_a_scalar_becomes_a_vector_of_integers() -> None:
+    for shape in (S([]), S([2, 3])):
+        assert lab.constant(shape).dtype == lab.int32
+        assert lab.constant(shape, lab.int64).numpy().tolist() == shape.as_list()
