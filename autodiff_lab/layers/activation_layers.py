@@ -22,6 +22,8 @@ class Softmax(Layer):
     Tensor([0.5 0.5], shape=(2,), dtype=float32)
     """
 
+    floating = True
+
     def __init__(self, axis: int = -1, name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
         self.axis = axis
@@ -61,6 +63,8 @@ class LeakyReLU(Layer):
     Tensor([-0.5  2. ], shape=(2,), dtype=float32)
     """
 
+    floating = True
+
     def __init__(self, negative_slope: float = 0.3, name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
         self.negative_slope = negative_slope
@@ -79,6 +83,8 @@ class ELU(Layer):
     Tensor([0. 2.], shape=(2,), dtype=float32)
     """
 
+    floating = True
+
     def call(self, x: Any) -> Tensor:
         return elu(x)
 
@@ -95,6 +101,7 @@ class PReLU(Layer):
     Tensor([[-1.  2.]], shape=(1, 2), dtype=float32)
     """
 
+    floating = True
     alpha: Variable
 
     def __init__(self, alpha_initializer: Any = "zeros", name: str | None = None, **more: Any) -> None:

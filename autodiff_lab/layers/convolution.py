@@ -15,6 +15,8 @@ from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv3d, sizes
 class _Convolution(Layer):
     """What the convolution layers share."""
 
+    floating = True
+
     rank = 0
     kernel: Variable
     bias: Variable

@@ -46,6 +46,7 @@ class Dense(Layer):
     Tensor([[3. 3.]], shape=(1, 2), dtype=float32)
     """
 
+    floating = True
     kernel: Variable
     bias: Variable
 
@@ -67,7 +68,7 @@ class Dense(Layer):
             self.bias = self.add_weight("bias", (self.units,), self.bias_initializer)
 
     def call(self, x: Any) -> Tensor:
-        if x.shape[-1] != self.kernel.shape[0]:
+        if not x.ndim or x.shape[-1] != self.kernel.shape[0]:
             raise ShapeMismatch(
                 f"{self.name}: built for {self.kernel.shape[0]} features, got an input of shape {tuple(x.shape)}."
             )
@@ -161,12 +162,13 @@ class ActivationDiscarding(Layer):
     def __init__(self, wrapped: Layer, name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
         self.wrapped = wrapped
-        self._thin = recompute_grad(wrapped.call)
 
     def build(self, input_shape: Any) -> None:
         if not self.wrapped.built:
             self.wrapped.build(input_shape)
-            self.wrapped.built = True
 
-    def call(self, x: Any) -> Any:
-        return self._thin(x)
+    def call(self, x: Any, training: Any = None) -> Any:
+        def inside(value: Any) -> Any:
+            return self.wrapped(value, training=training)  # said again, as the backward pass is outside of all calls
+
+        return recompute_grad(inside)(x)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather
 
 
@@ -38,4 +40,5 @@ class Embedding(Layer):
         self.embeddings = self.add_weight("embeddings", shape, self.embeddings_initializer)
 
     def call(self, x: Any) -> Tensor:
-        return gather(self.embeddings, x)
+        whole = x if convert(x)._array.dtype.kind in "iu" else cast(x, "int32")
+        return gather(self.embeddings, whole)

@@ -34,6 +34,7 @@ class GroupNormalization(Layer):
     Tensor([[-1.  1. -1.  1.]], shape=(1, 4), dtype=float32)
     """
 
+    floating = True
     gamma: Variable
     beta: Variable
 
@@ -78,6 +79,8 @@ class UnitNormalization(Layer):
     Tensor([[0.6 0.8]], shape=(1, 2), dtype=float32)
     """
 
+    floating = True
+
     def __init__(self, axis: Any = -1, name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
         self.axis = axis
@@ -98,6 +101,7 @@ class RMSNormalization(Layer):
     Tensor([[ 1. -1.]], shape=(1, 2), dtype=float32)
     """
 
+    floating = True
     gamma: Variable
 
     def __init__(self, epsilon: float = 1e-6, name: str | None = None, **more: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import beside, device
-from autodiff_lab.engine.placement import alone
+from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import name_scope
 from autodiff_lab.layers import initializers
+from autodiff_lab.layers.calling import TRAINING, argument, entered, fitted, settle_training, wanted
 from autodiff_lab.layers.module import Module
 
 if TYPE_CHECKING:
@@ -30,6 +32,17 @@ def _unique(cls: type) -> str:
     return f"{name}_{count}" if count else name
 
 
+def _noting_that_it_is_built(build: Callable[..., Any]) -> Callable[..., Any]:
+    """A class's `build` that sets `built`, so that a program may call it before the first input comes."""
+
+    @functools.wraps(build)
+    def noting(self: Layer, input_shape: Any) -> None:
+        build(self, input_shape)
+        self.built = True
+
+    return noting
+
+
 class Layer(Module):
     """Base of layers; override ``build(input_shape)`` to make weights and ``call(x)`` to compute.
 
@@ -38,9 +51,9 @@ class Layer(Module):
     name : str, optional
         Prefix of the weights' names and the scope of the layer's ops in recordings.
     trainable : bool
-        Whether weights are trained.
+        Whether weights are trained; it can be set at any time.
     dtype : DType
-        Of the weights.
+        Of the weights, float32 if it is not given; floating inputs are cast to it.
     input_shape, input_dim : tuple of int, int, optional
         Shape of one example, as the first layer of a `Sequential` may be told it, so that weights are there at once.
 
@@ -56,13 +69,30 @@ class Layer(Module):
     Tensor([1. 2.], shape=(2,), dtype=float32)
     """
 
-    def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = "float32", *,
+    several = False
+    """Whether a list of arrays is a list of inputs; where it is False, one of equal arrays is one input."""
+    floating = False
+    """Whether whole numbers and bools are cast to the layer's dtype too, because `call` computes with floats."""
+
+    def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = None, *,
                  input_shape: Any = None, input_dim: int | None = None) -> None:  # fmt: skip
         super().__init__(name or _unique(type(self)))
         self.built = False
-        self.trainable = trainable
-        self.weight_dtype = dtype
+        self._trainable = bool(trainable)
+        self._dtype, self._casts = as_dtype(dtype or "float32"), dtype is not None
         self.example_shape = (input_dim,) if input_shape is None and input_dim is not None else input_shape
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "build" in vars(cls):
+            cls.build = _noting_that_it_is_built(cls.build)
+
+    @property
+    def dtype(self) -> str:
+        """Name of the dtype of the weights, in which the layer computes."""
+        return self._dtype.name
+
+    compute_dtype = variable_dtype = dtype
 
     def build(self, input_shape: Any) -> None:
         """Make the weights; called once, before the first `call`."""
@@ -74,8 +104,12 @@ class Layer(Module):
     def add_weight(self, name: str | None = None, shape: Any = (), initializer: Any = "glorot_uniform",
                    trainable: bool = True, dtype: Any = None) -> Variable:  # fmt: skip
         """A variable named after the layer, started by an initializer."""
-        value = initializers.get(initializer)(tuple(shape), dtype or self.weight_dtype)
-        return Variable(value, trainable=trainable and self.trainable, name=f"{self.name}/{name or 'weight'}")
+        value = initializers.get(initializer)(tuple(shape), dtype or self.dtype)
+        made = Variable(value, trainable=trainable, name=f"{self.name}/{name or 'weight'}")
+        self._casts = True
+        if trainable and not self.trainable:
+            self._freeze((made,))
+        return made
 
     def ensure_built(self, *inputs: Any) -> None:
         """Make the weights if they are not made yet."""
@@ -86,19 +120,45 @@ class Layer(Module):
             self.built = True
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Build if need be, then `call`, in a scope of the layer's name."""
-        if (not isinstance(inputs, (Tensor, Variable)) and not isinstance(inputs, (list, tuple))) or (
-            isinstance(inputs, (list, tuple)) and not any(isinstance(v, (Tensor, Variable)) for v in inputs)
-        ):
-            inputs = alone(convert(inputs))
-        self.ensure_built(inputs)
-        with name_scope(self.name):
-            return self.call(inputs, *args, **kwargs)
+        """Build if need be, then `call`, in a scope of the layer's name.
+
+        NumPy arrays, lists and pandas tables become tensors of the layer's dtype if they are floating. Tensors are cast
+        too where the layer has weights, or was made with a dtype; whole numbers where they meet floats. `training`
+        reaches `call` where it has a parameter of that name; a layer that is called inside another one's `call` takes
+        it from there.
+        """
+        dtype, casts = self._dtype.dtype, self._casts
+        if inputs.__class__ is not Tensor:
+            inputs = entered(inputs, dtype, self.several)
+        if not self.built:
+            self.ensure_built(inputs)
+            casts = self._casts
+        if (casts or self.floating) and (inputs.__class__ is not Tensor or inputs._array.dtype is not dtype):
+            inputs = fitted(inputs, dtype, casts, self.floating)
+        if args:
+            args = tuple([argument(value, dtype, casts) for value in args])
+        if kwargs:
+            kwargs = {name: argument(value, dtype, casts) for name, value in kwargs.items()}
+        wants = wanted(type(self).call)
+        if not wants.training and "training" not in kwargs:
+            with name_scope(self.name):
+                return self.call(inputs, *args, **kwargs)
+        token = TRAINING.set(settle_training(wants, args, kwargs))
+        try:
+            with name_scope(self.name):
+                return self.call(inputs, *args, **kwargs)
+        finally:
+            TRAINING.reset(token)
 
     @property
     def trainable_weights(self) -> list[Variable]:
         """Every trainable variable, as a list."""
         return list(self.trainable_variables)
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """Every variable that is not trained, as a list."""
+        return list(self.non_trainable_variables)
 
     @property
     def weights(self) -> list[Variable]:

@@ -20,6 +20,7 @@ class _Merge(Layer):
     """What the layers of several inputs share; they have no weights."""
 
     least = 2
+    several = True
 
     def ensure_built(self, *inputs: Any) -> None:
         self.built = True
@@ -87,6 +88,8 @@ class Average(_Merge):
     >>> print(lab.layers.Average()([lab.constant([2.0]), lab.constant([4.0])]))
     Tensor([3.], shape=(1,), dtype=float32)
     """
+
+    floating = True
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
         return reduce(add, inputs) / len(inputs)

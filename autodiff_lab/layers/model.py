@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.ops.array.creation import zeros
 
 
 class Model(Layer):
     """Base of models: make layers in ``__init__``, use them in ``call``.
 
-    Training is a loop with a tape and an optimizer, written out; there is no `compile` and no `fit`.
+    Training is a loop with a tape and an optimizer, written out; there is no `compile` and no `fit`. Layers inside
+    take `training` from the model's call.
 
     Examples
     --------
@@ -27,9 +29,15 @@ class Model(Layer):
     (TensorShape([3, 1]), 17)
     """
 
+    several = True
+
+    def build(self, input_shape: Any) -> None:
+        """Make all weights now, for inputs of a shape; an open length, such as the batch, is None."""
+        self(zeros([1 if n is None else n for n in input_shape], self.dtype))
+
     def ensure_built(self, *inputs: Any) -> None:
-        """Call `build` once with the shape of the input; its layers are built as they are met."""
-        if not self.built and inputs and hasattr(inputs[0], "shape"):
+        """Call a `build` of its own once with the shape of the input; its layers are built as they are met."""
+        if not self.built and inputs and hasattr(inputs[0], "shape") and type(self).build is not Model.build:
             self.build(tuple(inputs[0].shape))
         self.built = True
 
@@ -56,6 +64,6 @@ class Model(Layer):
         """
         print_fn(f"Model: {self.name}")
         for layer in self.layers:
-            count = sum(int(v._array.size) for v in layer.variables)
-            print_fn(f"  {layer.name} ({type(layer).__name__}): {count} parameters")
+            count = sum(int(v._array.size) for v in layer.variables) if hasattr(layer, "variables") else 0
+            print_fn(f"  {getattr(layer, 'name', 'function')} ({type(layer).__name__}): {count} parameters")
         print_fn(f"Total parameters: {self.count_params()}")

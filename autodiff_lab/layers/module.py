@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -47,6 +47,10 @@ class Module:
     moved_to: str | None = None
     """The device that `move_to` has named, for the weights of layers that are not built yet."""
 
+    _trainable = True
+    _frozen: tuple[Variable, ...] = ()
+    """Variables that this module has stopped from being trained, and lets be trained again."""
+
     def __init__(self, name: str | None = None) -> None:
         self._given_name = name
 
@@ -61,14 +65,51 @@ class Module:
         return tuple(dict.fromkeys(_variables(self, set())))
 
     @property
+    def trainable(self) -> bool:
+        """Whether the variables are trained; setting it sets it for every module inside too.
+
+        A variable that was made with ``trainable=False``, such as a running mean, stays as it is. Tapes do not watch
+        the others while it is False.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> model = lab.Sequential([lab.layers.Dense(3), lab.layers.Dense(1)])
+        >>> y = model(lab.ones((2, 4)))
+        >>> model.layers[0].trainable = False
+        >>> [v.shape.as_list() for v in model.trainable_variables]
+        [[3, 1], [1]]
+        """
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        for module in (self, *self.submodules):
+            module._set_trainable(bool(value))
+
+    def _set_trainable(self, value: bool) -> None:
+        self._trainable = value
+        frozen, self._frozen = self._frozen, ()
+        for v in frozen:
+            v.trainable = True
+        if not value:
+            self._freeze(child for child in _held(self) if isinstance(child, Variable) and child.trainable)
+
+    def _freeze(self, variables: Iterable[Variable]) -> None:
+        """Stop variables from being trained until the module is trained again."""
+        for v in variables:
+            v.trainable = False
+            self._frozen += (v,)
+
+    @property
     def trainable_variables(self) -> tuple[Variable, ...]:
-        """Every trainable variable, each once."""
-        return tuple(v for v in self.variables if v.trainable)
+        """Every trainable variable, each once; none if the module is not trained."""
+        return tuple(v for v in self.variables if v.trainable) if self._trainable else ()
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
         """Every variable that is not trained, such as a running mean, each once."""
-        return tuple(v for v in self.variables if not v.trainable)
+        return tuple(v for v in self.variables if not v.trainable) if self._trainable else self.variables
 
     @property
     def submodules(self) -> tuple[Module, ...]:
@@ -155,8 +196,9 @@ def _children(value: Any) -> Iterator[Any]:
 
 
 def _held(module: Module) -> Iterator[Any]:
-    for value in vars(module).values():
-        yield from _children(value)
+    for name, value in vars(module).items():
+        if name != "_frozen":  # what is there is an attribute as well
+            yield from _children(value)
 
 
 def _variables(module: Module, seen: set[int]) -> Iterator[Variable]:
@@ -185,9 +227,9 @@ def _mirror(value: Any, found: dict[Variable, Any], gradients: list[Any] | None 
         return {key: _mirror(item, found) for key, item in value.items()}
     if not isinstance(value, Module):
         return None
-    order = [found[v] for v in value.trainable_variables] if gradients is None else gradients
+    order = [found.get(v) for v in value.trainable_variables] if gradients is None else gradients
     result = ModuleGradient(order)
     for name, attribute in vars(value).items():
-        if any(True for _ in _children(attribute)):
+        if name != "_frozen" and any(True for _ in _children(attribute)):
             setattr(result, name, _mirror(attribute, found))
     return result

@@ -1,4 +1,4 @@
-"""Batch normalisation, which behaves otherwise in training, and layer normalisation, which does not."""
+"""Batch normalization, which behaves otherwise in training, and layer normalization, which does not."""
 
 from __future__ import annotations
 
@@ -6,18 +6,75 @@ from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.ops.array.casting import stop_gradient
-from autodiff_lab.ops.array.shaping import squeeze
+from autodiff_lab.ops.array.shaping import reshape, squeeze
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.nn.normalization import standardized
 from autodiff_lab.ops.nn.standardization import mean_and_variance
 
 
-class BatchNormalization(Layer):
+class _Normalization(Layer):
+    """What the layers with one factor and one offset for each index along some axes share."""
+
+    floating = True
+    gamma: Variable | None
+    beta: Variable | None
+
+    def __init__(self, axis: Any, epsilon: float, center: bool, scale: bool, beta_initializer: Any,
+                 gamma_initializer: Any, name: str | None, **more: Any) -> None:  # fmt: skip
+        super().__init__(name, **more)
+        self.axis = axis if isinstance(axis, int) else tuple(axis)
+        self.epsilon, self.center, self.scale = epsilon, center, scale
+        self.beta_initializer, self.gamma_initializer = beta_initializer, gamma_initializer
+        self.gamma = self.beta = None
+
+    def _kept(self, rank: int) -> tuple[int, ...]:
+        """The axes along which the weights differ, counted from the end, in order."""
+        if self.axis == -1 and rank:
+            return (-1,)
+        given = self.axis if isinstance(self.axis, tuple) else (self.axis,)
+        if not rank or any(not -rank <= axis < rank for axis in given):
+            raise InvalidArgumentError(f"{self.name}: axis {self.axis} does not exist in an input of {rank} axes.")
+        return tuple(sorted({axis % rank - rank for axis in given}))
+
+    def build(self, input_shape: Any) -> None:
+        shape = self._weight_shape(input_shape)
+        if self.scale:
+            self.gamma = self.add_weight("gamma", shape, self.gamma_initializer)
+        if self.center:
+            self.beta = self.add_weight("beta", shape, self.beta_initializer)
+
+    def _weight_shape(self, input_shape: Any) -> tuple[int, ...]:
+        return tuple(input_shape[axis] for axis in self._kept(len(input_shape)))
+
+    def _spread(self, weight: Any, x: Any) -> Any:
+        """A weight with a length of 1 wherever it does not differ, so that it meets the input axis by axis."""
+        kept = self._kept(x.ndim)
+        if weight is None or kept == tuple(range(-len(kept), 0)):
+            return weight
+        return reshape(weight, [x.shape[axis] if axis in kept else 1 for axis in range(-x.ndim, 0)])
+
+
+class BatchNormalization(_Normalization):
     """Each feature shifted and scaled to mean 0 and variance 1 over the batch: Ioffe & Szegedy 2015.
 
-    In training the batch's own mean and variance are used, and moving averages of them are kept for inference.
+    In training the batch's own mean and variance are used, and moving averages of them are kept for inference. A layer
+    that is not `trainable` uses its averages in training too, and leaves them as they are.
+
+    Parameters
+    ----------
+    axis : int or tuple of int
+        Where the features are.
+    momentum : float
+        How much of the averages is kept at each step.
+    epsilon : float
+        Added to the variance.
+    center, scale : bool
+        Whether there is an offset `beta`, a factor `gamma`.
+    beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer : str or Initializer
+        How the weights start.
 
     Shapes: x (b, *s, c) -> the same; gamma, beta (c).
 
@@ -30,48 +87,57 @@ class BatchNormalization(Layer):
      [ 1.]], shape=(2, 1), dtype=float32)
     """
 
-    gamma: Variable
-    beta: Variable
     moving_mean: Variable
     moving_variance: Variable
 
-    def __init__(self, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+    def __init__(self, axis: Any = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True,
+                 scale: bool = True, beta_initializer: Any = "zeros", gamma_initializer: Any = "ones",
+                 moving_mean_initializer: Any = "zeros", moving_variance_initializer: Any = "ones",
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
-        super().__init__(name, **more)
-        self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
+        super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, name, **more)
+        self.momentum = momentum
+        self.moving_mean_initializer = moving_mean_initializer
+        self.moving_variance_initializer = moving_variance_initializer
 
     def build(self, input_shape: Any) -> None:
-        shape = (input_shape[-1],)
-        if self.scale:
-            self.gamma = self.add_weight("gamma", shape, "ones")
-        if self.center:
-            self.beta = self.add_weight("beta", shape, "zeros")
-        self.moving_mean = self.add_weight("moving_mean", shape, "zeros", trainable=False)
-        self.moving_variance = self.add_weight("moving_variance", shape, "ones", trainable=False)
+        super().build(input_shape)
+        shape = self._weight_shape(input_shape)
+        self.moving_mean = self.add_weight("moving_mean", shape, self.moving_mean_initializer, trainable=False)
+        self.moving_variance = self.add_weight(
+            "moving_variance", shape, self.moving_variance_initializer, trainable=False
+        )
 
-    def call(self, x: Any, training: bool = False) -> Tensor:
-        if not training:
-            return self._scaled(x, self.moving_mean.read(), self.moving_variance.read())
-        axes = tuple(range(-x.ndim, -1))
+    def call(self, x: Any, training: Any = False) -> Tensor:
+        gamma, beta = self._spread(self.gamma, x), self._spread(self.beta, x)
+        if not (training and self.trainable):
+            factor = rsqrt(self.moving_variance.read() + self.epsilon)
+            factor = self._spread(factor if self.gamma is None else factor * self.gamma, x)
+            centered = (x - self._spread(self.moving_mean.read(), x)) * factor
+            return centered if beta is None else centered + beta
+        kept = self._kept(x.ndim)
+        axes = tuple(axis for axis in range(-x.ndim, 0) if axis not in kept)
         mean, variance = mean_and_variance(stop_gradient(x), axes=axes)  # the averages are not what is trained
         self._move(self.moving_mean, squeeze(mean, axes))
         self._move(self.moving_variance, squeeze(variance, axes))
-        return standardized(
-            x, axes, self.epsilon, self.gamma if self.scale else None, self.beta if self.center else None
-        )
+        return standardized(x, axes, self.epsilon, gamma, beta)
 
     def _move(self, average: Variable, value: Tensor) -> None:
         average.assign(self.momentum * average.read() + (1 - self.momentum) * value)
 
-    def _scaled(self, x: Any, mean: Tensor, variance: Tensor) -> Tensor:
-        factor = rsqrt(variance + self.epsilon)
-        if self.scale:
-            factor = factor * self.gamma
-        return (x - mean) * factor + self.beta if self.center else (x - mean) * factor
 
-
-class LayerNormalization(Layer):
+class LayerNormalization(_Normalization):
     """Each example shifted and scaled to mean 0 and variance 1 over its last axis: Ba, Kiros & Hinton 2016.
+
+    Parameters
+    ----------
+    axis : int or tuple of int
+        Over which the mean and the variance are taken.
+    epsilon : float
+        Added to the variance.
+    center, scale : bool
+        Whether there is an offset `beta`, a factor `gamma`.
+    beta_initializer, gamma_initializer : str or Initializer
+        How the weights start.
 
     Shapes: x (*b, c) -> the same; gamma, beta (c).
 
@@ -82,16 +148,11 @@ class LayerNormalization(Layer):
     Tensor([[-1.  1.]], shape=(1, 2), dtype=float32)
     """
 
-    gamma: Variable
-    beta: Variable
-
-    def __init__(self, epsilon: float = 1e-3, name: str | None = None, **more: Any) -> None:
-        super().__init__(name, **more)
-        self.epsilon = epsilon
-
-    def build(self, input_shape: Any) -> None:
-        self.gamma = self.add_weight("gamma", (input_shape[-1],), "ones")
-        self.beta = self.add_weight("beta", (input_shape[-1],), "zeros")
+    def __init__(self, axis: Any = -1, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+                 beta_initializer: Any = "zeros", gamma_initializer: Any = "ones", name: str | None = None,
+                 **more: Any) -> None:  # fmt: skip
+        super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, name, **more)
 
     def call(self, x: Any) -> Tensor:
-        return standardized(x, (-1,), self.epsilon, self.gamma, self.beta)
+        gamma, beta = self._spread(self.gamma, x), self._spread(self.beta, x)
+        return standardized(x, self._kept(x.ndim), self.epsilon, gamma, beta)

@@ -65,6 +65,8 @@ class AveragePooling1D(_Pooling):
     TensorShape([1, 4, 3])
     """
 
+    floating = True
+
     rank, largest = 1, False
 
 
@@ -77,6 +79,8 @@ class AveragePooling2D(_Pooling):
     >>> lab.layers.AveragePooling2D(2)(lab.zeros((1, 4, 4, 3))).shape
     TensorShape([1, 2, 2, 3])
     """
+
+    floating = True
 
     rank, largest = 2, False
 
@@ -103,6 +107,8 @@ class AveragePooling3D(_Pooling):
     >>> lab.layers.AveragePooling3D(2)(lab.zeros((1, 4, 4, 4, 3))).shape
     TensorShape([1, 2, 2, 2, 3])
     """
+
+    floating = True
 
     rank, largest = 3, False
 
@@ -134,6 +140,8 @@ class GlobalAveragePooling1D(_GlobalPooling):
     TensorShape([2, 3])
     """
 
+    floating = True
+
     rank = 1
 
 
@@ -146,6 +154,8 @@ class GlobalAveragePooling2D(_GlobalPooling):
     >>> lab.layers.GlobalAveragePooling2D()(lab.zeros((2, 4, 4, 3))).shape
     TensorShape([2, 3])
     """
+
+    floating = True
 
     rank = 2
 

@@ -16,6 +16,7 @@ from autodiff_lab.ops.array.joining import split, stack, unstack
 class _Recurrent(Layer):
     """What the recurrent layers share: weights for `gates` gates, and the loop over time."""
 
+    floating = True
     gates = 1
     states = 1
     kernel: Variable
@@ -31,9 +32,7 @@ class _Recurrent(Layer):
 
     def another(self) -> _Recurrent:
         """A layer of the same kind and settings, with weights of its own."""
-        return type(self)(
-            self.units, self.activation, self.return_sequences, self.return_state, dtype=self.weight_dtype
-        )
+        return type(self)(self.units, self.activation, self.return_sequences, self.return_state, dtype=self.dtype)
 
     def build(self, input_shape: Any) -> None:
         if len(input_shape) != 3 or not input_shape[1]:

@@ -22,6 +22,7 @@ class DepthwiseConv2D(Layer):
     (TensorShape([1, 3, 3, 8]), TensorShape([3, 3, 4, 2]))
     """
 
+    floating = True
     kernel: Variable
     bias: Variable
 
@@ -58,6 +59,7 @@ class SeparableConv2D(Layer):
     (TensorShape([1, 3, 3, 6]), TensorShape([1, 1, 4, 6]))
     """
 
+    floating = True
     depthwise_kernel: Variable
     pointwise_kernel: Variable
     bias: Variable

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable
 from typing import Any
 
+from autodiff_lab.errors import LabError
+from autodiff_lab.layers.calling import wanted
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.model import Model
 from autodiff_lab.ops.array.creation import zeros
 
+_PROBES = ((24, 32), (224, 256))
+"""Two lengths in place of an open one, tried until every window fits: what differs afterwards is open as well."""
 
-class Sequential(Layer):
+
+class Sequential(Model):
     """Layers applied one after another; `training` goes to those that take it.
+
+    Each layer casts to its own dtype; the model itself casts nothing.
 
     Examples
     --------
@@ -21,9 +28,11 @@ class Sequential(Layer):
     (TensorShape([3, 1]), 4)
     """
 
-    def __init__(self, layers: Iterable[Any] = (), name: str | None = None, **more: Any) -> None:
+    layers: Any = ()
+
+    def __init__(self, layers: Iterable[Any] | Any = (), name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
-        self.layers = list(layers)
+        self.layers = [layers] if isinstance(layers, Layer) else list(layers or ())
         self._build_if_told()
 
     def add(self, layer: Any) -> None:
@@ -31,11 +40,50 @@ class Sequential(Layer):
         self.layers.append(layer)
         self._build_if_told()
 
+    def pop(self) -> Any:
+        """Take the last layer away.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> model = lab.Sequential([lab.layers.Dense(4), lab.layers.Dense(1)])
+        >>> model.pop().units, len(model.layers)
+        (1, 1)
+        """
+        return self.layers.pop()
+
+    def build(self, input_shape: Any) -> None:
+        """Make all weights now, for inputs of a shape; an open length, such as the batch, is None.
+
+        Layers behind one whose weights depend on an open length are built when the first input comes.
+        """
+        open_axes = [axis for axis, n in enumerate(input_shape) if n is None and axis]
+        if not open_axes:
+            self.ensure_built(zeros([1 if n is None else n for n in input_shape], self._entry_dtype()))
+            return
+        for lengths in _PROBES:
+            shapes = [[1, *(length if n is None else n for n in input_shape[1:])] for length in lengths]
+            try:
+                self._build_along(*(zeros(shape, self._entry_dtype()) for shape in shapes))
+            except (LabError, TypeError):
+                continue
+            return
+
+    def _entry_dtype(self) -> str:
+        return getattr(self.layers[0], "dtype", self.dtype) if self.layers else self.dtype
+
+    def _build_along(self, one: Any, other: Any) -> None:
+        """Build each layer for the shape of what it meets, with None where two inputs have different lengths."""
+        for layer in self.layers:
+            if not getattr(layer, "built", True) and tuple(one.shape) != tuple(other.shape):
+                layer.build(tuple(a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)))
+            one, other = layer(one), layer(other)
+
     def _build_if_told(self) -> None:
         """Make all weights now if the first layer was told the shape of an example."""
         shape = getattr(self.layers[0], "example_shape", None) if self.layers else None
         if shape is not None:
-            self.ensure_built(zeros((1, *shape)))
+            self.build((None, *shape))
 
     def ensure_built(self, *inputs: Any) -> None:
         """Build by running once, if a layer is not built yet and there is an input."""
@@ -45,18 +93,30 @@ class Sequential(Layer):
                 x = layer(x)
         self.built = True
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, inputs: Any, training: Any = None) -> Any:
         """The last layer's value; layers are built as they are met."""
-        return self.call(inputs, *args, **kwargs)
+        return self.call(inputs, training)
 
-    def call(self, x: Any, training: bool = False) -> Any:
+    def call(self, inputs: Any, training: Any = None) -> Any:
+        x = inputs
         for layer in self.layers:
-            x = layer(x, training=training) if training and _takes_training(layer) else layer(x)
+            if training is None or not _hears_of_training(layer):
+                x = layer(x)
+            else:
+                x = layer(x, training=training)
         return x
 
 
-def _takes_training(layer: Any) -> bool:
-    return "training" in inspect.signature(getattr(layer, "call", layer)).parameters
+def _hears_of_training(layer: Any) -> bool:
+    """Layers pass `training` on and drop it themselves; functions take it if they have such a parameter."""
+    return isinstance(layer, Layer) or _has_training(layer)
+
+
+def _has_training(function: Any) -> bool:
+    try:
+        return wanted(getattr(function, "call", function)).training
+    except (TypeError, ValueError):  # a function of NumPy has no signature, and what cannot be hashed is not looked up
+        return False
 
 
 def sequenced(x: Any, *layers: Any) -> Any:

@@ -1,0 +1,108 @@
+"""What happens to the arguments of a layer on their way to its `call`: dtypes, and whether it trains."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.engine.convert import contains_tensor, convert, convert_to_tensor
+from autodiff_lab.engine.dtypes import public
+from autodiff_lab.engine.placement import alone
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.ops.array.casting import cast
+
+TRAINING: ContextVar[Any] = ContextVar("training", default=None)
+"""What `training` is inside the innermost `call`; None outside of all, and where nobody has said."""
+
+
+class Wants(NamedTuple):
+    """Whether a `call` has a parameter `training`, where among those after the input, and its default."""
+
+    training: bool
+    position: int
+    default: Any
+
+
+@functools.lru_cache(maxsize=1024)
+def wanted(call: Callable[..., Any]) -> Wants:
+    """What the `call` of a layer's class takes; looked up once for each.
+
+    Examples
+    --------
+    >>> wanted(lambda self, x, mask=None, training=False: x)
+    Wants(training=True, position=1, default=False)
+    """
+    names = inspect.signature(call).parameters
+    if "training" not in names:
+        return Wants(False, -1, None)
+    default = names["training"].default
+    return Wants(True, list(names).index("training") - 2, None if default is inspect.Parameter.empty else default)
+
+
+def settle_training(wants: Wants, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `training` is in this call; it stays in `kwargs` only where `call` takes it.
+
+    What the caller says goes first, then what the layer around says, then the default.
+    """
+    by_position = wants.training and 0 <= wants.position < len(args)
+    value = args[wants.position] if by_position else kwargs.pop("training", None)
+    if value is None:
+        value = TRAINING.get()
+    if value is None:
+        value = wants.default
+    if wants.training and not by_position and value is not None:
+        kwargs["training"] = value
+    return value
+
+
+def entered(value: Any, dtype: np.dtype[Any], several: bool = False) -> Any:
+    """The input of a layer as a tensor or a structure of tensors; floats that were not tensors are in `dtype`.
+
+    With `several` a list of arrays is a list of tensors, in place of one tensor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> entered(np.ones(2), np.dtype("float32")).dtype.name
+    'float32'
+    """
+    if isinstance(value, (Tensor, Variable)) or hasattr(value, "__composite__"):
+        return value
+    if isinstance(value, dict):
+        return {key: entered(item, dtype, several) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        if contains_tensor(value) or (several and any(hasattr(item, "__array__") for item in value)):
+            return type(value)([entered(item, dtype, several) for item in value])
+        tensor = convert(value)
+        if tensor._array.dtype.kind == "f" and dtype.itemsize > tensor._array.dtype.itemsize:
+            tensor = convert_to_tensor(value, public(dtype))  # the digits that Python has
+        return fitted(alone(tensor), dtype)
+    return fitted(alone(convert(value)), dtype)
+
+
+def fitted(value: Any, dtype: np.dtype[Any], floats: bool = True, whole: bool = False) -> Any:
+    """A tensor or a structure of tensors, cast where they are floating, or whole numbers, of another dtype."""
+    if isinstance(value, (list, tuple)):
+        return type(value)([fitted(item, dtype, floats, whole) for item in value])
+    if isinstance(value, dict):
+        return {key: fitted(item, dtype, floats, whole) for key, item in value.items()}
+    if not isinstance(value, (Tensor, Variable)):
+        return value
+    have = value._array.dtype
+    if have == dtype or dtype.kind not in "fV":
+        return value
+    return cast(value, public(dtype)) if (floats and have.kind in "fV") or (whole and have.kind in "iub") else value
+
+
+def argument(value: Any, dtype: np.dtype[Any], floats: bool) -> Any:
+    """A further argument of a layer: arrays and tensors as inputs are, everything else as it is."""
+    if isinstance(value, (list, tuple)):
+        held = any(hasattr(item, "__array__") for item in value)
+        return type(value)([argument(item, dtype, floats) for item in value]) if held else value
+    return fitted(entered(value, dtype), dtype, floats) if hasattr(value, "__array__") else value
