@@ -247,7 +247,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
                 x, y = convert_pair(op, x, y)
             except NotOneTensor as met:
                 if not elementwise:
-                    raise
+                    return handed(met, "__called__", op.name, x, y)
                 return handed(met, "__composite__", apply, (x, y))
         a, b = x._array, y._array
         if (a.__class__ is not b.__class__ or a.__class__ is ndarray) and a.dtype is not b.dtype and a.dtype != b.dtype:

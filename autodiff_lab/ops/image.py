@@ -21,6 +21,7 @@ from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.math.arithmetic import abs, add
 from autodiff_lab.ops.math.reductions import reduce_sum
+from autodiff_lab.ops.structured import structured
 
 
 def _adjust_contrast(image: Any, factor: Any) -> Any:
@@ -62,6 +63,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     return contrast(image, factor)
 
 
+@structured("on_values")
 def adjust_brightness(image: Any, delta: Any) -> Tensor:
     return add(_floating(image, "adjust_brightness"), delta)
 

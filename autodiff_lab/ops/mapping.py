@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotCallable, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotCallable, NotOneTensor, ShapeMismatch
 from autodiff_lab.ops import nesting
 from autodiff_lab.ops.array.joining import stack, unstack
 
@@ -69,6 +69,9 @@ def map_fn(fn: Callable[[Any], Any], elems: Any, dtype: Any = None, parallel_ite
     Tensor([3. 7.], shape=(2,), dtype=float32)
     """
     _check_function(fn, "map_fn")
+    if hasattr(elems, "ragged_rank"):
+        signature = fn_output_signature if fn_output_signature is not None else dtype
+        return handed(NotOneTensor(elems), "__called__", "map_fn", fn, elems, signature)
     rows = _rows(elems, "map_fn")
     if not rows:
         raise ShapeMismatch("map_fn: elems has no rows, so what fn gives is not known. Try at least one row.")

@@ -20,6 +20,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.structured import structured
 
 _NONE = "none: gradients stop at strings"
 
@@ -68,6 +69,7 @@ write = general(
     registered="AsString", doc="The kernel-level writing of numbers; `lab.strings.as_string` is the public function.")
 
 
+@structured("on_values")
 def as_string(input: Any, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1,
               fill: str = "", name: str | None = None) -> Tensor:
     x = convert(input)
@@ -111,6 +113,7 @@ read = general(
     doc="The kernel-level reading of numbers; `lab.strings.to_number` is the public function.")
 
 
+@structured("on_values")
 def to_number(input: Any, out_type: Any = "float32", name: str | None = None) -> Tensor:
     wanted = as_dtype(out_type)
     if not (wanted.is_floating or wanted.is_integer):
@@ -130,6 +133,7 @@ join_elements = general(
     registered="StringJoin", doc="The kernel-level join; `lab.strings.join` is the public function.")
 
 
+@structured("join")
 def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise InvalidArgumentError("join: give a list of string tensors. Try lab.strings.reduce_join for one tensor.")
@@ -153,6 +157,7 @@ join_over = general(
     doc="The kernel-level join over negative axes; `lab.strings.reduce_join` is the public function.")
 
 
+@structured("reduce_join")
 def reduce_join(inputs: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, separator: str = "",
                 name: str | None = None) -> Tensor:
     x = text_tensor(inputs, "reduce_join")
@@ -178,6 +183,7 @@ measure = general(
     doc="The kernel-level length; `lab.strings.length` is the public function.")
 
 
+@structured("on_values")
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     return measure(text_tensor(input, "length"), characters=_unit(unit, "length"))
 
@@ -206,10 +212,12 @@ def _encoding(encoding: str, what: str) -> bool:
     return bool(encoding)
 
 
+@structured("on_values")
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     return lower_case(text_tensor(input, "lower"), characters=_encoding(encoding, "lower"))
 
 
+@structured("on_values")
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     return upper_case(text_tensor(input, "upper"), characters=_encoding(encoding, "upper"))
 
@@ -220,6 +228,7 @@ strip_ends = general(
     doc="The kernel-level strip; `lab.strings.strip` is the public function.")
 
 
+@structured("on_values")
 def strip(input: Any, name: str | None = None) -> Tensor:
     return strip_ends(text_tensor(input, "strip"))
 
@@ -240,6 +249,7 @@ part_of = general(
     registered="Substr", doc="The kernel-level substring; `lab.strings.substr` is the public function.")
 
 
+@structured("substr")
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     return part_of(text_tensor(input, "substr"), convert(pos), convert(len),
                    characters=_unit(unit, "substr"))
@@ -265,12 +275,14 @@ def _pattern(pattern: str, what: str) -> str:
     return pattern
 
 
+@structured("on_values")
 def regex_replace(input: Any, pattern: str, rewrite: str, replace_global: bool = True,
                   name: str | None = None) -> Tensor:
     return replace_pattern(text_tensor(input, "regex_replace"), pattern=_pattern(pattern, "regex_replace"),
                            rewrite=rewrite, count=0 if replace_global else 1)
 
 
+@structured("on_values")
 def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tensor:
     return match_pattern(text_tensor(input, "regex_full_match"), pattern=_pattern(pattern, "regex_full_match"))
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.events import tell_peek
 
 Whole = np.ndarray[Any, np.dtype[np.int64]]
@@ -28,6 +29,33 @@ def whole_vector(value: Any, what: str) -> Whole:
     return array.astype(np.int64)
 
 
+def whole_number(value: Any, what: str) -> int:
+    """One whole number from what a user gave, a tensor included."""
+    array = np.asarray(convert(value)._array)
+    if array.ndim or array.dtype.kind not in "iu":
+        raise InvalidArgumentError(f"{what}: a whole number is needed, got {value!r}")
+    return int(array)
+
+
+def wants_narrow(dtype: Any) -> bool:
+    """Whether a dtype of splits is int32; int64 is the other one, and the default.
+
+    Examples
+    --------
+    >>> wants_narrow("int32"), wants_narrow(None)
+    (True, False)
+    """
+    name = "int64" if dtype is None else as_dtype(dtype).name
+    if name not in ("int32", "int64"):
+        raise DtypeMismatch(f"row_splits: their dtype is int32 or int64, got {name}.")
+    return name == "int32"
+
+
+def is_narrow(value: Any) -> bool:
+    """Whether splits or lengths that a user gave are an int32 tensor or array."""
+    return getattr(getattr(value, "dtype", None), "name", "") == "int32"
+
+
 class RowPartition:
     """Where the rows of a ragged axis begin and end.
 
@@ -37,34 +65,50 @@ class RowPartition:
         One more than there are rows; begins with 0 and never falls.
     uniform : int, optional
         The length that every row has, if that is known for the rows to come too.
+    narrow : bool
+        Whether a user sees splits and lengths as int32; they are int64 otherwise, and always inside.
     """
 
-    __slots__ = ("splits", "uniform")
+    __slots__ = ("narrow", "splits", "uniform")
 
-    def __init__(self, splits: Whole, uniform: int | None = None) -> None:
+    def __init__(self, splits: Whole, uniform: int | None = None, narrow: bool = False) -> None:
         if splits.size == 0 or splits[0] != 0 or (np.diff(splits) < 0).any():
             raise InvalidArgumentError(
                 f"row_splits: they begin with 0 and never fall, got {splits.tolist()}. Try from_row_lengths."
             )
         self.splits = splits
         self.uniform = uniform
+        self.narrow = narrow
 
     @classmethod
-    def from_lengths(cls, lengths: Whole, uniform: int | None = None) -> RowPartition:
+    def from_lengths(cls, lengths: Whole, uniform: int | None = None, narrow: bool = False) -> RowPartition:
         """Rows of these lengths."""
         if (lengths < 0).any():
-            raise InvalidArgumentError(f"row_lengths: a row has no negative length, got {lengths.tolist()}")
-        return cls(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), uniform)
+            raise InvalidArgumentError(f"row_lengths: a row cannot have a negative length, got {lengths.tolist()}")
+        return cls(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), uniform, narrow)
 
     @classmethod
-    def from_row_numbers(cls, rows: Whole, count: int | None = None) -> RowPartition:
+    def uniform_rows(cls, rows: int, length: int, narrow: bool = False) -> RowPartition:
+        """Rows of one length, which is part of the shape."""
+        return cls(np.arange(rows + 1) * length, length, narrow)
+
+    @classmethod
+    def from_row_numbers(cls, rows: Whole, count: int | None = None, narrow: bool = False) -> RowPartition:
         """Rows that hold the values with their number; the numbers never fall."""
         if rows.size and (rows[0] < 0 or (np.diff(rows) < 0).any()):
             raise InvalidArgumentError(f"value_rowids: they are sorted and not negative, got {rows.tolist()}")
         least = int(rows[-1]) + 1 if rows.size else 0
         if count is not None and count < least:
             raise InvalidArgumentError(f"value_rowids: row {least - 1} is named, but nrows is {count}")
-        return cls.from_lengths(np.bincount(rows, minlength=least if count is None else count))
+        return cls.from_lengths(np.bincount(rows, minlength=least if count is None else count), narrow=narrow)
+
+    def shown(self, numbers: Whole) -> Tensor:
+        """Splits, lengths or row numbers as a user sees them."""
+        return wrap(numbers.astype(np.int32) if self.narrow else numbers)
+
+    def as_dtype(self, dtype: Any) -> RowPartition:
+        """The same rows with splits shown in int32 or int64."""
+        return RowPartition(self.splits, self.uniform, wants_narrow(dtype))
 
     @property
     def rows(self) -> int:
@@ -98,14 +142,14 @@ class RowPartition:
     def picked(self, rows: Whole) -> tuple[RowPartition, Whole]:
         """The partition that has only these rows, in this order, and the positions of their values."""
         lengths = self.lengths[rows]
-        chosen = RowPartition.from_lengths(lengths)
+        chosen = RowPartition.from_lengths(lengths, self.uniform, self.narrow)
         return chosen, chosen.places + np.repeat(self.splits[:-1][rows], lengths)
 
 
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
     """For each value the number of its row, from where the rows begin and end.
 
-    Shapes: splits (n + 1) -> (number of values).  Dtypes: integers to int64.
+    Shapes: splits (n + 1) -> (number of values).  Dtypes: integers to `out_type`, or to the dtype of the splits.
 
     Raises
     ------
@@ -118,7 +162,8 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
     >>> print(lab.ragged.row_splits_to_segment_ids([0, 3, 3, 5]))
     Tensor([0 0 0 2 2], shape=(5,), dtype=int64)
     """
-    return wrap(RowPartition(whole_vector(splits, "row_splits_to_segment_ids")).row_numbers)
+    partition = RowPartition(whole_vector(splits, "row_splits_to_segment_ids"), narrow=is_narrow(splits))
+    return (partition if out_type is None else partition.as_dtype(out_type)).shown(partition.row_numbers)
 
 
 def segment_ids_to_row_splits(
@@ -126,7 +171,7 @@ def segment_ids_to_row_splits(
 ) -> Tensor:
     """Where rows begin and end, from the row numbers of sorted values.
 
-    Shapes: segment_ids (v) -> (number of rows + 1).  Dtypes: integers to int64.
+    Shapes: segment_ids (v) -> (number of rows + 1).  Dtypes: integers to `out_type`, or to the dtype of the ids.
 
     Raises
     ------
@@ -140,4 +185,6 @@ def segment_ids_to_row_splits(
     Tensor([0 2 2 3], shape=(4,), dtype=int64)
     """
     rows = whole_vector(segment_ids, "segment_ids_to_row_splits")
-    return wrap(RowPartition.from_row_numbers(rows, num_segments).splits)
+    count = None if num_segments is None else whole_number(num_segments, "segment_ids_to_row_splits")
+    partition = RowPartition.from_row_numbers(rows, count, is_narrow(segment_ids))
+    return (partition if out_type is None else partition.as_dtype(out_type)).shown(partition.splits)

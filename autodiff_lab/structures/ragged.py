@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.shape import TensorShape
-from autodiff_lab.engine.tensor import Operators, Tensor, wrap
+from autodiff_lab.engine.tensor import Operators, Tensor
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.math.comparison import equal, not_equal
 from autodiff_lab.structures.composite import source_by_values
 from autodiff_lab.structures.partition import RowPartition, Whole
 from autodiff_lab.structures.ragged_making import RaggedMakers, count, values_of_rows
-from autodiff_lab.structures.segments import padded
+from autodiff_lab.structures.ragged_rows import RaggedRows
+from autodiff_lab.structures.segments import filler, padded
 
 if TYPE_CHECKING:
     from autodiff_lab.structures.sparse import SparseTensor
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 _SHOWN = 1000
 
 
-class RaggedTensor(RaggedMakers, Operators):
+class RaggedTensor(RaggedMakers, RaggedRows, Operators):
     """A tensor with an axis along which rows differ in length; made by `ragged.constant` or the ``from_`` methods.
 
     Attributes
@@ -74,96 +73,9 @@ class RaggedTensor(RaggedMakers, Operators):
             raise InvalidArgumentError(
                 f"RaggedTensor: the rows hold {partition.values} values together, but {have} are given."
             )
+        if isinstance(values, RaggedTensor) and values._partition.narrow != partition.narrow:
+            values, partition = values.with_row_splits_dtype("int64"), partition.as_dtype("int64")
         self._values, self._partition = values, partition
-
-    # --- looking ---------------------------------------------------------------------------------------------------
-
-    @property
-    def values(self) -> Tensor | RaggedTensor:
-        """The rows one after the other."""
-        return self._values
-
-    @property
-    def flat_values(self) -> Tensor:
-        """The innermost values."""
-        values = self._values
-        return values.flat_values if isinstance(values, RaggedTensor) else values
-
-    @property
-    def row_splits(self) -> Tensor:
-        """Where rows begin and end."""
-        return wrap(self._partition.splits)
-
-    @property
-    def partitions(self) -> tuple[RowPartition, ...]:
-        """How each ragged axis is cut, outermost first."""
-        inner = self._values.partitions if isinstance(self._values, RaggedTensor) else ()
-        return (self._partition, *inner)
-
-    @property
-    def nested_row_splits(self) -> tuple[Tensor, ...]:
-        """The splits of each ragged axis, outermost first."""
-        return tuple(wrap(partition.splits) for partition in self.partitions)
-
-    @property
-    def ragged_rank(self) -> int:
-        """Number of ragged axes."""
-        return len(self.partitions)
-
-    @property
-    def uniform_row_length(self) -> int | None:
-        """The length of every row where that is fixed, else None."""
-        return self._partition.uniform
-
-    @property
-    def shape(self) -> TensorShape:
-        """Length of each axis; None for a ragged one."""
-        return TensorShape((self._partition.rows, self._partition.uniform, *tuple(self._values.shape)[1:]))
-
-    @property
-    def dtype(self) -> DType:
-        """Element type."""
-        return self.flat_values.dtype
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return len(self.shape)
-
-    def get_shape(self) -> TensorShape:
-        """Length of each axis, as a method."""
-        return self.shape
-
-    def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
-        """Number of rows; int64."""
-        return wrap(np.int64(self._partition.rows))
-
-    def row_lengths(self, axis: int = 1, name: str | None = None) -> Tensor | RaggedTensor:
-        """Length of each row; of the rows within rows for a higher axis."""
-        if axis == 1:
-            return wrap(self._partition.lengths)
-        if axis < 1 or not isinstance(self._values, RaggedTensor):
-            raise InvalidArgumentError(f"row_lengths: axis {axis} is not ragged; the shape is {self.shape}")
-        return RaggedTensor(self._values.row_lengths(axis - 1), self._partition)
-
-    def row_starts(self, name: str | None = None) -> Tensor:
-        """Where each row begins."""
-        return wrap(self._partition.splits[:-1])
-
-    def row_limits(self, name: str | None = None) -> Tensor:
-        """Where each row ends."""
-        return wrap(self._partition.splits[1:])
-
-    def value_rowids(self, name: str | None = None) -> Tensor:
-        """For each value the number of its row."""
-        return wrap(self._partition.row_numbers)
-
-    def bounding_shape(self, axis: int | None = None, name: str | None = None, out_type: Any = None) -> Tensor:
-        """Shape of the smallest rectangle that holds all rows; int64."""
-        inner = self._values
-        rest = inner.bounding_shape()._array[1:] if isinstance(inner, RaggedTensor) else inner._array.shape[1:]
-        shape = np.array([self._partition.rows, int(self._partition.lengths.max(initial=0)), *rest], np.int64)
-        return wrap(shape if axis is None else shape[axis])
 
     # --- changing --------------------------------------------------------------------------------------------------
 
@@ -181,7 +93,7 @@ class RaggedTensor(RaggedMakers, Operators):
         """The rows as a rectangle, filled up with `default_value` (0, False or the empty string).
 
         `shape` cuts or widens the rectangle; None in it leaves an axis as long as it must be.  Gradients reach the
-        values that are in the rectangle.
+        values that are in the rectangle, and the default with the sum over the places that it fills.
 
         Examples
         --------
@@ -190,18 +102,23 @@ class RaggedTensor(RaggedMakers, Operators):
         Tensor([[1 2]
          [3 0]], shape=(2, 2), dtype=int32)
         """
-        array = self.flat_values._array
-        if default_value is None:
-            fill = b"" if array.dtype.kind == "O" else array.dtype.type(0)
-        else:
-            fill = np.asarray(convert(default_value, self.flat_values)._array)
-        limits = [None] * self.ndim if shape is None else list(shape)
-        if len(limits) != self.ndim:
-            raise ShapeMismatch(f"to_tensor: shape {shape} has not the {self.ndim} axes of {self.shape}.")
-        inner = limits[self.ragged_rank + 1 :]
-        if any(n is not None and n != m for n, m in zip(inner, array.shape[1:], strict=True)):
-            raise ShapeMismatch(f"to_tensor: shape {shape} does not agree with the inner shape {array.shape[1:]}.")
-        return padded(self.flat_values, self._positions(limits), fill)
+        limits = self._limits(shape)
+        inner = self.flat_values._array.shape[1:]
+        return padded(self.flat_values, self._positions(limits), filler(self.flat_values, default_value, inner))
+
+    def _limits(self, shape: Any) -> list[int | None]:
+        """The lengths asked for by `to_tensor`, None where an axis is as long as it must be."""
+        wanted = [None] * self.ndim if shape is None else TensorShape(shape).rank is None or list(TensorShape(shape))
+        if wanted is True:
+            wanted = [None] * self.ndim
+        wanted = [None if n is None or n == -1 else int(n) for n in wanted]
+        if len(wanted) != self.ndim:
+            raise ShapeMismatch(f"to_tensor: shape {shape} does not have the {self.ndim} axes of {self.shape}.")
+        inner = wanted[self.ragged_rank + 1 :]
+        have = self.flat_values._array.shape[1:]
+        if any(n is not None and n != m for n, m in zip(inner, have, strict=True)):
+            raise ShapeMismatch(f"to_tensor: shape {shape} does not agree with the inner shape {have}.")
+        return wanted
 
     def _positions(self, limits: list[Any]) -> Whole:
         """For each place of the rectangle the position of its flat value, or their number where there is none."""
@@ -229,6 +146,8 @@ class RaggedTensor(RaggedMakers, Operators):
 
     def numpy(self) -> Any:
         """An array of arrays, one for each row; a plain array if all rows have one length."""
+        if isinstance(self._values, Tensor) and self._partition.rows == 0:
+            return np.zeros((0, 0, *self._values._array.shape[1:]), self._values._array.dtype)
         parts = [row.numpy() for row in self]
         if len({part.shape for part in parts}) == 1 and parts[0].dtype.kind != "O":
             return np.stack(parts)
@@ -253,23 +172,25 @@ class RaggedTensor(RaggedMakers, Operators):
         <RaggedTensor [[1, 2, 3], [4]]>
         """
         rank = self.ndim
+        if not (-rank <= outer_axis < rank and -rank <= inner_axis < rank):
+            raise InvalidArgumentError(
+                f"merge_dims: axes {outer_axis} and {inner_axis} are not both axes of the shape {self.shape}."
+            )
         outer, inner = outer_axis % rank, inner_axis % rank
+        if outer > inner:
+            raise InvalidArgumentError(f"merge_dims: outer_axis {outer_axis} comes after inner_axis {inner_axis}.")
+        values = self._values
         if outer == inner:
             return self
-        if outer > 0:
-            values = self._values
-            if outer == 1 and isinstance(values, RaggedTensor):
-                merged: Any = RaggedTensor(
-                    values.values, RowPartition(values._partition.splits[self._partition.splits])
-                )
-                return merged.merge_dims(1, inner - 1)
-            raise InvalidArgumentError(f"merge_dims: axes {outer} to {inner} of {self.shape} are not ragged")
-        if inner == 1:
-            return self._values
-        if isinstance(self._values, RaggedTensor):
-            return self._values.merge_dims(0, inner - 1)
-        array = self._values._array
-        return reshape(self._values, (-1, *array.shape[inner:]))
+        if outer > 1 or (outer == 1 and isinstance(values, Tensor)):
+            return self.with_values(_merged(values, outer - 1, inner - 1))
+        if outer == 1:
+            assert isinstance(values, RaggedTensor)
+            splits = values._partition.splits[self._partition.splits]
+            return RaggedTensor(values.values, RowPartition(splits, None, self._partition.narrow)).merge_dims(
+                1, inner - 1
+            )
+        return values if inner == 1 else _merged(values, 0, inner - 1)
 
     # --- parts and operators -----------------------------------------------------------------------------------------
 
@@ -280,33 +201,23 @@ class RaggedTensor(RaggedMakers, Operators):
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, key: Any) -> Any:
-        from autodiff_lab.structures.ragged_parts import part
+        from autodiff_lab.structures.ragged_indexing import part
 
         return part(self, key)
 
     def __composite__(self, apply: Callable[..., Any], inputs: tuple[Any, ...]) -> RaggedTensor:
-        """Run an op that works element by element on the flat values."""
-        from autodiff_lab.structures.ragged_functions import map_flat_values
+        """Run an op that works element by element on the flat values, with broadcasting."""
+        from autodiff_lab.structures.ragged_broadcasting import elementwise
 
-        return map_flat_values(apply, *inputs)
+        return elementwise(apply, inputs)
 
-    def __reduced__(self, name: str, axis: Any, keepdims: bool) -> Any:
-        """Reduce over axes, by the public reduction of this name."""
-        from autodiff_lab.structures.ragged_parts import reduced
+    def __called__(self, name: str, *arguments: Any) -> Any:
+        """Run the ragged form of the public function of this name."""
+        from autodiff_lab.structures.ragged_calls import CALLS
 
-        return reduced(self, name, axis, keepdims)
-
-    def __joined__(self, values: Any, axis: Any) -> Any:
-        """Put this and others one after the other, along the rows or inside them."""
-        from autodiff_lab.structures.ragged_parts import joined
-
-        return joined(values, axis)
-
-    def __gathered__(self, indices: Any, axis: Any) -> Any:
-        """Pick rows by number."""
-        from autodiff_lab.structures.ragged_parts import gathered
-
-        return gathered(self, indices, axis)
+        if name not in CALLS:
+            raise NotOneTensor(self)
+        return CALLS[name](*arguments)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise NotOneTensor(self)
@@ -315,16 +226,45 @@ class RaggedTensor(RaggedMakers, Operators):
         raise ValueError("The truth value of a ragged tensor is ambiguous. Try lab.reduce_any(x.flat_values).")
 
     def __repr__(self) -> str:
-        flat = self.flat_values._array
-        if flat.size > _SHOWN:
-            return f"<RaggedTensor shape={self.shape}, dtype={self.dtype.name}>"
-        return f"<RaggedTensor {self._listed(flat.tolist())}>"
+        return f"<RaggedTensor {self.shown()}>"
+
+    def shown(self, edge: int = 3) -> str:
+        """The nested lists as text; of what is long, the first and last `edge` rows or numbers."""
+        if self.flat_values._array.size <= _SHOWN and len(self) <= _SHOWN:
+            return str(self._listed(self.flat_values._array.tolist()))
+        parts = [_text(self, i, edge) for i in places_shown(len(self), edge)]
+        return f"[{', '.join(parts)}]"
+
+
+def places_shown(length: int, edge: int) -> list[int]:
+    """The first and the last numbers below a length, and -1 for those left out between them."""
+    return list(range(length)) if length <= 2 * edge else [*range(edge), -1, *range(length - edge, length)]
+
+
+def _text(x: RaggedTensor, row: int, edge: int) -> str:
+    if row < 0:
+        return "..."
+    inner = x[row]
+    if isinstance(inner, RaggedTensor):
+        return inner.shown(edge) if inner.flat_values._array.size > 2 * edge else str(inner.to_list())
+    array = inner._array
+    if array.ndim == 0 or len(array) <= 2 * edge:
+        return str(array.tolist())
+    return f"[{', '.join('...' if i < 0 else str(array[i].tolist()) for i in places_shown(len(array), edge))}]"
+
+
+def _merged(values: Any, outer: int, inner: int) -> Any:
+    if isinstance(values, RaggedTensor):
+        return values.merge_dims(outer, inner)
+    shape = values._array.shape
+    return reshape(values, (*shape[:outer], int(np.prod(shape[outer : inner + 1])), *shape[inner + 1 :]))
 
 
 def _install_operators() -> None:
     """The operators of a tensor: they convert their operands and so hand themselves to `__composite__`."""
     for name, function in vars(Tensor).items():
-        if name.strip("_").removeprefix("r") in _OPERATORS and callable(function):
+        bare = name.strip("_")
+        if (bare in _OPERATORS or bare.removeprefix("r") in _OPERATORS) and callable(function):
             setattr(RaggedTensor, name, function)
     for name, function in (("__eq__", equal), ("__ne__", not_equal)):
         setattr(RaggedTensor, name, function)
@@ -344,6 +284,7 @@ _OPERATORS = (
     "and",
     "or",
     "xor",
+    "matmul",
     "lt",
     "le",
     "gt",

@@ -10,13 +10,12 @@ import numpy as np
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.ops.array.gathering import gather_axis, laid_beside
-from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
-from autodiff_lab.structures.partition import RowPartition, whole_vector
+from autodiff_lab.structures import ragged_shaping as shaping
+from autodiff_lab.structures.partition import RowPartition, wants_narrow, whole_vector
 from autodiff_lab.structures.ragged import RaggedTensor
+from autodiff_lab.structures.ragged_broadcasting import same_rows
 from autodiff_lab.structures.ragged_making import count
 from autodiff_lab.structures.ragged_parts import picked
 from autodiff_lab.structures.sparse import SparseTensor
@@ -42,11 +41,13 @@ def constant(
         Number of ragged axes; all but the first are ragged if it is not given.
     inner_shape : sequence of int, optional
         Shape of what the innermost rows hold.
+    row_splits_dtype : DType, optional
+        int32 or int64, the default.
 
     Raises
     ------
     ConversionError
-        If numbers stand at different depths, or are no numbers.
+        If numbers stand at different depths, or are not numbers.
 
     Examples
     --------
@@ -61,11 +62,12 @@ def constant(
     if rank < 0 or (rank >= depth and _holds_numbers(pylist)):
         raise ConversionError(f"ragged.constant: lists of depth {depth} have no {rank} ragged axes.")
     rows: list[Any] = list(pylist)
+    narrow = wants_narrow(row_splits_dtype)
     partitions: list[RowPartition] = []
     while len(partitions) < rank:
         if not all(_is_list(row) for row in rows):
             raise ConversionError("ragged.constant: all numbers must stand at the same depth of nested lists.")
-        partitions.append(RowPartition.from_lengths(np.array([len(row) for row in rows], np.int64)))
+        partitions.append(RowPartition.from_lengths(np.array([len(row) for row in rows], np.int64), narrow=narrow))
         rows = [item for row in rows for item in row]
     if any(_is_list(item) != _is_list(rows[0]) for item in rows):
         raise ConversionError("ragged.constant: all numbers must stand at the same depth of nested lists.")
@@ -92,13 +94,12 @@ def _depth(value: Any) -> int:
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Run a function on the flat values of ragged tensors; the rows stay as they are.
 
-    Ragged arguments must have equal rows.  A tensor among the arguments broadcasts: one number, one that fits what the
-    rows hold, or, as a column, one number for each row.
+    Ragged arguments, also in lists, must have equal rows; all others are handed over as they are.
 
     Raises
     ------
     ShapeMismatch
-        If rows differ, or a tensor does not broadcast to them.
+        If rows differ, or the function does not give one result for each value.
 
     Examples
     --------
@@ -106,11 +107,19 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> lab.ragged.map_flat_values(lab.square, lab.ragged.constant([[1.0, 2.0], [3.0]]))
     <RaggedTensor [[1.0, 4.0], [9.0]]>
     """
-    like = next((a for a in (*args, *kwargs.values()) if isinstance(a, RaggedTensor)), None)
-    if like is None:
+    found: list[RaggedTensor] = []
+    flat_args = [_flat(a, found) for a in args]
+    flat_kwargs = {k: _flat(a, found) for k, a in kwargs.items()}
+    if not found:
         return op(*args, **kwargs)
-    result = op(*[_flat(a, like) for a in args], **{k: _flat(a, like) for k, a in kwargs.items()})
-    flat = convert(result)
+    like = found[0]
+    for other in found[1:]:
+        if not same_rows(other, like):
+            raise ShapeMismatch(
+                f"map_flat_values: ragged tensors of shapes {other.shape} and {like.shape} do not have equal rows: "
+                f"their splits are {other.row_splits._array.tolist()[:10]} and {like.row_splits._array.tolist()[:10]}."
+            )
+    flat = convert(op(*flat_args, **flat_kwargs))
     if flat._array.ndim == 0 or flat._array.shape[0] != count(like.flat_values):
         raise ShapeMismatch(
             f"map_flat_values: the function must keep the first axis, of length {count(like.flat_values)}; it gave "
@@ -119,33 +128,14 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return like.with_flat_values(flat)
 
 
-def _flat(value: Any, like: RaggedTensor) -> Any:
-    """An argument as it meets the flat values of a ragged tensor."""
+def _flat(value: Any, found: list[RaggedTensor]) -> Any:
+    """An argument with flat values in place of ragged tensors, which are put into a list."""
     if isinstance(value, RaggedTensor):
-        pairs = zip(value.partitions, like.partitions, strict=False)
-        if value.ragged_rank != like.ragged_rank or not all(a.same(b) for a, b in pairs):
-            raise ShapeMismatch(
-                f"ragged tensors of shapes {value.shape} and {like.shape} do not have equal rows: their splits are "
-                f"{value.row_splits._array.tolist()} and {like.row_splits._array.tolist()}."
-            )
+        found.append(value)
         return value.flat_values
-    if not isinstance(value, (Tensor, Variable, np.ndarray, list)):
-        return value
-    tensor = convert(value, like.flat_values)
-    shape, inner = tensor._array.shape, like.flat_values._array.ndim - 1
-    if len(shape) <= inner or len(shape) == 0:
-        return tensor
-    if like.ragged_rank == 1 and len(shape) == inner + 2:
-        if shape[0] in (1, len(like)) and shape[1] == 1:
-            column = reshape(tensor, (shape[0], *shape[2:]))
-            rows = like.partitions[0].row_numbers * (shape[0] > 1)
-            return gather_axis(column, laid_beside(column, rows), axis=-column._array.ndim)
-        if shape[0] == len(like) and (like.partitions[0].lengths == shape[1]).all():
-            return reshape(tensor, (-1, *shape[2:]))
-    raise ShapeMismatch(
-        f"a tensor of shape {shape} does not broadcast to the rows of a ragged tensor of shape "
-        f"{like.shape}. Try one number, a column with one number a row, or a ragged tensor."
-    )
+    if isinstance(value, (list, tuple)) and any(isinstance(item, RaggedTensor) for item in value):
+        return [_flat(item, found) for item in value]
+    return value
 
 
 def range(
@@ -179,18 +169,21 @@ def range(
         raise InvalidArgumentError("ragged.range: a delta of 0 never reaches its limit")
     rows = [np.arange(*items, dtype=kind) for items in zip(*np.broadcast_arrays(*arrays), strict=True)]
     lengths = np.array([len(row) for row in rows], np.int64)
-    return RaggedTensor(wrap(np.concatenate([np.empty(0, kind), *rows])), RowPartition.from_lengths(lengths))
+    partition = RowPartition.from_lengths(lengths, narrow=wants_narrow(row_splits_dtype))
+    return RaggedTensor(wrap(np.concatenate([np.empty(0, kind), *rows])), partition)
 
 
-def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> RaggedTensor:
-    """Tensors of different lengths as the rows of a ragged tensor.
+def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
+    """Tensors of different lengths as the rows of a ragged tensor, or along a later axis.
 
     Shapes: n tensors (m_i, *inner) -> (n, None, *inner).
 
     Raises
     ------
     InvalidArgumentError
-        If `axis` is not 0, or there is nothing to stack.
+        If the axis is out of bounds, or there is nothing to stack.
+    ShapeMismatch
+        If ranks differ, or rows outside the axis do.
 
     Examples
     --------
@@ -198,22 +191,9 @@ def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Ragg
     >>> lab.ragged.stack([[1, 2], [3]])
     <RaggedTensor [[1, 2], [3]]>
     """
-    if axis != 0 or not values:
-        raise InvalidArgumentError(
-            f"ragged.stack: a list of tensors is stacked along axis 0, got axis {axis} and {len(values)} tensors."
-        )
-    parts = [v if isinstance(v, RaggedTensor) else convert(v) for v in values]
-    lengths = np.array([count(p) for p in parts], np.int64)
-    return RaggedTensor(_joined(parts), RowPartition.from_lengths(lengths))
-
-
-def _joined(parts: Sequence[Any]) -> Any:
-    """One after the other along the first axis."""
-    if not any(isinstance(p, RaggedTensor) for p in parts):
-        return concat(list(parts), axis=0)
-    ragged = [p if isinstance(p, RaggedTensor) else RaggedTensor.from_tensor(p) for p in parts]
-    lengths = np.concatenate([p.partitions[0].lengths for p in ragged])
-    return RaggedTensor(_joined([p.values for p in ragged]), RowPartition.from_lengths(lengths))
+    if not isinstance(values, (list, tuple)) or not values:
+        raise InvalidArgumentError("ragged.stack: give a list of tensors, at least one.")
+    return shaping.stack(values, axis)
 
 
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
@@ -232,22 +212,7 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     >>> lab.ragged.boolean_mask([[1, 2, 3], [4, 5, 6]], [[True, False, True], [False, False, True]])
     <RaggedTensor [[1, 3], [6]]>
     """
-    chosen = mask if isinstance(mask, RaggedTensor) else convert(mask)
-    if chosen.dtype.name != "bool":
-        raise InvalidArgumentError(f"ragged.boolean_mask: the mask is bool, got {chosen.dtype.name}")
-    values = data if isinstance(data, RaggedTensor) else convert(data)
-    if chosen.ndim == 1:
-        _same_length(count(values), count(chosen))
-        return picked(values, np.flatnonzero(chosen._array))  # type: ignore[union-attr]
-    rows = chosen if isinstance(chosen, RaggedTensor) else RaggedTensor.from_tensor(chosen)
-    cut = values if isinstance(values, RaggedTensor) else RaggedTensor.from_tensor(values)
-    if not rows.partitions[0].same(cut.partitions[0]):
-        raise ShapeMismatch(f"ragged.boolean_mask: mask {rows.shape} and data {cut.shape} are not cut alike")
-    if rows.ndim > 2:
-        return cut.with_values(boolean_mask(cut.values, rows.values))
-    kept = rows.flat_values._array
-    lengths = np.bincount(rows.partitions[0].row_numbers[kept], minlength=len(rows))
-    return RaggedTensor(picked(cut.values, np.flatnonzero(kept)), RowPartition.from_lengths(lengths))
+    return shaping.boolean_mask(data, mask)
 
 
 def _same_length(a: int, b: int) -> None:
@@ -281,40 +246,60 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: int, na
     return RaggedTensor(picked(values, order), RowPartition.from_lengths(lengths))
 
 
-def from_tensor(tensor: Tensor, lengths: Any, padding: Any, ragged_rank: int) -> RaggedTensor:
+def from_tensor(tensor: Tensor, lengths: Any, padding: Any, ragged_rank: int, narrow: bool) -> RaggedTensor:
     """`RaggedTensor.from_tensor`."""
     array = tensor._array
-    if array.ndim <= ragged_rank or ragged_rank < 1:
-        raise ShapeMismatch(f"from_tensor: a tensor of shape {array.shape} has no {ragged_rank} axes to make ragged")
     if lengths is not None and padding is not None:
         raise InvalidArgumentError("from_tensor: give lengths or padding, not both")
+    if isinstance(lengths, (list, tuple)) and lengths and all(np.ndim(part) == 1 for part in lengths):
+        return _nested_lengths(tensor, list(lengths), narrow)
+    if array.ndim <= ragged_rank or ragged_rank < 1:
+        raise ShapeMismatch(f"from_tensor: a tensor of shape {array.shape} has no {ragged_rank} axes to make ragged")
     rows, width = array.shape[:2]
-    flat = reshape(tensor, (rows * width, *array.shape[2:]))
     if ragged_rank > 1:
-        if lengths is not None or padding is not None:
-            raise InvalidArgumentError("from_tensor: lengths and padding are for ragged_rank=1")
-        inner = from_tensor(flat, None, None, ragged_rank - 1)
-        return RaggedTensor(inner, RowPartition.from_lengths(np.full(rows, width, np.int64)))
+        if lengths is not None:
+            raise InvalidArgumentError("from_tensor: lengths of one axis are for ragged_rank=1. Try a list of lengths.")
+        flat = reshape(tensor, (rows * width, *array.shape[2:]))
+        inner = from_tensor(flat, None, padding, ragged_rank - 1, narrow)
+        return RaggedTensor(inner, RowPartition.from_lengths(np.full(rows, width, np.int64), narrow=narrow))
     kept = np.full(rows, width, np.int64)
     if lengths is not None:
         kept = np.minimum(whole_vector(lengths, "from_tensor"), width)
         _same_length(len(kept), rows)
     elif padding is not None:
-        real = array != np.asarray(convert(padding, tensor)._array)
-        real = np.any(np.asarray(real, np.bool_), axis=tuple(np.arange(2, array.ndim)), keepdims=True)
-        real = real.reshape(rows, width)
+        fill = np.asarray(convert(padding, tensor)._array)
+        if fill.shape != array.shape[2:]:
+            raise ShapeMismatch(
+                f"from_tensor: padding has shape {fill.shape}; {array.shape[2:]} is needed, the shape of one value."
+            )
+        real = np.any(np.asarray(array != fill, np.bool_), axis=tuple(np.arange(2, array.ndim))).reshape(rows, width)
         kept = np.where(real.any(axis=1), width - np.argmax(real[:, ::-1], axis=1), 0) if width else kept
-    partition = RowPartition.from_lengths(kept)
+    return _cut(tensor, kept, narrow)
+
+
+def _cut(tensor: Tensor, kept: Any, narrow: bool) -> RaggedTensor:
+    """The first values of each row."""
+    rows, width = tensor._array.shape[:2]
+    partition = RowPartition.from_lengths(kept, narrow=narrow)
     positions = partition.places + partition.row_numbers * width
-    return RaggedTensor(picked(flat, positions), partition)
+    return RaggedTensor(picked(reshape(tensor, (rows * width, *tensor._array.shape[2:])), positions), partition)
 
 
-def from_sparse(sparse: SparseTensor) -> RaggedTensor:
+def _nested_lengths(tensor: Tensor, lengths: list[Any], narrow: bool) -> RaggedTensor:
+    """A rectangle cut to lengths along several axes, outermost first."""
+    width = tensor._array.shape[1] if tensor._array.ndim > 1 else 0
+    kept = np.minimum(whole_vector(lengths[0], "from_tensor"), width)
+    _same_length(len(kept), tensor._array.shape[0])
+    made = _cut(tensor, kept, narrow)
+    return made if len(lengths) == 1 else made.with_values(_nested_lengths(made.values, lengths[1:], narrow))  # type: ignore[arg-type]
+
+
+def from_sparse(sparse: SparseTensor, narrow: bool = False) -> RaggedTensor:
     """`RaggedTensor.from_sparse`."""
     places = sparse.indices._array
     if places.shape[1] != 2:
         raise ShapeMismatch(f"from_sparse: a sparse matrix is needed, got shape {sparse.shape}")
-    partition = RowPartition.from_row_numbers(places[:, 0], int(sparse.dense_shape._array[0]))
+    partition = RowPartition.from_row_numbers(places[:, 0], int(sparse.dense_shape._array[0]), narrow)
     if not np.array_equal(partition.places, places[:, 1]):
         raise InvalidArgumentError("from_sparse: the values of each row must stand at its beginning, without gaps")
     return RaggedTensor(sparse.values, partition)

@@ -9,8 +9,8 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import ShapeMismatch
-from autodiff_lab.structures.partition import RowPartition, whole_vector
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.structures.partition import RowPartition, is_narrow, wants_narrow, whole_number, whole_vector
 
 if TYPE_CHECKING:
     from autodiff_lab.structures.ragged import RaggedTensor
@@ -50,7 +50,8 @@ class RaggedMakers:
         >>> lab.RaggedTensor.from_row_splits([3, 1, 4], [0, 2, 3])
         <RaggedTensor [[3, 1], [4]]>
         """
-        return cls(values_of_rows(values), RowPartition(whole_vector(row_splits, "from_row_splits")))
+        splits = whole_vector(row_splits, "from_row_splits")
+        return cls(values_of_rows(values), RowPartition(splits, narrow=is_narrow(row_splits)))
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True) -> Self:
@@ -62,11 +63,12 @@ class RaggedMakers:
         >>> lab.RaggedTensor.from_row_lengths([3, 1, 4], [1, 2])
         <RaggedTensor [[3], [1, 4]]>
         """
-        return cls(values_of_rows(values), RowPartition.from_lengths(whole_vector(row_lengths, "from_row_lengths")))
+        lengths = whole_vector(row_lengths, "from_row_lengths")
+        return cls(values_of_rows(values), RowPartition.from_lengths(lengths, narrow=is_narrow(row_lengths)))
 
     @classmethod
     def from_value_rowids(
-        cls, values: Any, value_rowids: Any, nrows: int | None = None, name: str | None = None, validate: bool = True
+        cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
     ) -> Self:
         """Rows from the sorted row numbers of the values; `nrows` adds empty rows at the end.
 
@@ -77,29 +79,25 @@ class RaggedMakers:
         <RaggedTensor [[3, 1], [], [4]]>
         """
         rows = whole_vector(value_rowids, "from_value_rowids")
-        count = None if nrows is None else int(nrows)
-        return cls(values_of_rows(values), RowPartition.from_row_numbers(rows, count))
+        count = None if nrows is None else whole_number(nrows, "from_value_rowids: nrows")
+        return cls(values_of_rows(values), RowPartition.from_row_numbers(rows, count, is_narrow(value_rowids)))
 
     @classmethod
     def from_row_starts(cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True) -> Self:
         """Rows from where each begins."""
         made = values_of_rows(values)
         starts = whole_vector(row_starts, "from_row_starts")
-        return cls(made, RowPartition(np.append(starts, count(made))))
+        return cls(made, RowPartition(np.append(starts, count(made)), narrow=is_narrow(row_starts)))
 
     @classmethod
     def from_row_limits(cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True) -> Self:
         """Rows from where each ends."""
-        return cls(values_of_rows(values), RowPartition(np.append(0, whole_vector(row_limits, "from_row_limits"))))
+        limits = whole_vector(row_limits, "from_row_limits")
+        return cls(values_of_rows(values), RowPartition(np.append(0, limits), narrow=is_narrow(row_limits)))
 
     @classmethod
     def from_uniform_row_length(
-        cls,
-        values: Any,
-        uniform_row_length: int,
-        nrows: int | None = None,
-        validate: bool = True,
-        name: str | None = None,
+        cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
     ) -> Self:
         """Rows of one length.
 
@@ -109,9 +107,18 @@ class RaggedMakers:
         >>> lab.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape
         TensorShape([2, 2])
         """
-        made, length = values_of_rows(values), int(uniform_row_length)
-        rows = int(nrows) if nrows is not None else count(made) // length if length > 0 else 0
-        return cls(made, RowPartition.from_lengths(np.full(rows, length, np.int64), length))
+        made, length = values_of_rows(values), whole_number(uniform_row_length, "uniform_row_length")
+        if length < 0:
+            raise InvalidArgumentError(f"from_uniform_row_length: a row cannot have a negative length, got {length}.")
+        if nrows is not None:
+            rows = whole_number(nrows, "from_uniform_row_length: nrows")
+        else:
+            rows = count(made) // length if length else 0
+        if rows * length != count(made):
+            raise InvalidArgumentError(
+                f"from_uniform_row_length: {rows} rows of length {length} do not hold {count(made)} values."
+            )
+        return cls(made, RowPartition.uniform_rows(rows, length, is_narrow(uniform_row_length)))
 
     @classmethod
     def from_nested_row_splits(
@@ -134,6 +141,34 @@ class RaggedMakers:
         return made
 
     @classmethod
+    def from_nested_value_rowids(
+        cls,
+        flat_values: Any,
+        nested_value_rowids: Any,
+        nested_nrows: Any = None,
+        name: str | None = None,
+        validate: bool = True,
+    ) -> Self:
+        """Rows of rows, from the row numbers along each ragged axis, outermost first.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.RaggedTensor.from_nested_value_rowids([1, 2, 3], [[0, 0], [0, 0, 1]])
+        <RaggedTensor [[[1, 2], [3]]]>
+        """
+        numbers = list(nested_value_rowids)
+        rows = [None] * len(numbers) if nested_nrows is None else list(nested_nrows)
+        if len(rows) != len(numbers):
+            raise InvalidArgumentError(
+                f"from_nested_value_rowids: {len(numbers)} lists of row numbers and {len(rows)} of nrows are given."
+            )
+        made: Any = flat_values
+        for rowids, nrows in zip(reversed(numbers), reversed(rows), strict=True):
+            made = cls.from_value_rowids(made, rowids, nrows)
+        return made
+
+    @classmethod
     def from_tensor(
         cls,
         tensor: Any,
@@ -153,11 +188,12 @@ class RaggedMakers:
         """
         from autodiff_lab.structures.ragged_functions import from_tensor
 
-        return from_tensor(alone(convert(tensor)), lengths, padding, int(ragged_rank))
+        narrow = wants_narrow(row_splits_dtype)
+        return from_tensor(alone(convert(tensor)), lengths, padding, int(ragged_rank), narrow)
 
     @classmethod
     def from_sparse(cls, st_input: SparseTensor, name: str | None = None, row_splits_dtype: Any = None) -> RaggedTensor:
         """Rows of a sparse matrix whose values stand at the beginning of each row."""
         from autodiff_lab.structures.ragged_functions import from_sparse
 
-        return from_sparse(st_input)
+        return from_sparse(st_input, wants_narrow(row_splits_dtype))

@@ -1,8 +1,7 @@
 """Reductions over segments: values that share a number are reduced to one.
 
-Ragged axes and the axes of sparse tensors are both reduced so.  The values of each segment become one row of a
-rectangle, filled up with what changes nothing (1 for a product), and the row is reduced by the ordinary op; gradients
-therefore follow its rule, ties in a maximum included.  Sums are added up in place.
+Ragged axes and the axes of sparse tensors are both reduced so, by the ops of `math.unsorted_segment_sum` and its kin;
+an empty segment has their results: 0, 1, or the least or greatest number of the dtype.
 """
 
 from __future__ import annotations
@@ -11,34 +10,42 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.gathering import gather_axis, laid_beside, scatter_nd
+from autodiff_lab.ops.array.gathering import gather_axis, laid_beside
 from autodiff_lab.ops.array.joining import concat
-from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, reshape
 from autodiff_lab.ops.math import reductions
+from autodiff_lab.ops.math import segments as by_segment
 from autodiff_lab.ops.math.arithmetic import divide
 
 
-def neutral(name: str, dtype: np.dtype[Any]) -> Any:
-    """The number that changes nothing in a reduction."""
-    if name in ("reduce_max", "reduce_min"):
-        if dtype.kind == "f":
-            return dtype.type(-np.inf if name == "reduce_max" else np.inf)
-        limits = np.iinfo(dtype)
-        return dtype.type(limits.min if name == "reduce_max" else limits.max)
-    return dtype.type({"reduce_prod": 1, "reduce_any": False, "reduce_all": True}[name])
+def filler(values: Tensor, default: Any, inner: tuple[int, ...]) -> Tensor:
+    """What fills the places without a value: a default that gradients reach, or 0, False or the empty string."""
+    if default is None:
+        array = values._array
+        return laid_beside(values, np.full(inner, b"" if array.dtype.kind == "O" else 0, array.dtype))
+    fill = convert(default, values)
+    if fill._array.dtype != values._array.dtype:
+        raise DtypeMismatch(
+            f"default_value: it is {fill.dtype.name} and the values are {values.dtype.name}. Try lab.cast."
+        )
+    have = fill._array.shape
+    if len(have) > len(inner) or any(n not in (1, m) for n, m in zip(have[::-1], inner[::-1], strict=False)):
+        raise ShapeMismatch(f"default_value: a shape of {have} does not broadcast to {inner}, the shape of one value.")
+    if fill is not default and fill.device != values.device:
+        fill = laid_beside(values, fill._array)
+    return fill if have == inner else broadcast_to(fill, inner)
 
 
-def padded(values: Tensor, positions: np.ndarray[Any, Any], fill: Any) -> Tensor:
+def padded(values: Tensor, positions: np.ndarray[Any, Any], fill: Tensor) -> Tensor:
     """A rectangle of values by position, with `fill` where the position is the number of values.
 
-    Shapes: values (v, *inner), positions (*p) -> (*p, *inner); fill broadcasts to inner.
+    Shapes: values (v, *inner), positions (*p), fill (*inner) -> (*p, *inner).
     """
-    inner = values._array.shape[1:]
-    filler = np.broadcast_to(np.asarray(fill, values._array.dtype), inner)
-    longer = concat([values, laid_beside(values, filler[None])], axis=0)
+    longer = concat([values, expand_dims(fill, 0)], axis=0)
     return gather_axis(longer, laid_beside(longer, positions), axis=-longer._array.ndim)
 
 
@@ -67,15 +74,15 @@ def reduce_segments(name: str, values: Tensor, segments: np.ndarray[Any, Any], c
         lengths = np.bincount(segments, minlength=count).astype(np.float64)
         shape = (count,) + (1,) * (values._array.ndim - 1)
         return divide(total, cast(reshape(laid_beside(total, lengths), shape), total.dtype))
-    if name == "reduce_sum":  # rows of a rectangle would waste memory where few segments are long
-        return scatter_nd(laid_beside(values, segments[:, None]), values, (count, *values._array.shape[1:]))
-    reduce = getattr(reductions, name, None)
-    if reduce is None or name not in _KNOWN:
+    if name not in _KNOWN:
         raise InvalidArgumentError(
             f"{name}: rows of different lengths are not reduced so; {', '.join(_KNOWN)} are. Try x.to_tensor() first."
         )
-    fill = neutral(name, values._array.dtype)
-    return reduce(padded(values, positions_of(segments, count), fill), axis=1)
+    if name in ("reduce_any", "reduce_all"):
+        fill = laid_beside(values, np.full(values._array.shape[1:], name == "reduce_all"))
+        return getattr(reductions, name)(padded(values, positions_of(segments, count), fill), axis=1)
+    reduce = getattr(by_segment, f"unsorted_segment_{name.removeprefix('reduce_')}")
+    return reduce(values, laid_beside(values, segments), count)
 
 
 _KNOWN = ("reduce_sum", "reduce_mean", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all")

@@ -156,11 +156,11 @@ class SparseTensor(Operators):
             return tensor
         return gather_nd(broadcast_to(tensor, self._shape), laid_beside(tensor, self._indices))
 
-    def __reduced__(self, name: str, axis: Any, keepdims: bool) -> Tensor:
-        """Reduce over axes, by the public reduction of this name, where lab.sparse has it."""
-        if name not in ("reduce_sum", "reduce_max"):
+    def __called__(self, name: str, *arguments: Any) -> Any:
+        """Run the sparse form of the public function of this name, where there is one."""
+        if name != "reduce" or arguments[1] not in ("reduce_sum", "reduce_max"):
             raise NotOneTensor(self)
-        return reduced(self, name, axis, keepdims)
+        return reduced(*arguments)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise NotOneTensor(self)

@@ -19,7 +19,7 @@ from autodiff_lab.ops.math.complex_numbers import conj
 from autodiff_lab.ops.math.exponential import exp
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.sparse import sparse_matmul
-from autodiff_lab.structures.segments import padded, reduce_segments
+from autodiff_lab.structures.segments import filler, padded, reduce_segments
 from autodiff_lab.structures.sparse import SparseTensor, flat_places
 from autodiff_lab.structures.sparse_functions import retain, sparse, to_dense
 
@@ -71,7 +71,7 @@ def _extreme(a: Any, b: Any, what: str) -> SparseTensor:
     for x in (a, b):
         positions = np.full(len(present), len(x._indices))
         positions[np.searchsorted(present, flat_places(x))] = np.arange(len(x._indices))
-        sides.append(padded(x.values, positions, x.values._array.dtype.type(0)))
+        sides.append(padded(x.values, positions, filler(x.values, None, ())))
     places = np.stack(np.unravel_index(present, a._shape), axis=1)
     return SparseTensor(places, getattr(arithmetic, what)(*sides), a._shape)
 

@@ -17,7 +17,7 @@ from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.creation import as_shape, ones
 from autodiff_lab.ops.array.gathering import gather_axis, gather_nd, laid_beside
 from autodiff_lab.ops.array.joining import concat as concat_dense
-from autodiff_lab.structures.segments import padded
+from autodiff_lab.structures.segments import filler, padded
 from autodiff_lab.structures.sparse import Places, SparseTensor, flat_places, reduced
 
 
@@ -64,7 +64,8 @@ def to_dense(
 ) -> Tensor:
     """The whole tensor, with `default_value` (0, False or the empty string) where no value is.
 
-    Shapes: (*s) -> (*s).  Dtypes: any.  Derivative: 1 for the values.
+    Shapes: (*s) -> (*s).  Dtypes: any.  Derivative: 1 for the values; for the default the sum over the places that it
+    fills.
 
     Raises
     ------
@@ -87,11 +88,7 @@ def to_dense(
                 f"{row_text} is repeated. lab.scatter_nd(x.indices, x.values, x.shape) adds up what is."
             )
         raise InvalidArgumentError(f"{row_text} is out of order. Try lab.sparse.reorder(x).")
-    array = x.values._array
-    if default_value is None:
-        fill = b"" if array.dtype.kind == "O" else array.dtype.type(0)
-    else:
-        fill = np.asarray(convert(default_value, x.values)._array)
+    fill = filler(x.values, default_value, ())
     positions = np.full(int(np.prod(x._shape)), len(places))
     positions[places] = np.arange(len(places))
     return padded(x.values, positions.reshape(x._shape), fill)

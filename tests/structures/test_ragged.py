@@ -44,8 +44,14 @@ def test_it_says_its_shape_dtype_and_values() -> None:
     assert int(x.bounding_shape(axis=1)) == 3
 
 
-def test_a_large_one_prints_its_shape() -> None:
-    assert repr(lab.ragged.range([2000])) == "<RaggedTensor shape=(1, None), dtype=int32>"
+def test_a_large_one_prints_its_first_and_last_numbers() -> None:
+    assert repr(lab.ragged.range([2000])) == "<RaggedTensor [[0, 1, 2, ..., 1997, 1998, 1999]]>"
+    rows = lab.ragged.range([3, 0, 1, 2000, 2, 9, 1, 8])
+    assert repr(rows) == (
+        "<RaggedTensor [[0, 1, 2], [], [0], ..., [0, 1, 2, ..., 6, 7, 8], [0], [0, 1, 2, ..., 5, 6, 7]]>"
+    )
+    deep = lab.RaggedTensor.from_row_lengths(rows, [1, 7])
+    assert repr(deep).startswith("<RaggedTensor [[[0, 1, 2]], [[], [0], [0, 1, 2, ..., 1997, 1998, 1999], ...")
 
 
 def test_rows_that_hold_rows_and_rows_that_hold_vectors() -> None:
@@ -159,7 +165,7 @@ def test_an_empty_row_sums_to_zero_and_has_no_mean() -> None:
     x = lab.ragged.constant(ROWS)
     assert float(lab.reduce_sum(x, axis=1)[1]) == 0.0
     assert np.isnan(float(lab.reduce_mean(x, axis=1)[1]))
-    assert float(lab.reduce_max(x, axis=1)[1]) == -np.inf
+    assert float(lab.reduce_max(x, axis=1)[1]) == lab.float32.min
 
 
 def _program(values: Any) -> Any:
@@ -203,23 +209,24 @@ def test_numpy_gives_rows_as_arrays() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda x: lab.matmul(x, x), lab.errors.NotOneTensor, "to_tensor"),
+        (lambda x: lab.matmul(x, x), lab.errors.ShapeMismatch, "a matrix needs equal ones"),
+        (lab.linalg.det, lab.errors.NotOneTensor, "to_tensor"),
         (lab.constant, lab.errors.NotOneTensor, "RaggedTensor"),
         (np.asarray, lab.errors.NotOneTensor, "flat_values"),
-        (lambda x: x + lab.ragged.constant([[1.0], [2.0]]), lab.errors.ShapeMismatch, "equal rows"),
-        (lambda x: lab.add(x, [1.0, 2.0, 3.0]), lab.errors.ShapeMismatch, "does not broadcast"),
+        (lambda x: x + lab.ragged.constant([[1.0], [2.0]]), lab.errors.ShapeMismatch, "do not broadcast"),
+        (lambda x: lab.add(x, [1.0, 2.0, 3.0]), lab.errors.ShapeMismatch, "do not broadcast"),
         (lambda x: x[7], lab.errors.InvalidArgumentError, "out of bounds"),
         (lambda x: x[:, 0], lab.errors.InvalidArgumentError, "too short"),
         (lambda x: x[0, 0, 0], lab.errors.InvalidArgumentError, "only 2 dims"),
-        (lambda x: x["a"], lab.errors.InvalidArgumentError, "no index"),
+        (lambda x: x["a"], lab.errors.InvalidArgumentError, "not an index"),
         (bool, ValueError, "ambiguous"),
         (lambda x: lab.gather(x, [4]), lab.errors.InvalidArgumentError, r"\[0, 4\)"),
-        (lambda x: lab.gather(x, [0], axis=1), lab.errors.InvalidArgumentError, "axis 0"),
+        (lambda x: lab.gather(x, [0], axis=1), lab.errors.InvalidArgumentError, "not in"),
+        (lambda x: lab.gather(x, [0], axis=2), lab.errors.InvalidArgumentError, "axis 2"),
         (lambda x: lab.concat([x, x[:2]], axis=1), lab.errors.ShapeMismatch, "equally many rows"),
         (lambda x: lab.reduce_sum(x, axis=2), lab.errors.InvalidArgumentError, "out of bounds"),
-        (lambda x: lab.reduce_sum(x, axis=[0, 1]), lab.errors.InvalidArgumentError, "one axis at a time"),
         (lambda x: x.with_values([1.0]), lab.errors.InvalidArgumentError, "6 values together"),
-        (lambda x: x.to_tensor(shape=[4, 3, 2]), lab.errors.ShapeMismatch, "not the 2 axes"),
+        (lambda x: x.to_tensor(shape=[4, 3, 2]), lab.errors.ShapeMismatch, "does not have the 2 axes"),
         (lambda x: lab.RaggedTensor.from_row_splits(FLAT, [1, 6]), lab.errors.InvalidArgumentError, "begin with 0"),
         (lambda x: lab.RaggedTensor.from_row_lengths(FLAT, [7, -1]), lab.errors.InvalidArgumentError, "negative"),
         (lambda x: lab.RaggedTensor.from_value_rowids([3, 4], [1, 0]), lab.errors.InvalidArgumentError, "sorted"),

@@ -66,8 +66,9 @@ def test_stack_and_dynamic_partitions() -> None:
     assert rows.to_list() == [[20, 40], [], [10, 30]]
     with pytest.raises(lab.errors.InvalidArgumentError, match=r"\[0, 2\)"):
         lab.ragged.stack_dynamic_partitions([10], [5], 2)
-    with pytest.raises(lab.errors.InvalidArgumentError, match="axis 1"):
-        lab.ragged.stack(parts, axis=1)
+    assert lab.ragged.stack([[1, 2], [3, 4]], axis=1).numpy().tolist() == [[1, 3], [2, 4]]
+    with pytest.raises(lab.errors.InvalidArgumentError, match="axis 2"):
+        lab.ragged.stack(parts, axis=2)
 
 
 def test_masks_pick_rows_and_elements() -> None:

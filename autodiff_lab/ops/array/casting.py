@@ -75,7 +75,11 @@ _identity = general(
 
 
 def identity(input: Any, name: str | None = None) -> Tensor:
-    x, place = convert(input), device_now()
+    try:
+        x = convert(input)
+    except NotOneTensor as met:
+        return handed(met, "__composite__", identity, (input,))
+    place = device_now()
     if place is None or place_of(x.device) is place:
         return _identity(x)
     return copy_to_device(x, device=place if place.__class__ is str else place.name)

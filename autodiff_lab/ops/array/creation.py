@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.convert import convert, convert_to_tensor, handed
 from autodiff_lab.engine.devices import filled, placed
 from autodiff_lab.engine.dtypes import as_dtype, float32
 from autodiff_lab.engine.placement import alone
@@ -15,7 +15,7 @@ from autodiff_lab.engine.primitives import broadcast
 from autodiff_lab.engine.shape import one_whole_number, whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch, UnimplementedError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
 from autodiff_lab.events import sinks_now, tell_made, tell_peek
 from autodiff_lab.kernels import arrays
 from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
@@ -73,13 +73,19 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
     _no_layout(layout, "zeros_like")
-    x = alone(convert(input))
+    try:
+        x = alone(convert(input))
+    except NotOneTensor as met:
+        return handed(met, "__called__", "on_values", zeros_like, input, dtype)
     return named(wrap(_zeros(x._array.shape, _dtype_or(x, dtype), x._array)), name)
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
     _no_layout(layout, "ones_like")
-    x = alone(convert(input))
+    try:
+        x = alone(convert(input))
+    except NotOneTensor as met:
+        return handed(met, "__called__", "on_values", ones_like, input, dtype)
     return named(wrap(arrays.full(x._array.shape, 1, x._array, _dtype_or(x, dtype))[()]), name)
 
 
@@ -96,15 +102,27 @@ shape_of = general(
 
 
 def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
-    return named(shape_of(convert(input), dtype=as_dtype(out_type).name), name)
+    try:
+        x = convert(input)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "shape", input, out_type)
+    return named(shape_of(x, dtype=as_dtype(out_type).name), name)
 
 
 def size(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
-    return named(wrap(as_dtype(out_type).dtype.type(convert(input)._array.size)), name)
+    try:
+        x = convert(input)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "size", input, out_type)
+    return named(wrap(as_dtype(out_type).dtype.type(x._array.size)), name)
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
-    return named(wrap(np.int32(convert(input)._array.ndim)), name)
+    try:
+        x = convert(input)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "rank", input)
+    return named(wrap(np.int32(x._array.ndim)), name)
 
 
 def _one_hot(indices: Any, depth: int, on: Any, off: Any, axis: int, dtype: str) -> Any:
@@ -122,7 +140,10 @@ hot = general(
 
 def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = None, axis: int = -1, dtype: Any = None,
             name: str | None = None) -> Tensor:
-    x = convert(indices)
+    try:
+        x = convert(indices)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "one_hot", indices, depth, on_value, off_value, axis, dtype)
     if x._array.dtype.kind not in "iu":
         raise DtypeMismatch(f"one_hot: indices are whole numbers, got {x.dtype.name}. Try lab.cast.")
     count = one_whole_number(depth, "one_hot: depth, the number of classes")

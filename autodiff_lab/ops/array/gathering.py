@@ -170,9 +170,9 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | 
            name: str | None = None) -> Tensor:
     at = int(batch_dims if axis is None else axis)
     try:
-        x = convert(params)
+        x, indices = convert(params), convert(indices)
     except NotOneTensor as met:
-        return handed(met, "__gathered__", indices, at)
+        return handed(met, "__called__", "gather", params, indices, axis, batch_dims)
     rank = x._array.ndim
     if not -rank <= at < rank:
         raise InvalidArgumentError(f"gather: axis {at} is out of bounds for a tensor of rank {rank}")
@@ -183,7 +183,10 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | 
 
 
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Tensor:
-    x = convert(params)
+    try:
+        x, indices = convert(params), convert(indices)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "gather_nd", params, indices, batch_dims)
     at = _indices(indices, "gather_nd", x)
     if batch_dims:
         from autodiff_lab.ops.array.scattering import gather_nd_in_batches
@@ -210,7 +213,12 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str 
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    c = convert(condition)
+    try:
+        c = convert(condition)
+        if hasattr(x, "__composite__") or hasattr(y, "__composite__"):
+            convert(x if hasattr(x, "__composite__") else y)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "where", condition, x, y)
     if x is None and y is None:
         return where_true(c)
     if x is None or y is None:

@@ -111,12 +111,15 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
     try:
         tensors = _tensors(values, "concat")
     except NotOneTensor as met:
-        return handed(met, "__joined__", values, axis)
+        return handed(met, "__called__", "concat", values, axis)
     return concat_along(*tensors, axis=_negative(axis, tensors[0]._array.ndim, "concat"))
 
 
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Tensor:
-    tensors = _tensors(values, "stack")
+    try:
+        tensors = _tensors(values, "stack")
+    except NotOneTensor as met:
+        return handed(met, "__called__", "stack", values, axis)
     return stack_along(*tensors, axis=_negative(axis, tensors[0]._array.ndim + 1, "stack"))
 
 
@@ -130,7 +133,10 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
 
 def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None,
           name: str | None = None) -> list[Tensor]:
-    x = convert(value)
+    try:
+        x = convert(value)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "split", value, num_or_size_splits, axis, num)
     at = _negative(axis, x._array.ndim, "split")
     length = x._array.shape[at]
     sizes = list(whole_numbers(num_or_size_splits, "split"))

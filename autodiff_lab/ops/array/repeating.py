@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.primitives import negative_axes, stack
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.kernels.arrays import beside, full, ranked
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.selection import take_along
@@ -80,7 +80,10 @@ def _axes(x: Tensor, axis: Any, what: str) -> tuple[int, ...]:
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    x = convert(input)
+    try:
+        x = convert(input)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "tile", input, multiples)
     times = _numbers(multiples, x._array.ndim, "tile")
     if min(times, default=0) < 0:
         raise InvalidArgumentError(f"tile: multiples must not be negative, got {times}")
@@ -114,7 +117,10 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
-    x = convert(tensor)
+    try:
+        x = convert(tensor)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "reverse", tensor, axis)
     return turn_round(x, axes=_axes(x, axis, "reverse"))
 
 

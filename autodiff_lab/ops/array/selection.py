@@ -22,6 +22,7 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, scatter_axis
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.structured import structured
 
 
 def _like(indices: Any, x: Any) -> Any:
@@ -196,6 +197,7 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
     return cast(search(rows, wanted, side=side), out_type)
 
 
+@structured("boolean_mask")
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Tensor:
     x, kept = convert(tensor), convert_to_tensor(mask)._array
     if mask.__class__ is Tensor and kept.ndim and x.device != mask.device:

@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.primitives import broadcast, negative_axes, reshape_to
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.ops.docs import doc
 
 
@@ -45,7 +45,10 @@ def _open_length(shape: tuple[int, ...], wanted: tuple[int, ...]) -> int:
 
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
-    x = convert(tensor)
+    try:
+        x = convert(tensor)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "reshape", tensor, shape)
     wanted = whole_numbers(shape, "reshape")
     size = x._array.size
     if wanted.count(-1) > 1:
@@ -86,7 +89,10 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
 
 
 def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
-    x = convert(input)
+    try:
+        x = convert(input)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "expand_dims", input, axis)
     rank = x._array.ndim
     axis, = whole_numbers(axis, "expand_dims")
     if not -rank - 1 <= axis <= rank:
@@ -97,7 +103,10 @@ def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    x = convert(input)
+    try:
+        x = convert(input)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "squeeze", input, axis)
     old = x._array.shape
     if axis is None:
         drop = {i for i, n in enumerate(old) if n == 1}

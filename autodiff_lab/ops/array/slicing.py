@@ -16,6 +16,7 @@ from autodiff_lab.ops.array.indexing import getitem
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.structured import structured
 
 Index = Any
 _slice = slice  # the public function below takes the name
@@ -57,6 +58,7 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
     return getitem(x, tuple(index))
 
 
+@structured("dynamic_partition")
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
     x, parts = convert(data), np.asarray(convert(partitions)._array)
     if parts.dtype.kind not in "iu" or x._array.shape[:parts.ndim] != parts.shape:

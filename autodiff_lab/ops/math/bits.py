@@ -15,6 +15,7 @@ from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.kernels.arrays import contiguous, ranked
 from autodiff_lab.ops.docs import doc, of_two
 from autodiff_lab.ops.math.comparison import logical_and, logical_not, logical_or, logical_xor
+from autodiff_lab.ops.structured import structured
 
 _NONE = "none: gradients stop at whole numbers"
 
@@ -75,10 +76,12 @@ count_bits = general(
     doc="The kernel-level count; `lab.bitwise.population_count` is the public function.")
 
 
+@structured("elementwise")
 def invert(x: Any, name: str | None = None) -> Tensor:
     return flip(x)
 
 
+@structured("elementwise")
 def population_count(x: Any, name: str | None = None) -> Tensor:
     return count_bits(x)
 
@@ -102,6 +105,7 @@ reread = general(
     doc="The kernel-level bitcast; `lab.bitcast` is the public function.")
 
 
+@structured("on_values")
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     from autodiff_lab.engine.convert import convert
     x, wanted = convert(input), as_dtype(type)
@@ -124,7 +128,8 @@ for _function, _words, _shapes, _dtypes, _example in (
 
 
 def _whole_numbers(*values: Any) -> bool:
-    return any(isinstance(v, (Tensor, Variable)) and v.dtype.is_integer for v in values)
+    return any(
+        v.dtype.is_integer for v in values if isinstance(v, (Tensor, Variable)) or hasattr(v, "__composite__"))
 
 
 def _either(logical: Callable[..., Any], bits: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -19,6 +19,7 @@ from autodiff_lab.errors import DtypeMismatch
 from autodiff_lab.kernels.arrays import empty, on_gpu
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.structured import structured
 
 _WIDE = {"float32": "complex64", "float64": "complex128"}
 
@@ -113,6 +114,7 @@ def _whole(value: Any, what: str) -> Tensor:
     return x
 
 
+@structured("elementwise")
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     x, y = convert_pair(complex_of.op, real, imag)  # type: ignore[attr-defined]
     if x._array.dtype != y._array.dtype or x.dtype.name not in _WIDE:
@@ -121,21 +123,25 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     return complex_of(x, y)
 
 
+@structured("elementwise")
 def real(input: Any, name: str | None = None) -> Tensor:
     x = convert(input)
     return real_part(x) if x._array.dtype.kind == "c" else x
 
 
+@structured("elementwise")
 def imag(input: Any, name: str | None = None) -> Tensor:
     x = _whole(input, "imag")
     return imaginary_part(x) if x._array.dtype.kind == "c" else zeros_like(x)
 
 
+@structured("elementwise")
 def conj(x: Any, name: str | None = None) -> Tensor:
     x = convert(x)
     return conj_of(x) if x._array.dtype.kind == "c" else x
 
 
+@structured("elementwise")
 def angle(input: Any, name: str | None = None) -> Tensor:
     return angle_of(_whole(input, "angle"))
 

@@ -22,6 +22,7 @@ from autodiff_lab.ops.math.arithmetic import maximum, minimum
 from autodiff_lab.ops.math.comparison import floor, less, less_equal
 from autodiff_lab.ops.math.reductions import reduce_all
 from autodiff_lab.ops.math.segments import sum_segments
+from autodiff_lab.ops.structured import structured
 
 
 def _inverted(x: Any) -> Any:
@@ -71,6 +72,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     return hits(wrap(beside(x._array, found)), x, k=int(convert(k)._array))
 
 
+@structured("bincount")
 def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = "int32",
              name: str | None = None, axis: int | None = None, binary_output: bool = False) -> Tensor:
     numbers = _whole(arr, "bincount")

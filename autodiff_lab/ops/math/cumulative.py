@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, public
 from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import running as reference
 from autodiff_lab.ops.docs import doc
@@ -128,7 +128,10 @@ def _numbers(value: Any, what: str) -> Tensor:
 
 
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
-    x = _numbers(x, "cumsum")
+    try:
+        x = _numbers(x, "cumsum")
+    except NotOneTensor as met:
+        return handed(met, "__called__", "cumsum", x, axis, exclusive, reverse)
     return running_sum(x, axis=one_axis(x, axis, "cumsum"), exclusive=bool(exclusive), reverse=bool(reverse))
 
 

@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import binary, general, of_features, unary
-from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import doc, of_one, of_two
 from autodiff_lab.ops.math.arithmetic import add_n, divide, floormod, multiply, whole_quotient
 from autodiff_lab.ops.math.complex_numbers import is_complex
+from autodiff_lab.ops.structured import structured
 
 _FLOATS = "floating, both the same"
 
@@ -91,6 +92,7 @@ next_to = general(
     doc="The kernel-level nextafter; `lab.math.nextafter` is the public function.")
 
 
+@structured("elementwise")
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
     x, y = convert_pair(next_to.op, x1, x2)  # type: ignore[attr-defined]
     if x._array.dtype != y._array.dtype or not x.dtype.is_floating:
@@ -149,7 +151,10 @@ clip = general(
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
-    x = convert(t)
+    try:
+        x = convert(t)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "on_values", clip_by_value, t, clip_value_min, clip_value_max)
     low, high = (convert(bound, x) for bound in (clip_value_min, clip_value_max))
     for bound in (low, high):
         if bound._array.dtype != x._array.dtype:

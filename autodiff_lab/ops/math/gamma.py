@@ -16,6 +16,7 @@ from autodiff_lab.kernels.hosted import reason
 from autodiff_lab.ops.docs import doc, of_one, of_two
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.math.scipy_kernels import special
+from autodiff_lab.ops.structured import structured
 
 lgamma = unary(
     "lgamma", special("gammaln"), lambda ops, g, out, x: g * ops.digamma(x),
@@ -162,18 +163,22 @@ def _check(name: str, *tensors: Tensor) -> None:
         raise DtypeMismatch(f"{name}: takes floating-point tensors of one dtype, got {', '.join(kinds)}. Try lab.cast.")
 
 
+@structured("elementwise")
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     return polygamma_of(*_pair(polygamma_of, a, x))
 
 
+@structured("elementwise")
 def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
     return zeta_of(*_pair(zeta_of, x, q))
 
 
+@structured("elementwise")
 def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     return igamma_of(*_pair(igamma_of, a, x))
 
 
+@structured("elementwise")
 def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
     return igammac_of(*_pair(igammac_of, a, x))
 

@@ -124,7 +124,7 @@ def _reduce(op: Any, name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
     try:
         x = convert(x)
     except NotOneTensor as met:
-        return handed(met, "__reduced__", name, axis, keepdims)
+        return handed(met, "__called__", "reduce", x, name, axis, keepdims)
     if x._array.dtype.kind == "b" and op is not any_over and op is not all_over:
         raise DtypeMismatch(f"{name}: a bool tensor has nothing to add or compare. Try lab.cast(x, lab.int32), or "
                             "lab.reduce_any and lab.reduce_all.")

@@ -25,6 +25,7 @@ from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import divide, floordiv
 from autodiff_lab.ops.math.reductions import reduce_prod
+from autodiff_lab.ops.structured import structured
 
 
 def _sum_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int) -> Any:
@@ -129,46 +130,57 @@ def _multiply(parts: Parts) -> Tensor:
     return reduce_prod(rows, axis=1)
 
 
+@structured("segment_sum")
 def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return _add(_sorted(data, segment_ids, "segment_sum"))
 
 
+@structured("segment_mean")
 def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return _average(_sorted(data, segment_ids, "segment_mean"), root=False)
 
 
+@structured("segment_max")
 def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return _best(max_segments, _sorted(data, segment_ids, "segment_max"), 0)
 
 
+@structured("segment_min")
 def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return _best(min_segments, _sorted(data, segment_ids, "segment_min"), 0)
 
 
+@structured("segment_prod")
 def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return _multiply(_sorted(data, segment_ids, "segment_prod"))
 
 
+@structured("unsorted_segment_sum")
 def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     return _add(_unsorted(data, segment_ids, num_segments, "unsorted_segment_sum"))
 
 
+@structured("unsorted_segment_mean")
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     return _average(_unsorted(data, segment_ids, num_segments, "unsorted_segment_mean"), root=False)
 
 
+@structured("unsorted_segment_sqrt_n")
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     return _average(_unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n"), root=True)
 
 
+@structured("unsorted_segment_max")
 def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     return _best(max_segments, _unsorted(data, segment_ids, num_segments, "unsorted_segment_max"), None)
 
 
+@structured("unsorted_segment_min")
 def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     return _best(min_segments, _unsorted(data, segment_ids, num_segments, "unsorted_segment_min"), None)
 
 
+@structured("unsorted_segment_prod")
 def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     return _multiply(_unsorted(data, segment_ids, num_segments, "unsorted_segment_prod"))
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch
+from autodiff_lab.errors import DtypeMismatch, NotOneTensor
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import reductions as reference
 from autodiff_lab.ops.array.casting import cast
@@ -76,14 +76,21 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
 
 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    x = _floats(input_tensor, "reduce_variance", allow_complex=True)
+    try:
+        x = _floats(input_tensor, "reduce_variance", allow_complex=True)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "reduce", input_tensor, "reduce_variance", axis, keepdims)
     away = subtract(x, reduce_mean(x, axis, True))
     squared = real(multiply(away, conj(away))) if x.dtype.is_complex else square(away)
     return reduce_mean(squared, axis, keepdims)
 
 
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    return sqrt(reduce_variance(_floats(input_tensor, "reduce_std", allow_complex=True), axis, keepdims))
+    try:
+        x = _floats(input_tensor, "reduce_std", allow_complex=True)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "reduce", input_tensor, "reduce_std", axis, keepdims)
+    return sqrt(reduce_variance(x, axis, keepdims))
 
 
 def count_nonzero(input: Any, axis: Any = None, keepdims: bool = False, dtype: Any = "int64",

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general, of_features, unary
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.checks import RealZeros
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import softmax as reference
@@ -129,7 +129,10 @@ def _along(op: Any, name: str, logits: Any, axis: int) -> Tensor:
 
 
 def softmax(logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
-    return _along(softmax_along, "softmax", logits, axis)
+    try:
+        return _along(softmax_along, "softmax", logits, axis)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "softmax", logits, axis)
 
 
 def log_softmax(logits: Any, axis: int = -1, name: str | None = None) -> Tensor:

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch, UnimplementedError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
 from autodiff_lab.ops.array.gathering import gather, laid_beside, scatter_nd, where
 from autodiff_lab.ops.array.shaping import expand_dims, reshape
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import maximum, sqrt, square
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.nn.normalization import floats
+from autodiff_lab.ops.structured import structured
 
 
 def _whole_table(params: Any, name: str) -> Tensor:
@@ -43,6 +44,7 @@ def _shortened(rows: Tensor, ids_rank: int, max_norm: float) -> Tensor:
     return rows * where(long, max_norm / sqrt(where(long, squares, 1.0)), 1.0)
 
 
+@structured("embedding_lookup")
 def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
     table, numbers = _whole_table(params, "embedding_lookup"), _ids(ids, "embedding_lookup")
     rows = gather(table, numbers)
@@ -50,11 +52,14 @@ def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name:
 
 
 def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any = None, combiner: str | None = None,
-                            max_norm: float | None = None, name: str | None = None) -> Tensor:
+                            max_norm: float | None = None, name: str | None = None,
+                            allow_fast_lookup: bool = False) -> Tensor:
     what = "embedding_lookup_sparse"
     how = combiner or "mean"
     if how not in ("sum", "mean", "sqrtn"):
         raise InvalidArgumentError(f"{what}: combiner {how!r} is not known. Try 'sum', 'mean' or 'sqrtn'.")
+    if hasattr(sp_ids, "ragged_rank"):
+        return handed(NotOneTensor(sp_ids), "__called__", what, params, sp_ids, sp_weights, combiner, max_norm)
     if not hasattr(sp_ids, "dense_shape"):
         raise InvalidArgumentError(f"{what}: sp_ids is a {type(sp_ids).__name__}, not a SparseTensor. Try "
                                    "embedding_lookup for a whole tensor.")
@@ -90,8 +95,8 @@ embedding_lookup.__doc__ = doc(
     example=">>> print(lab.nn.embedding_lookup([[1.0, 2.0], [3.0, 4.0]], [1]))\n"
             "Tensor([[3. 4.]], shape=(1, 2), dtype=float32)")
 embedding_lookup_sparse.__doc__ = doc(
-    "Rows of a table by number, combined over each row of a sparse tensor of numbers: 'sum', 'mean' (over the weights) "
-    "or 'sqrtn' (over the root of their squares).",
+    "Rows of a table by number, combined over each row of a sparse or ragged tensor of numbers: 'sum', 'mean' (over "
+    "the weights) or 'sqrtn' (over the root of their squares).",
     shapes="params (n, *s), sp_ids (b, k) sparse -> (b, *s)", dtypes="a floating table, whole ids",
     derivative="the weights, over the size they are divided by", raises=("argument", "shape", "convert"),
     example=">>> ids = lab.SparseTensor([[0, 0], [0, 1], [1, 0]], [0, 1, 1], [2, 2])\n"

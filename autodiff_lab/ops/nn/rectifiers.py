@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general, of_features, unary
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import REGISTRY, Domain
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.checks import RealZeros, real_only
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.docs import doc, of_one
@@ -109,7 +109,10 @@ leaky = general(
 
 
 def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
-    x = convert(features)
+    try:
+        x = convert(features)
+    except NotOneTensor as met:
+        return handed(met, "__called__", "on_values", leaky_relu, features, alpha)
     if x._array.dtype not in DIFFERENTIABLE or x._array.dtype.kind == "c":
         raise wrong_dtype(REGISTRY["leaky_relu"], (x,))
     if not 0 <= float(alpha) < np.inf:

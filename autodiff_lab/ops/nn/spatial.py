@@ -18,6 +18,7 @@ from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import layout
 from autodiff_lab.ops.nn.normalization import floats
+from autodiff_lab.ops.structured import structured
 
 
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
@@ -34,6 +35,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
     return add(x, reshape(b, (-1,) + (1,) * (x._array.ndim - 2)) if first else b)
 
 
+@structured("dropout")
 def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
     from autodiff_lab.ops.random_noise import uniform_noise  # random numbers live beside their ops
     from autodiff_lab.ops.random_state import generator_for
