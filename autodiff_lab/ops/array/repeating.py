@@ -95,7 +95,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     at, = _axes(x, axis, "repeat")
-    times = np.asarray(whole_numbers(repeats, "repeat"))
+    times = np.asarray(whole_numbers(repeats, "repeat"), np.int64)
     length = x._array.shape[at]
     if times.size not in (1, length) or times.min(initial=0) < 0:
         raise InvalidArgumentError(f"repeat: repeats is one number from 0 up, or {length} of them for this axis; got "

@@ -43,7 +43,7 @@ def _among_best(targets: Any, predictions: Any, k: int) -> Any:
     inside = (targets >= 0) & (targets < predictions.shape[1])
     score = predictions[rows, np.where(inside, targets, 0)]
     better = np.sum(predictions > score[:, None], axis=1)
-    return inside & np.isfinite(score) & (better < k)
+    return inside & np.all(np.isfinite(predictions), axis=1) & (better < k)
 
 
 hits = general(

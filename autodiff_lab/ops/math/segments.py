@@ -18,12 +18,15 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismat
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
 from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.halves import is_half
 from autodiff_lab.kernels.reference import scatter as reference
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
-from autodiff_lab.ops.math.arithmetic import divide, floordiv
+from autodiff_lab.ops.math.arithmetic import divide
+from autodiff_lab.ops.math.elementary import truncatediv
 from autodiff_lab.ops.math.reductions import reduce_prod
 from autodiff_lab.ops.structured import structured
 
@@ -102,12 +105,15 @@ def _add(parts: Parts) -> Tensor:
     return sum_segments(x, wrap(ids), count=count)
 
 
-def _average(parts: Parts, root: bool) -> Tensor:
+def _average(parts: Parts, root: bool, whole: bool = False) -> Tensor:
+    """Sums over the numbers of elements, or their roots; of whole numbers cut towards 0 if they are to stay `whole`."""
     x, ids, count = parts
+    if is_half(x._array.dtype):
+        return cast(_average((cast(x, "float32"), ids, count), root), x.dtype)
     lengths = np.maximum(np.bincount(ids, minlength=count), 1).astype(np.float64)
     lengths = (np.sqrt(lengths) if root else lengths).reshape((count,) + (1,) * (x._array.ndim - 1))
     divisor = wrap(lengths.astype(x._array.dtype))
-    return (floordiv if x._array.dtype.kind in "iu" else divide)(_add(parts), divisor)
+    return (truncatediv if whole and x._array.dtype.kind in "iu" else divide)(_add(parts), divisor)
 
 
 def _best(op: Any, parts: Parts, empty: float | None) -> Tensor:
@@ -137,7 +143,7 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
 
 @structured("segment_mean")
 def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return _average(_sorted(data, segment_ids, "segment_mean"), root=False)
+    return _average(_sorted(data, segment_ids, "segment_mean"), root=False, whole=True)
 
 
 @structured("segment_max")
@@ -167,7 +173,11 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
 
 @structured("unsorted_segment_sqrt_n")
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return _average(_unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n"), root=True)
+    parts = _unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n")
+    if parts[0]._array.dtype.kind in "iu":
+        raise DtypeMismatch(f"unsorted_segment_sqrt_n: the root of a number of elements is not a whole number, and the "
+                            f"data is {parts[0].dtype.name}. Try lab.cast(data, lab.float32).")
+    return _average(parts, root=True)
 
 
 @structured("unsorted_segment_max")
