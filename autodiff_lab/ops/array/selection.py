@@ -17,6 +17,7 @@ from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
 from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.casting import cast
@@ -215,7 +216,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
         raise ShapeMismatch(f"boolean_mask: the mask has shape {kept.shape}, and the tensor of shape {shape} has "
                             f"{shape[at:at + rank]} from axis {at} on.")
     x = reshape(x, (*shape[:at], kept.size, *shape[at + rank:])) if rank > 1 else x
-    return gather_axis(x, wrap(beside(x._array, np.nonzero(kept.reshape(-1))[0])), axis=at - x._array.ndim)
+    return gather_axis(x, tell_made(wrap(beside(x._array, np.nonzero(kept.reshape(-1))[0]))), axis=at - x._array.ndim)
 
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:

@@ -12,9 +12,11 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import filled_beside
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
 from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.kernels.choose import chosen
@@ -96,13 +98,13 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Part
         ids = ids.ravel()
     if ids.size and ids.min() < 0:
         kept, = np.nonzero(ids >= 0)
-        x, ids = gather_axis(x, wrap(kept), axis=-x._array.ndim), ids[kept]
+        x, ids = gather_axis(x, tell_made(wrap(kept)), axis=-x._array.ndim), ids[kept]
     return x, ids, count
 
 
 def _add(parts: Parts) -> Tensor:
     x, ids, count = parts
-    return sum_segments(x, wrap(ids), count=count)
+    return sum_segments(x, tell_made(wrap(ids)), count=count)
 
 
 def _average(parts: Parts, root: bool, whole: bool = False) -> Tensor:
@@ -112,7 +114,7 @@ def _average(parts: Parts, root: bool, whole: bool = False) -> Tensor:
         return cast(_average((cast(x, "float32"), ids, count), root), x.dtype)
     lengths = np.maximum(np.bincount(ids, minlength=count), 1).astype(np.float64)
     lengths = (np.sqrt(lengths) if root else lengths).reshape((count,) + (1,) * (x._array.ndim - 1))
-    divisor = wrap(lengths.astype(x._array.dtype))
+    divisor = tell_made(wrap(lengths.astype(x._array.dtype)))
     return (truncatediv if whole and x._array.dtype.kind in "iu" else divide)(_add(parts), divisor)
 
 
@@ -120,7 +122,7 @@ def _best(op: Any, parts: Parts, empty: float | None) -> Tensor:
     x, ids, count = parts
     limits = public(x._array.dtype)
     nothing = (limits.min if op is max_segments else limits.max) if empty is None else empty
-    return op(x, wrap(ids), count=count, empty=x._array.dtype.type(nothing).item())
+    return op(x, tell_made(wrap(ids)), count=count, empty=x._array.dtype.type(nothing).item())
 
 
 def _multiply(parts: Parts) -> Tensor:
@@ -131,8 +133,8 @@ def _multiply(parts: Parts) -> Tensor:
     places = arange(len(ids), ids) - (np.cumsum(lengths) - lengths)[ids[order]]
     positions = full((count, int(lengths.max()) if lengths.size else 0), len(ids), ids)
     positions[ids[order], places] = order
-    one = wrap(full((1, *x._array.shape[1:]), 1, x._array))
-    rows = gather_axis(concat([x, one], 0), wrap(positions), axis=-x._array.ndim)
+    one = tell_made(wrap(filled_beside(x, (1, *x._array.shape[1:]), 1, x._array.dtype)))
+    rows = gather_axis(concat([x, one], 0), tell_made(wrap(positions)), axis=-x._array.ndim)
     return reduce_prod(rows, axis=1)
 
 
