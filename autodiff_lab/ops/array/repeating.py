@@ -154,8 +154,11 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     widths = [(int(before), int(after)) for before, after in rows]
     mode = mode.upper()
     if mode == "CONSTANT":
-        value = convert(constant_values, x)._array
-        return pad_with(x, paddings=tuple(widths), value=np.asarray(value, x._array.dtype).item())
+        if isinstance(constant_values, (bool, int, float)) and not constant_values:
+            value = np.asarray(b"" if x._array.dtype == object else 0, x._array.dtype)  # the zero of any dtype
+        else:
+            value = np.asarray(convert(constant_values, x)._array, x._array.dtype)
+        return pad_with(x, paddings=tuple(widths), value=value.item())
     if mode not in ("REFLECT", "SYMMETRIC"):
         raise InvalidArgumentError(f"pad: mode is 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}")
     for axis, (before, after) in enumerate(widths):
