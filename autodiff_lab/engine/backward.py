@@ -175,6 +175,7 @@ class Sweep:
                 tuple(self._source_ids()),
                 place_now(),
                 tuple(t._id for t in untracked),
+                tape.watched_reads(),
             )
         )
         return teller(tell, self._sweep_id, engine)
