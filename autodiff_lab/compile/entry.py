@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -123,6 +124,21 @@ def compiled(
         objects,
         [(v, v._array.shape) for v in reads if v._shape is not None],
     )
+
+
+def not_made(result: Any, held: Callable[[Any], bool]) -> list[Refusal]:
+    """Refuse a list or a dict in a result that was there before, or stands there twice: a program makes new ones."""
+    seen: set[int] = set()
+    waiting = [result]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (list, dict, deque)):
+            if id(value) in seen or held(value):
+                return [Refusal(f"it returns a {type(value).__name__} that a program would make anew", None)]
+            seen.add(id(value))
+        if isinstance(value, (list, tuple, dict, deque)):
+            waiting.extend(value.values() if isinstance(value, dict) else value)
+    return []
 
 
 def _coded(program: Program, backend: str) -> tuple[Program, Code]:

@@ -8,9 +8,11 @@ or compiled with the rest.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import inspect
 import os
+import sys
 import threading
 import types
 import weakref
@@ -19,7 +21,8 @@ from pathlib import Path
 from typing import Any, overload
 
 from autodiff_lab.compile.effects import Effects
-from autodiff_lab.compile.entry import Compiled, Refused, compiled
+from autodiff_lab.compile.entry import Compiled, Refused, compiled, not_made
+from autodiff_lab.compile.kinds import pure
 from autodiff_lab.compile.program import Program
 from autodiff_lab.compile.signature import Call, copy_of, quick_key, take_apart
 from autodiff_lab.compile.source import Kernel
@@ -37,6 +40,13 @@ BACKENDS = ("auto", "numpy")
 _MOST_TRACES = 5
 """How often one signature may be traced again because the surroundings changed."""
 _MOST_SIGNATURES = 64
+_BUILT_IN = [
+    (name, kind)
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) or (isinstance(kind, types.BuiltinFunctionType) and pure(kind))
+]
+_REPLACED = Refusal("a built-in function of Python has been replaced", None)
+_PROFILED = Refusal("another profiler listens, and what it does beside computing cannot be heard", None)
 
 
 class Function:
@@ -47,6 +57,13 @@ class Function:
     fallbacks : int
         How many calls ran eagerly although nothing recorded, because they could not be compiled.
     """
+
+    # Ours stand in slots, so that `__dict__` holds what the user sets, which is guarded.
+    __slots__ = (
+        "__dict__", "__weakref__", "_attempts", "_backend", "_declined", "_entries", "_fast", "_latest", "_lock",
+        "_refusals", "fallbacks", "python_function",
+    )  # fmt: skip
+    _guarded = ("python_function",)
 
     def __init__(self, function: Callable[..., Any], backend: str = "auto") -> None:
         functools.update_wrapper(self, function)
@@ -82,61 +99,66 @@ class Function:
                 done, result = entry.call(arrays)
                 if done:
                     return result
-        return self._slowly(take_apart(self.python_function, args, kwargs), tuple(key) if quick else None)
+        return self._slowly(args, kwargs, tuple(key) if quick else None)
 
-    def _slowly(self, call: Call, key: tuple[Any, ...] | None) -> Any:
+    def _slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: tuple[Any, ...] | None) -> Any:
         """Serve a call that is not known by its quick key yet, if it has one."""
-        entry = self._entries.get(call.key)
-        if isinstance(entry, Compiled) and entry.surroundings.unchanged():
-            done, result = entry.call([t._array for t in call.tensors])
-            if done:
-                if key is not None:
-                    self._fast[key] = entry
-                return result
-            if not entry.moved():
-                self.fallbacks += 1
-                self._declined += 1
-                return self._plainly(call)
-        if isinstance(entry, Refused):
+        if _replaced():  # compiling needs them as Python made them
             self.fallbacks += 1
-            return self._plainly(call)
-        with self._lock:
-            result = self._trace(call)
-        made = self._entries.get(call.key)
-        if key is not None and isinstance(made, Compiled):
-            self._fast[key] = made
-        return result
+            self._refusals = [_REPLACED]
+            return self.python_function(*args, **kwargs)
+        call = take_apart(self.python_function, args, kwargs)
+        done, result = self._served(call, key)
+        if done:
+            return result
+        refused = isinstance(self._entries.get(call.key), Refused)
+        if refused or sys.getprofile() is not None or not self._lock.acquire(blocking=False):
+            if refused or sys.getprofile() is not None:
+                self.fallbacks += 1
+                if not refused:
+                    self._refusals = [_PROFILED]
+            return call.plainly(self.python_function)
+        try:
+            done, result = self._served(call, key)  # another thread may have been here in the meantime
+            return result if done else self._trace(call, key)
+        finally:
+            self._lock.release()
 
-    def _plainly(self, call: Call) -> Any:
-        args, kwargs = call.rebuild(call.tensors)
-        return self.python_function(*args, **kwargs)
+    def _served(self, call: Call, key: tuple[Any, ...] | None) -> tuple[bool, Any]:
+        """Run the program of a call if there is one that can serve it."""
+        entry = self._entries.get(call.key)
+        if not isinstance(entry, Compiled) or not entry.surroundings.unchanged():
+            return False, None
+        done, result = entry.call([t._array for t in call.tensors])
+        if done:
+            if key is not None:
+                self._fast[key] = entry
+        elif not entry.moved():
+            self.fallbacks += 1
+            self._declined += 1
+            return True, call.plainly(self.python_function)
+        return done, result
 
     def _eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run op by op; NumPy arguments become tensors here too, so that results do not hang on who listens."""
+        """Run op by op; NumPy arguments become tensors here too, so that results do not depend on who listens."""
         if not kwargs and all(x.__class__ is Tensor or x.__class__ is Variable for x in args):
             return self.python_function(*args)
-        return self._plainly(take_apart(self.python_function, args, kwargs))
+        return take_apart(self.python_function, args, kwargs).plainly(self.python_function)
 
-    def _trace(self, call: Call) -> Any:
-        """Run the function under a trace; compile it, or note why not."""
+    def _trace(self, call: Call, key: tuple[Any, ...] | None) -> Any:
+        """Run the function under a trace; compile it, or note why not.  This is the call itself: it runs once."""
         copies = [copy_of(t) for t in call.tensors]
-        args, kwargs = call.rebuild(copies)
         around = Surroundings(self.python_function, call.objects)
         trace = Trace(copies, call.names)
-        with active(trace), Watch(), Effects(around.doubt) as effects:
+        lent = call.lend(copies)
+        with lent as (args, kwargs), active(trace), Watch(), Effects(around) as effects:
             result = self.python_function(*args, **kwargs)
-        refusals = list(trace.refusals)
-        attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + 1
-        building = trace.builds
-        if effects.found:
-            reason, place = effects.found[0]
-            refusals.append(Refusal(f"{reason}, which a program would not do again", place))
         changed = list(around.changes())
+        refusals = [*trace.refusals, *effects.refusals, *around.refusals, *lent.refusals(around.holds)]
+        attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + 1
+        building = trace.builds or (bool(changed) and not refusals)
         if changed:
-            building = building or not refusals
             refusals.append(Refusal(f"it changes {changed[0]} while it runs, which a program would not do again", None))
-        if not around.complete:
-            refusals.append(Refusal("it sees more objects than can be guarded", None))
         if attempt > _MOST_TRACES and not refusals:
             refusals.append(Refusal("what it sees beside its arguments changes from call to call", None))
         if len(self._entries) >= _MOST_SIGNATURES:
@@ -144,15 +166,21 @@ class Function:
                 Refusal("it is called with too many kinds of arguments. Make changing numbers tensors", None)
             )
         if not refusals:
+            refusals = not_made(result, lambda value: around.holds(value) or id(value) in lent.containers)
+        if not refusals:
+            around.finish()
             made = compiled(trace, result, around, call.objects, self._backend)
             if isinstance(made, Compiled):
                 self._entries[call.key] = self._latest = made
                 self._refusals = []
+                if key is not None:
+                    self._fast[key] = made
                 return result
             refusals = made
         self.fallbacks += 1
         self._refusals = refusals
-        if not (building and attempt == 1):  # what is built in the first call may be there in the second
+        had = self._entries.pop(call.key, None)
+        if not (building and (attempt == 1 or had is not None)):  # what was built in this call is there in the next
             self._entries[call.key] = Refused(refusals, call.objects)
         return result
 
@@ -257,6 +285,15 @@ class Function:
     def __reduce__(self) -> str:
         """Pickled by name, as functions are: another process finds its own under the same name."""
         return self.python_function.__qualname__
+
+
+def _replaced() -> bool:
+    """Whether a built-in function that compiling uses is not Python's."""
+    now = vars(builtins)
+    for name, kind in _BUILT_IN:  # noqa: SIM110 - `any` is one of them
+        if now[name] is not kind:
+            return True
+    return False
 
 
 def _after_fork() -> None:

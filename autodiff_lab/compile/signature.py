@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import optree
 
+from autodiff_lab.compile.lending import Lent
 from autodiff_lab.engine.convert import convert_to_tensor
 from autodiff_lab.engine.devices import current_memory, memory_of
 from autodiff_lab.engine.placement import joined
@@ -26,11 +27,21 @@ _BY_VALUE = (int, float, complex, str, bytes, bool, type(None))
 class Call(NamedTuple):
     """The arguments of one call, taken apart."""
 
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
     key: Any
     tensors: list[Tensor]
     objects: list[Any]  # kept by identity; the cache holds them, so that ids are not used again
-    rebuild: Callable[[list[Tensor]], tuple[tuple[Any, ...], dict[str, Any]]]
+    lend: Callable[[list[Tensor]], Lent]
     names: list[str]
+    converted: bool  # whether an array became a tensor
+
+    def plainly(self, function: Callable[..., Any]) -> Any:
+        """Call the function as it was called, but with tensors in place of arrays."""
+        if not self.converted:
+            return function(*self.args, **self.kwargs)
+        with self.lend(self.tensors) as (args, kwargs):
+            return function(*args, **kwargs)
 
 
 def quick_key(given: Iterable[Any], arrays: list[Any], key: list[Any]) -> bool:
@@ -80,8 +91,10 @@ def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     objects: list[Any] = []
     places: list[int] = []
     keys: list[Any] = []
+    converted = False
     for position, leaf in enumerate(leaves):
         if isinstance(leaf, (np.ndarray, np.generic)):
+            converted = True
             leaf = leaves[position] = joined(convert_to_tensor(leaf), leaves)
         if isinstance(leaf, Tensor):
             places.append(position)
@@ -93,15 +106,14 @@ def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
             objects.append(leaf)
             keys.append(id(leaf))
 
-    def rebuild(now: list[Tensor]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def lend(now: list[Tensor]) -> Lent:
         mine = list(leaves)
         for position, tensor in zip(places, now, strict=True):
             mine[position] = tensor
-        made: Any = optree.tree_unflatten(spec, mine)
-        return made
+        return Lent(args, kwargs, mine)
 
     names = _argument_names(function, [paths[p] for p in places])
-    return Call((spec, current_memory(), tuple(keys)), tensors, objects, rebuild, names)
+    return Call(args, kwargs, (spec, current_memory(), tuple(keys)), tensors, objects, lend, names, converted)
 
 
 def _argument_names(function: Callable[..., Any], paths: list[Any]) -> list[str]:

@@ -1,269 +1,172 @@
-"""Surroundings: what a function sees beside its arguments, and whether it changed.
+"""Surroundings: what a function can reach beside its arguments, and whether all of it can be guarded.
 
-A trace takes globals, closures and attributes for what they are at that moment.  So they are guarded: before a compiled
-program runs, the names that the function uses, and the lists, dicts and objects behind them, must hold the very values
-that they held then.  If they do not, the function is traced again.  If the trace itself changed them, the function has
-a side effect, and is not compiled.
+A trace takes globals, closures and attributes for what they are at that moment.  So what the code that ran can reach is
+looked at before it runs: the globals that it names, its closures and defaults, and from there lists, dicts, objects,
+classes, modules.  Before a compiled program runs, all of it must be what it was.  If the trace itself changed it, the
+function has a side effect.  What holds state that cannot be read (an iterator, a file, a lock) is not guarded but
+refused.
 """
 
 from __future__ import annotations
 
-import collections
-import enum
+import builtins
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
-from autodiff_lab.compile.effects import Doubt, foreign, names_in
-from autodiff_lab.engine.dtypes import DType
-from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.compile.codes import Code, users_frame
+from autodiff_lab.compile.kinds import CALLERS, TRUSTED, root_of
+from autodiff_lab.compile.reach import Reach
+from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 
-_PLAIN = (
-    Tensor, Variable, DType, TensorShape, int, float, complex, str, bytes, type(None), np.generic, np.dtype,
-    types.BuiltinFunctionType,
-)  # fmt: skip
-_LARGEST = 2000
+_HABITUAL = (str, list, dict, set, Tensor, Variable, GradientTape)
+"""Kinds whose attributes are taken for attributes, and not for globals that are missing."""
+_INSIDES = frozenset({
+    "__builtins__", "__closure__", "__code__", "__defaults__", "__globals__", "__kwdefaults__", "__self__",
+    "__subclasses__", "f_builtins", "f_globals", "f_locals",
+})  # fmt: skip
+"""Attributes through which code gets at what is not its own."""
 
 
-class _Name:
-    """How to look at a global name."""
-
-    def __init__(self, scope: dict[str, Any], name: str) -> None:
-        self.scope, self.name = scope, name
-
-    def __call__(self) -> tuple[Any, ...]:
-        return (self.scope.get(self.name),)
-
-
-class _Bytes:
-    """How to look at the numbers of a small array."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-    def __call__(self) -> tuple[Any, ...]:
-        return (self.array.tobytes(),)
-
-
-class Surroundings:
-    """What `function` sees, as it is now; `objects` are arguments that are kept as they are.
-
-    Attributes
-    ----------
-    unchanged : callable
-        Whether every part holds the very values that it held.
-    complete : bool
-        Whether all of it could be looked at.
-    doubt : Doubt
-        Whether some of it could do more than compute.
-    """
+class Surroundings(Reach):
+    """What `function` reaches, as it is now and as functions begin to run; `objects` are arguments kept as they are."""
 
     def __init__(self, function: Callable[..., Any], objects: list[Any]) -> None:
-        self._parts: list[tuple[str, Any, Any]] = []  # a name, how to look, what was there
-        self._seen: set[int] = set()
-        self.complete = True
-        self.doubt = Doubt()
+        super().__init__()
+        self._ran: set[tuple[types.CodeType, int]] = set()
+        self._known: set[types.CodeType] = set()
         self._visit("the function", function)
         for item in objects:
             self._visit("an argument", item)
-        self.unchanged = self._written()
 
-    def _written(self) -> Callable[[], bool]:
-        """The check as one expression: it runs before every call of a compiled function."""
-        scope: dict[str, Any] = {"id": id, "map": map}
-        tests: list[str] = []
-        for n, (_, look, held) in enumerate(self._parts):
-            scope[f"look{n}"], scope[f"held{n}"] = look, held
-            if isinstance(look, _Name):
-                scope[f"scope{n}"], scope[f"held{n}"] = look.scope, held[0] if held else scope
-                tests.append(f"scope{n}.get({look.name!r}) is held{n}")
-            elif isinstance(look, _Bytes):
-                scope[f"look{n}"], scope[f"held{n}"] = look.array, held[0]
-                tests.append(f"look{n}.tobytes() == held{n}")
-            else:  # what was held is kept alive by its part, so that its ids are not used again
-                scope[f"held{n}"] = [*map(id, held)]
-                tests.append(f"[*map(id, look{n}())] == held{n}")
-        text = f"lambda: {' and '.join(tests) or 'True'}"
-        return eval(text, scope)
+    # --- what the rest of the front end asks ------------------------------------------------------------------------
+
+    def known(self, code: types.CodeType) -> bool:
+        """Whether this is code of the user's: of a function that was met, or inside of one."""
+        return code in self._functions or code in self._known
+
+    def runs(self, frame: types.FrameType) -> None:
+        """A function that is not ours begins: what it reaches is looked at before it can change any of it."""
+        code, scope = frame.f_code, frame.f_globals
+        local = frame.f_locals
+        for value in local.values():
+            self.passed(value)
+        if (code, id(scope)) in self._ran:
+            return
+        inner = code in self._known
+        self._ran.add((code, id(scope)))
+        self._started.add(code)
+        here, through = users_frame(frame)
+        self._through = through and (through.f_code.co_qualname, (here.f_code.co_filename, here.f_lineno))
+        self._code(code, scope)
+        for label, owner in self._bound.pop(code, ()):
+            self._visit(label, owner)
+        for function in self._functions.get(code, ()):
+            self._insides(function)
+        if code not in self._functions and not inner:
+            for free in code.co_freevars:
+                if free in local:
+                    self._visit(free, local[free])
+        self._through = None
+
+    def passed(self, value: Any) -> None:
+        """A value went from one function to another, away from the code that has its name."""
+        if issubclass(type(value), (types.ModuleType, types.BuiltinFunctionType)):
+            self._visit("a value that is passed", value)
+
+    def by_name(self, code: types.CodeType, scope: dict[str, Any], local: Iterable[Any] = ()) -> None:
+        """A name that is not in the code may be looked up: every attribute of an object counts."""
+        for value in (*(scope.get(name) for name in code.co_names), *local):
+            if issubclass(type(value), types.ModuleType) and root_of(vars(value)) not in TRUSTED:
+                self._held_module = str(vars(value)["__name__"])
+        if self._held_module is not None:
+            self._refuse_by_name()
+        elif not self._any_name:
+            self._any_name = True
+            for name in list(self._later):
+                self._now(name)
+
+    def unchanged(self) -> bool:
+        """Whether everything is what it was; replaced by its generated form when the function is compiled."""
+        return not any(True for _ in self._guards.changes())
+
+    def finish(self) -> None:
+        """Write the test."""
+        self.unchanged = self._guards.written()
 
     def changes(self) -> Iterator[str]:
         """What changed, in words."""
-        for name, look, held in self._parts:
-            if not _identical(look(), held):
-                yield name
+        return self._guards.changes()
 
-    def _visit(self, name: str, value: Any) -> None:
-        if isinstance(value, types.BuiltinFunctionType):
-            self.doubt.note_value(value)
-        if isinstance(value, _PLAIN) or id(value) in self._seen:
-            return
-        self._seen.add(id(value))
-        if len(self._seen) > _LARGEST:
-            self.complete = False
-        else:
-            next(look for kinds, look in _LOOKS if isinstance(value, kinds))(self, name, value)
+    def holds(self, value: Any) -> bool:
+        """Whether this object was there before."""
+        return id(value) in self._seen
 
-    def _method(self, name: str, value: Any) -> None:
-        self._visit(name, value.__func__)
-        self._visit(name, value.__self__)
+    # --- code -------------------------------------------------------------------------------------------------------
 
-    def _partial(self, name: str, value: Any) -> None:
-        self._sequence(name, (value.func, *value.args))
-        self._visit(name, value.keywords)
-
-    def _sequence(self, name: str, value: Any) -> None:
-        self._container(name, value, lambda: tuple(value))
-
-    def _dict(self, name: str, value: Any) -> None:
-        self._container(name, value, lambda: (*value, *value.values()))
-
-    def _inner_module(self, name: str, value: Any) -> None:
-        if not foreign(value.__name__):
-            self.doubt.note_unknown()
-
-    def _container(self, name: str, value: Any, look: Callable[[], tuple[Any, ...]]) -> None:
-        items = look()
-        if not isinstance(value, (tuple, frozenset)):
-            self._parts.append((f"{name} ({type(value).__name__})", look, items))
-        if len(items) > _LARGEST:
-            self.complete = False
-            return
-        for item in items:
-            self._visit(name, item)
-
-    def _generator(self, name: str, value: np.random.Generator) -> None:
-        def look() -> tuple[Any, ...]:
-            return (sys.intern(str(value.bit_generator.state)),)
-
-        self._parts.append((name, look, look()))
-
-    def _array(self, name: str, value: Any) -> None:
-        """An array that Python code may read numbers from; a large one is data, which enters as an argument."""
-        if value.size <= _LARGEST and value.dtype.kind in "biufc":
-            look = _Bytes(value)
-            self._parts.append((f"{name} (array)", look, look()))
-
-    def _object(self, name: str, value: Any) -> None:
-        kind = type(value)
-        held = getattr(value, "__dict__", None)
-        if isinstance(held, dict) and _watched(kind):
-            fields: dict[str, Any] = held
-            self._parts.append((f"an attribute of {name} ({kind.__name__})", lambda: tuple(fields.values()),
-                                tuple(fields.values())))  # fmt: skip
-            for key, item in list(fields.items()):
-                self._visit(f"{name}.{key}", item)
-        elif foreign(kind.__module__):
-            wrapped = getattr(value, "__wrapped__", None)
-            if isinstance(wrapped, types.FunctionType):  # a compiled function, and whatever else stands for another
-                self._visit(name, wrapped)
-            elif not isinstance(value, (np.ufunc, range, slice)):
-                self.doubt.note_unknown()
-        if not foreign(kind.__module__):
-            self._fields(name, value, tuple(key for cls in kind.__mro__ for key in vars(cls).get("__slots__", ())))
-        self._visit(name, kind)
-
-    def _class(self, name: str, kind: type) -> None:
-        """What a class of the user's holds beside its methods, and what its methods see."""
-        for cls in kind.__mro__:
-            if foreign(cls.__module__) or isinstance(cls, enum.EnumMeta):
-                continue
-            held = {key: item for key, item in vars(cls).items() if not key.startswith("__") and _data(item)}
-            self._fields(cls.__name__, cls, tuple(held))
-            for item in vars(cls).values():
-                for part in ("fget", "__func__", "func"):
-                    item = getattr(item, part, item)
-                if isinstance(item, types.FunctionType):
-                    self._visit(name, item)
-
-    def _fields(self, name: str, holder: Any, keys: tuple[str, ...]) -> None:
-        """Attributes of an object or a class, by their names."""
-        if keys:
-
-            def look() -> tuple[Any, ...]:
-                return tuple([getattr(holder, key, None) for key in keys])
-
-            self._parts.append((f"an attribute of {name}", look, look()))
-            for key, item in zip(keys, look(), strict=True):
-                self._visit(f"{name}.{key}", item)
-
-    def _function(self, name: str, function: types.FunctionType) -> None:
-        wrapped = getattr(function, "__wrapped__", None)
-        if foreign(function.__module__):
-            if wrapped is not None:  # one of our decorators around the user's function
-                self._visit("a function", wrapped)
-                for cell in function.__closure__ or ():
-                    self._cell("a closure", cell)
-            return
-        self.doubt.note_code(function.__code__)
-        scope = function.__globals__
-        for used in sorted(names_in(function.__code__)):
-            if used in scope:
-                value = scope[used]
-                self._parts.append((used, _Name(scope, used), (value,)))
-                if isinstance(value, types.ModuleType) and not foreign(value.__name__):
-                    self._module(value, function.__code__)
+    def _code(self, code: types.CodeType, scope: dict[str, Any]) -> None:
+        read = Code(code)
+        self._codes.append(read)
+        self._known.update(read.inner)
+        if not _INSIDES.isdisjoint(read.names):
+            self._refuse("it looks into a function")
+        if "__dict__" in read.names:
+            self.by_name(code, scope)
+        for name in (*read.names, *read.texts):
+            if name not in self._named:
+                self._named.add(name)
+                self._now(name)
+        for name in read.names:
+            self._global(name, scope, read)
+        for name in read.names:
+            if name not in read.found and name not in scope and not any(hasattr(kind, name) for kind in _HABITUAL):
+                if read.catches:  # the code may catch that a name is missing
+                    self._guards.entry(name, scope, name)
                 else:
-                    self._visit(used, value)
-        for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            self._cell(free, cell)
-        for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-            self._visit("a default", value)
+                    self._guards.absence(name, scope, name)
+        if read.calls and read.silent:  # what is called by a function made in C is not heard
+            self.refusals.append(read.silent[0])
 
-    def _module(self, module: types.ModuleType, code: types.CodeType) -> None:
-        fields = vars(module)
-        for name in sorted(names_in(code)):
-            if name in fields:
-                value = fields[name]
-                self._parts.append((f"{module.__name__}.{name}", _Name(fields, name), (value,)))
-                self._visit(f"{module.__name__}.{name}", value)
+    def _global(self, name: str, scope: dict[str, Any], read: Code) -> None:
+        """A name in the code, which may be that of a global, a built-in or a module, or only of an attribute."""
+        built_in: Any = vars(builtins)
+        if name in scope:
+            self._guards.entry(name, scope, name)
+            self._under_a_name(name, scope[name], read)
+            return
+        if name in built_in:
+            self._guards.entry(name, scope, name)
+            self._guards.entry(name, built_in, name)
+            self._under_a_name(name, built_in[name], read)
+        if read.imports:
+            self._imported(name, scope, read)
 
-    def _cell(self, name: str, cell: Any) -> None:
-        def look() -> tuple[Any, ...]:
-            try:
-                return (cell.cell_contents,)
-            except ValueError:  # not assigned yet
-                return ()
+    def _under_a_name(self, label: str, value: Any, read: Code) -> None:
+        """What stands under a name in the code: of a module only the attributes that the code names as well."""
+        if issubclass(type(value), types.BuiltinFunctionType):
+            found = self._apart(functools.partial(self._built_in, label, value))
+            read.silent += found  # if the code calls it, that is heard
+        elif not issubclass(type(value), types.ModuleType):
+            self._visit(label, value)
+        elif id(value) not in read.modules:
+            read.modules[id(value)] = value
+            fields = vars(value)
+            for name in (*read.names, *read.texts, "__getattr__"):
+                if name in fields:
+                    read.found.add(name)
+                    self._guards.entry(f"{label}.{name}", fields, name)
+                    self._under_a_name(f"{label}.{name}", fields[name], read)
+        if issubclass(type(value), (type, types.BuiltinFunctionType)) and value in CALLERS:
+            read.calls = True
 
-        held = look()
-        self._parts.append((name, look, held))
-        for value in held:
-            self._visit(name, value)
-
-
-_LOOKS: tuple[tuple[Any, Callable[[Surroundings, str, Any], None]], ...] = (
-    (type, Surroundings._class),
-    (types.FunctionType, Surroundings._function),
-    (types.MethodType, Surroundings._method),
-    (functools.partial, Surroundings._partial),
-    ((list, tuple, set, frozenset, collections.deque), Surroundings._sequence),
-    (dict, Surroundings._dict),
-    (np.random.Generator, Surroundings._generator),
-    (types.ModuleType, Surroundings._inner_module),
-    (np.ndarray, Surroundings._array),
-    (object, Surroundings._object),
-)
-"""How to look at what: the first that fits."""
-_HOLDERS = frozenset({("types", "SimpleNamespace"), ("argparse", "Namespace")})
-
-
-def _watched(kind: type) -> bool:
-    """Whether the attributes of an object are looked at; a library's are not, but for ours that users change."""
-    module = kind.__module__
-    ours = module.startswith("autodiff_lab.layers") or (module, kind.__name__) in _HOLDERS
-    return ours or not foreign(module)
-
-
-def _data(item: Any) -> bool:
-    """Whether a class holds this as a value: no method, property or slot."""
-    return not hasattr(item, "__get__") and not isinstance(item, type)
-
-
-def _identical(now: tuple[Any, ...], then: tuple[Any, ...]) -> bool:
-    pairs = zip(now, then, strict=False)
-    return len(now) == len(then) and all(a is b or (a.__class__ is bytes and a == b) for a, b in pairs)
+    def _imported(self, name: str, scope: dict[str, Any], read: Code) -> None:
+        """A name that may be that of a module imported here; where it is an attribute's, nothing is refused."""
+        for full in (name, f"{scope.get('__package__')}.{name}"):
+            if full in sys.modules:
+                self._guards.entry(full, sys.modules, full)
+                found = self._apart(functools.partial(self._under_a_name, full, sys.modules[full], read))
+                self.refusals += found if "." in name else ()

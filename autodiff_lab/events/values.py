@@ -110,10 +110,9 @@ class TapeOpened(NamedTuple):
 
 
 class TapeClosed(NamedTuple):
-    """A tape stopped recording; `reads` are the ids of the tensors as which it saw variables being read."""
+    """A tape stopped recording."""
 
     tape: int
-    reads: tuple[int, ...] = ()
 
 
 class TapeSwitched(NamedTuple):
@@ -135,7 +134,7 @@ class TensorWatched(NamedTuple):
 class SweepStarted(NamedTuple):
     """A backward pass begins: `seeds` are the ids of the cotangents of `targets`.
 
-    `untracked` are the targets that were asked for and that the tape knows nothing of, `reads` as in `TapeClosed`.
+    `untracked` are the targets that were asked for and that the tape knows nothing of.
     """
 
     sweep: int
@@ -145,7 +144,6 @@ class SweepStarted(NamedTuple):
     sources: tuple[int, ...]
     place: Place | None
     untracked: tuple[int, ...] = ()
-    reads: tuple[int, ...] = ()
 
 
 class GradientFlowed(NamedTuple):

@@ -13,8 +13,7 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
 from autodiff_lab.kernels.checks import check_positions
-from autodiff_lab.kernels.halves import in_float32
-from autodiff_lab.kernels.reference.scatter import check_columns, pointed
+from autodiff_lab.kernels.reference.scatter import check_columns, columns
 from autodiff_lab.ops.array.gathering import _check_updates, _indices, gather_axis, gather_nd_at, scatter_nd_sum
 from autodiff_lab.ops.array.shaping import reshape, transpose_to
 from autodiff_lab.ops.docs import doc
@@ -26,9 +25,9 @@ def _at(ufunc: Any, name: str) -> Any:
         if ufunc in (np.add, np.subtract) and on_gpu(made):  # the kernel of sums has a fixed order
             return ufunc(made, scatter_nd_sum.op.kernel(updates, indices, shape=made.shape))  # type: ignore[attr-defined]
         check_columns(indices, made.shape, name)
-        ufunc.at(*pointed(made, indices), updates)
+        ufunc.at(made, columns(indices), updates)
         return made
-    return in_float32(kernel)
+    return kernel
 
 
 def _picked(ops: Any, g: Any, out: Any, indices: Any) -> Any:

@@ -1,0 +1,128 @@
+"""Guards: what a function saw when it was traced, and the test that it still sees the same.
+
+The test runs before every call of a compiled function, so it is one generated expression: comparisons of identities,
+name by name where names are known, and whole lists of identities where they are not.
+"""
+
+from __future__ import annotations
+
+from abc import get_cache_token
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_FEW = 12
+"""Up to so many attributes are compared one by one, which is quicker than as a list."""
+_ABSENT: Any = type("_Absent", (), {})()
+
+
+class Guards:
+    """Values that were looked at, how to look at them again, and what was there."""
+
+    def __init__(self) -> None:
+        self._looks: list[tuple[str, Callable[[], list[Any]], list[Any]]] = []
+        self._tests: list[str] = []
+        self._scope: dict[str, Any] = {"id": id, "map": map, "type": type}
+        self._names: dict[int, str] = {}
+        self._entries: set[tuple[int, str]] = set()
+
+    def entry(self, label: str, holder: Any, key: str) -> None:
+        """A value under a name, which may not be there yet."""
+        if (id(holder), key) in self._entries:
+            return
+        self._entries.add((id(holder), key))
+        there = key in holder
+        self._looks.append((label, lambda: [holder.get(key, _ABSENT)], [holder.get(key, _ABSENT)]))
+        where = self._named(holder)
+        self._tests.append(f"{where}[{key!r}] is {self._named(holder[key])}" if there else f"{key!r} not in {where}")
+
+    def absence(self, label: str, holder: Any, key: str) -> None:
+        """A name that is not there, and that the function may make; later calls do not look for it."""
+        self._looks.append((label, lambda: [holder.get(key, _ABSENT)], [_ABSENT]))
+
+    def attribute(self, label: str, holder: Any, key: str) -> None:
+        """An attribute that objects of this kind always have."""
+        held = getattr(holder, key)
+        self._looks.append((label, lambda: [getattr(holder, key)], [held]))
+        self._tests.append(f"{self._named(holder)}.{key} is {self._named(held)}")
+
+    def registrations(self) -> None:
+        """What abstract classes have been told to take for their own."""
+        if "token" not in self._scope:
+            held = get_cache_token()
+            self._scope |= {"token": get_cache_token}
+            self._looks.append(
+                ("what is registered with an abstract class", lambda: [str(get_cache_token())], [str(held)])
+            )
+            self._tests.append(f"token() == {self._named(held)}")
+
+    def kind(self, label: str, holder: Any) -> None:
+        """The class of an object, which Python lets a program change."""
+        held = type(holder)
+        self._looks.append((label, lambda: [type(holder)], [held]))
+        self._tests.append(f"type({self._named(holder)}) is {self._named(held)}")
+
+    def items(self, label: str, look: Callable[[], list[Any]]) -> None:
+        """Whatever `look` lists, one by one and by identity."""
+        held = look()
+        self._looks.append((label, look, held))
+        self._tests.append(f"[*map(id, {self._named(look)}())] == {self._named(list(map(id, held)))}")
+
+    def fields(self, label: str, holder: Any) -> None:
+        """A dict or a mapping of attributes: its keys, in their order, and its values."""
+        self._looks.append((label, lambda: [*holder, *holder.values()], [*holder, *holder.values()]))
+        where = self._named(holder)
+        if not holder:
+            self._tests.append(f"not {where}")
+            return
+        self._tests.append(f"[*{where}] == {self._named(list(holder))}")
+        if len(holder) <= _FEW:
+            self._tests += [f"{where}[{key!r}] is {self._named(value)}" for key, value in holder.items()]
+        else:
+            self._tests.append(f"[*map(id, {where}.values())] == {self._named(list(map(id, holder.values())))}")
+
+    def content(self, label: str, array: Any) -> None:
+        """The bytes of an array, and how they are read."""
+
+        def look() -> list[Any]:
+            return [array.tobytes(), f"{array.dtype.str}{array.shape}{array.strides}{array.flags.num}"]
+
+        self._looks.append((label, look, look()))
+        self._tests.append(f"{self._named(look)}() == {self._named(look())}")
+
+    def changes(self) -> Iterator[str]:
+        """What is no longer what it was, in words."""
+        for label, look, held in self._looks:
+            try:
+                now = look()
+            except Exception:  # noqa: BLE001 - what cannot be looked at any more has changed
+                now = None
+            if now is None or len(now) != len(held) or not all(map(_same, now, held)):
+                yield label
+
+    def written(self) -> Callable[[], bool]:
+        """The test as a function; what it compares with is kept alive by it, so that no identity is used again."""
+        lines = [
+            f"def made({', '.join(self._scope)}):",
+            " def unchanged():",
+            "  try:",
+            f"   return {' and '.join(self._tests) or 'True'}",
+            "  except Exception:",
+            "   return False",
+            " return unchanged",
+        ]
+        scope: dict[str, Any] = {}
+        exec(compile("\n".join(lines), "<guards of a compiled function>", "exec"), scope)
+        unchanged = scope["made"](**self._scope)
+        unchanged.kept = self._looks
+        return unchanged
+
+    def _named(self, value: Any) -> str:
+        name = self._names.get(id(value))
+        if name is None:
+            name = self._names[id(value)] = f"v{len(self._names)}"
+            self._scope[name] = value
+        return name
+
+
+def _same(now: Any, then: Any) -> bool:
+    return now is then or (now.__class__ in (bytes, str) and now.__class__ is then.__class__ and now == then)
