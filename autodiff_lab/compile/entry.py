@@ -13,10 +13,10 @@ import numpy as np
 from autodiff_lab.compile.backends import code_of
 from autodiff_lab.compile.passes import simplify
 from autodiff_lab.compile.program import Program
-from autodiff_lab.compile.source import Code, ShapeChanged
+from autodiff_lab.compile.source import Code
 from autodiff_lab.compile.stacks import guarded, in_bands
 from autodiff_lab.compile.surroundings import Surroundings
-from autodiff_lab.compile.trace import Refusal, Trace
+from autodiff_lab.compile.trace import Late, Refusal, Trace
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.devices import memory_of
 from autodiff_lab.engine.dtypes import DType
@@ -49,6 +49,7 @@ class Compiled:
     rebuild: Callable[[list[Tensor]], Any]
     objects: list[Any]
     open_shapes: list[tuple[Variable, tuple[int, ...]]]
+    late: list[Late]
 
     def moved(self) -> bool:
         """Whether a variable lies in another memory than when the function was traced."""
@@ -63,13 +64,16 @@ class Compiled:
         for variable, shape in self.open_shapes:
             if variable._array.shape != shape:
                 return False, None
+        undo = None
+        if self.late:
+            arrays, undo = self._with_late(arrays)
         if self.reads:
             arrays = [*arrays, *[v._array for v in self.reads]]
         try:
             values = self.run(*arrays) if self.silent else quietly(self.run, *arrays)
-        except ShapeChanged:
-            return False, None
-        except Exception:  # noqa: BLE001 - the eager run that follows raises the error in our words
+        except Exception:  # noqa: BLE001 - the eager run that follows raises the error in our words, or has another shape
+            if undo is not None:
+                undo()
             return False, None
         if not self.assigned:
             return True, self.rebuild([wrap(a) for a in values])
@@ -79,6 +83,17 @@ class Compiled:
                 array = array.copy()
             variable._array = array
         return True, self.rebuild([wrap(a) for a in values[:count]])
+
+    def _with_late(self, arrays: list[Any]) -> tuple[list[Any], Callable[[], None]]:
+        """The arrays and what Python makes in every call; and how to undo the draws, for an eager run that follows."""
+        sources = [late.source() for late in self.late if late.source is not None]
+        before = [source.bit_generator.state for source in sources]
+
+        def undo() -> None:
+            for source, state in zip(sources, before, strict=True):
+                source.bit_generator.state = state
+
+        return [*arrays, *[late.make() for late in self.late]], undo
 
 
 def compiled(
@@ -123,6 +138,7 @@ def compiled(
         make,
         objects,
         [(v, v._array.shape) for v in reads if v._shape is not None],
+        trace.late,
     )
 
 

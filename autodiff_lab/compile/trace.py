@@ -12,6 +12,7 @@ from values without saying how.  The last is the rule behind all: a tensor whose
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -40,6 +41,14 @@ class Refusal(NamedTuple):
         cell = cell_of(self.place[0])  # the file name of a notebook's cell means nothing to its author
         where = f"{cell}, line {self.place[1]}" if cell else f"line {self.place[1]} of {self.place[0]}"
         return f"{self.reason} ({where})"
+
+
+class Late(NamedTuple):
+    """A value that comes in with every call and is no argument: how to make its array, and what a draw draws from."""
+
+    value: int
+    make: Callable[[], Any]
+    source: Callable[[], Any] | None
 
 
 _CURE = {
@@ -89,6 +98,7 @@ class Trace:
         self.arguments = [t._id for t in arguments]
         self.hidden: dict[Variable, int] = {}  # variables read, by their first read
         self.assigned: dict[Variable, int] = {}
+        self.late: list[Late] = []
         self._start = fresh_id()
         self._depends = set(self.arguments)
         self._arrays: dict[int, Any] = {}  # constants, and small values as long as the trace lives
@@ -153,6 +163,12 @@ class Trace:
         if _literal(value):
             self._foreign.pop(tensor._id, None)
             self._made.add(tensor._id)
+
+    def note_late(self, tensor: Tensor, name: str, make: Callable[[], Any], source: Callable[[], Any] | None) -> None:
+        """A tensor that Python makes in every call, before the program runs: a draw, the rate at this step."""
+        self.late.append(Late(tensor._id, make, source))
+        self._depends.add(tensor._id)
+        self._know(tensor, name)
 
     def note_made(self, tensor: Tensor) -> None:
         """A tensor that depends on shapes and dtypes alone."""
@@ -264,7 +280,7 @@ class Trace:
         used = {i for line in self.lines for i in line.ins} | set(outs)
         constants = {i: self._arrays[i] for i in sorted(used) if i not in self._depends}
         return Program(
-            tuple(self.arguments),
+            (*self.arguments, *[late.value for late in self.late]),
             tuple(self.hidden.values()),
             {i: a if isinstance(a, (np.generic, DeviceArray)) else np.asarray(a) for i, a in constants.items()},
             tuple(self.lines),

@@ -10,39 +10,49 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops import random_drawing as draw
 from autodiff_lab.ops import random_families as families
+from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather
 from autodiff_lab.ops.docs import doc
-from autodiff_lab.ops.random_state import generator_for, set_seed
+from autodiff_lab.ops.random_state import drawn, generator_for, set_seed
 
 __all__ = ["categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "truncated_normal", "uniform"]
 
 
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: int | None = None,
            name: str | None = None) -> Tensor:
-    return draw.draw_normal(generator_for(seed), shape, mean, stddev, dtype, "normal")
+    shape = as_shape(shape)
+    return drawn(lambda source: draw.draw_normal(source, shape, mean, stddev, dtype, "normal"), seed,
+                 shape, mean, stddev, dtype)
 
 
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: int | None = None,
                      name: str | None = None) -> Tensor:
-    return draw.draw_truncated(generator_for(seed), shape, mean, stddev, dtype, "truncated_normal")
+    shape = as_shape(shape)
+    return drawn(lambda source: draw.draw_truncated(source, shape, mean, stddev, dtype, "truncated_normal"), seed,
+                 shape, mean, stddev, dtype)
 
 
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", seed: int | None = None,
             name: str | None = None) -> Tensor:
-    return draw.draw_uniform(generator_for(seed), shape, minval, maxval, dtype, "uniform")
+    shape = as_shape(shape)
+    return drawn(lambda source: draw.draw_uniform(source, shape, minval, maxval, dtype, "uniform"), seed,
+                 shape, minval, maxval, dtype)
 
 
 def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", seed: int | None = None,
           name: str | None = None) -> Tensor:
-    return families.draw_gamma(generator_for(seed), shape, alpha, beta, dtype, "gamma")
+    shape = as_shape(shape)
+    return drawn(lambda source: families.draw_gamma(source, shape, alpha, beta, dtype, "gamma"), seed,
+                 shape, alpha, beta, dtype)
 
 
 def poisson(shape: Any, lam: Any, dtype: Any = "float32", seed: int | None = None, name: str | None = None) -> Tensor:
-    return families.draw_poisson(generator_for(seed), shape, lam, dtype, "poisson")
+    shape = as_shape(shape)
+    return drawn(lambda source: families.draw_poisson(source, shape, lam, dtype, "poisson"), seed, shape, lam, dtype)
 
 
 def categorical(logits: Any, num_samples: int, dtype: Any = "int64", seed: int | None = None,
@@ -54,7 +64,8 @@ def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Ten
     x = convert(value)
     if x._array.ndim == 0:
         raise InvalidArgumentError("shuffle: a single number has no rows to shuffle.")
-    return gather(x, generator_for(seed).permutation(x._array.shape[0]).astype(np.int32))
+    rows = x._array.shape[0]
+    return gather(x, drawn(lambda source: wrap(source.permutation(rows).astype(np.int32)), seed))
 
 
 _FLOATS, _MOVED = "floating", "1 for the mean, the noise for the deviation, where these are tensors"

@@ -6,13 +6,16 @@ does; set the global seed again to hear them from the start.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events import trace_now
+from autodiff_lab.events import SINKS, sinks_now, tell_made, trace_now
 
 Source = np.random.Generator
 
@@ -54,7 +57,11 @@ def set_seed(seed: int) -> None:
     >>> bool(lab.reduce_all(a == lab.random.normal((2,))))
     True
     """
-    _STATE.start(checked_seed(seed, "set_seed"))
+    number = checked_seed(seed, "set_seed")
+    trace = trace_now()
+    if trace is not None:
+        trace.refuse("the seed of random numbers is set")
+    _STATE.start(number)
 
 
 def checked_seed(seed: Any, name: str) -> int:
@@ -63,6 +70,49 @@ def checked_seed(seed: Any, name: str) -> int:
     if len(numbers) != 1 or numbers[0] < 0:
         raise InvalidArgumentError(f"{name}: a seed is one whole number, 0 or more, got {seed!r}.")
     return numbers[0]
+
+
+def drawn(draw: Callable[[Source], Tensor], seed: int | None, *given: Any) -> Tensor:
+    """What `draw` makes of the source of a seed; a program draws it anew in every call, before it runs.
+
+    A trace hears nothing of what is done with the numbers, so tensors must not take part: it refuses where `given`,
+    the parameters of the draw, hold any.
+    """
+    trace = trace_now()
+    if trace is None or not _fixed((seed, *given)):
+        return draw(generator_for(seed))
+    sinks = sinks_now()
+
+    def make() -> Any:
+        return draw(generator_for(seed))._array
+
+    SINKS.set(())
+    try:
+        tensor = draw(generator_for(seed))
+    finally:
+        SINKS.set(sinks)
+    trace.note_late(tensor, "noise", make, lambda: generator_for(seed))
+    return tensor
+
+
+def determined(draw: Callable[[Source], Tensor], seed: Any, name: str, *given: Any) -> Tensor:
+    """What `draw` makes of the source that two whole numbers determine: in a program a constant."""
+    sinks = sinks_now()
+    if trace_now() is None or not _fixed([seed, *given], (tuple, list)):
+        return draw(stateless(seed, name))
+    SINKS.set(())
+    try:
+        tensor = draw(stateless(seed, name))
+    finally:
+        SINKS.set(sinks)
+    return tell_made(tensor)
+
+
+def _fixed(value: Any, rows: tuple[type, ...] = (tuple,)) -> bool:
+    """Whether a parameter holds nothing but numbers and words, which a trace knows and which cannot change."""
+    if isinstance(value, rows):
+        return all(_fixed(item, rows) for item in value)
+    return value is None or isinstance(value, (int, float, str, np.generic, np.dtype, DType, type))
 
 
 def generator_for(seed: int | None) -> Source:

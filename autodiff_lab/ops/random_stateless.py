@@ -7,25 +7,30 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops import random_drawing as draw
 from autodiff_lab.ops import random_families as families
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather
 from autodiff_lab.ops.docs import doc
-from autodiff_lab.ops.random_state import stateless
+from autodiff_lab.ops.random_state import determined, stateless
 
 
 def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
                      name: str | None = None, alg: str = "auto_select") -> Tensor:
-    return draw.draw_normal(stateless(seed, "stateless_normal"), shape, mean, stddev, dtype, "stateless_normal")
+    shape = as_shape(shape)
+    what = "stateless_normal"
+    return determined(lambda source: draw.draw_normal(source, shape, mean, stddev, dtype, what), seed, what,
+                      shape, mean, stddev, dtype)
 
 
 def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
                                name: str | None = None, alg: str = "auto_select") -> Tensor:
-    source = stateless(seed, "stateless_truncated_normal")
-    return draw.draw_truncated(source, shape, mean, stddev, dtype, "stateless_truncated_normal")
+    shape = as_shape(shape)
+    what = "stateless_truncated_normal"
+    return determined(lambda source: draw.draw_truncated(source, shape, mean, stddev, dtype, what), seed, what,
+                      shape, mean, stddev, dtype)
 
 
 def stateless_parameterized_truncated_normal(shape: Any, seed: Any, means: Any = 0.0, stddevs: Any = 1.0,
@@ -44,16 +49,25 @@ def stateless_parameterized_truncated_normal(shape: Any, seed: Any, means: Any =
 
 def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32",
                       name: str | None = None, alg: str = "auto_select") -> Tensor:
-    return draw.draw_uniform(stateless(seed, "stateless_uniform"), shape, minval, maxval, dtype, "stateless_uniform")
+    shape = as_shape(shape)
+    what = "stateless_uniform"
+    return determined(lambda source: draw.draw_uniform(source, shape, minval, maxval, dtype, what), seed, what,
+                      shape, minval, maxval, dtype)
 
 
 def stateless_gamma(shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = "float32",
                     name: str | None = None) -> Tensor:
-    return families.draw_gamma(stateless(seed, "stateless_gamma"), shape, alpha, beta, dtype, "stateless_gamma")
+    shape = as_shape(shape)
+    what = "stateless_gamma"
+    return determined(lambda source: families.draw_gamma(source, shape, alpha, beta, dtype, what), seed, what,
+                      shape, alpha, beta, dtype)
 
 
 def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
-    return families.draw_poisson(stateless(seed, "stateless_poisson"), shape, lam, dtype, "stateless_poisson")
+    shape = as_shape(shape)
+    what = "stateless_poisson"
+    return determined(lambda source: families.draw_poisson(source, shape, lam, dtype, what), seed, what,
+                      shape, lam, dtype)
 
 
 def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any = "int64",
@@ -66,7 +80,9 @@ def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str
     x = convert(value)
     if x._array.ndim == 0:
         raise InvalidArgumentError("stateless_shuffle: a single number has no rows to shuffle.")
-    return gather(x, stateless(seed, "stateless_shuffle").permutation(x._array.shape[0]).astype(np.int32))
+    rows = x._array.shape[0]
+    return gather(x, determined(lambda source: wrap(source.permutation(rows).astype(np.int32)), seed,
+                                "stateless_shuffle"))
 
 
 for _function, _words, _shapes, _derivative, _example in (

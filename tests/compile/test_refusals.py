@@ -39,7 +39,16 @@ def array_enters(x: Any) -> Any:
 
 
 def draws(x: Any) -> Any:
-    return x * lab.random.normal((2,))
+    return lab.random.normal((2,), mean=x)
+
+
+def sets_the_seed(x: Any) -> Any:
+    lab.random.set_seed(1)
+    return x
+
+
+def draws_classes(x: Any) -> Any:
+    return lab.random.categorical(lab.expand_dims(x, 0), 2)
 
 
 def draws_with_numpy(x: Any) -> Any:
@@ -70,10 +79,6 @@ def counts(x: Any) -> Any:
     return x * total_of_calls
 
 
-def drops_out(x: Any) -> Any:
-    return lab.nn.dropout(x, 0.5) if hasattr(lab.nn, "dropout") else draws(x)
-
-
 def returns_an_object(x: Any) -> Any:
     return io.StringIO()
 
@@ -98,7 +103,7 @@ CASES: list[tuple[Callable[[Any], Any], str]] = [
     (branch, "branch"), (leaves_by_float, "float"), (leaves_by_numpy, "__array__"), (indexes, "index"),
     (array_enters, "NumPy array"), (draws, "random"), (draws_with_numpy, "random"), (draws_with_python, "random"),
     (looks_at_the_clock, "time"), (prints, "print"), (appends, "GREETED"), (counts, "total_of_calls"),
-    (drops_out, "random"),
+    (draws_classes, "random"), (sets_the_seed, "seed"),
     (returns_an_object, "StringIO"), (makes_a_variable, "Variable"), (assigns_a_part, "part of the variable"),
     (steps_by_value, "range"),
 ]  # fmt: skip

@@ -38,7 +38,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
 @structured("dropout")
 def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
     from autodiff_lab.ops.random_noise import uniform_noise  # random numbers live beside their ops
-    from autodiff_lab.ops.random_state import generator_for
+    from autodiff_lab.ops.random_state import drawn
     x = floats(x, "dropout")
     share = float(rate)
     if not 0 <= share < 1:
@@ -55,9 +55,14 @@ def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = Non
         fits = False
     if not fits:
         raise ShapeMismatch(f"dropout: noise_shape {noise_shape} does not broadcast to the input's shape {have}.")
-    with following(x):
-        kept = wrap(placed(ranked(uniform_noise(generator_for(seed), wanted, x.dtype) >= share)[()]))
-    return where(kept, x * x.dtype.as_numpy_dtype(1 / (1 - share)), 0.0)
+    place, dtype = following(x), x.dtype
+
+    def draw(source: Any) -> Tensor:
+        with place:
+            return wrap(placed(ranked(uniform_noise(source, wanted, dtype) >= share)[()]))
+
+    kept = drawn(draw, seed)
+    return where(kept, x * (1 / (1 - share)), 0.0)
 
 
 def _image(value: Any, block_size: Any, data_format: str | None, name: str) -> tuple[Tensor, int]:
