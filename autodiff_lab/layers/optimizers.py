@@ -6,74 +6,28 @@ run on tensors, so that a compiled training step holds its updates; no tape hear
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import device, zeros_beside
-from autodiff_lab.engine.dtypes import DIFFERENTIABLE
-from autodiff_lab.engine.moving import assignable, follow, ranked, settle
+from autodiff_lab.engine.moving import follow, ranked, settle
 from autodiff_lab.engine.placement import inside
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import SINKS, sinks_now, trace_now
+from autodiff_lab.layers.gradient_pairs import steps_to_take
 from autodiff_lab.layers.module import Module, ModuleGradient
 from autodiff_lab.layers.saving import load_variables, save_variables
-from autodiff_lab.layers.schedules import LearningRateSchedule
+from autodiff_lab.layers.schedules import LearningRateSchedule, rate_in, step_taken
 from autodiff_lab.layers.shortening import shortened_each, shortened_together
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.arithmetic import sqrt
 from autodiff_lab.ops.math.elementary import clip_by_value
-
-_logger = logging.getLogger("autodiff_lab")
-
-
-def _pair(item: Any) -> tuple[Any, Variable]:
-    """One of the pairs that `apply_gradients` takes; the usual slips are a missing zip and the wrong order."""
-    if isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], Variable):
-        return item[0], item[1]
-    told = [type(part).__name__ for part in item] if isinstance(item, (tuple, list)) else type(item).__name__
-    raise InvalidArgumentError(
-        f"apply_gradients: pairs of a gradient and a variable are needed, got {told}. Try "
-        "optimizer.apply_gradients(zip(gradients, variables))."
-    )
-
-
-def _steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
-    """The pairs that have a gradient, as tensors, checked; the others are logged."""
-    if isinstance(grads_and_vars, (Variable, Tensor)):
-        grads_and_vars = [grads_and_vars]
-    given = [_pair(item) for item in grads_and_vars]
-    pairs = [(convert(g), v) for g, v in given if g is not None]
-    if not pairs:
-        raise InvalidArgumentError(
-            "apply_gradients: no gradient is left, all are None. Is the loss computed inside the tape, from these "
-            "variables? Try tape.explain(loss, variable)."
-        )
-    if len(pairs) < len(given):
-        _logger.warning(
-            "apply_gradients: the gradient of %s is None, so it stays as it is. Try tape.explain(loss, variable).",
-            ", ".join(v.name for g, v in given if g is None),
-        )
-    for tensor, v in pairs:
-        if v._array.dtype not in DIFFERENTIABLE:
-            raise DtypeMismatch(
-                f"apply_gradients: {v.name} is {v.dtype.name}, and a step along a gradient would be cut off. "
-                "Try lab.Variable(..., dtype=lab.float32)."
-            )
-        if tensor._array.shape != v._array.shape:
-            raise ShapeMismatch(
-                f"apply_gradients: the gradient of {v.name} has shape {tensor._array.shape}, the variable "
-                f"{v._array.shape}. Are gradients and variables in the same order?"
-            )
-        assignable(v, tensor)
-    return pairs
 
 
 def _rate(value: Any) -> Any:
@@ -140,6 +94,19 @@ class Optimizer:
     def learning_rate(self, value: Any) -> None:
         self._rate = _rate(value)
 
+    def _rate_for(self, gradient: Any) -> Any:
+        """The rate of this step, as `change` multiplies a gradient by it; under a trace it may be a tensor."""
+        return _weak(self._rate_now(), gradient)
+
+    def _rate_now(self) -> Any:
+        """The rate of this step, in float64; under a trace a value of its own where it may be another in each call."""
+        trace = trace_now()
+        if trace is None or not isinstance(self._rate, (LearningRateSchedule, Variable, Tensor)):
+            return self.learning_rate
+        if not isinstance(self._rate, LearningRateSchedule):
+            return cast(self._rate, "float64")
+        return rate_in(trace, self._rate, self.iterations)
+
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The optimizer's own state: the step count and what it keeps for each variable."""
@@ -171,15 +138,13 @@ class Optimizer:
         InvalidArgumentError
             If no variable has a gradient, or if these are not pairs of a gradient and a variable.
         """
-        pairs = _steps_to_take(grads_and_vars)
+        pairs = steps_to_take(grads_and_vars)
         tensors = [g for g, _ in pairs]
         trace = trace_now()
         if trace is not None:
-            if self.clipnorm is None and self.global_clipnorm is None:
-                return self._apply_traced(trace, pairs)
-            trace.refuse("gradients are clipped by their norm")
+            return self._apply_traced(trace, pairs)
         with inside():
-            arrays = self._clipped([ranked(tensor._array) for tensor in tensors])
+            arrays = [ranked(tensor._array) for tensor in self._clipped(tensors)]
             self.build(v for _, v in pairs)
             step = int(self.iterations._array) + 1
             for gradient, (_, v) in zip(arrays, pairs, strict=True):
@@ -199,10 +164,7 @@ class Optimizer:
         SINKS.set((trace,))
         try:
             step = cast(self.iterations.read() + 1, "float64")
-            for g, v in pairs:
-                gradient = convert(g)
-                if self.clipvalue is not None:
-                    gradient = clip_by_value(gradient, -self.clipvalue, self.clipvalue)
+            for gradient, (_, v) in zip(self._clipped([g for g, _ in pairs]), pairs, strict=True):
                 slots = self._state[v]
                 state: dict[str, Any] = {name: slot.read() for name, slot in slots.items()}
                 moved = self.change(gradient, v.read(), state, step)
@@ -210,6 +172,7 @@ class Optimizer:
                 for name, slot in slots.items():
                     slot.assign(state[name])
             self.iterations.assign_add(1)
+            step_taken(trace, self.iterations)
         finally:
             SINKS.set(sinks)
         return self.iterations
@@ -246,13 +209,21 @@ class Optimizer:
         """Read the optimizer's state; `build` must have been called for the variables."""
         load_variables(self.variables, path)
 
-    def _clipped(self, gradients: list[Any]) -> list[Any]:
-        if self.clipvalue is not None:
-            gradients = [np.clip(g, -self.clipvalue, self.clipvalue) for g in gradients]
-        if self.clipnorm is not None:
-            gradients = shortened_each(gradients, self.clipnorm)
-        if self.global_clipnorm is not None:
-            gradients = shortened_together(gradients, self.global_clipnorm)
+    def _clipped(self, gradients: list[Tensor]) -> list[Tensor]:
+        """The gradients as they are used, by ops that no tape hears."""
+        if self.clipvalue is None and self.clipnorm is None and self.global_clipnorm is None:
+            return gradients
+        sinks, trace = sinks_now(), trace_now()
+        SINKS.set(() if trace is None else (trace,))
+        try:
+            if self.clipvalue is not None:
+                gradients = [clip_by_value(g, -self.clipvalue, self.clipvalue) for g in gradients]
+            if self.clipnorm is not None:
+                gradients = shortened_each(gradients, self.clipnorm)
+            if self.global_clipnorm is not None:
+                gradients = shortened_together(gradients, self.global_clipnorm)
+        finally:
+            SINKS.set(sinks)
         return gradients
 
 
@@ -263,6 +234,11 @@ def _root(x: Any) -> Any:
 def _number(x: Any, like: Any) -> Any:
     """A single number in the dtype of a gradient, so that it does not widen what it is multiplied with."""
     return cast(x, like.dtype) if isinstance(x, Tensor) else like.dtype.type(x)
+
+
+def _weak(x: Any, like: Any) -> Any:
+    """A rate as a factor of a gradient: a Python number takes the gradient's dtype by itself."""
+    return cast(x, like.dtype) if isinstance(x, Tensor) else x
 
 
 class SGD(Optimizer):
@@ -284,10 +260,10 @@ class SGD(Optimizer):
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         if not self.momentum:
-            return -self.learning_rate * gradient
-        state["momentum"] = self.momentum * state["momentum"] - self.learning_rate * gradient
+            return -self._rate_for(gradient) * gradient
+        state["momentum"] = self.momentum * state["momentum"] - self._rate_for(gradient) * gradient
         if self.nesterov:
-            return self.momentum * state["momentum"] - self.learning_rate * gradient
+            return self.momentum * state["momentum"] - self._rate_for(gradient) * gradient
         return state["momentum"]
 
 
@@ -313,7 +289,7 @@ class Adam(Optimizer):
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["m"] = self.beta_1 * state["m"] + (1 - self.beta_1) * gradient
         state["v"] = self.beta_2 * state["v"] + (1 - self.beta_2) * gradient * gradient
-        rate = self.learning_rate * _root(1 - self.beta_2**step) / (1 - self.beta_1**step)
+        rate = self._rate_now() * _root(1 - self.beta_2**step) / (1 - self.beta_1**step)
         return -_number(rate, gradient) * state["m"] / (_root(state["v"]) + self.epsilon)
 
 
@@ -334,7 +310,8 @@ class AdamW(Adam):
         self.weight_decay = weight_decay
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
-        return super().change(gradient, value, state, step) - self.learning_rate * self.weight_decay * value
+        decayed = _weak(self._rate_now() * self.weight_decay, value) * value
+        return super().change(gradient, value, state, step) - decayed
 
 
 class RMSprop(Optimizer):
@@ -358,7 +335,7 @@ class RMSprop(Optimizer):
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["square"] = self.rho * state["square"] + (1 - self.rho) * gradient * gradient
-        moved = self.learning_rate * gradient / _root(state["square"] + self.epsilon)
+        moved = self._rate_for(gradient) * gradient / _root(state["square"] + self.epsilon)
         state["momentum"] = self.momentum * state["momentum"] + moved
         return -state["momentum"]
 
@@ -392,4 +369,4 @@ class Adagrad(Optimizer):
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["sum"] = state["sum"] + gradient * gradient
-        return -self.learning_rate * gradient / _root(state["sum"] + self.epsilon)
+        return -self._rate_for(gradient) * gradient / _root(state["sum"] + self.epsilon)

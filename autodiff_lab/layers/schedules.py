@@ -3,8 +3,44 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+from weakref import WeakKeyDictionary
 
+import numpy as np
+
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.events import SINKS, sinks_now
+
+_TAKEN: WeakKeyDictionary[Any, dict[Variable, tuple[int, int]]] = WeakKeyDictionary()
+"""By the trace and by the step count of an optimizer: how many steps were taken, and the value of the count then."""
+
+
+def step_taken(trace: Any, iterations: Variable) -> None:
+    """Note that an optimizer has taken a step under a trace."""
+    steps = _TAKEN.setdefault(trace, {})
+    count = steps.get(iterations, (0, 0))[0]
+    steps[iterations] = count + 1, trace.assigned[iterations]
+
+
+def rate_in(trace: Any, schedule: LearningRateSchedule, iterations: Variable) -> Tensor:
+    """The rate at a step that is traced: Python asks the schedule for it in every call, before the program runs."""
+    count, value = _TAKEN.get(trace, {}).get(iterations, (0, None))
+    if trace.assigned.get(iterations) != value:
+        trace.refuse("the step count of an optimizer whose learning rate follows a schedule is assigned")
+
+    def make() -> Any:
+        return np.float64(schedule(int(iterations._array) + count))
+
+    sinks = sinks_now()
+    SINKS.set(())
+    try:
+        rate = wrap(np.float64(schedule(int(iterations._array))))  # the trace runs eagerly: the count has gone on
+    finally:
+        SINKS.set(sinks)
+    trace.note_late(rate, "rate", make, None)
+    return rate
 
 
 class LearningRateSchedule:

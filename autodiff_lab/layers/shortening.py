@@ -1,43 +1,43 @@
-"""Gradients that are too long, made shorter: what optimizers do for `clipnorm` and `global_clipnorm`, on arrays.
+"""Gradients that are too long, made shorter: what optimizers do for `clipnorm` and `global_clipnorm`.
 
-On a GPU no norm is read: gradients are multiplied by a factor that is 1 where nothing is to be done.
+No norm is read: gradients are multiplied by a factor that is 1 where nothing is to be done, so that a trace hears all
+of it and a GPU goes on.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.gathering import where
+from autodiff_lab.ops.math.arithmetic import divide
+from autodiff_lab.ops.math.clipping import global_norm
 
-import numpy as np
 
-
-def shortened_each(gradients: list[Any], limit: float) -> list[Any]:
-    """Arrays, each of a norm of `limit` at most.
+def shortened_each(gradients: list[Tensor], limit: float) -> list[Tensor]:
+    """Tensors, each of a norm of `limit` at most.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> shortened_each([np.array([3.0, 4.0])], 1.0)[0].round(6).tolist()
-    [0.6, 0.8]
+    >>> import autodiff_lab as lab
+    >>> print(shortened_each([lab.constant([3.0, 4.0])], 1.0)[0])
+    Tensor([0.6 0.8], shape=(2,), dtype=float32)
     """
-    return [_shortened(g, limit, np.linalg.norm(g)) for g in gradients]
+    return [_shortened(g, limit, global_norm([g])) for g in gradients]
 
 
-def shortened_together(gradients: list[Any], limit: float) -> list[Any]:
-    """Arrays that together have a norm of `limit` at most.
+def shortened_together(gradients: list[Tensor], limit: float) -> list[Tensor]:
+    """Tensors that together have a norm of `limit` at most.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> [float(g) for g in shortened_together([np.float64(3.0), np.float64(4.0)], 2.5)]
+    >>> import autodiff_lab as lab
+    >>> [float(g) for g in shortened_together([lab.constant(3.0), lab.constant(4.0)], 2.5)]
     [1.5, 2.0]
     """
-    parts = [np.sum(np.square(g)) for g in gradients]
-    whole = np.sqrt(sum(float(p) if isinstance(p, np.generic) else p for p in parts))
+    whole = global_norm([cast(g, "float64") if g.dtype.is_floating else g for g in gradients])
     return [_shortened(g, limit, whole) for g in gradients]
 
 
-def _shortened(g: Any, limit: float, norm: Any) -> Any:
-    if isinstance(norm, (float, np.generic)):
-        length = float(norm)
-        return g * g.dtype.type(limit / length) if length > limit else g
-    return g * np.minimum(limit / norm, 1).astype(g.dtype)
+def _shortened(g: Tensor, limit: float, norm: Tensor) -> Tensor:
+    length = cast(norm, "float64")
+    return g * cast(where(length > limit, divide(limit, length), 1.0), g.dtype)

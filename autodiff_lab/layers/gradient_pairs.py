@@ -1,0 +1,57 @@
+"""Pairs of a gradient and a variable, as `apply_gradients` takes them: checked, and told of where one is missing."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE
+from autodiff_lab.engine.moving import assignable
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+
+_logger = logging.getLogger("autodiff_lab")
+
+
+def _pair(item: Any) -> tuple[Any, Variable]:
+    """One of the pairs that `apply_gradients` takes; the usual slips are a missing zip and the wrong order."""
+    if isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], Variable):
+        return item[0], item[1]
+    told = [type(part).__name__ for part in item] if isinstance(item, (tuple, list)) else type(item).__name__
+    raise InvalidArgumentError(
+        f"apply_gradients: pairs of a gradient and a variable are needed, got {told}. Try "
+        "optimizer.apply_gradients(zip(gradients, variables))."
+    )
+
+
+def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
+    """The pairs that have a gradient, as tensors, checked; the others are logged."""
+    if isinstance(grads_and_vars, (Variable, Tensor)):
+        grads_and_vars = [grads_and_vars]
+    given = [_pair(item) for item in grads_and_vars]
+    pairs = [(convert(g), v) for g, v in given if g is not None]
+    if not pairs:
+        raise InvalidArgumentError(
+            "apply_gradients: no gradient is left, all are None. Is the loss computed inside the tape, from these "
+            "variables? Try tape.explain(loss, variable)."
+        )
+    if len(pairs) < len(given):
+        _logger.warning(
+            "apply_gradients: the gradient of %s is None, so it stays as it is. Try tape.explain(loss, variable).",
+            ", ".join(v.name for g, v in given if g is None),
+        )
+    for tensor, v in pairs:
+        if v._array.dtype not in DIFFERENTIABLE:
+            raise DtypeMismatch(
+                f"apply_gradients: {v.name} is {v.dtype.name}, and a step along a gradient would be cut off. "
+                "Try lab.Variable(..., dtype=lab.float32)."
+            )
+        if tensor._array.shape != v._array.shape:
+            raise ShapeMismatch(
+                f"apply_gradients: the gradient of {v.name} has shape {tensor._array.shape}, the variable "
+                f"{v._array.shape}. Are gradients and variables in the same order?"
+            )
+        assignable(v, tensor)
+    return pairs
