@@ -308,7 +308,8 @@ class GradientTape:
     ) -> Any:
         """Jacobians of each row of the target by the same row of the source, where rows do not mix.
 
-        Shapes: target (b, *t), source (b, *s) -> (b, *t, *s).
+        Shapes: target (b, *t), source (b, *s) -> (b, *t, *s); zeros if there is no path.  ShapeMismatch is raised if
+        the first axes differ, or *t or *s is empty.
         """
         from autodiff_lab.transforms.jacobians import batch_jacobian
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -13,19 +14,43 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import as_the_user
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events import sinks_now
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError, NotCallable
+from autodiff_lab.events import SINKS, sinks_now
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 
 
-def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+class Reads:
+    """A sink that only notes which variables are read."""
+
+    listens = hears_all = lean = traces = False
+    tracked: Any = frozenset()
+
+    def __init__(self) -> None:
+        self.reads: dict[Variable, Tensor] = {}
+
+    def note_read(self, variable: Variable, tensor: Tensor) -> None:
+        """A variable was read."""
+        self.reads[variable] = tensor
+
+    def note(self, event: Any, tensor: Tensor, how: str) -> None:
+        """Nothing to remember."""
+
+    def trained(self, but: tuple[Any, ...] = ()) -> list[Variable]:
+        """The trainable variables that were read, without those that are arguments."""
+        return [v for v in self.reads if v.trainable and not any(v is other for other in but)]
+
+
+def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a function that returns its value and its own gradient function.
 
     Parameters
     ----------
-    function : callable
-        Takes tensors; returns ``value, gradient`` where `gradient` takes the cotangent of each output and returns one
-        cotangent for each argument.
+    f : callable
+        Takes tensors, and structures of them; returns ``value, gradient`` where `gradient` takes the cotangent of each
+        output and returns one cotangent for each argument.  If the function reads trainable variables that are not
+        its arguments, `gradient` also gets the keyword ``variables``, a list of them, and returns a pair: the
+        cotangents of the arguments, and a list with one for each variable.  Keyword arguments get no gradient.
 
     Returns
     -------
@@ -36,6 +61,8 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     ------
     InvalidArgumentError
         If the function does not return a pair, or its gradient gives another number of cotangents.
+    NotCallable
+        A `TypeError`: the function reads variables, and its gradient does not take ``variables``.
 
     Examples
     --------
@@ -48,27 +75,52 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     ...     y = clipped(x) * 100.0
     >>> print(tape.gradient(y, x))
     Tensor(1.0, shape=(), dtype=float32)
+    >>> weight = lab.Variable(2.0)
+    >>> @lab.custom_gradient
+    ... def weighed(x):
+    ...     def gradient(upstream, variables):
+    ...         return upstream * weight, [upstream * x for _ in variables]
+    ...     return weight * x, gradient
+    >>> with lab.GradientTape() as tape:
+    ...     y = weighed(x)
+    >>> print(tape.gradient(y, weight))
+    Tensor(3.0, shape=(), dtype=float32)
     """
-    name = getattr(function, "__name__", "custom_gradient")
+    name = getattr(f, "__name__", "custom_gradient")
 
-    @functools.wraps(function)
+    @functools.wraps(f)
     def apply(*args: Any, **kwargs: Any) -> Any:
-        ins = tuple(convert(a) for a in args)
-        # The body is recorded, though the result does not hang on it: what the gradient function takes from the body
+        leaves, rebuild_arguments = nest.flatten(args)
+        given = tuple(convert(leaf) for leaf in leaves)
+        # The body is recorded, though the result does not depend on it: what the gradient function takes from the body
         # must have a derivative when the gradient is differentiated in turn.
-        result = function(*ins, **kwargs)
+        sinks, found = sinks_now(), Reads()
+        SINKS.set((*sinks, found))
+        try:
+            result = f(*rebuild_arguments(list(given)), **kwargs)
+        finally:
+            SINKS.set(sinks)
         if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
             raise InvalidArgumentError(
                 f"custom_gradient: {name} must return a pair, its value and a gradient function; "
                 f"it returned a {type(result).__name__}."
             )
         value, gradient = result
-        leaves, rebuild = nest.flatten(value)
-        outs = tuple(wrap(convert(leaf)._array) for leaf in leaves)
+        variables = found.trained(but=tuple(leaves))
+        if variables and not _takes_variables(gradient):
+            names = ", ".join(v.name for v in variables)
+            raise NotCallable(
+                f"custom_gradient: {name} reads the variables {names}, so its gradient function must accept keyword "
+                "argument 'variables' and return a pair: the cotangents of the arguments, and a list with one for each "
+                "variable."
+            )
+        ins = (*given, *[v.read() for v in variables])
+        out_leaves, rebuild = nest.flatten(value)
+        outs = tuple(wrap(convert(leaf)._array) for leaf in out_leaves)
         op = Op(
             name,
-            function,
-            _rule(name, gradient, len(ins)),
+            f,
+            _rule(name, gradient, len(given), variables),
             None,
             symbol=name,
             latex=_latex(name, len(ins)),
@@ -76,7 +128,6 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
             sentence=f"runs {name}, which has a gradient of its own",
             stacked=False,
         )
-        sinks = sinks_now()
         if sinks:
             record_application(sinks, op, outs[0] if len(outs) == 1 else outs, ins, {})
         return rebuild(list(outs))
@@ -84,14 +135,24 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-def grad_pass_through(function: Callable[..., Any]) -> Callable[..., Any]:
+def _takes_variables(gradient: Callable[..., Any]) -> bool:
+    """Whether a gradient function can be called with the keyword ``variables``."""
+    try:
+        parameters = inspect.signature(gradient).parameters
+    except (TypeError, ValueError):  # one in C: the call itself will say
+        return True
+    return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a function whose derivative is taken to be 1: the cotangent of its value goes to its argument as it is.
 
-    Known as the straight-through estimator, for steps that shall not stop a gradient.
+    Known as the straight-through estimator, for steps that shall not stop a gradient.  Variables that the function
+    reads get no gradient.
 
     Parameters
     ----------
-    function : callable
+    f : callable
         Of as many arguments as it has values, each of the shape of its value.
 
     Returns
@@ -117,9 +178,12 @@ def grad_pass_through(function: Callable[..., Any]) -> Callable[..., Any]:
     Tensor(6.0, shape=(), dtype=float32) Tensor(3.0, shape=(), dtype=float32)
     """
 
-    @functools.wraps(function)
+    def pass_on(*upstream: Any, variables: Any = None) -> Any:
+        return list(upstream) if variables is None else (list(upstream), [None] * len(variables))
+
+    @functools.wraps(f)
     def passing(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs), lambda *upstream: list(upstream)
+        return f(*args, **kwargs), pass_on
 
     return custom_gradient(passing)
 
@@ -129,18 +193,32 @@ def _latex(name: str, count: int) -> str:
     return rf"\operatorname{{{{{name.replace('_', ' ')}}}}}({places})"
 
 
-def _rule(name: str, gradient: Callable[..., Any], count: int) -> Callable[..., Any]:
+def _rule(name: str, gradient: Callable[..., Any], count: int, variables: list[Variable]) -> Callable[..., Any]:
     """A user's gradient function as a rule: it takes and gives tensors whatever the sweep runs on."""
 
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
-        upstream = g if isinstance(g, list) else [g]
+        upstream = [handed_over(ops, h) for h in (g if isinstance(g, list) else [g])]
         with as_the_user():
-            shares = gradient(*[handed_over(ops, h) for h in upstream])
-        shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
+            answer = gradient(*upstream, variables=list(variables)) if variables else gradient(*upstream)
+        shares, of_variables = answer, []
+        if variables:
+            if not isinstance(answer, (list, tuple)) or len(answer) != 2:
+                raise InvalidArgumentError(
+                    f"custom_gradient: {name} reads variables, so its gradient must return a pair, the cotangents of "
+                    f"the arguments and a list with one for each variable; it returned a {type(answer).__name__}."
+                )
+            shares, of_variables = answer[0], nest.flatten(answer[1])[0]
+            if len(of_variables) != len(variables):
+                raise InvalidArgumentError(
+                    f"custom_gradient: the gradient of {name} gave {len(of_variables)} cotangents for "
+                    f"{len(variables)} variables"
+                )
+        shares = nest.flatten(shares)[0]
         if len(shares) != count:
             raise InvalidArgumentError(
                 f"custom_gradient: the gradient of {name} gave {len(shares)} cotangents for {count} inputs"
             )
+        shares = [*shares, *of_variables]
         tensors = [None if shares[i] is None else convert(shares[i]) for i in need]
         return [handed_back(ops, t) for t in tensors]
 

@@ -7,15 +7,18 @@ products", 2017).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any, Self
 
 from autodiff_lab.engine import nest
+from autodiff_lab.engine.backward import asks_for_zeros
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import DeviceMismatch, ShapeMismatch
+from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import SINKS, sinks_now
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.math.arithmetic import add_n
 from autodiff_lab.ops.math.complex_numbers import conj
@@ -36,8 +39,17 @@ class ForwardAccumulator:
     ------
     ShapeMismatch
         If a tangent has not its primal's shape, or if there is not one for each primal.
+    DtypeMismatch
+        If a tangent has another dtype than its primal.
     DeviceMismatch
         If a tangent lies on another device than its primal.
+    InvalidArgumentError
+        A `ValueError`: a primal is given twice, or the block is entered while it runs.
+
+    Notes
+    -----
+    Accumulators nest: with one for the same primal around it, ``outer.jvp(inner.jvp(y))`` is a second derivative, and
+    a tape around it can differentiate ``accumulator.jvp(y)``; both may be asked for after the blocks have ended.
 
     Examples
     --------
@@ -52,11 +64,20 @@ class ForwardAccumulator:
     def __init__(self, primals: Any, tangents: Any) -> None:
         self._primals = nest.flatten(primals)[0]
         self._tangents = _along(self._primals, nest.flatten(tangents)[0])
+        if len({id(primal) for primal in self._primals}) < len(self._primals):
+            raise InvalidArgumentError(
+                "ForwardAccumulator: a primal is given more than once. Try it once, with the sum of its tangents."
+            )
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
             if primal._array.shape != tangent._array.shape:
                 raise ShapeMismatch(
                     f"ForwardAccumulator: a primal has shape {primal._array.shape} and its tangent "
                     f"{tangent._array.shape}; they must agree."
+                )
+            if primal._array.dtype != tangent._array.dtype:
+                raise DtypeMismatch(
+                    f"ForwardAccumulator: a primal is {primal.dtype.name} and its tangent {tangent.dtype.name}. Try "
+                    "lab.cast."
                 )
             if tangent._array.ndim and tangent.device != primal.device:
                 raise DeviceMismatch(
@@ -64,8 +85,13 @@ class ForwardAccumulator:
                     ".gpu() or .cpu() on one of them."
                 )
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        self._around: tuple[GradientTape, ...] = ()
 
     def __enter__(self) -> Self:
+        sinks = sinks_now()
+        if self._tape in sinks:
+            raise InvalidArgumentError("ForwardAccumulator: it is recording already. Make a second one to nest them.")
+        self._around = tuple(dict.fromkeys([*self._around, *[s for s in sinks if isinstance(s, GradientTape)]]))
         self._tape.__enter__()
         self._tape.watch(self._primals)
         return self
@@ -76,11 +102,28 @@ class ForwardAccumulator:
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The tangent of each result; None where it does not depend on the inputs."""
         leaves, rebuild = nest.flatten(primals)
-        return rebuild([self._one(leaf, UnconnectedGradients(unconnected_gradients)) for leaf in leaves])
+        asked = asks_for_zeros(unconnected_gradients)
+        with self._heard_by_those_around():
+            return rebuild([self._one(leaf, asked) for leaf in leaves])
 
-    def _one(self, target: Tensor, unconnected: UnconnectedGradients) -> Tensor | None:
+    @contextmanager
+    def _heard_by_those_around(self) -> Generator[None]:
+        """Let the tapes and accumulators that were around the block hear what follows from it, ended or not."""
+        sinks = sinks_now()
+        ended = [s for s in self._around if s not in sinks and s._entries is not None]  # pyright: ignore[reportPrivateUsage]
+        traces, others = [s for s in sinks if s.traces], [s for s in sinks if not s.traces]
+        SINKS.set((*traces, *ended, *others))
+        try:
+            yield
+        finally:
+            SINKS.set(sinks)
+
+    def _one(self, target: Any, zeros: bool) -> Tensor | None:
         if isinstance(target, Variable):
-            target = target.read()
+            for primal, tangent in zip(self._primals, self._tangents, strict=True):
+                if primal is target:
+                    return tangent
+        target = convert(target)
         cotangent = zeros_like(target)
         with GradientTape(watch_accessed_variables=False) as outer:
             outer.watch(cotangent)
@@ -88,7 +131,7 @@ class ForwardAccumulator:
             pairs = [(g, t) for g, t in zip(found, self._tangents, strict=True) if g is not None]
             total = add_n([reduce_sum(g * conj(t)) for g, t in pairs]) if pairs else None
         if total is None:
-            return None if unconnected is UnconnectedGradients.NONE else zeros_like(target)
+            return zeros_like(target) if zeros else None
         return outer.gradient(total, cotangent, unconnected_gradients=UnconnectedGradients.ZERO)
 
 

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine import nest
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.backward import asks_for_zeros
 from autodiff_lab.engine.devices import memory_of, moved, zeros_beside
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.sweep import Engine
-from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
+from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import ConversionError, ShapeMismatch
 from autodiff_lab.events import sinks_now, tell_made
 from autodiff_lab.transforms.bands import BANDED, CHEAP, filled, unit_stack
 
@@ -61,10 +62,20 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
 
     Shapes: target (b, *t), source (b, *s) -> (b, *t, *s).
     """
-    y = convert(target)
+    for what, value in (("target", target), ("source", source)):
+        if not isinstance(value, (Tensor, Variable)):
+            raise ConversionError(
+                f"batch_jacobian: the {what} is a {type(value).__name__}, and one tensor or variable is needed. Try "
+                "one call for each, on a persistent tape."
+            )
+    y = tape._targets(target)[0]  # pyright: ignore[reportPrivateUsage]
     a = y._array
-    rows = source._array.shape[:1]
-    if a.ndim < 1 or a.shape[:1] != rows:
+    if a.ndim < 2 or source._array.ndim < 2:
+        raise ShapeMismatch(
+            f"batch_jacobian: target {a.shape} and source {source._array.shape} need at least 2 axes, the batch and "
+            "another. Try lab.expand_dims(x, -1), or tape.jacobian."
+        )
+    if a.shape[:1] != source._array.shape[:1]:
         raise ShapeMismatch(
             f"batch_jacobian: target {a.shape} and source {source._array.shape} need the same first axis, the batch."
         )
@@ -74,7 +85,8 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
     g = _swept(tape, y, [source], seed)[0]
     shape = (*a.shape, *source._array.shape[1:])
     if g is None:
-        return _unconnected(shape, source, unconnected_gradients)
+        asks_for_zeros(unconnected_gradients)
+        return tell_made(wrap(zeros_beside(source._array, shape)))
     rank = g._array.ndim
     swapped = RECORDING.transpose(g, perm=(1 - rank, -rank, *range(2 - rank, 0)))
     return RECORDING.reshape(swapped, shape=shape)
@@ -174,6 +186,6 @@ def _shaped(g: Tensor | None, shape: tuple[int, ...], source: Any, unconnected: 
 
 
 def _unconnected(shape: tuple[int, ...], source: Any, unconnected: Any) -> Tensor | None:
-    if UnconnectedGradients(unconnected) is UnconnectedGradients.NONE:
+    if not asks_for_zeros(unconnected):
         return None
     return tell_made(wrap(zeros_beside(source._array, shape)))

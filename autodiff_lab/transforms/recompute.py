@@ -14,38 +14,23 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import as_the_user
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tape import GradientTape
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import SINKS, sinks_now, trace_now
 from autodiff_lab.ops.array.casting import after
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
+from autodiff_lab.transforms.custom import Reads
 
 _LARGE_BYTES = 1 << 16
 """Shares smaller than this fill gaps that nothing else needs."""
 
 
-class _Reads:
-    """A sink that only notes which variables are read."""
-
-    listens = hears_all = lean = traces = False
-    tracked: Any = frozenset()
-
-    def __init__(self) -> None:
-        self.reads: dict[Variable, Tensor] = {}
-
-    def note_read(self, variable: Variable, tensor: Tensor) -> None:
-        self.reads[variable] = tensor
-
-    def note(self, event: Any, tensor: Tensor, how: str) -> None:
-        """Nothing to remember."""
-
-
-def recompute_grad(function: Callable[..., Any]) -> Callable[..., Any]:
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function with the same value and gradient, whose intermediate results are not kept but computed again.
 
     Parameters
     ----------
-    function : callable
+    f : callable
         Takes tensors and returns one tensor or a structure of them; it runs once forward and once more for each
         backward pass, so it must give the same again.  Trainable variables that it reads get their gradients too.
 
@@ -76,24 +61,25 @@ def recompute_grad(function: Callable[..., Any]) -> Callable[..., Any]:
     Tensor(1.0, shape=(), dtype=float32) 2
     """
 
-    @functools.wraps(function)
-    def apply(*arguments: Any) -> Any:
+    @functools.wraps(f)
+    def apply(*arguments: Any, **options: Any) -> Any:
+        function = functools.partial(f, **options) if options else f
         sinks = sinks_now()
         if not sinks:
             return function(*arguments)
         leaves, rebuild = nest.flatten(arguments)
         given = tuple(convert(leaf) for leaf in leaves)
-        found = _Reads()
+        found = Reads()
         SINKS.set((*[sink for sink in sinks if sink.traces], found))  # a program must be told how the value comes about
         try:
             value = function(*rebuild(list(given)))
         finally:
             SINKS.set(sinks)
-        variables = [v for v in found.reads if v.trainable]
+        variables = found.trained()
         ins = (*given, *[v.read() for v in variables])
         out_leaves, rebuild_value = nest.flatten(value)
         outs = tuple(wrap(convert(leaf)._array) for leaf in out_leaves)
-        name = getattr(function, "__name__", "function")
+        name = getattr(f, "__name__", "function")
         op = Op(
             "recompute", _unused, _rule(function, rebuild, len(given), variables), None, symbol="recompute",
             latex=r"\operatorname{{recompute}}({0})", locals_latex=("?",) * len(ins),
