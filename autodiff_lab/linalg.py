@@ -3,22 +3,11 @@
 from autodiff_lab.ops.array.creation import eye
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.linalg.contraction import cross, einsum, tensordot
-from autodiff_lab.ops.linalg.decompositions import (
-    adjoint,
-    eigh,
-    eigvalsh,
-    lu,
-    lu_matrix_inverse,
-    lu_reconstruct,
-    lu_solve,
-    matrix_rank,
-    pinv,
-    qr,
-    svd,
-)
+from autodiff_lab.ops.linalg.decompositions import adjoint, eigh, eigvalsh, matrix_rank, pinv, qr, svd
 from autodiff_lab.ops.linalg.diagonals import band_part, diag, diag_part, set_diag, tensor_diag, tensor_diag_part, trace
 from autodiff_lab.ops.linalg.eigen import eig, eigvals
-from autodiff_lab.ops.linalg.functions import eigh_tridiagonal, expm, logm, sqrtm, tridiagonal_matmul, tridiagonal_solve
+from autodiff_lab.ops.linalg.factors import lu, lu_matrix_inverse, lu_reconstruct, lu_solve
+from autodiff_lab.ops.linalg.functions import expm, logm, sqrtm
 from autodiff_lab.ops.linalg.norms import norm, normalize
 from autodiff_lab.ops.linalg.products import matmul, matvec
 from autodiff_lab.ops.linalg.solving import (
@@ -32,6 +21,7 @@ from autodiff_lab.ops.linalg.solving import (
     solve,
     triangular_solve,
 )
+from autodiff_lab.ops.linalg.tridiagonal import eigh_tridiagonal, tridiagonal_matmul, tridiagonal_solve
 from autodiff_lab.ops.math.clipping import global_norm
 from autodiff_lab.ops.math.statistics import l2_normalize
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from autodiff_lab.errors import DtypeMismatch
 from autodiff_lab.kernels.choose import CHOSEN, Chosen, numba_is_there
 
 if TYPE_CHECKING:
@@ -105,6 +106,8 @@ class Products(Chosen):
         300.0
         """
         shape = y.shape
+        if x.dtype.kind == "b":
+            raise DtypeMismatch("matmul: truth values are not multiplied. Try lab.cast(x, lab.int32).")
         if len(shape) < 2 or x.size * shape[-1] < LEAST:
             out = x @ y
         elif _WISH == "numpy":

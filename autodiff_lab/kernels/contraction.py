@@ -38,6 +38,9 @@ def contract(*xs: Any, inputs: tuple[str, ...], output: str) -> Any:
     >>> contract(np.ones((2, 3)), np.ones((3, 4)), inputs=("ij", "jk"), output="ki").shape
     (4, 2)
     """
+    dtype = xs[0].dtype
+    if dtype.itemsize == 2 and dtype.kind in "fV":  # NumPy would add halves up in halves, and knows no bfloat16 here
+        return contract(*(x.astype(np.float32) for x in xs), inputs=inputs, output=output).astype(dtype)
     if len(xs) == 2 and xs[0].size * xs[1].size >= WORTH and xs[0].dtype.char in "fdFD" and xs[0].dtype == xs[1].dtype:
         product = _as_product(xs[0], xs[1], inputs[0], inputs[1], output)
         if product is not None:

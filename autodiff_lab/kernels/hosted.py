@@ -32,6 +32,7 @@ STAYS = {
     "spence": _SPECIAL,
     "sqrtm": _LAPACK,
     "sylvester": _LAPACK,
+    "tridiagonal_solve": _LAPACK,
 }
 """By op, why it runs on the CPU, or reads a number there."""
 WAIT = {

@@ -229,8 +229,9 @@ REAL = {
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 @pytest.mark.parametrize("name", REAL)
 def test_what_orders_numbers_refuses_complex_ones(name: str, dtype: type) -> None:
-    with pytest.raises(lab.errors.DtypeMismatch, match=r"complex|c64|c128"):
+    with pytest.raises(lab.errors.DtypeMismatch) as caught:
         REAL[name](lab.constant(Z.astype(dtype)))
+    assert "complex" in str(caught.value) or f"c{8 * np.dtype(dtype).itemsize}[" in str(caught.value)
 
 
 def test_lengths_and_distances_agree_with_numpy() -> None:

@@ -24,8 +24,8 @@ HELD_ELSEWHERE = {
     "convolve_input", "depthwise", "depthwise_filter", "depthwise_input", "max_pool", "max_pool_input",
     "max_pool_pick", "moments", "normalize_slope", "reduce_join", "regex_full_match", "regex_replace", "sparse_matmul",
     "string_join", "string_length", "string_lower", "string_strip", "string_upper", "substr", "to_number",
-    *REFUSES_HALVES, "band_part", "cross", "diag", "diag_part", "expm", "inverse_gaps", "logm", "permute", "sqrtm",
-    "sylvester", "unpermute",
+    *REFUSES_HALVES, "band_part", "cross", "diag", "diag_part", "diag_range", "diag_range_part", "einsum", "expm",
+    "inverse_gaps", "logm", "permute", "sqrtm", "sylvester", "tridiagonal_solve", "unpermute",
 }  # fmt: skip
 
 

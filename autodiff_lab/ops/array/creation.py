@@ -89,10 +89,13 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
     return named(wrap(arrays.full(x._array.shape, 1, x._array, _dtype_or(x, dtype))[()]), name)
 
 
-def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> Tensor:
-    as_shape([num_rows, num_rows if num_columns is None else num_columns])  # refuses lengths below 0
-    return named(wrap(placed(np.eye(int(num_rows), None if num_columns is None else int(num_columns),
-                                     dtype=as_dtype(dtype).dtype))), name)
+def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = "float32",
+        name: str | None = None) -> Tensor:
+    rows, columns = as_shape([num_rows, num_rows if num_columns is None else num_columns])
+    one = np.eye(rows, columns, dtype=as_dtype(dtype).dtype)
+    if batch_shape is not None:
+        one = np.tile(one, (*as_shape(batch_shape), 1, 1))
+    return named(wrap(placed(one)), name)
 
 
 shape_of = general(

@@ -8,15 +8,21 @@ if TYPE_CHECKING:
     from autodiff_lab.ops.linalg import (
         contraction,
         decompositions,
+        diagonal_ranges,
         diagonals,
         eigen,
+        factors,
         functions,
         norms,
         products,
         solving,
+        tridiagonal,
     )
 
-__all__ = ["contraction", "decompositions", "diagonals", "eigen", "functions", "norms", "products", "solving"]
+__all__ = [
+    "contraction", "decompositions", "diagonal_ranges", "diagonals", "eigen", "factors", "functions", "norms",
+    "products", "solving", "tridiagonal",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

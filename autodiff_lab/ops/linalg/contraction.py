@@ -5,6 +5,7 @@ A gradient of an einsum is an einsum with the subscripts exchanged, so one op se
 
 from __future__ import annotations
 
+import math
 import string
 from typing import Any
 
@@ -12,6 +13,8 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.primitives import negative_axes
+from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
@@ -52,14 +55,20 @@ def _fresh(used: str, count: int) -> str:
     return "".join(free[:count])
 
 
-def einsum(equation: str, *inputs: Any, name: str | None = None) -> Tensor:
+def einsum(equation: str, *inputs: Any, name: str | None = None, **kwargs: Any) -> Tensor:
+    unknown = set(kwargs) - {"optimize"}
+    if unknown:
+        raise TypeError(f"einsum() got an unexpected keyword argument {min(unknown)!r}")
     if not inputs:
         raise InvalidArgumentError("einsum: no operands were given")
     first = next((convert(v) for v in inputs if hasattr(v, "_array")), None)
     tensors = [convert(v, first) for v in inputs]
     if len({t._array.dtype for t in tensors}) > 1:
         raise DtypeMismatch(f"einsum: the dtypes differ: {', '.join(t.dtype.name for t in tensors)}. Try lab.cast.")
-    subscripts, output = _parsed(equation, tensors)
+    if tensors[0]._array.dtype.kind in "bO":
+        raise DtypeMismatch(f"einsum: numbers are needed, got {tensors[0].dtype.name}. Try lab.cast.")
+    subscripts, output, hidden = _parsed(equation, tensors)
+    subscripts, tensors = _without_ones(subscripts, tensors, hidden)
     subscripts, tensors = _without_repeats(subscripts, tensors)
     sizes: dict[str, int] = {}
     for s, t in zip(subscripts, tensors, strict=True):
@@ -71,24 +80,60 @@ def einsum(equation: str, *inputs: Any, name: str | None = None) -> Tensor:
     return contract(*tensors, inputs=tuple(subscripts), output=output)
 
 
-def _parsed(equation: str, tensors: list[Tensor]) -> tuple[list[str], str]:
-    """Subscripts of the operands and the result, with an ellipsis written out in letters."""
+def _checked(equation: Any) -> tuple[list[str], str | None]:
+    """Subscripts of the operands and the result, None for a result that is not written; all of them well formed."""
+    if not isinstance(equation, str):
+        raise InvalidArgumentError(f"einsum: the equation is a string, got {type(equation).__name__}.")
     left, arrow, right = equation.replace(" ", "").partition("->")
     given = left.split(",")
+    for s in [*given, right]:
+        rest = s.replace("...", "", 1)
+        if not all(c in string.ascii_letters for c in rest):
+            raise InvalidArgumentError(f"einsum {equation!r}: {s!r} is not made of letters and at most one '...', with "
+                                       "',' between operands and one '->' before the result.")
+    twice = next((c for c in right.replace("...", "") if right.count(c) > 1), None)
+    if twice:
+        raise InvalidArgumentError(f"einsum {equation!r}: the result names {twice} twice. Try lab.linalg.diag.")
+    missing = next((c for c in right.replace("...", "") if c not in left), None)
+    if missing:
+        raise InvalidArgumentError(f"einsum {equation!r}: no operand has the subscript {missing} of the result.")
+    return given, right if arrow else None
+
+
+def _parsed(equation: str, tensors: list[Tensor]) -> tuple[list[str], str, str]:
+    """Subscripts of the operands and the result, with an ellipsis written out in letters; and those letters."""
+    given, right = _checked(equation)
     if len(given) != len(tensors):
         raise InvalidArgumentError(f"einsum {equation!r}: names {len(given)} operands, got {len(tensors)}.")
     hidden = [t._array.ndim - len(s.replace("...", "")) if "..." in s else 0
               for s, t in zip(given, tensors, strict=True)]
     letters = _fresh(equation, max(hidden, default=0))
-    written = [s.replace("...", letters[len(letters) - n:]) for s, n in zip(given, hidden, strict=True)]
+    written = [s.replace("...", letters[len(letters) - max(n, 0):]) for s, n in zip(given, hidden, strict=True)]
     for s, t in zip(written, tensors, strict=True):
         if len(s) != t._array.ndim:
             raise ShapeMismatch(f"einsum {equation!r}: {s!r} names {len(s)} axes, the operand has shape "
                                 f"{t._array.shape}.")
-    if arrow:
-        return written, right.replace("...", letters)
-    every = "".join(written)
-    return written, letters + "".join(sorted(c for c in set(every) - set(letters) if every.count(c) == 1))
+    if right is None:
+        every = "".join(written)
+        named = "".join(sorted(c for c in set(every) - set(letters) if every.count(c) == 1))
+        return written, letters + named, letters
+    if letters and "..." not in right:
+        raise InvalidArgumentError(f"einsum {equation!r}: the operands have {len(letters)} axes under '...', and the "
+                                   "result does not name them. Try '...' after '->'.")
+    return written, right.replace("...", letters), letters
+
+
+def _without_ones(subscripts: list[str], tensors: list[Tensor], hidden: str) -> tuple[list[str], list[Tensor]]:
+    """Axes under an ellipsis that are 1 long broadcast: where another operand has a longer one they are dropped."""
+    lengths = [list(zip(s, t._array.shape, strict=True)) for s, t in zip(subscripts, tensors, strict=True)]
+    long = {letter for pairs in lengths for letter, n in pairs if letter in hidden and n != 1}
+    names, operands = list(subscripts), list(tensors)
+    for i, (s, t) in enumerate(zip(subscripts, tensors, strict=True)):
+        kept = [letter not in long or n != 1 for letter, n in lengths[i]]
+        if not all(kept):
+            names[i] = "".join(c for c, keep in zip(s, kept, strict=True) if keep)
+            operands[i] = reshape(t, [n for n, keep in zip(t._array.shape, kept, strict=True) if keep])
+    return names, operands
 
 
 def _without_repeats(subscripts: list[str], tensors: list[Tensor]) -> tuple[list[str], list[Tensor]]:
@@ -119,20 +164,34 @@ def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Tensor:
                             f"lengths {lengths[0]} and {lengths[1]}; they must agree.")
     free_x = [i for i in range(x._array.ndim) if i not in over_x]
     free_y = [i for i in range(y._array.ndim) if i not in over_y]
-    size = int(np.prod(lengths[0]))
-    left = reshape(transpose(x, [*free_x, *over_x]), (-1, size) if x._array.size else (0, size))
-    right = reshape(transpose(y, [*over_y, *free_y]), (size, -1) if y._array.size else (size, 0))
-    shape = [x._array.shape[i] for i in free_x] + [y._array.shape[i] for i in free_y]
-    return reshape(matmul(left, right), shape)
+    rows, columns = [x._array.shape[i] for i in free_x], [y._array.shape[i] for i in free_y]
+    size = math.prod(lengths[0])
+    left = reshape(transpose(x, [*free_x, *over_x]), (math.prod(rows), size))
+    right = reshape(transpose(y, [*over_y, *free_y]), (size, math.prod(columns)))
+    return reshape(matmul(left, right), rows + columns)
 
 
 def _axes(axes: Any, rank_x: int, rank_y: int) -> tuple[list[int], list[int]]:
-    if isinstance(axes, int):
-        return list(range(rank_x - axes, rank_x)), list(range(axes))
-    first, second = (np.atleast_1d(np.asarray(part)).tolist() for part in axes)
+    axes = getattr(axes, "_array", axes)
+    if np.ndim(axes) == 0:
+        (count,) = whole_numbers(axes, "tensordot: axes")
+        if not 0 <= count <= min(rank_x, rank_y):
+            raise InvalidArgumentError(f"tensordot: axes={count} axes to sum over do not fit tensors of rank {rank_x} "
+                                       f"and {rank_y}.")
+        return list(range(rank_x - count, rank_x)), list(range(count))
+    if len(axes) != 2:
+        raise InvalidArgumentError(f"tensordot: axes is a whole number or two lists of axes, got {axes!r}.")
+    first, second = (whole_numbers(part, "tensordot: axes") for part in axes)
     if len(first) != len(second):
         raise InvalidArgumentError(f"tensordot: {len(first)} axes against {len(second)}: {axes!r}")
-    return [a % rank_x for a in first], [b % rank_y for b in second]
+    found = []
+    for given, rank in ((first, rank_x), (second, rank_y)):
+        try:
+            negative_axes(given, rank)
+        except ValueError as error:
+            raise InvalidArgumentError(f"tensordot: {error}") from None
+        found.append([a % rank for a in given])
+    return found[0], found[1]
 
 
 cross_product = general(
@@ -151,7 +210,7 @@ def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
 
 
 for _function, _words, _shapes, _derivative, _example in (
-    (einsum, "Products summed over subscripts (Einstein's convention); ... stands for further axes.",
+    (einsum, "Products summed over subscripts (Einstein's convention); ... stands for further axes, which broadcast.",
      "as the equation says", "an einsum with the subscripts exchanged",
      ">>> print(lab.einsum('ij,jk->ik', [[1, 2]], [[3], [4]]))\nTensor([[11]], shape=(1, 1), dtype=int32)"),
     (tensordot, "Products summed over pairs of axes.", "a (*s, *c), b (*c, *t) -> (*s, *t)", "that of a matrix product",

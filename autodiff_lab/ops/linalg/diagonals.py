@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,15 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.placement import alone
+from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
-from autodiff_lab.kernels.arrays import arange, full, ranked, zeros
+from autodiff_lab.kernels.arrays import arange, beside, full, ranked, zeros
 from autodiff_lab.ops.array.gathering import where
+from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.linalg.diagonal_ranges import bounds, checked_align, embed_range, extract_range, longest, places
 from autodiff_lab.ops.math.reductions import reduce_sum
 
 
@@ -76,34 +80,111 @@ def square(value: Any, name: str) -> Tensor:
     return x
 
 
-def diag(diagonal: Any, name: str | None = None, k: int = 0) -> Tensor:
+def as_index(value: Any, what: str) -> int:
+    """One whole number, of whatever kind."""
+    (number,) = whole_numbers(getattr(value, "_array", value), what)
+    return number
+
+
+def _lengths(low: int, high: int, longest_one: int, num_rows: Any, num_cols: Any) -> tuple[int, int]:
+    """Rows and columns of the matrix of some diagonals: as few as hold them where nothing is asked for."""
+    rows, columns = as_index(num_rows, "diag: num_rows"), as_index(num_cols, "diag: num_cols")
+    least = longest_one - min(high, 0), longest_one + max(low, 0)
+    if rows == -1 == columns:
+        return max(least), max(least)
+    found = least[0] if rows == -1 else rows, least[1] if columns == -1 else columns
+    if found[0] < least[0] or found[1] < least[1] or (found[0] != least[0] and found[1] != least[1]):
+        raise InvalidArgumentError(f"diag: diagonals {low} to {high} of length {longest_one} do not fit a matrix of "
+                                   f"shape {found}. They fill one of {least}, or with more rows or more columns.")
+    return found
+
+
+def _padded(part: Tensor, low: int, high: int, align: str, padding_value: Any, matrix_shape: Any) -> Tensor:
+    """Packed diagonals with something else than 0 where a short one ends."""
+    value = convert(padding_value, part)
+    if value._array.ndim or value._array.dtype != part._array.dtype:
+        raise InvalidArgumentError(f"padding_value: one number of dtype {part.dtype.name} is needed, got {value!r}.")
+    rows, columns = matrix_shape
+    there = places(low, high, rows, columns, align)[2]
+    if there.all() or not value._array:
+        return part
+    return where(tell_made(wrap(beside(part._array, there))), part, value)
+
+
+def diag(diagonal: Any, name: str | None = None, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1,
+         padding_value: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     x = convert(diagonal)
-    if x._array.ndim < 1:
-        raise ShapeMismatch("diag: a vector (*b, n) is needed, got a scalar. Try lab.expand_dims.")
-    n = x._array.shape[-1] + abs(int(k))
-    return diag_embed(x, k=int(k), rows=n, columns=n)
+    low, high = bounds(k, "diag")
+    align = checked_align(align, "diag")
+    if x._array.ndim < (1 if low == high else 2):
+        raise ShapeMismatch(f"diag: {'a vector (*b, n)' if low == high else 'packed diagonals (*b, d, n)'} is needed, "
+                            f"got shape {x._array.shape}. Try lab.expand_dims.")
+    rows, columns = _lengths(low, high, x._array.shape[-1], num_rows, num_cols)
+    if low == high:
+        whole = diag_embed(x, k=low, rows=rows, columns=columns)
+    else:
+        _check_packed("diag", x, (*x._array.shape[:-2], rows, columns), low, high)
+        whole = embed_range(x, low=low, high=high, rows=rows, columns=columns, align=align)
+    value = convert(padding_value, x)
+    if value._array.ndim or value._array.dtype != x._array.dtype:
+        raise InvalidArgumentError(f"diag: padding_value is one number of dtype {x.dtype.name}, got {padding_value!r}.")
+    if not value._array:
+        return whole
+    return where(tell_made(wrap(_between(x._array, rows, columns, low, high))), whole, value)
 
 
-def diag_part(input: Any, name: str | None = None, k: int = 0) -> Tensor:
+def _between(like: Any, rows: int, columns: int, low: int, high: int) -> Any:
+    """Which elements of a matrix lie on diagonals low to high."""
+    distance = arange(columns, like) - arange(rows, like)[:, None]
+    return (distance >= low) & (distance <= high)
+
+
+def _check_packed(what: str, x: Tensor, whole: tuple[int, ...], low: int, high: int) -> None:
+    """Check that packed diagonals have the shape that those of a matrix have."""
+    width = longest(low, high, *whole[-2:])
+    wanted = (*whole[:-2], width) if low == high else (*whole[:-2], high - low + 1, width)
+    if x._array.shape != wanted:
+        raise ShapeMismatch(f"{what}: diagonals {low} to {high} of a matrix {whole} have shape {wanted}, got "
+                            f"{x._array.shape}.")
+
+
+def _check_inside(what: str, shape: tuple[int, ...], low: int, high: int) -> None:
+    rows, columns = shape[-2:]
+    if any(k and not -rows < k < columns for k in (low, high)):
+        raise InvalidArgumentError(f"{what}: k={low if low == high else (low, high)} leaves a matrix of shape {shape}. "
+                                   f"Its diagonals are {min(1 - rows, 0)} to {max(columns - 1, 0)}.")
+
+
+def diag_part(input: Any, name: str | None = None, k: Any = 0, padding_value: Any = 0,
+              align: str = "RIGHT_LEFT") -> Tensor:
     x = matrix(input, "diag_part")
-    if not -x._array.shape[-2] < k < x._array.shape[-1]:
-        raise InvalidArgumentError(f"diag_part: there is no diagonal {k} in a matrix of shape {x._array.shape}")
-    return diag_extract(x, k=int(k))
+    low, high = bounds(k, "diag_part")
+    _check_inside("diag_part", x._array.shape, low, high)
+    align = checked_align(align, "diag_part")
+    if low == high:
+        return diag_extract(x, k=low)
+    part = extract_range(x, low=low, high=high, align=align)
+    return _padded(part, low, high, align, padding_value, x._array.shape[-2:])
 
 
-def set_diag(input: Any, diagonal: Any, name: str | None = None) -> Tensor:
+def set_diag(input: Any, diagonal: Any, name: str | None = None, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     x = matrix(input, "set_diag")
     v = convert(diagonal, x)
+    low, high = bounds(k, "set_diag")
+    _check_inside("set_diag", x._array.shape, low, high)
+    align = checked_align(align, "set_diag")
     rows, columns = x._array.shape[-2:]
-    if v._array.shape != (*x._array.shape[:-2], min(rows, columns)):
-        raise ShapeMismatch(f"set_diag: the diagonal of {x._array.shape} has shape "
-                            f"{(*x._array.shape[:-2], min(rows, columns))}, got {v._array.shape}.")
-    on_it = arange(rows, x._array)[:, None] == arange(columns, x._array)
-    return where(tell_made(wrap(on_it)), diag_embed(v, k=0, rows=rows, columns=columns), x)
+    _check_packed("set_diag", v, x._array.shape, low, high)
+    if low == high:
+        whole = diag_embed(v, k=low, rows=rows, columns=columns)
+    else:
+        whole = embed_range(v, low=low, high=high, rows=rows, columns=columns, align=align)
+    return where(tell_made(wrap(_between(x._array, rows, columns, low, high))), whole, x)
 
 
 def band_part(input: Any, num_lower: int, num_upper: int, name: str | None = None) -> Tensor:
-    return band(matrix(input, "band_part"), lower=int(num_lower), upper=int(num_upper))
+    return band(matrix(input, "band_part"), lower=as_index(num_lower, "band_part: num_lower"),
+                upper=as_index(num_upper, "band_part: num_upper"))
 
 
 def trace(x: Any, name: str | None = None) -> Tensor:
@@ -111,19 +192,38 @@ def trace(x: Any, name: str | None = None) -> Tensor:
 
 
 def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
-    return diag(diagonal)
+    x = convert(diagonal)
+    shape = x._array.shape
+    if not shape:
+        raise ShapeMismatch("tensor_diag: a tensor of at least one axis is needed, got a scalar. Try lab.reshape.")
+    n = x._array.size
+    whole = diag_embed(x if len(shape) == 1 else reshape(x, (n,)), k=0, rows=n, columns=n)
+    return whole if len(shape) == 1 else reshape(whole, shape + shape)
 
 
 def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
-    return diag_part(input)
+    x = convert(input)
+    shape = x._array.shape
+    half = len(shape) // 2
+    if not shape or len(shape) % 2 or shape[:half] != shape[half:]:
+        raise ShapeMismatch(f"tensor_diag_part: a tensor (*s, *s) is needed, got shape {shape}. Try "
+                            "lab.linalg.diag_part for the diagonals of matrices.")
+    if half == 1:
+        return diag_extract(x, k=0)
+    n = math.prod(shape[:half])
+    return reshape(diag_extract(reshape(x, (n, n)), k=0), shape[:half])
 
 
 for _function, _words, _shapes, _derivative, _example in (
-    (diag, "A matrix with a vector on its diagonal, or on diagonal k.", "(*b, n) -> (*b, n, n)", "1 for each element",
+    (diag, "A matrix with a vector on its diagonal, or on diagonal k; with k=(low, high) the rows of the argument are "
+     "diagonals, the highest first.", "(*b, n) -> (*b, n, n), or (*b, d, n) -> (*b, m, n)", "1 for each element",
      ">>> print(lab.linalg.diag([1, 2]))\nTensor([[1 0]\n [0 2]], shape=(2, 2), dtype=int32)"),
-    (diag_part, "The diagonal of a matrix, or diagonal k.", "(*b, m, n) -> (*b, min(m, n))", "1 on the diagonal",
+    (diag_part, "The diagonal of a matrix, or diagonal k; with k=(low, high) several, the highest first, short ones "
+     "filled up with padding_value on the side that align leaves.",
+     "(*b, m, n) -> (*b, min(m, n)), or (*b, d, longest)", "1 on the diagonal",
      ">>> print(lab.linalg.diag_part([[1, 2], [3, 4]]))\nTensor([1 4], shape=(2,), dtype=int32)"),
-    (set_diag, "A matrix with another diagonal.", "(*b, m, n), (*b, min(m, n)) -> (*b, m, n)",
+    (set_diag, "A matrix with another diagonal, or other diagonals k=(low, high).",
+     "(*b, m, n), (*b, min(m, n)) or (*b, d, longest) -> (*b, m, n)",
      "1 off the diagonal; 1 for the new diagonal",
      ">>> print(lab.linalg.set_diag([[1, 2], [3, 4]], [0, 0]))\nTensor([[0 2]\n [3 0]], shape=(2, 2), dtype=int32)"),
     (band_part, "The diagonals from -num_lower to num_upper; a negative number keeps all on that side.",
@@ -131,9 +231,11 @@ for _function, _words, _shapes, _derivative, _example in (
      ">>> print(lab.linalg.band_part([[1, 2], [3, 4]], 0, -1))\nTensor([[1 2]\n [0 4]], shape=(2, 2), dtype=int32)"),
     (trace, "Sum of the diagonal.", "(*b, m, n) -> (*b)", "1 on the diagonal",
      ">>> print(lab.linalg.trace([[1, 2], [3, 4]]))\nTensor(5, shape=(), dtype=int32)"),
-    (tensor_diag, "A matrix with a vector on its diagonal.", "(n) -> (n, n)", "1 for each element",
+    (tensor_diag, "A tensor with the elements of another at [i, i], where i stands for as many indices as that has.",
+     "(*s) -> (*s, *s)", "1 for each element",
      ">>> print(lab.linalg.tensor_diag([1, 2]))\nTensor([[1 0]\n [0 2]], shape=(2, 2), dtype=int32)"),
-    (tensor_diag_part, "The diagonal of a matrix.", "(n, n) -> (n)", "1 on the diagonal",
+    (tensor_diag_part, "The elements at [i, i], where i stands for half of the indices.", "(*s, *s) -> (*s)",
+     "1 on the diagonal",
      ">>> print(lab.linalg.tensor_diag_part([[1, 2], [3, 4]]))\nTensor([1 4], shape=(2,), dtype=int32)"),
 ):
     _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_derivative, example=_example,

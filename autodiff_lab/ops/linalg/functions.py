@@ -1,4 +1,4 @@
-"""Functions of matrices, and tridiagonal systems; real dtypes."""
+"""Functions of matrices."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.ops.docs import doc
-from autodiff_lab.ops.linalg.diagonals import diag, square
-from autodiff_lab.ops.linalg.products import matmul
-from autodiff_lab.ops.linalg.solving import flip, real, solve
+from autodiff_lab.ops.linalg.diagonals import square
+from autodiff_lab.ops.linalg.solving import flip, lapack
 
 
 def _of_one(function: Any, *matrices: Any) -> Any:
@@ -33,10 +31,14 @@ def _of_one(function: Any, *matrices: Any) -> Any:
 def _each(function: Any, x: Any) -> Any:
     """A SciPy function of one matrix, over leading axes."""
     x = np.asarray(x)
+    if not x.size:
+        return x.copy()
     flat: list[Any] = [_of_one(function, m) for m in x.reshape(-1, *x.shape[-2:])]
+    if x.dtype.kind == "c":
+        return np.stack(flat).reshape(x.shape).astype(x.dtype)
     if any(np.iscomplexobj(m) and np.abs(m.imag).max(initial=0) > 1e-9 * max(1.0, np.abs(m).max()) for m in flat):
         raise InvalidArgumentError("the result is not real: the matrix has eigenvalues that are zero or negative")
-    return np.stack([m.real for m in flat]).reshape(x.shape).astype(x.dtype) if flat else x.copy()
+    return np.stack([m.real for m in flat]).reshape(x.shape).astype(x.dtype)
 
 
 def _expm(x: Any) -> Any:
@@ -49,7 +51,7 @@ def _logm(x: Any) -> Any:
 
     def scaled(matrix: Any) -> Any:
         """ln(A) is ln(A / s) + ln(s): SciPy squares the matrix on its way, and must not overflow there."""
-        wide = matrix.astype(np.float64)
+        wide = matrix.astype(np.complex128 if matrix.dtype.kind == "c" else np.float64)
         scale = np.abs(wide).max(initial=0.0)
         if scale < 1e30:
             return logm(wide)
@@ -91,6 +93,8 @@ def _sylvester(b: Any, g: Any) -> Any:
     """The solution of b x + x b = g."""
     from scipy.linalg import solve_sylvester
     b, g = np.broadcast_arrays(b, g)
+    if not g.size:
+        return g.copy()
     pairs = zip(b.reshape(-1, *b.shape[-2:]), g.reshape(-1, *g.shape[-2:]), strict=True)
     flat = [_of_one(solve_sylvester, m, m, h) for m, h in pairs]
     return np.stack(flat).reshape(g.shape).astype(g.dtype)
@@ -116,46 +120,15 @@ root = general(
 
 
 def expm(input: Any, name: str | None = None) -> Tensor:
-    return exponential(real(square(input, "expm"), "expm"))
+    return exponential(lapack(square(input, "expm"), "expm"))
 
 
 def logm(input: Any, name: str | None = None) -> Tensor:
-    return logarithm(real(square(input, "logm"), "logm"))
+    return logarithm(lapack(square(input, "logm"), "logm"))
 
 
 def sqrtm(input: Any, name: str | None = None) -> Tensor:
-    return root(real(square(input, "sqrtm"), "sqrtm"))
-
-
-def _tridiagonal(diagonals: Any, name: str) -> Tensor:
-    """The matrix of (superdiagonal, diagonal, subdiagonal); the last of the first and the first of the last are pad."""
-    parts = [convert(d) for d in diagonals]
-    if len(parts) != 3 or len({p._array.shape for p in parts}) != 1:
-        raise ShapeMismatch(f"{name}: three diagonals (*b, n) of one shape are needed, got "
-                            f"{[p._array.shape for p in parts]}.")
-    upper, middle, lower = parts
-    if middle._array.shape[-1] < 2:
-        return diag(middle)
-    return diag(upper[..., :-1], k=1) + diag(middle) + diag(lower[..., 1:], k=-1)
-
-
-def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "sequence",
-                       name: str | None = None) -> Tensor:
-    return matmul(_tridiagonal(diagonals, "tridiagonal_matmul"), rhs)
-
-
-def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "sequence", name: str | None = None) -> Tensor:
-    return solve(_tridiagonal(diagonals, "tridiagonal_solve"), rhs)
-
-
-def eigh_tridiagonal(alpha: Any, beta: Any, eigvals_only: bool = True, name: str | None = None) -> Any:
-    from autodiff_lab.ops.linalg.decompositions import eigh
-    middle, off = convert(alpha), convert(beta)
-    if middle._array.ndim != 1 or off._array.shape != (middle._array.shape[0] - 1,):
-        raise ShapeMismatch(f"eigh_tridiagonal: alpha (n) and beta (n - 1) are needed, got {middle._array.shape} and "
-                            f"{off._array.shape}.")
-    found = eigh(diag(middle) + diag(off, k=1) + diag(off, k=-1))
-    return found[0] if eigvals_only else found
+    return root(lapack(square(input, "sqrtm"), "sqrtm"))
 
 
 _IDENTITY = "[[1.0, 0.0], [0.0, 1.0]]"
@@ -167,16 +140,6 @@ for _function, _words, _shapes, _derivative, _example in (
     (sqrtm, "The principal square root of a square matrix.", "(*b, n, n) -> (*b, n, n)",
      "the solution of a Sylvester equation",
      ">>> print(lab.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]))\nTensor([[2. 0.]\n [0. 3.]], shape=(2, 2), dtype=float32)"),
-    (tridiagonal_matmul, "A tridiagonal matrix times a matrix; diagonals are upper, middle, lower.",
-     "3 times (*b, n), (*b, n, k) -> (*b, n, k)", "that of the matrix product",
-     ">>> print(lab.linalg.tridiagonal_matmul(([1.0, 0.0], [2.0, 2.0], [0.0, 1.0]), [[1.0], [1.0]]))\n"
-     "Tensor([[3.]\n [3.]], shape=(2, 1), dtype=float32)"),
-    (tridiagonal_solve, "The solution of a tridiagonal system; diagonals are upper, middle, lower.",
-     "3 times (*b, n), (*b, n, k) -> (*b, n, k)", "that of `solve`",
-     ">>> print(lab.linalg.tridiagonal_solve(([1.0, 0.0], [2.0, 2.0], [0.0, 1.0]), [[3.0], [3.0]]))\n"
-     "Tensor([[1.]\n [1.]], shape=(2, 1), dtype=float32)"),
-    (eigh_tridiagonal, "Eigenvalues of a symmetric tridiagonal matrix.", "(n), (n - 1) -> (n)", "that of `eigh`",
-     ">>> print(lab.linalg.eigh_tridiagonal([1.0, 2.0], [0.0]))\nTensor([1. 2.], shape=(2,), dtype=float32)"),
 ):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64", derivative=_derivative,
-                            example=_example, raises=("shape", "dtypes", "argument", "convert"))
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64, complex64, complex128",
+                            derivative=_derivative, example=_example, raises=("shape", "dtypes", "argument", "convert"))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.engine.apply import binary
-from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.convert import convert_pair
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.blas import matmul as multiply
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import expand_dims, matrix_transpose, squeeze
 from autodiff_lab.ops.docs import doc
 
@@ -70,26 +72,39 @@ matmul_two = binary(
     doc="The kernel-level matrix product; `lab.matmul` and the operator @ are its public forms.")
 
 
-def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None) -> Tensor:
-    if not (transpose_a or transpose_b):
+def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+           adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: Any = None,
+           grad_a: bool = False, grad_b: bool = False, name: str | None = None) -> Tensor:
+    if not (transpose_a or transpose_b or adjoint_a or adjoint_b or output_type):
         return matmul_two(a, b)
+    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
+        raise InvalidArgumentError("matmul: a matrix is transposed or adjoint, not both.")
     if not isinstance(a, (Tensor, Variable)) or not isinstance(b, (Tensor, Variable)):
         a, b = convert_pair(matmul_two.op, a, b)  # type: ignore[attr-defined]
-    return matmul_two(matrix_transpose(a) if transpose_a else a, matrix_transpose(b) if transpose_b else b)
+    if output_type is not None:
+        a, b = cast(a, output_type), cast(b, output_type)
+    if transpose_a or adjoint_a:
+        a = matrix_transpose(a, conjugate=adjoint_a)
+    if transpose_b or adjoint_b:
+        b = matrix_transpose(b, conjugate=adjoint_b)
+    return matmul_two(a, b)
 
 
 matmul.__doc__ = doc(
-    "Matrix product over the last two axes; leading axes broadcast.",
+    "Matrix product over the last two axes; leading axes broadcast. a and b are transposed or adjoint first if asked, "
+    "and cast to output_type if one is given.",
     shapes="a (*b, m, k), b (*b, k, n) -> (*b, m, n)", dtypes="any number, both the same",
-    derivative="g bᵀ for a, aᵀ g for b", raises=("shape", "dtypes", "convert"),
+    derivative="g bᵀ for a, aᵀ g for b", raises=("shape", "dtypes", "argument", "convert"),
+    notes="a_is_sparse, b_is_sparse, grad_a and grad_b are read by other engines; here they change nothing.",
     example=">>> print(lab.matmul([[1.0, 2.0]], [[3.0], [4.0]]))\nTensor([[11.]], shape=(1, 1), dtype=float32)")
 
 
-def matvec(a: Any, b: Any, transpose_a: bool = False, name: str | None = None) -> Tensor:
-    b = convert(b)
+def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
+           b_is_sparse: bool = False, name: str | None = None) -> Tensor:
+    a, b = convert_pair(matmul_two.op, a, b)  # type: ignore[attr-defined]
     if b._array.ndim == 1:
-        return matmul(a, b, transpose_a=transpose_a)
-    return squeeze(matmul(a, expand_dims(b, -1), transpose_a=transpose_a), -1)
+        return matmul(a, b, transpose_a, adjoint_a=adjoint_a)
+    return squeeze(matmul(a, expand_dims(b, -1), transpose_a, adjoint_a=adjoint_a), -1)
 
 
 matvec.__doc__ = doc(

@@ -1,4 +1,8 @@
-"""Inverses, determinants and linear systems; real dtypes."""
+"""Inverses, determinants and linear systems.
+
+Adjoints travel conjugated, so that the rules of holomorphic functions are those of real ones, with transposes; that of
+`cholesky`, which conjugates, turns its adjoint round first and its result back.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,34 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.convert import convert_pair
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.reference.triangular import solve_triangular as substitute
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import diag_part, matrix, square
 from autodiff_lab.ops.linalg.products import matmul
+from autodiff_lab.ops.math.complex_numbers import is_complex, real
 from autodiff_lab.ops.math.exponential import log
 from autodiff_lab.ops.math.reductions import reduce_sum
+
+
+def conjugated(ops: Any, x: Any) -> Any:
+    """The conjugate, in a rule; real values are themselves."""
+    return ops.conj(x) if is_complex(x) else x
+
+
+def adjoint_of(ops: Any, x: Any) -> Any:
+    """The conjugate transpose of matrices, in a rule."""
+    return conjugated(ops, flip(ops, x))
+
+
+def widened(ops: Any, x: Any, like: Any) -> Any:
+    """A real value in the dtype of a complex one that it meets in a rule."""
+    return ops.widen(x) if is_complex(like) and not is_complex(x) else x
 
 
 def flip(ops: Any, x: Any) -> Any:
@@ -61,18 +84,13 @@ solve_system = general(
     doc="The kernel-level solution of a linear system; `lab.linalg.solve` is the public function.")
 
 
-def _triangular(a: Any, b: Any, lower: bool) -> Any:
-    kept = np.tril(a) if lower else np.triu(a)
-    return _checked(np.linalg.solve)(kept, b)
-
-
 def _triangular_rule_a(ops: Any, g: Any, out: Any, a: Any, b: Any, lower: bool) -> Any:
     full = -(ops.triangular_solve(flip(ops, a), g, lower=not lower) @ flip(ops, out))
     return ops.band_part(full, lower=-1 if lower else 0, upper=0 if lower else -1)
 
 
 solve_triangular = general(
-    "triangular_solve", _triangular, _triangular_rule_a,
+    "triangular_solve", substitute, _triangular_rule_a,
     lambda ops, g, out, a, b, lower: ops.triangular_solve(flip(ops, a), g, lower=not lower),
     symbol="L⁻¹b", latex="{0}^{{-1}} {1}", locals_latex=("-{0}^{{-T}} (\\cdot) x^T", "{0}^{{-T}}"),
     sentence="solves the triangular system {0} x = {1}", registered="MatrixTriangularSolve",
@@ -91,11 +109,15 @@ determinant = general(
 
 def _slogdet(x: Any) -> Any:
     sign, logarithm = np.linalg.slogdet(x)
-    return sign.astype(x.dtype)[()], logarithm.astype(x.dtype)[()]
+    return sign.astype(x.dtype)[()], logarithm.astype(x.real.dtype)[()]
 
 
 def _slogdet_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[Any]:
-    return [raised(g[1], ops) * flip(ops, ops.inv(x))]
+    """The sign of a real matrix is constant; that of a complex one turns by the imaginary part of tr(A⁻¹ dA)."""
+    share = g[1]
+    if is_complex(x):
+        share = ops.widen(share) + 1j * ops.widen(ops.imaginary_part(g[0] * out[0]))
+    return [raised(share, ops) * flip(ops, ops.inv(x))]
 
 
 sign_and_log = general(
@@ -106,16 +128,18 @@ sign_and_log = general(
 
 def _cholesky_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
     """Murray, "Differentiation of the Cholesky decomposition" (2016), eq. 10."""
-    inner = ops.band_part(flip(ops, out) @ g, lower=-1, upper=0)
+    turned = adjoint_of(ops, out)
+    inner = ops.band_part(turned @ conjugated(ops, g), lower=-1, upper=0)
     inner = inner - 0.5 * ops.band_part(inner, lower=0, upper=0)
-    half = ops.triangular_solve(flip(ops, out), inner, lower=False)
-    whole = flip(ops, ops.triangular_solve(flip(ops, out), flip(ops, half), lower=False))
-    return 0.5 * (whole + flip(ops, whole))
+    half = ops.triangular_solve(turned, inner, lower=False)
+    whole = ops.triangular_solve(turned, adjoint_of(ops, half), lower=False)
+    return conjugated(ops, 0.5 * (whole + adjoint_of(ops, whole)))
 
 
 def symmetric(x: Any) -> Any:
-    """The symmetric part, so that the derivative is one of all elements alike."""
-    return (x + np.swapaxes(x, -1, -2)) / 2
+    """The symmetric (Hermitian) part, so that the derivative is one of all elements alike."""
+    turned = np.swapaxes(x, -1, -2)
+    return (x + (np.conj(turned) if x.dtype.kind == "c" else turned)) / 2
 
 
 def _cholesky(x: Any) -> Any:
@@ -128,34 +152,35 @@ cholesky_factor = general(
     stacked=False, doc="The kernel-level Cholesky factor; `lab.linalg.cholesky` is the public function.")
 
 
-def real(x: Tensor, name: str) -> Tensor:
-    """The tensor, if its dtype is float32 or float64."""
-    if x._array.dtype.name not in ("float32", "float64"):
-        raise DtypeMismatch(f"{name}: a float32 or float64 matrix is needed, got {x.dtype.name}. Try lab.cast.")
+def lapack(x: Tensor, name: str) -> Tensor:
+    """The tensor, if LAPACK knows its dtype: float32, float64, complex64 or complex128."""
+    if x._array.dtype.char not in "fdFD":
+        raise DtypeMismatch(f"{name}: a float32, float64, complex64 or complex128 matrix is needed, got "
+                            f"{x.dtype.name}. Try lab.cast.")
     return x
 
 
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
-    x = real(square(input, "inv"), "inv")
-    return inverse(matrix_transpose(x) if adjoint else x)
+    x = lapack(square(input, "inv"), "inv")
+    return inverse(matrix_transpose(x, conjugate=True) if adjoint else x)
 
 
 def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     a, b = _system("solve", matrix, rhs)
-    return solve_system(matrix_transpose(a) if adjoint else a, b)
+    return solve_system(matrix_transpose(a, conjugate=True) if adjoint else a, b)
 
 
 def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False,
                      name: str | None = None) -> Tensor:
     a, b = _system("triangular_solve", matrix, rhs)
     if adjoint:
-        return solve_triangular(matrix_transpose(a), b, lower=not lower)
+        return solve_triangular(matrix_transpose(a, conjugate=True), b, lower=not lower)
     return solve_triangular(a, b, lower=bool(lower))
 
 
 def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
     a, b = convert_pair(solve_system.op, a, b)  # type: ignore[attr-defined]
-    a, b = real(square(a, name), name), real(matrix(b, name), name)
+    a, b = lapack(square(a, name), name), lapack(matrix(b, name), name)
     if a._array.dtype != b._array.dtype:
         raise DtypeMismatch(f"{name}: the matrix is {a.dtype.name}, the right-hand side {b.dtype.name}. Try lab.cast.")
     if a._array.shape[-1] != b._array.shape[-2]:
@@ -165,15 +190,15 @@ def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 
 def det(input: Any, name: str | None = None) -> Tensor:
-    return determinant(real(square(input, "det"), "det"))
+    return determinant(lapack(square(input, "det"), "det"))
 
 
 def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    return sign_and_log(real(square(input, "slogdet"), "slogdet"))
+    return sign_and_log(lapack(square(input, "slogdet"), "slogdet"))
 
 
 def cholesky(input: Any, name: str | None = None) -> Tensor:
-    return cholesky_factor(real(square(input, "cholesky"), "cholesky"))
+    return cholesky_factor(lapack(square(input, "cholesky"), "cholesky"))
 
 
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
@@ -181,19 +206,31 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
 
 
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
-    return 2.0 * reduce_sum(log(diag_part(cholesky(matrix))), axis=-1)
+    return 2.0 * reduce_sum(log(real(diag_part(cholesky(matrix)))), axis=-1)
 
 
 def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
-    from autodiff_lab.ops.array.creation import eye
-    a, b = convert(matrix), convert(rhs)
+    a, b = convert_pair(solve_system.op, matrix, rhs)  # type: ignore[attr-defined]
     if a._array.ndim < 2 or b._array.ndim < 2 or a._array.shape[-2] != b._array.shape[-2]:
         raise ShapeMismatch(f"lstsq: a matrix (*b, m, n) and right-hand sides (*b, m, k) are needed, got "
                             f"{a._array.shape} and {b._array.shape}.")
-    normal = matmul(a, a, transpose_a=True)
-    if l2_regularizer:
-        normal = normal + l2_regularizer * eye(a._array.shape[-1], dtype=a.dtype)
-    return solve(normal, matmul(a, b, transpose_a=True))
+    lapack(a, "lstsq")
+    if not fast:
+        from autodiff_lab.ops.linalg.decompositions import pinv
+        return matmul(pinv(a), b)
+    if a._array.shape[-2] >= a._array.shape[-1]:
+        return cholesky_solve(_normal(a, l2_regularizer, True), matmul(a, b, adjoint_a=True))
+    return matmul(a, cholesky_solve(_normal(a, l2_regularizer, False), b), adjoint_a=True)
+
+
+def _normal(a: Tensor, l2_regularizer: Any, tall: bool) -> Tensor:
+    """The Cholesky factor of the matrix of normal equations, of the smaller side."""
+    from autodiff_lab.ops.array.creation import eye
+    normal = matmul(a, a, adjoint_a=tall, adjoint_b=not tall)
+    if isinstance(l2_regularizer, (int, float)) and not l2_regularizer:
+        return cholesky(normal)
+    weight = cast(l2_regularizer, a.dtype) if isinstance(l2_regularizer, (Tensor, Variable)) else l2_regularizer
+    return cholesky(normal + weight * eye(normal._array.shape[-1], dtype=a.dtype))
 
 
 _MATRIX = ("shape", "dtypes", "argument", "convert")
@@ -205,17 +242,17 @@ for _function, _words, _shapes, _derivative, _example in (
      "A⁻ᵀ g for the right-hand side, minus that times xᵀ for the matrix",
      ">>> print(lab.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [4.0]]))\nTensor([[1.]\n [1.]], shape=(2, 1), "
      "dtype=float32)"),
-    (triangular_solve, "The solution of a triangular system; the other triangle is not read.",
+    (triangular_solve, "The solution of a triangular system, by substitution; the other triangle is not read.",
      "(*b, n, n), (*b, n, k) -> (*b, n, k)", "as for `solve`, inside the triangle",
      ">>> print(lab.linalg.triangular_solve([[2.0, 9.0], [2.0, 4.0]], [[2.0], [6.0]]))\nTensor([[1.]\n [1.]], "
      "shape=(2, 1), dtype=float32)"),
     (det, "The determinant of a square matrix.", "(*b, n, n) -> (*b)", "det(A)·A⁻ᵀ, so A must be invertible",
      ">>> print(lab.linalg.det([[2.0, 0.0], [0.0, 4.0]]))\nTensor(8.0, shape=(), dtype=float32)"),
     (slogdet, "Sign of the determinant, and logarithm of its absolute value.", "(*b, n, n) -> (*b), (*b)",
-     "A⁻ᵀ for the logarithm, 0 for the sign",
+     "A⁻ᵀ for the logarithm, 0 for the sign of a real matrix",
      ">>> sign, logarithm = lab.linalg.slogdet([[2.0, 0.0], [0.0, -4.0]])\n>>> print(sign, round(float(logarithm), 4))"
      "\nTensor(-1.0, shape=(), dtype=float32) 2.0794"),
-    (cholesky, "The lower triangle L with L Lᵀ = A, for a symmetric positive definite A.",
+    (cholesky, "The lower triangle L with L Lᴴ = A, for a symmetric (Hermitian) positive definite A.",
      "(*b, n, n) -> (*b, n, n)", "Murray (2016); symmetric",
      ">>> print(lab.linalg.cholesky([[4.0, 0.0], [0.0, 9.0]]))\nTensor([[2. 0.]\n [0. 3.]], shape=(2, 2), "
      "dtype=float32)"),
@@ -223,11 +260,13 @@ for _function, _words, _shapes, _derivative, _example in (
      "(*b, n, n), (*b, n, k) -> (*b, n, k)", "that of two triangular systems",
      ">>> print(lab.linalg.cholesky_solve([[2.0, 0.0], [0.0, 3.0]], [[4.0], [9.0]]))\nTensor([[1.]\n [1.]], "
      "shape=(2, 1), dtype=float32)"),
-    (logdet, "Logarithm of the determinant of a symmetric positive definite matrix.", "(*b, n, n) -> (*b)", "A⁻¹",
+    (logdet, "Logarithm of the determinant of a symmetric (Hermitian) positive definite matrix.", "(*b, n, n) -> (*b)",
+     "A⁻¹",
      ">>> print(round(float(lab.linalg.logdet([[4.0, 0.0], [0.0, 9.0]])), 4))\n3.5835"),
-    (lstsq, "Least squares by the normal equations, with an optional penalty.", "(*b, m, n), (*b, m, k) -> (*b, n, k)",
-     "that of the normal equations",
-     ">>> print(lab.linalg.lstsq([[1.0], [1.0]], [[1.0], [3.0]]))\nTensor([[2.]], shape=(1, 1), dtype=float32)"),
+    (lstsq, "Least squares by the normal equations, with an optional penalty; of a wide matrix the solution of least "
+     "norm. With fast=False by the pseudoinverse: for matrices without full rank, and without the penalty.",
+     "(*b, m, n), (*b, m, k) -> (*b, n, k)", "that of the normal equations, or of the pseudoinverse",
+     ">>> print(lab.linalg.lstsq([[2.0], [0.0]], [[4.0], [3.0]]))\nTensor([[2.]], shape=(1, 1), dtype=float32)"),
 ):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64", derivative=_derivative,
-                            example=_example, raises=_MATRIX)
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64, complex64, complex128",
+                            derivative=_derivative, example=_example, raises=_MATRIX)

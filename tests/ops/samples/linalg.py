@@ -45,13 +45,41 @@ def _eig(rng: np.random.Generator) -> list[Call]:
 
 
 @sampler("qr")
-def _tall(rng: np.random.Generator) -> list[Call]:
-    return [(normal(rng, s), {}) for s in ((3, 3), (4, 2), (2, 3, 2))]
+def _qr(rng: np.random.Generator) -> list[Call]:
+    calls: list[Call] = [(normal(rng, s), {"full": False}) for s in ((3, 3), (4, 2), (2, 3, 2), (2, 4))]
+    return [*calls, (normal(rng, (3, 2)), {"full": True})]
 
 
 @sampler("svd")
 def _svd(rng: np.random.Generator) -> list[Call]:
-    return [((apart(rng, 3)[:, :k],), {}) for k in (3, 2)] + [((apart(rng, 3)[:2],), {})]
+    whole = apart(rng, 3)
+    return [((a,), {"full": full}) for a in (whole, whole[:, :2], whole[:2]) for full in (False, True)]
+
+
+@sampler("pinv")
+def _pinv(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {"rcond": 1e-6}) for s in ((3, 3), (4, 2), (2, 2, 3))]
+
+
+@sampler("tridiagonal_solve")
+def _tridiagonal(rng: np.random.Generator) -> list[Call]:
+    def diagonals(*shape: int) -> np.ndarray:
+        packed = rng.normal(size=shape)
+        packed[..., 1, :] += 4
+        return packed
+
+    return [((diagonals(*s), rng.normal(size=b)), {}) for s, b in (((3, 4), (4, 2)), ((2, 3, 1), (2, 1, 1)))]
+
+
+@sampler("diag_range_part")
+def _packed(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, (2, 3, 4)), {"low": -1, "high": 2, "align": align}) for align in ("RIGHT_LEFT", "LEFT_RIGHT")]
+
+
+@sampler("diag_range")
+def _ranges(rng: np.random.Generator) -> list[Call]:
+    size = {"low": -1, "high": 1, "rows": 3, "columns": 4}
+    return [(normal(rng, (2, 3, 3)), {**size, "align": align}) for align in ("RIGHT_LEFT", "LEFT_LEFT")]
 
 
 @sampler("inverse_gaps")

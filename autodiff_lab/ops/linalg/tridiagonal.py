@@ -1,0 +1,212 @@
+"""Matrices with three diagonals: products, systems, and eigenvalues of symmetric ones.
+
+However the diagonals are handed over, they are packed into the rows of one tensor (*b, 3, n): superdiagonal, diagonal,
+subdiagonal, where the last element of the first and the first of the last are no part of the matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import tell_peek
+from autodiff_lab.kernels.hosted import hosted
+from autodiff_lab.kernels.reference.triangular import solve_tridiagonal
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.gathering import gather
+from autodiff_lab.ops.array.joining import pad_axis, slice_axis, stack
+from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, matrix_transpose, squeeze
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.linalg.decompositions import eigh
+from autodiff_lab.ops.linalg.diagonals import diag, diag_part, square
+from autodiff_lab.ops.linalg.solving import lapack
+from autodiff_lab.ops.math.complex_numbers import conj, real
+
+FORMATS = ("compact", "sequence", "matrix")
+
+
+def _row(ops: Any, packed: Any, i: int) -> Any:
+    return ops.slice_axis(packed, axis=-2, start=i, stop=i + 1)
+
+
+def _ahead(ops: Any, x: Any, axis: int) -> Any:
+    """Each element's follower, 0 for the last."""
+    n = x.shape[axis]
+    return ops.pad_axis(ops.slice_axis(x, axis=axis, start=min(1, n), stop=n), axis=axis, before=0, after=min(1, n))
+
+
+def _behind(ops: Any, x: Any, axis: int) -> Any:
+    """Each element's forerunner, 0 for the first."""
+    n = x.shape[axis]
+    return ops.pad_axis(ops.slice_axis(x, axis=axis, start=0, stop=max(n - 1, 0)), axis=axis, before=min(1, n), after=0)
+
+
+def _turned(ops: Any, packed: Any) -> Any:
+    """The diagonals of the transpose."""
+    above, below = _ahead(ops, _row(ops, packed, 2), -1), _behind(ops, _row(ops, packed, 0), -1)
+    return ops.concat(above, _row(ops, packed, 1), below, axis=-2)
+
+
+def _rule_diagonals(ops: Any, g: Any, out: Any, packed: Any, b: Any) -> Any:
+    z = ops.tridiagonal_solve(_turned(ops, packed), g)
+    shares = [ops.sum(z * x, axes=(-1,), keepdims=False) for x in (_ahead(ops, out, -2), out, _behind(ops, out, -2))]
+    rows = [ops.reshape(s, shape=(*s.shape[:-1], 1, s.shape[-1])) for s in shares]
+    return -ops.concat(*rows, axis=-2)
+
+
+solve_three = general(
+    "tridiagonal_solve", hosted("tridiagonal_solve", solve_tridiagonal), _rule_diagonals,
+    lambda ops, g, out, packed, b: ops.tridiagonal_solve(_turned(ops, packed), g),
+    stacked=False, symbol="T⁻¹b", latex="{0}^{{-1}} {1}", locals_latex=("-{0}^{{-T}} (\\cdot) x^T", "{0}^{{-T}}"),
+    sentence="solves the tridiagonal system {0} x = {1}", registered="TridiagonalSolve",
+    doc="The kernel-level solution of a tridiagonal system; `lab.linalg.tridiagonal_solve` is the public function.")
+
+
+def _packed(diagonals: Any, form: str, like: Any, what: str) -> Tensor:
+    """The three diagonals as one tensor (*b, 3, n)."""
+    if form not in FORMATS:
+        raise InvalidArgumentError(f"{what}: diagonals_format is one of {', '.join(FORMATS)}, got {form!r}.")
+    if form == "compact":
+        x = convert(diagonals, like)
+        if x._array.ndim < 2 or x._array.shape[-2] != 3:
+            raise ShapeMismatch(f"{what}: diagonals (*b, 3, n) are needed, got shape {x._array.shape}. Try "
+                                "diagonals_format='sequence' for three tensors, or 'matrix'.")
+        return x
+    if form == "matrix":
+        x = square(convert(diagonals, like), what)
+        n = x._array.shape[-1]
+        middle = diag_part(x)
+        if n < 2:
+            return stack([middle * 0, middle, middle * 0], -2)
+        above, below = diag_part(x, k=1), diag_part(x, k=-1)
+        return stack([pad_axis(above, axis=-1, before=0, after=1), middle,
+                      pad_axis(below, axis=-1, before=1, after=0)], -2)
+    parts = [convert(d, like) for d in diagonals]
+    if len(parts) != 3 or not all(p._array.ndim for p in parts):
+        raise ShapeMismatch(f"{what}: three diagonals (*b, n) are needed, got {[p._array.shape for p in parts]}.")
+    n = parts[1]._array.shape[-1]
+    for i, before in ((0, 0), (2, 1)):
+        length = parts[i]._array.shape[-1]
+        if length == n - 1:
+            parts[i] = pad_axis(parts[i], axis=-1, before=before, after=1 - before)
+        elif length != n:
+            raise ShapeMismatch(f"{what}: beside a diagonal of length {n} the others have length {n} or {n - 1}, got "
+                                f"{[p._array.shape for p in parts]}.")
+    lead = np.broadcast_shapes(*(p._array.shape[:-1] for p in parts))
+    return stack([p if p._array.shape[:-1] == lead else broadcast_to(p, (*lead, n)) for p in parts], -2)
+
+
+def _sides(packed: Tensor, b: Tensor, what: str) -> None:
+    """Check that diagonals and right-hand sides (*b, n, k) go together."""
+    lapack(packed, what)
+    if b._array.dtype != packed._array.dtype:
+        raise DtypeMismatch(f"{what}: the diagonals are {packed.dtype.name}, the right-hand side {b.dtype.name}. Try "
+                            "lab.cast.")
+    wanted = (*packed._array.shape[:-2], packed._array.shape[-1])
+    if b._array.shape[:-1] != wanted:
+        raise ShapeMismatch(f"{what}: diagonals {packed._array.shape} need right-hand sides {(*wanted, 'k')}, got "
+                            f"{b._array.shape}.".replace("'k'", "k"))
+
+
+def _like(diagonals: Any, rhs: Any) -> Tensor:
+    """The right-hand side as a tensor, in the dtype of the diagonals where those are tensors and it is not one."""
+    first = diagonals[0] if isinstance(diagonals, (list, tuple)) and len(diagonals) else diagonals
+    return convert_pair(solve_three.op, first, rhs)[1]  # type: ignore[attr-defined]
+
+
+def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compact",
+                       name: str | None = None) -> Tensor:
+    b = _like(diagonals, rhs)
+    packed = _packed(diagonals, diagonals_format, b, "tridiagonal_matmul")
+    _sides(packed, b, "tridiagonal_matmul")
+    above, middle, below = (matrix_transpose(slice_axis(packed, axis=-2, start=i, stop=i + 1)) for i in range(3))
+    n = b._array.shape[-2]
+    if n < 2:
+        return middle * b
+    upper = slice_axis(above, axis=-2, start=0, stop=n - 1) * slice_axis(b, axis=-2, start=1, stop=n)
+    lower = slice_axis(below, axis=-2, start=1, stop=n) * slice_axis(b, axis=-2, start=0, stop=n - 1)
+    return pad_axis(upper, axis=-2, before=0, after=1) + middle * b + pad_axis(lower, axis=-2, before=1, after=0)
+
+
+def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "compact", transpose_rhs: bool = False,
+                      conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True,
+                      perturb_singular: bool = False) -> Tensor:
+    if perturb_singular and not partial_pivoting:
+        raise InvalidArgumentError("tridiagonal_solve: perturb_singular needs partial_pivoting.")
+    b = _like(diagonals, rhs)
+    packed = _packed(diagonals, diagonals_format, b, "tridiagonal_solve")
+    vector = b._array.ndim == packed._array.ndim - 1
+    if vector:
+        b = expand_dims(conj(b) if conjugate_rhs else b, -1)
+    elif transpose_rhs:
+        b = matrix_transpose(b, conjugate=conjugate_rhs)
+    elif conjugate_rhs:
+        b = conj(b)
+    _sides(packed, b, "tridiagonal_solve")
+    x = solve_three(packed, b)
+    return squeeze(x, -1) if vector else x
+
+
+def _selected(w: Tensor, select: str, select_range: Any) -> Any:
+    """The positions of the eigenvalues that are asked for."""
+    if select == "a":
+        return None
+    if select not in ("i", "v"):
+        raise InvalidArgumentError(f"eigh_tridiagonal: select is 'a', 'i' or 'v', got {select!r}.")
+    if select_range is None or len(select_range) != 2 or select_range[0] > select_range[1]:
+        raise InvalidArgumentError(f"eigh_tridiagonal: select_range is a pair in ascending order, got "
+                                   f"{select_range!r}.")
+    low, high = select_range
+    if select == "i":
+        return np.arange(max(int(low), 0), min(int(high) + 1, w._array.shape[-1]))
+    tell_peek(w, "eigh_tridiagonal")
+    values = np.asarray(w._array)
+    return np.nonzero((values > low) & (values <= high))[0]
+
+
+def eigh_tridiagonal(alpha: Any, beta: Any, eigvals_only: bool = True, select: str = "a", select_range: Any = None,
+                     tol: Any = None, name: str | None = None) -> Any:
+    middle, off = convert(alpha), convert(beta)
+    n = middle._array.shape[-1] if middle._array.ndim else 0
+    if middle._array.ndim != 1 or off._array.shape != (max(n - 1, 0),):
+        raise ShapeMismatch(f"eigh_tridiagonal: alpha (n) and beta (n - 1) are needed, got {middle._array.shape} and "
+                            f"{off._array.shape}.")
+    if middle._array.dtype != off._array.dtype:
+        raise DtypeMismatch(f"eigh_tridiagonal: alpha is {middle.dtype.name}, beta {off.dtype.name}. Try lab.cast.")
+    whole = diag(cast(real(middle), middle.dtype) if middle.dtype.is_complex else middle)
+    if n > 1:
+        whole = whole + diag(conj(off), k=1) + diag(off, k=-1)
+    w, v = eigh(whole)
+    at = _selected(w, select, select_range)
+    if at is not None:
+        w, v = gather(w, at), gather(v, at, axis=-1)
+    return w if eigvals_only else (w, v)
+
+
+_THREE = "diagonals (*b, 3, n), rhs (*b, n, k) -> (*b, n, k)"
+_FORMATS = ("diagonals_format: 'compact' is one tensor (*b, 3, n) of superdiagonal, diagonal and subdiagonal, where "
+            "the last element of the first and the first of the last are not read; 'sequence' is three tensors "
+            "(*b, n), the outer ones of n or n - 1 elements; 'matrix' is (*b, n, n).")
+for _function, _words, _shapes, _derivative, _example, _notes in (
+    (tridiagonal_matmul, "A tridiagonal matrix times a matrix.", _THREE, "that of the products of its elements",
+     ">>> print(lab.linalg.tridiagonal_matmul([[1.0, 0.0], [2.0, 2.0], [0.0, 1.0]], [[1.0], [1.0]]))\n"
+     "Tensor([[3.]\n [3.]], shape=(2, 1), dtype=float32)", _FORMATS),
+    (tridiagonal_solve, "The solution of a tridiagonal system, by elimination with exchanged rows; nan where the "
+     "matrix is singular.", _THREE + ", or rhs (*b, n) -> (*b, n)", "that of `solve`, on the diagonals",
+     ">>> print(lab.linalg.tridiagonal_solve([[1.0, 0.0], [2.0, 2.0], [0.0, 1.0]], [3.0, 3.0]))\n"
+     "Tensor([1. 1.], shape=(2,), dtype=float32)",
+     _FORMATS + " Rows are exchanged whatever partial_pivoting says: without that the result is less accurate."),
+    (eigh_tridiagonal, "Eigenvalues of a symmetric (Hermitian) tridiagonal matrix: all, or those that select='i' names "
+     "by position or select='v' by value, in the half-open interval (low, high].", "(n), (n - 1) -> (n)",
+     "that of `eigh`",
+     ">>> print(lab.linalg.eigh_tridiagonal([1.0, 2.0], [0.0]))\nTensor([1. 2.], shape=(2,), dtype=float32)",
+     "`tol` is not read: the eigenvalues are as accurate as their dtype allows."),
+):
+    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64, complex64, complex128",
+                            derivative=_derivative, example=_example, notes=_notes,
+                            raises=("shape", "dtypes", "argument", "convert"))
