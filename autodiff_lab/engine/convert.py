@@ -52,7 +52,7 @@ def contains_tensor(value: Any) -> bool:
 def _from_python(value: Any, dtype: np.dtype[Any] | None) -> Any:
     """The array of a Python value that holds no tensor."""
     try:
-        array = np.asarray(value)
+        array = _as_numpy(value)
     except ValueError:
         raise NotRectangular(
             "Can't convert non-rectangular Python sequence to Tensor. Every row of nested lists must have the same "
@@ -78,6 +78,13 @@ def _from_python(value: Any, dtype: np.dtype[Any] | None) -> Any:
             )
     with np.errstate(all="ignore"):  # a number beyond the dtype's range becomes infinite, as IEEE 754 says
         return array.astype(dtype)
+
+
+def _as_numpy(value: Any) -> np.ndarray[Any, Any]:
+    try:
+        return np.asarray(value)
+    except UnicodeDecodeError:  # bytes that are not UTF-8 beside text
+        return np.array(value, object)
 
 
 def _cure(dtype: np.dtype[Any]) -> str:

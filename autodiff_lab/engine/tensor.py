@@ -211,6 +211,8 @@ class Tensor(Identified, Operators):
         if array.ndim:
             cure = "x[0]" if array.size == 1 else f"x.numpy(), lab.reduce_sum(x) or {how} of one element"
             raise ConversionError(f"{how}: a tensor of shape {array.shape} is not one number. Try {cure}.")
+        if array.dtype.kind == "c" and how != "complex":
+            raise ConversionError(f"{how}: a complex number is not real. Try lab.math.real(x) or lab.abs(x).")
         return array
 
     def __float__(self) -> float:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops import nesting
 
 _builtin_print = print
 
 
 def _shown(value: Any, summarize: int) -> str:
+    if hasattr(value, "ragged_rank"):
+        return value.shown(summarize)
     array = getattr(value, "_array", None)
     if array is None:
         return str(value)
@@ -31,9 +35,9 @@ def print(*inputs: Any, output_stream: Any = None, summarize: int | None = None,
     ----------
     *inputs : Tensor or any value, or nested structures of them
         What to print.
-    output_stream : file, optional
-        Where to; standard output if it is not given.  `lab.print` writes as Python's own `print` does, so that cells of
-        a notebook show it.
+    output_stream : file or str, optional
+        Where to, or ``"file://"`` and a path for lines added to a file; standard output if it is not given.
+        `lab.print` writes as Python's own `print` does, so that cells of a notebook show it.
     summarize : int, optional
         How many elements at each end of an axis are shown, 3 by default; -1 shows all.
 
@@ -48,6 +52,14 @@ def print(*inputs: Any, output_stream: Any = None, summarize: int | None = None,
         str(nesting.map_structure(lambda leaf: _Bare(_shown(leaf, edge)), item)) if nesting.is_nested(item)
         else _shown(item, edge) for item in inputs
     ]
+    if isinstance(output_stream, str):
+        if not output_stream.startswith("file://"):
+            raise InvalidArgumentError(
+                f"print: output_stream is a file, or 'file://' and a path, got {output_stream!r}. Try sys.stderr."
+            )
+        with Path(output_stream.removeprefix("file://")).open("a", encoding="utf-8") as file:
+            _builtin_print(*words, sep=sep, end=end, file=file)
+        return
     stream: TextIO = sys.stdout if output_stream is None else output_stream
     _builtin_print(*words, sep=sep, end=end, file=stream)
 

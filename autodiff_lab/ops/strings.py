@@ -6,7 +6,7 @@ into a varying number of parts gives a ragged tensor and lives in `structures.sp
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,8 +17,9 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.strings import STRING
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.hosted import hosted
+from autodiff_lab.ops import patterns
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.structured import structured
 
@@ -41,23 +42,20 @@ def text_tensor(value: Any, what: str) -> Tensor:
     return tensor
 
 
-def _decode(value: bytes) -> str:
-    return value.decode("utf-8", "surrogateescape")
-
-
-def _encode(value: str) -> bytes:
-    return value.encode("utf-8", "surrogateescape")
-
-
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 def _as_string(x: Any, pattern: str) -> Any:
+    blanks = pattern.replace("%0", "%")  # what is not finite is not filled up with zeros
+
+    def written(value: Any) -> str:
+        return (pattern if math.isfinite(value) else blanks) % value
+
     def text(value: Any) -> bytes:
         if isinstance(value, bool):
             return str(value).lower().encode()
         if isinstance(value, complex):
-            return f"({pattern % value.real},{pattern % value.imag})".encode()
-        return (pattern % value).encode()
+            return f"({written(value.real)},{written(value.imag)})".encode()
+        return written(value).encode()
     if x.dtype.kind == "V":  # bfloat16, whose scalars Python does not format
         x = np.asarray(x).astype(np.float32)
     return _each(text, x)
@@ -78,8 +76,8 @@ def as_string(input: Any, precision: int = -1, scientific: bool = False, shortes
         return x
     if scientific and shortest:
         raise InvalidArgumentError("as_string: a number is written scientific or shortest, not both")
-    if len(fill) > 1:
-        raise InvalidArgumentError(f"as_string: fill is one character, got {fill!r}")
+    if len(fill) > 1 or fill not in " +-0#":
+        raise InvalidArgumentError(f"as_string: fill is one of ' ', '+', '-', '0' and '#', got {fill!r}")
     if kind in "iub":
         if precision >= 0 or scientific or shortest:
             raise InvalidArgumentError(f"as_string: precision and notation are for floats, got {x.dtype.name}")
@@ -95,12 +93,14 @@ def _to_number(x: Any, dtype: str) -> Any:
 
     def number(text: bytes) -> Any:
         try:
-            if b"_" in text:
+            if b"_" in text or not text.isascii():
                 raise ValueError
-            return int(text) if wanted.kind in "iu" else float(text)
+            if wanted.kind in "iu":
+                return int(text)
+            return float.fromhex(text.decode()) if b"x" in text.lower() else float(text)
         except ValueError:
             raise InvalidArgumentError(
-                f"to_number: the text {_decode(text)!r} is no {as_dtype(dtype).name}.") from None
+                f"to_number: the text {patterns.decoded(text)!r} is no {as_dtype(dtype).name}.") from None
     try:
         return _each(number, x, dtype=wanted)
     except OverflowError:
@@ -137,7 +137,11 @@ join_elements = general(
 def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise InvalidArgumentError("join: give a list of string tensors. Try lab.strings.reduce_join for one tensor.")
-    return join_elements(*[text_tensor(x, "join") for x in inputs], separator=separator)
+    texts = [text_tensor(x, "join") for x in inputs]
+    if len({t._array.shape for t in texts if t._array.ndim}) > 1:
+        shapes = ", ".join(str(t._array.shape) for t in texts)
+        raise ShapeMismatch(f"join: tensors of one shape, or single strings, are joined; got shapes {shapes}.")
+    return join_elements(*texts, separator=separator)
 
 
 def _reduce_join(x: Any, axes: tuple[int, ...], keepdims: bool, separator: str) -> Any:
@@ -146,7 +150,8 @@ def _reduce_join(x: Any, axes: tuple[int, ...], keepdims: bool, separator: str) 
     for axis in axes:
         rows = np.moveaxis(x, axis, -1)
         joined = np.empty(rows.shape[:-1], STRING)
-        joined.reshape(-1)[:] = [between.join(row) for row in rows.reshape(-1, rows.shape[-1]).tolist()]
+        flat = rows.reshape(joined.size, rows.shape[-1]).tolist()
+        joined.reshape(-1)[:] = [between.join(row) for row in flat]
         x = np.expand_dims(joined, axis)
     return x[()] if keepdims else np.squeeze(x, tuple(a % rank for a in axes))[()] if axes else x[()]
 
@@ -176,9 +181,14 @@ def _unit(unit: str, what: str) -> bool:
     return unit == "UTF8_CHAR"
 
 
+def _starts(text: bytes) -> list[int]:
+    """Where characters begin: at the bytes that do not continue one, be the text UTF-8 or not."""
+    return [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
+
+
 measure = general(
     "string_length", lambda x, characters: _each(
-        (lambda v: len(_decode(v))) if characters else len, x, dtype=np.int32), None,
+        (lambda v: len(_starts(v))) if characters else len, x, dtype=np.int32), None,
     symbol="length", latex=r"\left| {0} \right|", sentence="counts the characters of {0}", registered="StringLength",
     doc="The kernel-level length; `lab.strings.length` is the public function.")
 
@@ -191,7 +201,7 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
 def _case(which: str) -> Callable[..., Any]:
     def kernel(x: Any, characters: bool) -> Any:
         if characters:
-            return _each(lambda v: _encode(getattr(_decode(v), which)()), x)
+            return _each(lambda v: getattr(v.decode("utf-8", "replace"), which)().encode(), x)
         return _each(lambda v: getattr(v, which)(), x)
     return kernel
 
@@ -235,12 +245,13 @@ def strip(input: Any, name: str | None = None) -> Tensor:
 
 def _substr(x: Any, start: Any, size: Any, characters: bool) -> Any:
     def part(value: bytes, first: int, count: int) -> bytes:
-        text: Any = _decode(value) if characters else value
-        if not -len(text) <= first <= len(text):
-            raise InvalidArgumentError(f"substr: position {first} is out of range for {_decode(value)!r}")
-        first = first + len(text) if first < 0 else first
-        found = text[first:first + count] if count >= 0 else text[:0]
-        return _encode(found) if characters else found
+        edges = [*_starts(value), len(value)] if characters else None
+        length = len(value) if edges is None else len(edges) - 1
+        if not -length <= first <= length:
+            raise InvalidArgumentError(f"substr: position {first} is out of range for {patterns.decoded(value)!r}")
+        begin = first + length if first < 0 else first
+        end = length if count < 0 and edges is None else min(begin + max(count, 0), length)  # as TensorFlow does
+        return value[begin:end] if edges is None else value[edges[begin]:edges[end]]
     return _each(part, x, start, size)
 
 
@@ -256,35 +267,40 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
 
 
 replace_pattern = general(
-    "regex_replace", lambda x, pattern, rewrite, count: _each(
-        lambda v: re.sub(pattern.encode(), rewrite.encode(), v, count=count), x), None,
+    "regex_replace", lambda x, pattern, rewrite, everywhere: _each(
+        lambda v: patterns.replaced(v, pattern, rewrite, everywhere), x), None,
     symbol="replace", latex=r"\operatorname{{replace}}({0})", sentence="replaces parts of the text {0}",
     registered="RegexReplace", doc="The kernel-level replacement; `lab.strings.regex_replace` is the public function.")
 match_pattern = general(
-    "regex_full_match", lambda x, pattern: _each(
-        lambda v: re.fullmatch(pattern.encode(), v) is not None, x, dtype=np.bool_), None,
+    "regex_full_match", lambda x, pattern: _each(lambda v: patterns.matches(v, pattern), x, dtype=np.bool_), None,
     symbol="match", latex=r"\operatorname{{match}}({0})", sentence="asks whether the text {0} has a form",
     registered="RegexFullMatch", doc="The kernel-level match; `lab.strings.regex_full_match` is the public function.")
 
 
-def _pattern(pattern: str, what: str) -> str:
-    try:
-        re.compile(pattern.encode())
-    except re.error as error:
-        raise InvalidArgumentError(f"{what}: {pattern!r} is no regular expression: {error}") from None
-    return pattern
+def _one_text(value: Any, what: str) -> str:
+    """A pattern or a rewrite: text, bytes or a string tensor of one element."""
+    if isinstance(value, str):
+        return value
+    array = np.asarray(text_tensor(value, what)._array)
+    if array.ndim:
+        raise InvalidArgumentError(f"{what}: one string is needed, got shape {array.shape}.")
+    return patterns.decoded(array.item())
 
 
 @structured("on_values")
-def regex_replace(input: Any, pattern: str, rewrite: str, replace_global: bool = True,
+def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True,
                   name: str | None = None) -> Tensor:
-    return replace_pattern(text_tensor(input, "regex_replace"), pattern=_pattern(pattern, "regex_replace"),
-                           rewrite=rewrite, count=0 if replace_global else 1)
+    found, new = _one_text(pattern, "regex_replace"), _one_text(rewrite, "regex_replace")
+    patterns.rewrite_parts(new, patterns.compiled(found, "regex_replace").groups, "regex_replace")
+    return replace_pattern(text_tensor(input, "regex_replace"), pattern=found, rewrite=new,
+                           everywhere=bool(replace_global))
 
 
 @structured("on_values")
-def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tensor:
-    return match_pattern(text_tensor(input, "regex_full_match"), pattern=_pattern(pattern, "regex_full_match"))
+def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+    found = _one_text(pattern, "regex_full_match")
+    patterns.compiled(found, "regex_full_match")
+    return match_pattern(text_tensor(input, "regex_full_match"), pattern=found)
 
 
 _SAME = "input (*s) -> (*s)"

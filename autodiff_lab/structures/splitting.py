@@ -46,8 +46,17 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     >>> print(lab.strings.split("a,b", sep=","))
     Tensor([b'a' b'b'], shape=(2,), dtype=string)
     """
-    between = sep.encode() if sep else None
-    return _apart(input, "split", lambda text: text.split(between, int(maxsplit)))
+    between, most = sep.encode() if sep else None, int(maxsplit)
+
+    def words(text: bytes) -> list[bytes]:
+        if between is not None or most < 0:
+            return text.split(between, most)
+        if most == 0:
+            return [text]
+        found = text.split(None, most)
+        return [*found, b""] if len(found) == most else found
+
+    return _apart(input, "split", words)
 
 
 def bytes_split(input: Any, name: str | None = None) -> Tensor | RaggedTensor:
@@ -65,16 +74,31 @@ def bytes_split(input: Any, name: str | None = None) -> Tensor | RaggedTensor:
 
 
 def unicode_split(
-    input: Any, input_encoding: str = "UTF-8", errors: str = "replace", name: str | None = None
+    input: Any,
+    input_encoding: str = "UTF-8",
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    name: str | None = None,
 ) -> Tensor | RaggedTensor:
     """The characters of each string.
 
     Shapes: () -> (None), (*s) -> (*s, None).  Dtypes: string.  Derivative: none, gradients stop at strings.
 
+    Parameters
+    ----------
+    input : string Tensor
+        What to split.
+    input_encoding : {"UTF-8", "UTF-16-BE", "UTF-32-BE"}
+        How characters are written, before and after.
+    errors : {"replace", "strict", "ignore"}
+        What becomes of bytes that are not characters.
+    replacement_char : int
+        The number of the character that replaces them.
+
     Raises
     ------
     InvalidArgumentError
-        If the encoding is not UTF-8, or, with errors='strict', a string is not UTF-8.
+        If the encoding is not known, or, with errors='strict', a string is not written in it.
 
     Examples
     --------
@@ -82,16 +106,36 @@ def unicode_split(
     >>> [part.decode() for part in lab.strings.unicode_split("hé", "UTF-8").numpy()]
     ['h', 'é']
     """
-    if input_encoding.upper() not in ("UTF-8", "UTF8") or errors not in ("replace", "strict", "ignore"):
+    if input_encoding not in ("UTF-8", "UTF-16-BE", "UTF-32-BE") or errors not in ("replace", "strict", "ignore"):
         raise InvalidArgumentError(
-            f"unicode_split: strings are UTF-8 here and errors is 'replace', 'strict' or "
+            "unicode_split: the encoding is 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE' and errors is 'replace', 'strict' or "
             f"'ignore'; got {input_encoding!r} and {errors!r}"
         )
+    if not 0 <= int(replacement_char) < 0x110000 or 0xD800 <= int(replacement_char) < 0xE000:
+        raise InvalidArgumentError(f"unicode_split: replacement_char {replacement_char} is not a character.")
+    code = input_encoding.lower()
+    put_in = chr(int(replacement_char))
 
     def characters(text: bytes) -> list[bytes]:
         try:
-            return [c.encode() for c in text.decode("utf-8", errors)]
+            found = _decoded(text, code, errors, put_in)
         except UnicodeDecodeError as error:
-            raise InvalidArgumentError(f"unicode_split: {text!r} is not UTF-8: {error.reason}") from None
+            raise InvalidArgumentError(
+                f"unicode_split: {text!r} is not {input_encoding}: {error.reason}. Try errors='replace'."
+            ) from None
+        return [c.encode(code) for c in found]
 
     return _apart(input, "unicode_split", characters)
+
+
+def _decoded(text: bytes, code: str, errors: str, put_in: str) -> str:
+    """Text in which what is not a character is replaced by one, left out, or refused."""
+    if errors != "replace":
+        return text.decode(code, errors)
+    made, rest = "", text
+    while True:
+        try:
+            return made + rest.decode(code)
+        except UnicodeDecodeError as error:
+            made += rest[: error.start].decode(code) + put_in
+            rest = rest[error.end :]
