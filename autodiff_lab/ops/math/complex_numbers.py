@@ -131,7 +131,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
 
 @structured("elementwise")
 def imag(input: Any, name: str | None = None) -> Tensor:
-    x = _whole(input, "imag")
+    x = convert(input)
     return imaginary_part(x) if x._array.dtype.kind == "c" else zeros_like(x)
 
 

@@ -19,7 +19,7 @@ def _where_not_zero(x: Any, value: Any) -> Any:
 
 
 not_zero = unary(
-    "not_zero", lambda x: (x != 0).astype(x.dtype), lambda ops, g, out, x: g * 0,
+    "not_zero", lambda x: (x != 0).astype(x.dtype), None,  # a zero rule would turn a nan cotangent into nan
     symbol="≠0", latex=r"[{0} \ne 0]", locals_latex=("0",), sentence="is 1 where {0} is not 0, else 0",
     domain=(Domain(away_from=(0.0,)),), keeps="nothing",
     doc=of_one("1 where x is not 0, else 0, in the dtype of x; the rules of `xlogy` and `xdivy` use it.", "0", """

@@ -64,7 +64,7 @@ class Pool:
         """Return a value of the same dtype whose shape broadcasts with that of another."""
         array = self[ref]
         if manner == "any" and self.choice.random() < 0.3:
-            fit = [Ref(at) for at, other in enumerate(self.arrays) if _meets(other, array)]
+            fit = [Ref(at) for at, other in enumerate(self.arrays) if at != ref.at and _meets(other, array)]
             if fit:
                 return self.choice.choice(fit)
         return self.new(array.dtype.name, self.related(array.shape), manner)

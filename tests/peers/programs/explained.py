@@ -84,3 +84,28 @@ def _quotients(call: Call, arrays: dict[int, np.ndarray], difference: Difference
     if call.function not in ("op:/", "divide", "math.truediv") or not _complex(arrays):
         return False
     return not np.all(_read(call.args[1], arrays))
+
+
+@row("real functions of complex numbers")
+def _magnitudes(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
+    names = ("math.reduce_euclidean_norm", "math.squared_difference", "norm", "linalg.norm", "math.l2_normalize",
+             "math.reduce_variance", "math.reduce_std", "nn.moments")  # fmt: skip
+    return call.function in names and _complex(arrays) and "gradient" in difference.what
+
+
+@row("maximum and minimum of nan")
+def _undecided(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
+    names = ("maximum", "minimum")
+    return (
+        call.function in names and any(np.any(np.isnan(a)) for a in arrays.values()) and "gradient" in difference.what
+    )
+
+
+@row("infinite derivatives at poles and at -0.0")
+def _poles(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
+    names = ("math.rsqrt", "math.reciprocal", "math.lgamma", "math.digamma", "divide", "op:/")
+    mine, theirs = difference.mine, difference.theirs
+    if call.function not in names or mine is None or theirs is None or "gradient" not in difference.what:
+        return False
+    same = (mine == theirs) | (np.isnan(mine) & np.isnan(theirs)) | np.isclose(mine, theirs, 1e-2)
+    return bool(np.all(~np.isfinite(mine)[~same] & ~np.isfinite(theirs)[~same]))
