@@ -31,7 +31,7 @@ GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
 # Two workers by default: browser and notebook tests mostly wait.
 WORKERS ?= 2
 
-.PHONY: help env chromium javascript lab test test-simulated test-gpu test-mutants test-peers lint types js bench bench-gpu bench-history docs docs-renew docs-pictures wheel clean
+.PHONY: help env chromium javascript lab test test-simulated test-gpu test-mutants test-peers test-fuzz lint types js bench bench-gpu bench-history docs docs-renew docs-pictures wheel clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -92,8 +92,13 @@ test-gpu: $(GPU_NEEDS) ## Run the tests of kernels and devices on a GPU (PYTHON=
 test-mutants: $(PACKAGES_STAMP) ## Make every derivative rule wrong in turn: the table of ops must notice.
 	$(BIN)/python -m pytest -m mutants tests/ops $(TEST_ARGS)
 
-test-peers: $(PACKAGES_STAMP) ## Compare the ops with torch, where it is installed (PEER_PYTHON=path of a Python that has it).
+test-peers: $(PACKAGES_STAMP) ## Compare with torch and TensorFlow (PEER_PYTHON=path of a Python that has them, FUZZ_COUNT=10000).
 	$(or $(PEER_PYTHON),$(BIN)/python) -m pytest tests/peers $(TEST_ARGS)
+
+# A test that makes its cases from seeds reads how many from FUZZ_COUNT; `make test` runs the usual 300 of each.
+test-fuzz: $(PACKAGES_STAMP) ## Run the tests that make their cases from seeds, with many more of them (FUZZ_COUNT=2000).
+	FUZZ_COUNT=$(or $(FUZZ_COUNT),2000) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal \
+		$$(grep -rl --include='test_*.py' FUZZ_COUNT tests) $(TEST_ARGS)
 
 lint: $(PACKAGES_STAMP) ## Check style and formatting with ruff.
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -28,7 +28,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "errors": NOTHING,
     "events": NOTHING,
     "kernels": frozenset({"errors"}),
-    "engine": _layers("kernels.arrays", "kernels.choose", "kernels.cuda"),
+    "engine": _layers("kernels.arrays", "kernels.choose", "kernels.cuda", "kernels.halves"),
     "ops": _layers("engine", "kernels"),
     "structures": _layers("engine", "ops"),
     "transforms": _layers("engine", "ops"),

@@ -40,7 +40,7 @@ EXPRESSIONS: dict[str, str] = {
     "softsign": "{0} / (one + abs({0}))",
     "maximum": "larger({0}, {1})",
     "minimum": "smaller({0}, {1})",
-    "clip": "smaller(larger({0}, {1}), {2})",
+    "clip": "larger(smaller({0}, {2}), {1})",
     "relu": "larger({0}, zero)",
     "positive": "choose({0} > zero, one, zero)",
     "not_below": "choose({0} >= {1}, one, zero)",

@@ -89,6 +89,14 @@ STATIC = frozenset({
     "standardize", "standardize_slope", "normalize", "normalize_slope", "moments",
 })  # fmt: skip
 """Ops whose result has a shape that follows from those of its inputs; all elementwise ones beside these."""
+JUDGING = frozenset({
+    "where_true", "unique", "unique_counts", "unique_numbers",
+    "gather", "gather_nd", "take", "take_along", "scatter_nd", "tensor_scatter_nd_add", "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_update", "segment_sum", "segment_max",
+    "segment_min", "invert_permutation", "floordiv", "floormod", "mod", "truncatediv", "truncatemod",
+    "cholesky", "inv", "solve", "triangular_solve", "eig", "eigh", "svd", "lu", "logm", "sqrtm", "sylvester",
+})  # fmt: skip
+"""Ops whose values decide on a shape, or on whether they fail: Python may have looked at that and at nothing else."""
 
 
 def has_static_shape(line: Line) -> bool:

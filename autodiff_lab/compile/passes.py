@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.compile.lines import JUDGING
 from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.kernels.cuda.array import DeviceArray
 
@@ -180,11 +181,11 @@ _EXACT: dict[str, Callable[[Line, dict[int, Any], dict[int, Line]], int | None]]
 
 
 def without_dead(program: Program) -> Program:
-    """The program without lines and constants that no output hangs on."""
+    """The program without lines and constants that no output depends on."""
     live = set(program.outputs)
     kept: list[Line] = []
     for line in reversed(program.lines):
-        if not live.isdisjoint(line.outs):
+        if not live.isdisjoint(line.outs) or (line.cause is None and line.op.name in JUDGING):
             live.update(line.ins)
             kept.append(line)
     constants = {i: a for i, a in program.constants.items() if i in live}

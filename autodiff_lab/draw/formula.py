@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
+from string import Formatter
 from xml.etree import ElementTree
 
 FIRST_MARK = 0xE000
@@ -18,7 +19,7 @@ FIRST_MARK = 0xE000
 MOST_INPUTS = 32
 _LONGEST = 2_000
 _SPACE = "http://www.w3.org/1998/Math/MathML"
-_INPUT = re.compile(r"\{(\d{1,2})\}")
+_INPUT = re.compile(r"\{([0-9]{1,2})\}")
 _ELEMENTS = frozenset(
     ["math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac", "msqrt", "mroot", "mover",
      "munder", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded"]
@@ -56,15 +57,31 @@ def template(latex: str, inputs: int = MOST_INPUTS) -> str:
     try:
         from latex2mathml.converter import convert
 
-        marked = _INPUT.sub(lambda found: _marked(found, inputs, "{\\text{%s}}"), latex)
-        return _cleaned(ElementTree.fromstring(convert(marked)))
+        return _cleaned(ElementTree.fromstring(convert(_marked(latex, inputs, "{\\text{%s}}"))))
     except Exception:  # noqa: BLE001 - a formula is an ornament: whatever is wrong with it, the text remains
         return plain(latex, inputs)
 
 
-def _marked(found: re.Match[str], inputs: int, frame: str) -> str:
-    position = int(found[1])
-    return frame % chr(FIRST_MARK + position) if position < min(inputs, MOST_INPUTS) else found[0]
+def _marked(latex: str, inputs: int, frame: str) -> str:
+    r"""Put a framed mark where each input belongs, and one brace where two stand: ``\frac{{1}}{{{1}}}`` is 1 over b.
+
+    What another program wrote with single braces is taken as LaTeX in which only the inputs are marked.
+    """
+
+    def mark(position: int) -> str:
+        return frame % chr(FIRST_MARK + position) if position < min(inputs, MOST_INPUTS) else f"{{{position}}}"
+
+    try:
+        parts = [(text, name) for text, name, _, _ in Formatter().parse(latex)]
+        return "".join(text + ("" if name is None else mark(_position(name))) for text, name in parts)
+    except ValueError:
+        return _INPUT.sub(lambda found: mark(int(found[1])), latex)
+
+
+def _position(name: str) -> int:
+    if _INPUT.fullmatch(f"{{{name}}}") is None:
+        raise ValueError(name)
+    return int(name)
 
 
 def _cleaned(element: ElementTree.Element) -> str:
@@ -119,7 +136,7 @@ def plain(latex: str, inputs: int = MOST_INPUTS) -> str:
     >>> fill(plain(r"\frac{1}{\sqrt{{0}}}", 1), ["x"])
     '(1)/(√(x))'
     """
-    text = _INPUT.sub(lambda found: _marked(found, inputs, "%s"), latex)
+    text = _marked(latex, inputs, "%s")
     text = re.sub(r"\\(?:operatorname|mathrm|mathbf|mathit|text|mathop)\*?\{([^{}]*)\}", r"\1", text)
     before = ""
     while before != text:  # from the innermost braces outwards

@@ -91,9 +91,9 @@ def full_text(snapshot: Snapshot) -> str:
 
 def _elements(array: Any) -> str:
     """Every element with as many digits as tell it from its neighbours."""
-    if array.ndim:
-        return f"[{', '.join(_elements(part) for part in array)}]"
-    return str(array[()])
+    if isinstance(array, np.ndarray) and array.ndim:
+        return f"[{', '.join(_elements(array[row]) for row in range(len(array)))}]"
+    return str(array[()] if isinstance(array, np.ndarray) else array)
 
 
 def clipped(text: str) -> str:

@@ -41,6 +41,8 @@ LOUD = (RuntimeWarning, FloatingPointError)
 
 ndarray, float32, float64 = np.ndarray, np.float32, np.float64
 NEED_0, NEED_1, NEED_BOTH = (0,), (1,), (0, 1)
+HOME = "autodiff_lab.ops.by_name"
+"""Where a pickle finds an op by its name."""
 LEAN_BYTES = 1024
 """Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
 
@@ -166,6 +168,7 @@ def declare(op: Op, apply: Callable[..., Any]) -> Any:
     setattr(RAW, op.name, op.kernel)
     setattr(RECORDING, op.name, apply)
     apply.__name__ = apply.__qualname__ = op.name
+    apply.__module__ = HOME
     apply.__doc__ = op.doc
     apply.op = op  # type: ignore[attr-defined]
     if op.operator:
@@ -293,6 +296,8 @@ def of_features(apply: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return apply(features)
 
     activation.__name__ = activation.__qualname__ = apply.__name__
+    activation.__module__ = HOME
+    apply.public = activation  # type: ignore[attr-defined]
     activation.__doc__ = apply.__doc__
     activation.op = apply.op  # type: ignore[attr-defined]
     return activation

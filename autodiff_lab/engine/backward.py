@@ -15,6 +15,7 @@ import numpy as np
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.collector import be_patient, be_usual
+from autodiff_lab.engine.contributions import Wide, added, meets_bfloat16
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import device_of, memory_of, zeros_beside
 from autodiff_lab.engine.namespace import RAW, RECORDING
@@ -98,7 +99,7 @@ class Sweep:
             # A one-shot tape that is still open never hears its own sweep; every other sink does.
             heard = any(sink is not tape or tape._persistent for sink in sinks) if sinks else False
             # In raw arithmetic a bfloat16 scalar and a Python float make a float32; recording ops keep the dtype.
-            careful = heard or any(target._array.dtype.kind == "V" for target in targets)
+            careful = heard or meets_bfloat16(targets, tape._entries)
             if engine is DEFAULT:
                 engine = _RECORDED if careful else _RAW
             else:
@@ -106,6 +107,7 @@ class Sweep:
         self._raw = engine.ops.raw  # type: ignore[union-attr]
         self._sources, self._reads = sources, tape._watched
         self.adjoints: dict[int, Any] = {}
+        self._wide: Wide = {}
         for target, seed in zip(targets, seeds, strict=True):
             if target._id in tape.tracked:
                 self._plant(target, seed)
@@ -141,7 +143,7 @@ class Sweep:
         if target._array.dtype.kind == "c":
             value = _conjugate(value)
         old = self.adjoints.get(target._id)
-        self.adjoints[target._id] = value if old is None else _added(old, value)
+        self.adjoints[target._id] = value if old is None else quietly(added, self._wide, target._id, old, value)
 
     def _keys(self, source: Any) -> Any:
         """Ids under which the adjoint of a source gathers: its own, or those of a variable's reads."""
@@ -173,6 +175,7 @@ class Sweep:
                 tuple(self._source_ids()),
                 place_now(),
                 tuple(t._id for t in untracked),
+                tape.watched_reads(),
             )
         )
         return teller(tell, self._sweep_id, engine)
@@ -211,11 +214,12 @@ class Sweep:
 
     def adjoint(self, source: Any) -> Tensor | None:
         """Return the adjoint of a tensor or variable so far, None if no contribution has arrived."""
-        total = None
+        total: Any = None
+        wide: Wide = {}
         for key in self._keys(source):
             g = self.adjoints.get(key)
             if g is not None:
-                total = g if total is None else _added(total, g)
+                total = g if total is None else quietly(added, wide, 0, total, g)
         if total is not None and source._array.dtype.kind == "c":
             total = _conjugate(total)
         return total if total is None or isinstance(total, Tensor) else wrap(total)
@@ -235,11 +239,6 @@ def _conjugate(g: Any) -> Any:
     conjugate of that, as TensorFlow has it.
     """
     return RECORDING.conj(g) if isinstance(g, Tensor) else np.conj(g)
-
-
-def _added(a: Any, b: Any) -> Any:
-    """Add two adjoints, raw or recorded, without a warning where they overflow."""
-    return quietly(add, a, b)
 
 
 def _meets_gpu(entries: list[Any]) -> bool:

@@ -167,6 +167,16 @@ def zeros_beside(array: Any, shape: tuple[int, ...], value: int = 0) -> Any:
     return made
 
 
+def filled_beside(tensor: Any, shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> Any:
+    """One value everywhere, on the device of a tensor, of which nothing else is looked at."""
+    memory = memory_of(tensor._array)
+    if memory is None:
+        return (np.zeros(shape, dtype) if value.__class__ is int and value == 0 else np.full(shape, value, dtype))[()]
+    made = memory.empty(shape, dtype)
+    made.raw.fill(value)
+    return made
+
+
 def moved(array: Any, memory: Memory | None) -> Any:
     """An array of ours in a memory, None being the CPU's; a copy, or itself if it lies there."""
     have = memory_of(array)

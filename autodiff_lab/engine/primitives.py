@@ -14,6 +14,7 @@ import numpy as np
 from autodiff_lab.engine.apply import binary, general
 from autodiff_lab.kernels.choose import IN_USE, chosen
 from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.halves import as_float32, is_half
 
 FEW = 4096
 """Elements below which sums are NumPy's without asking for another kernel, as that would be felt."""
@@ -127,6 +128,8 @@ _sum_of_many = chosen("sum", _summed, "reductions.sum_over")
 
 
 def _sum(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    if x.itemsize == 2 and is_half(x.dtype):
+        return as_float32(_sum, x, axes=axes, keepdims=keepdims)
     if x.size < FEW and IN_USE["mode"] != "numba":
         return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
     return _sum_of_many(x, axes=axes, keepdims=keepdims)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from autodiff_lab.engine.contributions import Wide, added
 from autodiff_lab.engine.devices import CPU, memory_of, moved, zeros_beside
 from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
@@ -102,8 +104,10 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
     flow : callable, optional
         Told of every share that moves.
     """
-    ops, combine, swapped = engine.ops, engine.accumulate, engine.rules
+    ops, swapped = engine.ops, engine.rules
     assert ops is not None
+    wide: Wide = {}
+    combine = _combiner(engine, wide)
     raw = ops.raw
     ranked = ARRAYS if raw else TENSORS  # the classes whose values may need fitting
     abroad = bool(MEMORIES)
@@ -121,6 +125,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             g = pop(out._id, None)
             if g is None:
                 continue
+            if wide:
+                wide.pop(out._id, None)
             if out._id in keep:
                 adjoints[out._id] = g
             z = out._array if raw else out
@@ -139,14 +145,14 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                     if abroad:
                         h = homed(ops, h, t._array)
                     old = get(t._id)
-                    total = adjoints[t._id] = h if old is None else combine(old, h)
+                    total = adjoints[t._id] = h if old is None else combine(t._id, old, h)
                     if flow is not None:
                         flow(op, out, ins, params, i, g, h, total)
             else:
                 (x,) = ins
                 h = rules[0](ops, g, z, x._array if raw else x)
                 old = get(x._id)
-                total = adjoints[x._id] = h if old is None else combine(old, h)
+                total = adjoints[x._id] = h if old is None else combine(x._id, old, h)
                 if flow is not None:
                     flow(op, out, ins, params, 0, g, h, total)
         else:
@@ -160,13 +166,21 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 if abroad:
                     h = homed(ops, h, t._array)
                 old = get(t._id)
-                total = adjoints[t._id] = h if old is None else combine(old, h)
+                total = adjoints[t._id] = h if old is None else combine(t._id, old, h)
                 if flow is not None:
                     flow(op, out, ins, params, i, g, h, total)
         if not raw:
             CAUSE.set(cause)
         if pause:
             yield len(entries)
+
+
+def _combiner(engine: Engine, wide: Wide) -> Callable[[int, Any, Any], Any]:
+    """What adds a share to the adjoint of a tensor, by its id: half floats in float32, unless a lesson adds."""
+    combine = engine.accumulate
+    if combine is not operator.add:
+        return lambda key, old, new: combine(old, new)
+    return partial(added, wide)
 
 
 def homed(ops: Any, g: Any, x: Any) -> Any:

@@ -99,7 +99,7 @@ class GradientTape:
             self._open = False
             be_usual()
         if heard():
-            tell_listeners(TapeClosed(self._id))
+            tell_listeners(TapeClosed(self._id, self.watched_reads()))
 
     def stop_recording(self) -> AbstractContextManager[None]:
         """Do not record the ops of a block.
@@ -179,6 +179,10 @@ class GradientTape:
         if self._watched:
             return tuple(self._watched)
         return tuple(v for ref in self._was_watched if (v := ref()) is not None)
+
+    def watched_reads(self) -> tuple[int, ...]:
+        """The ids of the tensors as which watched variables were read inside the block, for events."""
+        return tuple(key for keys in self._watched.values() for key in keys)
 
     @property
     def operations(self) -> tuple[str, ...]:

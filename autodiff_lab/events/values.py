@@ -110,9 +110,10 @@ class TapeOpened(NamedTuple):
 
 
 class TapeClosed(NamedTuple):
-    """A tape stopped recording."""
+    """A tape stopped recording; `reads` are the ids of the tensors as which it saw variables being read."""
 
     tape: int
+    reads: tuple[int, ...] = ()
 
 
 class TapeSwitched(NamedTuple):
@@ -134,7 +135,7 @@ class TensorWatched(NamedTuple):
 class SweepStarted(NamedTuple):
     """A backward pass begins: `seeds` are the ids of the cotangents of `targets`.
 
-    `untracked` are the targets that were asked for and that the tape knows nothing of.
+    `untracked` are the targets that were asked for and that the tape knows nothing of, `reads` as in `TapeClosed`.
     """
 
     sweep: int
@@ -144,6 +145,7 @@ class SweepStarted(NamedTuple):
     sources: tuple[int, ...]
     place: Place | None
     untracked: tuple[int, ...] = ()
+    reads: tuple[int, ...] = ()
 
 
 class GradientFlowed(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.events import Place
-from autodiff_lab.explain.expressions import located, spoken
+from autodiff_lab.explain.expressions import in_code, located, spoken
 from autodiff_lab.explain.leaving import Leaving, parts_of
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.paths import Cut, Edge, Paths
@@ -17,6 +17,7 @@ from autodiff_lab.explain.tracking import Tracking, differentiable_dtype, tracki
 from autodiff_lab.explain.words import LEFT_BY, OTHERWISE, SMOOTH, STORES, WHOLE_FIX, WORDS
 from autodiff_lab.explain.zero import of_value
 from autodiff_lab.recording.model import Sweep
+from autodiff_lab.recording.names import one_line, short_name
 from autodiff_lab.recording.numbers import short
 from autodiff_lab.recording.recording import Recording
 
@@ -117,12 +118,12 @@ class _Case:
         unwatched = self._unwatched()
         if unwatched is None:
             return cuts
-        first = edges[0]
-        place = None if first.application is None else self.recording.applications[first.application].place
-        here = Cut(unwatched, first.start, place, first.application)
-        if unwatched == "replaced":
-            record = self.recording.tensors[self.s.tensors[-1]]
-            here = Cut(unwatched, record.id, record.place, record.application)
+        record = self.recording.tensors[self.s.tensors[-1]]
+        here = Cut(unwatched, record.id, record.place, record.application)
+        if edges and unwatched != "replaced":
+            first = edges[0]
+            place = None if first.application is None else self.recording.applications[first.application].place
+            here = Cut(unwatched, first.start, place, first.application)
         return [here, *(cut for cut in cuts if cut.cause != "not_watched")]
 
     def _unwatched(self) -> str | None:
@@ -161,7 +162,10 @@ class _Case:
 
     def _unexpected(self, edges: list[Edge]) -> Iterator[Cut]:
         """Where a backward pass took another way than the tape's rules say."""
-        if self.sweep is None or self.sweep.results[self._place_in(self.sweep)] is not None:
+        if self.sweep is None or not self.sweep.finished:
+            return
+        known = self.t.keys & set(self.sweep.targets)
+        if known and self.sweep.results[self._place_in(self.sweep)] is not None:
             return
         reached = self.sweep.adjoints()
         flows = {(step.application, flow.position) for step in self.sweep.steps for flow in step.flows}
@@ -192,7 +196,8 @@ class _Case:
             if cut.cause != causes[-1]:
                 causes.append(cut.cause)
                 also.append(f"{self._words(cut)[0]} {_bracketed(located(self.recording, cut.place))}".strip())
-        op = None if first.application is None else self.recording.applications[first.application].op
+        reset = first.cause == "tape_reset"  # its line is that of the reset
+        op = None if first.application is None or reset else self.recording.applications[first.application].op
         place = first.place or self._place_of_sweep(first)
         return Explanation(
             first.cause,
@@ -227,17 +232,18 @@ class _Case:
     def _words(self, cut: Cut) -> tuple[str, str]:
         recording = self.recording
         record = recording.tensors[cut.tensor]
-        op = "the op" if cut.application is None else recording.applications[cut.application].op
+        op = "the op" if cut.application is None else one_line(recording.applications[cut.application].op)
         fields = {
             "s": self.s.name,
             "t": self.t.name,
+            "code": in_code(self.s.name),
             "x": spoken(recording, cut.tensor),
             "op": op,
-            "how": LEFT_BY.get(cut.detail, cut.detail),
+            "how": LEFT_BY.get(cut.detail, one_line(cut.detail)),
             "dtype": record.snapshot.dtype,
             "number": short(record.snapshot.array) if record.snapshot.size == 1 else "0",
         }
-        fields["more"] = self._more(cut, op).format(**fields)
+        fields["more"] = self._more(cut, op, fields)
         fields["why"] = ": its result moves in steps" if op in SMOOTH else ""
         what, fix = WORDS["drawn" if cut.cause == "state_read" and cut.detail in STORES else cut.cause]
         if cut.cause == "integer" and op.startswith("cast") and differentiable_dtype(record.snapshot.dtype):
@@ -247,7 +253,7 @@ class _Case:
             fields["more"] = WHOLE_FIX["cast"].format(**fields)
         return what.format(**fields), fix.format(**fields)
 
-    def _more(self, cut: Cut, op: str) -> str:
+    def _more(self, cut: Cut, op: str, fields: dict[str, str]) -> str:
         record = self.recording.tensors[cut.tensor]
         if cut.cause == "not_watched":
             if record.application is None:
@@ -256,16 +262,16 @@ class _Case:
         if cut.cause in ("left_engine", "overwritten"):
             return "came back"
         if cut.cause == "state_read":
-            return cut.detail or "that is read afterwards"
+            return short_name(cut.detail) or "that is read afterwards"
         if cut.cause == "outside_tape" and cut.application is not None:
             before = self.seen.silence(cut.application) == "before"
             return "before the tape's block began" if before else "after the tape's block had ended"
         if cut.cause == "not_differentiable":
-            return SMOOTH.get(op, OTHERWISE)
+            return SMOOTH.get(op, OTHERWISE).format(**fields)
         if cut.cause == "integer":
             leaf = record.application is None and cut.tensor in self.s.tensors
             kind = "other" if not leaf else "variable" if record.variable is not None else "constant"
-            return WHOLE_FIX[kind if record.snapshot.size == 1 or kind == "other" else "other"]
+            return WHOLE_FIX[kind if record.snapshot.size == 1 or kind == "other" else "other"].format(**fields)
         return ""
 
     def _no_path(self) -> Explanation:
@@ -303,7 +309,7 @@ class _Case:
             if record.application is not None:
                 todo.extend(self.recording.applications[record.application].inputs)
             elif record.name:
-                names[record.name] = None
+                names[self.recording.name_of(record.id)] = None
         found = sorted(names)
         return found if len(found) <= LEAVES else [*found[:LEAVES], f"{len(found) - LEAVES} more"]
 
@@ -322,7 +328,9 @@ def _sweep_for(recording: Recording, target: Subject, source: Subject, tape: int
         (
             sweep
             for sweep in reversed(recording.sweeps)
-            if sweep.tape == tape and target.keys & set(sweep.targets) and source.keys & set(sweep.sources)
+            if sweep.tape == tape
+            and target.keys & {*sweep.targets, *sweep.untracked}
+            and source.keys & set(sweep.sources)
         ),
         None,
     )

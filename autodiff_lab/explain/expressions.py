@@ -10,6 +10,7 @@ from functools import cache
 
 from autodiff_lab.events import Place
 from autodiff_lab.recording.model import Application
+from autodiff_lab.recording.names import one_line
 from autodiff_lab.recording.numbers import short
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.statements import parsed
@@ -44,11 +45,22 @@ def spoken(recording: Recording, tensor: int) -> str:
     return words
 
 
+def in_code(name: str) -> str:
+    """A name as it may stand in a line of code; an ellipsis for a value that the program has no name for.
+
+    Examples
+    --------
+    >>> in_code("w"), in_code("weights[0]"), in_code("%3"), in_code("the source")
+    ('w', 'weights[0]', '...', '...')
+    """
+    return name if parsed(name) is not None else "..."
+
+
 def located(recording: Recording, place: Place | None) -> str:
     """A place in words, with the user's source line; a very long line is cut off."""
     line = recording.line(place)
     line = line if len(line) <= WIDEST else f"{line[: WIDEST - 1]}…"
-    return recording.where(place) + (f": {line}" if line else "")
+    return one_line(recording.where(place) + (f": {line}" if line else ""))
 
 
 def literal(recording: Recording, tensor: int) -> str | None:
@@ -64,7 +76,7 @@ def literal(recording: Recording, tensor: int) -> str | None:
 def _formula(recording: Recording, tensor: int, depth: int) -> str | None:
     record = recording.tensors[tensor]
     if record.name:
-        return record.name
+        return recording.name_of(tensor)
     if record.application is None:
         return literal(recording, tensor)
     if depth == 0:

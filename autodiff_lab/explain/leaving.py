@@ -87,7 +87,9 @@ class Leaving:
         if note.detail in STORES:
             return "state_read"
         line = parts_of(self.recording.line(note.place))
-        return "overwritten" if line.assigns & line.reads else "left_engine"
+        name = self.recording.tensors[note.subject].name
+        own = line.assigns & line.reads
+        return "overwritten" if (name in own if name else own) else "left_engine"
 
     def _cost(self, note: Note, leaf: TensorRecord) -> float | None:
         left = parts_of(self.recording.line(note.place))
@@ -105,7 +107,7 @@ class Leaving:
         if a.shape != b.shape or a.array is None or b.array is None or not a.size:
             return False
         left, came = np.asarray(a.array), np.asarray(b.array)
-        if left.dtype.kind not in "fiub" or came.dtype.kind not in "fiub":
+        if left.dtype.kind not in "fiubc" or came.dtype.kind not in "fiubc":
             return False
         telling = a.size > 1 or left.item() not in (0, 1, -1)
         return telling and bool(np.allclose(left, came, rtol=1e-6, equal_nan=True))
@@ -113,12 +115,12 @@ class Leaving:
     def _is_written_out(self, leaf: TensorRecord) -> bool:
         """Whether the numbers of a constant are written in the line where it came in."""
         array = leaf.snapshot.array
-        if array is None or leaf.snapshot.size > 64 or np.asarray(array).dtype.kind not in "fiu":
+        if array is None or leaf.snapshot.size > 64 or np.asarray(array).dtype.kind not in "fiuc":
             return False
+        rough = 1e-2 if leaf.snapshot.dtype in ("float16", "bfloat16") else 1e-6  # 0.1 is 0.10009765625 there
         written = parts_of(self.recording.line(leaf.place)).numbers
-        return bool(written) and all(
-            any(np.isclose(abs(x), w, rtol=1e-6) for w in written) for x in np.asarray(array).ravel().tolist()
-        )
+        parts = [part for x in np.asarray(array).ravel().tolist() for part in (x.real, x.imag) if part or not x]
+        return bool(written) and all(any(np.isclose(abs(x), w, rtol=rough) for w in written) for x in parts)
 
 
 def _margin(text: str) -> int:
@@ -142,8 +144,9 @@ def parts_of(line: str) -> Line:
         kept = assigned is not None or line.startswith("return")
         return Line(frozenset({assigned[1]} if assigned else ()), words, numbers, kept or not line)
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    assigns = frozenset(n.id for n in names if isinstance(n.ctx, ast.Store))
-    reads = frozenset(n.id for n in names if isinstance(n.ctx, ast.Load))
+    inner = _names_inside(tree)
+    assigns = frozenset(n.id for n in names if isinstance(n.ctx, ast.Store)) - inner
+    reads = frozenset(n.id for n in names if isinstance(n.ctx, ast.Load)) - inner
     augmented = frozenset(
         node.target.id
         for node in ast.walk(tree)
@@ -151,3 +154,14 @@ def parts_of(line: str) -> Line:
     )
     returns = any(isinstance(node, ast.Return | ast.Yield | ast.Lambda) for node in ast.walk(tree))
     return Line(assigns, reads | augmented, numbers, bool(assigns) or returns or not line)
+
+
+def _names_inside(tree: ast.AST) -> frozenset[str]:
+    """Names that exist in a part of the line only: those of a comprehension, and the parameters of a lambda."""
+    inside: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.comprehension):
+            inside.update(part.id for part in ast.walk(node.target) if isinstance(part, ast.Name))
+        elif isinstance(node, ast.arg):
+            inside.add(node.arg)
+    return frozenset(inside)

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.errors import NotInRecording, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, NotInRecording, ShapeMismatch
 from autodiff_lab.explain.subjects import Subject, subject
 from autodiff_lab.recording.model import Flow, Step, Sweep
 from autodiff_lab.recording.numbers import dimensions, short
 from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.snapshot import Snapshot
 
 LISTED = 20
 
@@ -147,6 +148,8 @@ def ledger(recording: Recording, source: Any, target: Any = None, limit: int = L
         A `LookupError`: no recorded backward pass led from the target to the source.
     ShapeMismatch
         A `ValueError`: a value on the way is not a scalar, so that a path has no single number.
+    DtypeMismatch
+        A `TypeError`: a value on the way is complex or a text.
     """
     s = subject(recording, source, "source")
     t = None if target is None else subject(recording, target, "target")
@@ -209,7 +212,7 @@ class _Paths:
 
     def local(self, step: Step, flow: Flow) -> float:
         if flow.local is not None and flow.local.array is not None and flow.local.size == 1:
-            return float(np.asarray(flow.local.array).reshape(()))
+            return _real(flow.local, f"the derivative of {self.recording.applications[step.application].op}")
         incoming = sum(self.number(g) for g in step.incoming if g is not None)
         outgoing = self.number(flow.outgoing)
         return outgoing / incoming if incoming else float("nan") if outgoing else 0.0
@@ -223,7 +226,18 @@ class _Paths:
                 "a single number only where every value is a scalar. Try the ledger of a scalar program, such as one "
                 "element of this one."
             )
-        return float(np.asarray(value.array).reshape(()))
+        return _real(value, self.recording.name_of(tensor))
+
+
+def _real(value: Snapshot, name: str) -> float:
+    """A scalar as a float."""
+    array = np.asarray(value.array).reshape(())
+    if array.dtype.kind not in "fiub":
+        raise DtypeMismatch(
+            f"ledger: {name} is {value.dtype}, and the paths of a ledger are products of real numbers. Try the ledger "
+            "of a program of floats, such as the real and the imaginary part apart."
+        )
+    return float(array)
 
 
 def _size(number: float) -> float:

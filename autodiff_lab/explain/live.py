@@ -10,6 +10,7 @@ from typing import Any
 
 from autodiff_lab.errors import NotInRecording
 from autodiff_lab.explain.causes import explain
+from autodiff_lab.explain.expressions import in_code
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.words import WHOLE_FIX, WORDS
 from autodiff_lab.recording.recorder import RECENT
@@ -46,7 +47,14 @@ def _from_facts(facts: dict[str, Any]) -> Explanation:
 
 def _cause(facts: dict[str, Any]) -> tuple[str, str, str]:
     """The cause, what it means, what to try."""
-    fields = {"s": facts["source"], "t": facts["target"], "x": facts["source"], "dtype": facts["dtype"], "more": ""}
+    fields = {
+        "code": in_code(facts["source"]),
+        "s": facts["source"],
+        "t": facts["target"],
+        "x": facts["source"],
+        "dtype": facts["dtype"],
+        "more": "",
+    }
     cause = _named(facts)
     if cause == "connected":
         return cause, "The tape has a path from target to source.", ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autodiff_lab.explain.expressions import OPERATORS, argument, spoken
+from autodiff_lab.explain.expressions import OPERATORS, argument, in_code, spoken
 from autodiff_lab.recording.model import Application, Step, Sweep
 from autodiff_lab.recording.recording import Recording
 
@@ -73,14 +73,17 @@ def rewrite_of(recording: Recording, application: Application, mask: Mask | None
     lines = [] if code.isidentifier() else [f"inner = {code}"]
     x = code if code.isidentifier() else "inner"
     harmless = HARMLESS.get(application.op, "1.0")
-    result = recording.tensors[application.outputs[0]].name or "y"
+    result = in_code(recording.name_of(application.outputs[0])).replace("...", "result")
     safe_call = _call(recording, application, position, "safe")
     if mask is None:
         if application.op not in ZERO_SPOILS:
             return f"Keep {code} away from the values where the slope of {application.op} is infinite.", ()
         lines += [f"safe = lab.where({x} > 0.0, {x}, {harmless})", f"{result} = lab.where({x} > 0.0, {safe_call}, 0.0)"]
-        advice = f"Keep {code} away from 0 (add 1e-12), or choose a harmless input there, which gives the gradient 0:"
-        return advice, tuple(lines)
+        dtype = recording.tensors[application.inputs[position]].snapshot.dtype
+        if dtype.startswith("complex"):  # they have no order, so there is no `>` to choose by
+            return f"Keep {code} away from 0.", ()
+        away = f"Keep {code} away from 0 (add {tiny(dtype)})"
+        return f"{away}, or choose a harmless input there, which gives the gradient 0:", tuple(lines)
     where = mask.application
     condition = argument(recording, where, 0) or spoken(recording, where.inputs[0])
     condition = "mask" if condition.startswith("%") else condition
@@ -89,10 +92,22 @@ def rewrite_of(recording: Recording, application: Application, mask: Mask | None
     if where.inputs[mask.position] in application.outputs:
         other = argument(recording, where, 3 - mask.position) or spoken(recording, where.inputs[3 - mask.position])
         parts = f"{safe_call}, {other}" if mask.position == 1 else f"{other}, {safe_call}"
-        lines.append(f"{recording.tensors[where.outputs[0]].name or 'y'} = lab.where({condition}, {parts})")
+        chosen = in_code(recording.name_of(where.outputs[0])).replace("...", "result")
+        lines.append(f"{chosen} = lab.where({condition}, {parts})")
     else:
         lines.append(f"# then {safe_call} in place of {_call(recording, application, position, x)}")
     return "Choose a harmless input for the branch before the op, not only its result after it:", tuple(lines)
+
+
+def tiny(dtype: str) -> str:
+    """A number to keep values from 0 by: float16 has nothing between 0 and 6e-8.
+
+    Examples
+    --------
+    >>> tiny("float32"), tiny("float16")
+    ('1e-12', '1e-6')
+    """
+    return "1e-6" if dtype == "float16" else "1e-12"
 
 
 def _call(recording: Recording, application: Application, position: int, name: str) -> str:

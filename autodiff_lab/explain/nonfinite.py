@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.events import Place
-from autodiff_lab.explain.expressions import located, spoken
-from autodiff_lab.explain.masking import Masking, rewrite_of
+from autodiff_lab.explain.expressions import argument, located, spoken
+from autodiff_lab.explain.masking import Masking, rewrite_of, tiny
 from autodiff_lab.explain.model import escaped
 from autodiff_lab.recording.model import Application, Flow, Step, Sweep
 from autodiff_lab.recording.numbers import brief, short
@@ -106,13 +106,13 @@ def first_nonfinite(recording: Recording) -> NonFinite | None:
     if forward is None and backward is None:
         return None
     if backward is None and forward is not None:
-        fix, rewrite = _forward_fix(forward), ()
+        fix, rewrite = finder.forward_fix(), ()
     return NonFinite(forward, backward, fix, rewrite)
 
 
 FORWARD_FIX = {
-    "log": "Keep its input above 0: lab.math.log(lab.maximum(x, 1e-12)), or lab.math.log1p near 0.",
-    "sqrt": "Keep its input from going below 0: lab.sqrt(lab.maximum(x, 0.0)).",
+    "log": "Keep its input above 0{code}, or use lab.math.log1p near 0.",
+    "sqrt": "Keep its input from going below 0{code}.",
     "exp": "Subtract the maximum before exp, or use lab.nn.softmax, lab.nn.log_softmax or lab.nn.softplus.",
     "divide": "Keep the divisor away from 0: add a small number to it, or choose a safe one with lab.where first.",
     "reciprocal": "Keep its input away from 0: add a small number, or choose a safe one with lab.where first.",
@@ -120,15 +120,27 @@ FORWARD_FIX = {
 }
 
 
-def _forward_fix(bad: Bad) -> str:
-    if bad.op is None:
-        return "Look at where this value comes from: it was not finite when it came in."
-    return FORWARD_FIX.get(bad.op, "Look at the inputs of this op: they are finite, and its result is not.")
+FORWARD_CODE = {"log": "lab.math.log(lab.maximum({x}, {tiny}))", "sqrt": "lab.sqrt(lab.maximum({x}, 0.0))"}
 
 
 class _Finder:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
+
+        self.maker: Application | None = None
+
+    def forward_fix(self) -> str:
+        """What to try about the first bad value of the forward pass, in the program's own words."""
+        maker, recording = self.maker, self.recording
+        if maker is None:
+            return "Look at where this value comes from: it was not finite when it came in."
+        words = FORWARD_FIX.get(maker.op, "Look at the inputs of this op: they are finite, and its result is not.")
+        code, dtype = "", self.value(maker.outputs[0]).dtype
+        if maker.op in FORWARD_CODE and maker.inputs and not dtype.startswith("complex"):
+            x = argument(recording, maker, 0) or spoken(recording, maker.inputs[0])
+            if not x.startswith("%"):
+                code = f": {FORWARD_CODE[maker.op].format(x=x, tiny=tiny(dtype))}"
+        return words.format(code=code)
 
     def value(self, tensor: int) -> Snapshot:
         return self.recording.tensors[tensor].snapshot
@@ -147,6 +159,7 @@ class _Finder:
                         yield self.brought_in(tensor, application)
             for tensor in application.outputs:
                 if whole and not self.value(tensor).finite:
+                    self.maker = application
                     yield self.made(tensor, application)
 
     def brought_in(self, tensor: int, application: Application) -> Bad:
@@ -248,7 +261,7 @@ class _Finder:
         values += [("slope", short(slope[1]))] if slope else []
         point = f"{here} = {short(at[1])}" if at else name
         mask = Masking(recording, sweep).of(step, index) if incoming is not None else None
-        infinite = (slope is not None and bool(np.isinf(slope[1]))) or (slope is None and _has_infinity(flow.local))
+        infinite = _infinite(slope[1]) if slope else flow.local is not None and flow.local.not_finite[1] > 0
         if infinite and shown == "nan" and (g_at is None or g_at[1] == 0):
             what = (
                 f"The slope of {application.op} at {point} is infinite and the gradient that arrives is 0: "
@@ -286,7 +299,7 @@ class _Finder:
                 continue
             application = self.recording.applications[later.application]
             for further in later.flows:
-                if _has_nan(self.value(further.outgoing)):
+                if self.value(further.outgoing).not_finite[0]:
                     return f" Further back, in {application.op}, it meets a 0: 0 times infinity is nan."
                 carried |= {further.outgoing, further.total}
         return ""
@@ -294,16 +307,19 @@ class _Finder:
 
 def first_bad(value: Snapshot) -> tuple[Index | None, str]:
     """The first element that is not finite: its index (None for a scalar, or if it was not kept) and its value."""
-    if value.array is not None:
-        array = np.asarray(value.array)
-        flat = int(np.argmax(~np.isfinite(array).ravel()))
-        index = tuple(int(i) for i in np.unravel_index(flat, array.shape)) if array.shape else None
-        return index, short(array.ravel()[flat])
-    summary = value.summary
-    if summary is None:
-        return None, "nan"
-    index = None if summary.bad is None else tuple(int(i) for i in np.unravel_index(summary.bad, value.shape))
-    return index, "nan" if summary.nan else "inf"
+    at, what = value.first_bad
+    if what is None:
+        what = float("nan" if value.not_finite[0] else "inf")
+    return None if at is None or not value.shape else _unravelled(at, value.shape), short(what)
+
+
+def _unravelled(position: int, shape: Index) -> Index:
+    """The index of an element in row-major order; a shape in a file may be larger than NumPy can count."""
+    index: list[int] = []
+    for length in reversed(shape):
+        position, at = divmod(position, max(length, 1))
+        index.append(at)
+    return tuple(reversed(index))
 
 
 def element(value: Snapshot, index: Index | None, shape: Index) -> tuple[Index | None, Any] | None:
@@ -318,6 +334,10 @@ def element(value: Snapshot, index: Index | None, shape: Index) -> tuple[Index |
     own = index[len(index) - len(value.shape) :]
     own = tuple(0 if n == 1 else i for i, n in zip(own, value.shape, strict=True))
     return (own, array[own]) if all(i < n for i, n in zip(own, value.shape, strict=True)) else None
+
+
+def _infinite(value: Any) -> bool:
+    return isinstance(value, (float, complex, np.inexact)) and bool(np.isinf(value))
 
 
 def recording_name(recording: Recording, tensor: int) -> str | None:
@@ -336,25 +356,5 @@ def named_at(name: str, index: Index | None) -> str:
 
 
 def _how_many(value: Snapshot) -> str:
-    count = _counted(value)
+    count = sum(value.not_finite)
     return f"{count} of {value.size} elements {'is' if count == 1 else 'are'} not finite."
-
-
-def _counted(value: Snapshot) -> int:
-    if value.array is not None:
-        return int((~np.isfinite(np.asarray(value.array))).sum())
-    return 0 if value.summary is None else value.summary.nan + value.summary.inf
-
-
-def _has_infinity(value: Snapshot | None) -> bool:
-    if value is None:
-        return False
-    if value.summary is not None:
-        return value.summary.inf > 0
-    return bool(np.isinf(np.asarray(value.array)).any())
-
-
-def _has_nan(value: Snapshot) -> bool:
-    if value.summary is not None:
-        return value.summary.nan > 0
-    return bool(np.isnan(np.asarray(value.array)).any())

@@ -107,10 +107,12 @@ class Paths:
         elif not self.seen.listens(index):
             cause, cost = self._silence(application), RUN
         elif start in self.source and self.seen.since.get(start, FOREVER) > index:
-            cause, cost = "watched_too_late" if start in self.seen.since else "not_watched", RUN
+            late = "watched_too_late" if start in self.seen.since else "not_watched"
+            cause, cost = "read_outside_tape" if start in self.seen.outside else late, RUN
         if cause is None:
             return None, 0.0
-        return Cut(cause, start, application.place, index), cost
+        place = self.seen.reset.place if cause == "tape_reset" and self.seen.reset else None
+        return Cut(cause, start, place or application.place, index), cost
 
     def _silence(self, application: Application) -> str:
         silence = self.seen.silence(application.index)

@@ -55,6 +55,8 @@ class Tracking:
         The first watch of a tensor or variable, by its id.
     since : dict of int to int
         The application from which each tracked tensor is tracked.
+    outside : set of int
+        Tensors that were read from variables before the block, and that the tape did not see being read.
     """
 
     automatic: bool = True
@@ -63,6 +65,7 @@ class Tracking:
     reset: Note | None = None
     watched: dict[int, Note] = field(default_factory=dict)
     since: dict[int, int] = field(default_factory=dict)
+    outside: set[int] = field(default_factory=set)
 
     def listens(self, application: int) -> bool:
         """Whether the tape heard an application."""
@@ -107,6 +110,8 @@ def _read_notes(recording: Recording, tape: int) -> Tracking:
     for note in recording.notes:
         if note.kind == "watched" and note.by == tape:
             seen.watched.setdefault(note.subject, note)
+        elif note.kind == "read outside" and note.by == tape:
+            seen.outside.add(note.subject)
         elif note.kind.startswith("tape ") and note.subject == tape:
             _switch(seen, note)
     if not seen.opened:
@@ -141,7 +146,7 @@ def _watch(recording: Recording, seen: Tracking, key: int, before: int) -> None:
 def _read_variables(recording: Recording, seen: Tracking, application: Application) -> None:
     for tensor in application.inputs:
         record = recording.tensors[tensor]
-        if record.variable is None or not differentiable_dtype(record.snapshot.dtype):
+        if record.variable is None or tensor in seen.outside or not differentiable_dtype(record.snapshot.dtype):
             continue
         asked = seen.watched.get(record.variable)
         if (seen.automatic and record.trainable) or (asked is not None and asked.before <= application.index):

@@ -25,19 +25,19 @@ LEFT_BY = {
 WORDS: dict[str, tuple[str, str]] = {
     "not_watched": (
         "The tape did not watch {s}: {more}",
-        "Call tape.watch({s}) at the start of the tape's block, or make {s} a lab.Variable.",
+        "Call tape.watch({code}) at the start of the tape's block, or make {s} a lab.Variable.",
     ),
     "watched_too_late": (
         "{s} was watched only after {op} had used it, and watching acts from then on.",
-        "Move tape.watch({s}) to the first line of the tape's block.",
+        "Move tape.watch({code}) to the first line of the tape's block.",
     ),
     "not_trainable": (
         "{s} is a variable with trainable=False, and tapes watch only trainable ones by themselves.",
-        "Call tape.watch({s}) inside the tape's block, or make the variable with trainable=True.",
+        "Call tape.watch({code}) inside the tape's block, or make the variable with trainable=True.",
     ),
     "watching_off": (
-        "The tape was made with watch_accessed_variables=False and nobody asked it to watch {s}.",
-        "Call tape.watch({s}) inside the tape's block, or leave watch_accessed_variables out.",
+        "The tape was made with watch_accessed_variables=False and was never asked to watch {s}.",
+        "Call tape.watch({code}) inside the tape's block, or leave watch_accessed_variables out.",
     ),
     "left_engine": (
         "{x} left the engine by {how} and {more} as a constant, which has no history.",
@@ -49,7 +49,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "replaced": (
         "{s} is not the variable any more: this line gave its name to a new tensor, which the tape does not watch.",
-        "Change the variable in place: {s}.assign(...), {s}.assign_add(...) or {s}.assign_sub(...).",
+        "Change the variable in place: {code}.assign(...), {code}.assign_add(...) or {code}.assign_sub(...).",
     ),
     "integer": ("{x} is {dtype} here, and gradients exist only for floats.", "{more}"),
     "state_read": (
@@ -65,20 +65,17 @@ WORDS: dict[str, tuple[str, str]] = {
         "Leave stop_gradient out if {s} is to learn from {t}.",
     ),
     "not_differentiable": ("{op} has no derivative{why}, so no gradient passes back to {x}.", "{more}"),
-    "outside_tape": (
-        "{op} ran {more}, so the tape does not know of it.",
-        "Move this line into the tape's `with` block.",
-    ),
+    "outside_tape": ("{op} ran {more}, so the tape did not record it.", "Move this line into the tape's `with` block."),
     "target_before_tape": (
         "{t} was made before the tape's block began, so the tape does not know how.",
         "Compute {t} inside the tape's `with` block.",
     ),
     "recording_stopped": (
-        "{op} ran inside stop_recording, so the tape does not know of it.",
+        "{op} ran inside stop_recording, so the tape did not record it.",
         "Move this line out of stop_recording; to stop one gradient on purpose, lab.stop_gradient says so better.",
     ),
     "tape_reset": (
-        "The tape was reset after {op} had run, and it forgot what came before.",
+        "The tape was reset after {op} had run, and it forgot everything recorded before.",
         "Compute {t} after tape.reset(), or leave the reset out.",
     ),
     "inner_gradient_outside": (
@@ -95,7 +92,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "control_flow": (
         "{s} only decided, by {how}, which lines ran or which element was taken; {t} was not computed from it.",
-        "This is None by nature: a choice has no slope. For a smooth choice try lab.sigmoid as a weight.",
+        "A choice has no derivative, so this is None in any engine. For a smooth choice try lab.sigmoid as a weight.",
     ),
 }
 
@@ -110,10 +107,10 @@ SMOOTH = {
     "floor": "Leave the rounding to the end, after the gradient, or pass the gradient on with lab.custom_gradient.",
     "round": "Leave the rounding to the end, after the gradient, or pass the gradient on with lab.custom_gradient.",
     "argmax": "Use lab.nn.softmax as a smooth choice, or lab.reduce_max for the largest value.",
-    "argmin": "Use lab.nn.softmax of the negative as a smooth choice, or lab.reduce_min for the least value.",
+    "argmin": "Use lab.nn.softmax of the negative as a smooth choice, or lab.reduce_min for the smallest value.",
     "sign": "Use lab.math.tanh with a large factor as a smooth sign.",
 } | dict.fromkeys(
     ("greater", "less", "greater_equal", "less_equal", "equal", "not_equal"),
-    "A comparison has no slope: use lab.sigmoid of the difference as a smooth one.",
+    "A comparison has no derivative: use lab.sigmoid of the difference as a smooth one.",
 )
 OTHERWISE = "Keep this op out of the way from {s} to {t}, or pass the gradient on with lab.custom_gradient."

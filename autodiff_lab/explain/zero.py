@@ -49,8 +49,12 @@ def of_value(recording: Recording, target: Subject, source: Subject, sweep: Swee
             fix="Call tape.gradient(target, source) inside the recording to see its value.",
         )
     result = next(r for s, r in zip(sweep.sources, sweep.results, strict=True) if s in source.keys)
-    if result is None:
+    if result is None and not sweep.finished:
         return Explanation("connected", "a number", f"{title} exists, but the backward pass did not end.", "")
+    if result is None or not target.keys & set(sweep.targets):
+        return Explanation(
+            "not_recorded", "None", f"{title} is None.", "The recording does not show where the path is cut."
+        )
     value = recording.tensors[result].snapshot
     if not value.finite:
         return _not_finite(recording, title, value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +34,8 @@ from autodiff_lab.events import (
 from autodiff_lab.recording.model import Application, Flow, Moment, Note, OpInfo, Step, Sweep, TensorRecord
 from autodiff_lab.recording.names import Namer, given_name
 from autodiff_lab.recording.recording import Recording
-from autodiff_lab.recording.snapshot import Snapshot, Summary, snapshot_of
+from autodiff_lab.recording.schema import DEEPEST, clean
+from autodiff_lab.recording.snapshot import Snapshot, Summary, numbers_of, snapshot_of
 from autodiff_lab.recording.sources import labels_of, lines_at
 from autodiff_lab.recording.statements import Statements
 
@@ -63,6 +64,16 @@ class _OpenSweep:
         self.results: tuple[int | None, ...] | None = None
 
 
+@dataclass
+class _OpenTape:
+    """A tape's block: applications and tensors that were there when it began, its last application, what it read."""
+
+    start: int
+    met: int
+    end: int | None = None
+    reads: set[int] = field(default_factory=set)
+
+
 class _Builder:
     def __init__(self, policy: Callable[[Any, bool], Snapshot]) -> None:
         self.policy = policy
@@ -76,6 +87,7 @@ class _Builder:
         self.moments: list[tuple[int, int | None, int | None]] = []
         self.notes: list[Note] = []
         self.reads: dict[int, int] = {}
+        self.opened: dict[int, _OpenTape] = {}
 
     def op_described(self, event: OpDescribed) -> None:
         self.ops[event.op] = OpInfo(*event)
@@ -96,7 +108,7 @@ class _Builder:
             event.variable,
             event.trainable,
             event.place,
-            event.scope,
+            clean(event.scope),
         )
 
     def keep(self, value: Any, leaf: bool) -> Snapshot:
@@ -104,6 +116,7 @@ class _Builder:
 
     def op_applied(self, event: OpApplied) -> None:
         op, inputs, outputs, params, values, cause, place, scope = event
+        scope = clean(scope)
         index = len(self.applications)
         for tensor in inputs:
             self.known(tensor)
@@ -142,8 +155,8 @@ class _Builder:
                 plain(event.params) or None,
                 None,
                 event.place,
-                event.scope,
-                f"{event.error}: {event.message}",
+                clean(event.scope),
+                clean(f"{event.error}: {event.message}"),
             )
         )
         self.moments.append((index, None, None))
@@ -160,6 +173,8 @@ class _Builder:
         self.met_in_sweeps.update(event.seeds)
         sweep = self.sweeps[event.sweep] = _OpenSweep(len(self.sweeps), event)
         self.open.append(sweep)
+        if event.tape in self.opened:
+            self.opened[event.tape].reads.update(event.reads)
 
     def gradient_flowed(self, event: GradientFlowed) -> None:
         sweep, application = self.sweeps.get(event.sweep), self.made_by.get(event.application)
@@ -182,10 +197,35 @@ class _Builder:
             self.open.remove(sweep)
 
     def note(self, kind: str, subject: int, detail: str, place: Any, by: int | None = None) -> None:
-        self.notes.append(Note(kind, subject, detail, place, len(self.applications), by))
+        self.notes.append(Note(kind, subject, clean(detail), place, len(self.applications), by))
+
+    def tape_opened(self, event: TapeOpened) -> None:
+        self.note("tape opened", event.tape, _kind_of_tape(event), event.place)
+        self.opened.setdefault(event.tape, _OpenTape(len(self.applications), len(self.tensors)))
+
+    def tape_closed(self, event: TapeClosed) -> None:
+        self.note("tape closed", event.tape, "", None)
+        if event.tape in self.opened:
+            tape = self.opened[event.tape]
+            tape.end = len(self.applications)
+            tape.reads.update(event.reads)
+
+    def note_reads_outside(self) -> None:
+        """Note the reads of variables from before a tape's block that ops inside it used and the tape did not see.
+
+        Whether a tensor that was read before is read again or only used, no event says; the tape itself knows.
+        """
+        position = {key: number for number, key in enumerate(self.tensors)}
+        for key, tape in self.opened.items():
+            used = {t for application in self.applications[tape.start : tape.end] for t in application.inputs}
+            for tensor in sorted(used - tape.reads) if tape.end is not None else ():
+                record = self.tensors[tensor]
+                if record.variable is not None and position[tensor] < tape.met:
+                    self.notes.append(Note("read outside", tensor, "", record.place, tape.start, key))
 
     def finish(self, kept: Recorder) -> Recording:
         applications = tuple(self.applications)
+        self.note_reads_outside()
         sweeps = tuple(self.closed(sweep) for sweep in self.sweeps.values())
         self.forget_unused(applications, sweeps)
         places = [x.place for group in (self.tensors.values(), applications, sweeps, self.notes) for x in group]
@@ -195,7 +235,7 @@ class _Builder:
         )
         for key, name in names.items():
             if key in self.tensors:
-                self.tensors[key] = replace(self.tensors[key], name=name)
+                self.tensors[key] = replace(self.tensors[key], name=clean(name))
         return Recording(
             ops=self.ops,
             tensors=self.tensors,
@@ -205,9 +245,9 @@ class _Builder:
             notes=tuple(self.notes),
             sources=sources,
             labels=labels_of(sources),
-            error=kept.error,
+            error=None if kept.error is None else clean(kept.error),
             replayable=all(t.snapshot.array is not None for t in self.tensors.values() if t.application is None),
-            title=kept.title,
+            title=clean(kept.title),
         )
 
     def forget_unused(self, applications: tuple[Application, ...], sweeps: tuple[Sweep, ...]) -> None:
@@ -265,19 +305,42 @@ class _Builder:
         )
 
 
-def plain(value: Any) -> Any:
-    """Parameters as JSON can hold them, sequences as tuples; what is no data becomes its text."""
-    if value is None or value.__class__ in (bool, int, float, str):
+def plain(value: Any, depth: int = DEEPEST - 2) -> Any:
+    """Parameters as JSON can hold them, sequences as tuples; what is no data becomes its text.
+
+    Examples
+    --------
+    >>> plain({"axis": [0, np.int64(1)], "rate": float("inf"), "to": np.dtype("int8")})
+    {'axis': (0, 1), 'rate': inf, 'to': 'int8'}
+    """
+    if value is None or value.__class__ in (bool, float):
         return value
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return tuple([plain(item) for item in value])
-    if isinstance(value, np.generic):
-        return plain(value.item())
+    if value.__class__ is str:
+        return clean(value)
+    if value.__class__ is int:
+        return value if value.bit_length() <= 512 else f"an integer of {value.bit_length()} bits"
     if isinstance(value, np.ndarray):
-        return plain(value.tolist()) if value.size <= 1000 else f"array {list(value.shape)}"
-    return str(getattr(value, "name", None) or getattr(value, "__name__", None) or value)
+        value = numbers_of(value)
+        return plain(value.tolist(), depth) if value.size <= 1000 else f"array {list(value.shape)}"
+    if isinstance(value, np.generic):
+        item = numbers_of(value).item()
+        return _in_words(item) if isinstance(item, np.generic) else plain(item)
+    if isinstance(value, (dict, list, tuple)):
+        if depth == 0:
+            return "\N{HORIZONTAL ELLIPSIS}"
+        if isinstance(value, dict):
+            return {clean(str(key)): plain(item, depth - 1) for key, item in value.items()}
+        return tuple([plain(item, depth - 1) for item in value])
+    return _in_words(value)
+
+
+def _in_words(value: Any) -> str:
+    """The name or text of an object; only its type where that would be an address, which differs from run to run."""
+    try:
+        words = str(getattr(value, "name", None) or getattr(value, "__name__", None) or value)
+    except Exception:  # noqa: BLE001 - whatever a user's object raises, the recording goes on
+        words = " at 0x"
+    return clean(f"<{type(value).__name__}>" if " at 0x" in words else words)
 
 
 def _copy_in_words(event: Transferred) -> str:
@@ -300,8 +363,8 @@ _HANDLERS: dict[type, Callable[[_Builder, Any], None]] = {
     TensorLeft: lambda b, e: b.note("left", e.tensor, e.how, e.place),
     VariableAssigned: lambda b, e: b.note("assigned", e.variable, given_name(e.name) or "", e.place, e.source),
     TensorWatched: lambda b, e: b.note("watched", e.tensor, "", e.place, e.tape),
-    TapeOpened: lambda b, e: b.note("tape opened", e.tape, _kind_of_tape(e), e.place),
+    TapeOpened: _Builder.tape_opened,
     TapeSwitched: lambda b, e: b.note(f"tape {e.how}", e.tape, "", e.place),
-    TapeClosed: lambda b, e: b.note("tape closed", e.tape, "", None),
+    TapeClosed: _Builder.tape_closed,
     Transferred: lambda b, e: b.note("copied", 0, _copy_in_words(e), e.place),
 }

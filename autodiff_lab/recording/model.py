@@ -122,7 +122,8 @@ class Note:
     """Something that moved no numbers.
 
     `kind` is 'left', 'assigned', 'watched', or 'tape opened', 'tape paused', 'tape resumed', 'tape reset', 'tape
-    closed', and 'copied' where values were copied between the CPU and a GPU.  `subject` is the id of the tensor,
+    closed', 'copied' where values were copied between the CPU and a GPU, and 'read outside' for a tensor that was read
+    from a variable before the block of the tape `by`, in which an op used it.  `subject` is the id of the tensor,
     variable or tape (0 for a copy), and `detail` says how a value left, what was copied and why, names the variable, or
     tells a 'persistent' tape and a 'manual' one, which watches only what it is told to.
     """

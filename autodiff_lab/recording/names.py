@@ -88,6 +88,23 @@ def _members(value: Any) -> Iterable[tuple[str, Any]]:
     return ((f".{key}", member) for key, member in items if key[:1] != "_")
 
 
+def one_line(words: str) -> str:
+    """A user's text on one line, without control characters."""
+    return " ".join("".join(c if c.isprintable() else " " for c in words).split())
+
+
+def short_name(name: str) -> str:
+    r"""A name on one line, its middle left out where it is longer than a line bears.
+
+    Examples
+    --------
+    >>> short_name("two\nlines"), short_name(70 * "a")
+    ('two lines', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…aaaaaaaaaaaaaaa')
+    """
+    words = one_line(name)
+    return words if len(words) <= 60 else f"{words[:40]}…{words[-15:]}"
+
+
 class Namer:
     """Finds the names of everything in a recording; `names` are the local variables by id.
 

@@ -65,12 +65,13 @@ def _trimmed(text: str) -> str:
 
 
 def _complex(value: complex, digits: int, minus: str) -> str:
-    sign = minus if math.copysign(1.0, value.imag) < 0 else "+"
+    sign = minus if math.copysign(1.0, value.imag) < 0 and not math.isnan(value.imag) else "+"
     return f"{short(value.real, digits, minus)} {sign} {short(abs(value.imag), digits)}i"
 
 
 def _quoted(value: Any) -> str:
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: _TEXT + 1])
     text = text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
     return f'"{text}"'
 
@@ -121,7 +122,7 @@ def _large(snapshot: Snapshot, digits: int, minus: str) -> str:
     summary = summarise(snapshot.array) if snapshot.summary is None else snapshot.summary
     if summary.mean is not None:
         shown = f"mean {short(summary.mean, digits, minus)}"
-    elif summary.nan or summary.inf:
+    elif summary.nan + summary.inf and summary.nan + summary.inf >= snapshot.size:
         shown = "nothing finite"
     else:
         shown = f"{', '.join(short(x, digits, minus) for x in summary.first[:2])}, …"

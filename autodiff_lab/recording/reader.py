@@ -18,12 +18,13 @@ from autodiff_lab.errors import RecordingError, RecordingTooLarge, RecordingVers
 from autodiff_lab.events import Place
 from autodiff_lab.recording.model import Application, Flow, Moment, Note, OpInfo, Step, Sweep, TensorRecord
 from autodiff_lab.recording.recording import Recording
-from autodiff_lab.recording.schema import FORMAT, VERSION, Field
+from autodiff_lab.recording.schema import FORMAT, VERSION, WORDS, Field
 from autodiff_lab.recording.snapshot import Snapshot, Summary
 
 LIMIT = 256 * 1024 * 1024
 """Bytes that `load_recording` reads unless it is told otherwise."""
-_RANK = 32
+_RANK = 64
+STRING = "string"
 _KINDS = ("variable", "constant", "converted")
 _KNOWN_DTYPES = frozenset(
     ["bool", "float16", "float32", "float64", "complex64", "complex128"]
@@ -171,11 +172,7 @@ class _Reader:
                 field.get("op").text(),
                 tuple(inputs),
                 tuple(field.get("outputs", []).value),
-                None
-                if params.value is None
-                else dict(params.data())
-                if type(params.value) is dict
-                else _refuse(params),
+                None if params.value is None else _parameters(params),
                 None if index == 0 else cause,
                 self.place(field.get("place", None)),
                 field.get("scope", "").text(),
@@ -277,8 +274,11 @@ class _Reader:
         )
 
 
-def _refuse(field: Field) -> Any:
-    raise field.wrong("an object of parameters")
+def _parameters(field: Field) -> dict[str, Any]:
+    data = field.data()
+    if type(data) is not dict:
+        raise field.wrong("an object of parameters")
+    return data
 
 
 def _op(field: Field) -> OpInfo:
@@ -309,37 +309,45 @@ def value_from(field: Field) -> Snapshot:
     dtype = field.get("dtype").text()
     shape = tuple([item.whole() for item in field.get("shape", []).items(0, _RANK)])
     if "values" not in field.value:
-        return Snapshot(dtype, shape, None, _summary(field.get("summary")))
+        return Snapshot(dtype, shape, None, _summary(field.get("summary"), dtype, math.prod(shape)))
     values = field.get("values")
     count = math.prod(shape) * (2 if dtype in ("complex64", "complex128") else 1)
-    items = values.items()
-    if len(items) != count:
+    if type(values.value) is not list or len(values.value) != count:
         raise values.wrong(f"{count} values for shape {list(shape)}")
-    array = _array(dtype, values, items).reshape(shape)
+    array = _array(dtype, values).reshape(shape)
     array.flags.writeable = False
     return Snapshot(dtype, shape, array)
 
 
-def _array(dtype: str, values: Field, items: list[Field]) -> np.ndarray[Any, Any]:
+def _array(dtype: str, values: Field) -> np.ndarray[Any, Any]:
     if dtype not in _KNOWN_DTYPES:
-        if all(type(item.value) in (int, float) or item.value in ("nan", "inf", "-inf") for item in items):
-            return np.array([item.number() for item in items])
-        return np.array([item.text() for item in items])
+        if dtype != STRING and all(type(x) in (int, float) or (type(x) is str and x in WORDS) for x in values.value):
+            return np.array(values.numbers(), np.float64)
+        return _texts([item.text() for item in values.items()])
     if dtype == "bool":
-        return np.array([item.truth() for item in items], dtype)
+        return np.array(values.truths(), dtype)
     if dtype[0] in "iu":
         limits = np.iinfo(dtype)
-        return np.array([item.whole(int(limits.min), int(limits.max)) for item in items], dtype)
+        return np.array(values.wholes(int(limits.min), int(limits.max)), dtype)
     with np.errstate(all="ignore"):
-        array = np.array([item.number() for item in items])
+        array = np.array(values.numbers(), np.float64)
         return array.view(np.complex128).astype(dtype) if dtype[0] == "c" else array.astype(dtype)
 
 
-def _summary(field: Field) -> Summary:
-    minimum, mean, maximum, nan, inf, first, *bad = field.items(6, 7)
-    least, middle, most = [None if part.value is None else part.number() for part in (minimum, mean, maximum)]
-    shown = tuple([_plain_number(item) for item in first.items(0, 100)])
-    return Summary(least, middle, most, nan.whole(), inf.whole(), shown, bad[0].whole() if bad else None)
+def _texts(words: list[str]) -> np.ndarray[Any, Any]:
+    """An array of objects: in NumPy's own arrays of text each element takes as much room as the longest."""
+    array = np.empty(len(words), object)
+    array[:] = words
+    return array
+
+
+def _summary(field: Field, dtype: str, size: int) -> Summary:
+    minimum, mean, maximum, nan, inf, first, *bad = field.items(6, 8)
+    smallest, middle, largest = [None if part.value is None else part.number() for part in (minimum, mean, maximum)]
+    shown = tuple([item.text() if dtype == STRING else _plain_number(item) for item in first.items(0, 100)])
+    at = bad[0].maybe_whole(0, max(size - 1, 0)) if bad else None
+    what = _plain_number(bad[1]) if len(bad) == 2 else None
+    return Summary(smallest, middle, largest, nan.whole(), inf.whole(), shown, at, what)
 
 
 def _plain_number(field: Field) -> Any:
@@ -347,6 +355,8 @@ def _plain_number(field: Field) -> Any:
     if type(value) is list:
         real, imaginary = field.items(2, 2)
         return complex(real.number(), imaginary.number())
-    if type(value) in (bool, int) or (type(value) is str and value not in ("nan", "inf", "-inf")):
-        return field.text() if type(value) is str else value
-    return field.number()
+    if type(value) is bool:
+        return value
+    if type(value) is str and value not in WORDS:
+        return field.text()
+    return value if type(value) is int else field.number()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.errors import LabError, StillRecording
 from autodiff_lab.recording.model import Application, Moment, Note, OpInfo, Sweep, TensorRecord
+from autodiff_lab.recording.names import short_name
 
 if TYPE_CHECKING:
     from graphviz import Source
@@ -111,6 +112,11 @@ class Recording:
         del self.__dict__["_recorder"], self.__dict__["_running"]
         return self.__dict__[name]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles hold the views, and of a program that still runs what was heard until now."""
+        whole = self.so_far()
+        return Recording, tuple(getattr(whole, name) for name in _FIELDS)
+
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *_VIEWS})
 
@@ -158,9 +164,8 @@ class Recording:
                 yield from self.applications[moment.application].outputs
 
     def name_of(self, tensor: int) -> str:
-        """The user's name of a tensor, or ``%number``."""
-        record = self.tensors[tensor]
-        return record.name or f"%{self.numbers[tensor]}"
+        """The user's name of a tensor on one line, or ``%number``."""
+        return short_name(self.tensors[tensor].name or "") or f"%{self.numbers[tensor]}"
 
     def line(self, place: Any) -> str:
         """The user's source line at a place, stripped; empty if it is not known."""
@@ -247,8 +252,8 @@ class Recording:
 
         Raises
         ------
-        NotInRecording, ShapeMismatch
-            No recorded backward pass led to the source; a value on the way is not a scalar.
+        NotInRecording, ShapeMismatch, DtypeMismatch
+            No recorded backward pass led to the source; a value on the way is not a scalar, or not real.
         """
         from autodiff_lab.explain import ledger
 
@@ -336,12 +341,7 @@ class Recording:
         return svg(drawn, layout(drawn), self, moment, theme, **options)
 
     def to_dot(self, *, within: str = "", folded: Iterable[str] | None = None) -> Source:
-        """The graph as a `graphviz.Source`, to render, edit or save as its users do.
-
-        Parameters
-        ----------
-        within, folded
-            As for `to_svg`.
+        """The graph as a `graphviz.Source`, to render, edit or save; `within` and `folded` are as for `to_svg`.
 
         Examples
         --------
@@ -396,4 +396,5 @@ class Recording:
             return {}
 
 
-_VIEWS = frozenset(f.name for f in fields(Recording))
+_FIELDS = tuple(f.name for f in fields(Recording))
+_VIEWS = frozenset(_FIELDS)

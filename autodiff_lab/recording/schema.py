@@ -18,8 +18,10 @@ LARGEST_ID = 2**53
 """Beyond it, other languages lose digits of whole numbers."""
 DEEPEST = 50
 """Nesting of lists and objects in parameters."""
+NUMBER = "$"
+"""The one key of an object that stands for a number that JSON does not have: among parameters "nan" is a text."""
 _MISSING: Any = object()
-_WORDS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+WORDS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
 class Field:
@@ -60,7 +62,7 @@ class Field:
         if type(self.value) is not dict:
             raise self.wrong("an object")
         for key, value in self.value.items():
-            path = f"{self.path}[{json.dumps(_clean(key))}]"
+            path = f"{self.path}[{json.dumps(clean(key))}]"
             yield Field(key, path), Field(value, path)
 
     def whole(self, least: int = 0, most: int = LARGEST_ID) -> int:
@@ -77,7 +79,7 @@ class Field:
         """A text; halves of characters that no encoding has are replaced."""
         if type(self.value) is not str:
             raise self.wrong("a text")
-        return _clean(self.value)
+        return clean(self.value)
 
     def maybe_text(self) -> str | None:
         """A text or null."""
@@ -91,7 +93,7 @@ class Field:
 
     def number(self) -> float:
         """A number, or one of the words nan, inf and -inf."""
-        value = _WORDS.get(self.value, self.value) if type(self.value) is str else self.value
+        value = WORDS.get(self.value, self.value) if type(self.value) is str else self.value
         if type(value) not in (int, float):
             raise self.wrong('a number, "nan", "inf" or "-inf"')
         try:
@@ -99,20 +101,48 @@ class Field:
         except OverflowError:
             raise self.wrong("a number that a double can hold") from None
 
+    # A `Field` for each element would take far more memory than the file, so those of the right type need none.
+
+    def numbers(self) -> list[float]:
+        """The elements of a list as numbers."""
+        return [x if type(x) is float else Field(x, f"{self.path}[{i}]").number() for i, x in enumerate(self.value)]
+
+    def wholes(self, least: int, most: int) -> list[int]:
+        """The elements of a list as whole numbers."""
+        for i, x in enumerate(self.value):
+            if type(x) is not int or not least <= x <= most:
+                Field(x, f"{self.path}[{i}]").whole(least, most)
+        return self.value
+
+    def truths(self) -> list[bool]:
+        """The elements of a list, true or false each."""
+        for i, x in enumerate(self.value):
+            if type(x) is not bool:
+                Field(x, f"{self.path}[{i}]").truth()
+        return self.value
+
     def data(self, depth: int = DEEPEST) -> Any:
-        """Any plain data, lists as tuples; what nests too deeply is refused."""
+        """Any plain data, lists as tuples, ``{"$": "nan"}`` as the number; what nests too deeply is refused."""
         value = self.value
         if depth == 0:
             raise self.wrong(f"data nested at most {DEEPEST} deep")
+        if type(value) is dict and value.keys() == {NUMBER}:
+            return self.get(NUMBER).number()
         if type(value) is dict:
-            return {key.text(): member.data(depth - 1) for key, member in self.members()}
+            return {_own_key(key.text()): member.data(depth - 1) for key, member in self.members()}
         if type(value) is list:
             return tuple([item.data(depth - 1) for item in self.items()])
         return self.text() if type(value) is str else value
 
 
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
+def _own_key(key: str) -> str:
+    """The key of a user's object, which has one more mark in the file where it begins with the mark of a number."""
+    return key.removeprefix(NUMBER) if key.startswith(2 * NUMBER) else key
+
+
+def clean(text: str) -> str:
+    """A text without halves of characters, which no file can hold as UTF-8."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _excerpt(value: Any) -> str:
@@ -124,5 +154,5 @@ def _excerpt(value: Any) -> str:
         return f"a list of {len(value)} elements"
     if isinstance(value, int) and abs(value) > LARGEST_ID:
         return "a number with too many digits"
-    shown = json.dumps(_clean(value) if isinstance(value, str) else value)
+    shown = json.dumps(clean(value) if isinstance(value, str) else value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -7,6 +7,7 @@ may have a dtype that NumPy does not know; it then keeps that name and the numbe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.events import Late
+from autodiff_lab.recording.schema import clean
 
 WHOLE = 64
 """Elements up to which the default policy keeps a value whole."""
@@ -37,6 +39,8 @@ class Summary:
     first: tuple[Any, ...]
     bad: int | None = None
     """Where the first element that is not finite stands, counted in row-major order."""
+    bad_value: Any = None
+    """That element, a float or complex number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +54,8 @@ class Snapshot:
     shape : tuple of int
         Length of each axis.
     array : numpy.ndarray or None
-        The whole value, read only; None if only the summary was kept.
+        The whole value, read only; None if only the summary was kept.  Strings are `str` objects, and bfloat16 numbers
+        are doubles.
     summary : Summary or None
         Present when `array` is None.
     """
@@ -71,10 +76,27 @@ class Snapshot:
     @property
     def finite(self) -> bool:
         """Whether no element is nan or infinite."""
-        if self.summary is not None:
-            return self.summary.nan == 0 and self.summary.inf == 0
+        return self.not_finite == (0, 0)
+
+    @property
+    def not_finite(self) -> tuple[int, int]:
+        """How many elements are nan, and how many are infinite."""
+        if self.array is None:
+            return (0, 0) if self.summary is None else (self.summary.nan, self.summary.inf)
         array = np.asarray(self.array)
-        return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
+        if array.dtype.kind not in "fc" or np.isfinite(array).all():
+            return 0, 0
+        nan = int(np.isnan(array).sum())
+        return nan, array.size - nan - int(np.isfinite(array).sum())
+
+    @property
+    def first_bad(self) -> tuple[int | None, Any]:
+        """Position, in row-major order, and value of the first element that is not finite; None where they are lost."""
+        if self.array is None:
+            return (None, None) if self.summary is None else (self.summary.bad, self.summary.bad_value)
+        array = np.asarray(self.array).ravel()
+        at = int(np.argmin(np.isfinite(array)))
+        return at, array[at].item()
 
     def __eq__(self, other: object) -> bool:
         """Whether two values are the same, nan being the same as nan."""
@@ -92,34 +114,51 @@ class Snapshot:
 
 def _comparable(array: Any) -> list[str]:
     """The elements as text: equal for equal values, for nan, and for dtypes that have no comparison."""
-    array = np.asarray(array)
-    if array.dtype.kind == "V":  # bfloat16 and its like
-        array = array.astype(np.float64)
-    return [str(x) for x in array.ravel().tolist()]
+    return [str(x) for x in numbers_of(array).ravel().tolist()]
 
 
 def summarise(array: Any) -> Summary:
-    """The summary of an array of numbers."""
-    array = np.asarray(array)
+    """The summary of an array of numbers; complex ones have no extremes and no mean."""
+    array = numbers_of(array)
+    kind = array.dtype.kind
     first = tuple(array.ravel()[:FIRST].tolist())
-    if array.dtype.kind not in "fiub" or array.size == 0:
+    if kind not in "fiubc" or array.size == 0:
         return Summary(None, None, None, 0, 0, first)
-    if array.dtype.kind != "f":
-        return Summary(float(array.min()), float(array.mean()), float(array.max()), 0, 0, first)
-    finite = np.isfinite(array)
-    if finite.all():
-        return Summary(float(array.min()), float(array.mean()), float(array.max()), 0, 0, first)
+    finite = np.isfinite(array) if kind in "fc" else None
+    if finite is None or finite.all():
+        return Summary(*_extremes(array), 0, 0, first)
     nan = int(np.isnan(array).sum())
     inf = array.size - nan - int(finite.sum())
     bad = int(np.argmin(finite))
-    kept = array[finite]
-    if kept.size == 0:
-        return Summary(None, None, None, nan, inf, first, bad)
-    return Summary(float(kept.min()), float(kept.mean()), float(kept.max()), nan, inf, first, bad)
+    return Summary(*_extremes(array[finite]), nan, inf, first, bad, array.ravel()[bad].item())
+
+
+def _extremes(array: Any) -> tuple[float | None, float | None, float | None]:
+    """Smallest element, mean and largest of finite numbers."""
+    if array.size == 0 or array.dtype.kind == "c":
+        return None, None, None
+    with np.errstate(all="ignore"):
+        mean = float(array.mean(dtype=np.float64))
+        if not math.isfinite(mean):  # the sum overflows, the mean does not
+            mean = float((array / array.size).sum())
+    return float(array.min()), mean, float(array.max())
+
+
+def numbers_of(array: Any) -> np.ndarray[Any, Any]:
+    """An array with a dtype that NumPy computes with: bfloat16 and its like become doubles, which hold them exactly.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> numbers_of(lab.constant([1.0], lab.bfloat16).numpy()).dtype
+    dtype('float64')
+    """
+    array = np.asarray(array)
+    return array.astype(np.float64) if array.dtype.kind == "V" else array
 
 
 def _text(item: Any) -> str:
-    return item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item)
+    return item.decode("utf-8", "replace") if isinstance(item, bytes) else clean(str(item))
 
 
 def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:
@@ -141,7 +180,7 @@ def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:
         name = _NAMES[array.dtype] = "string" if array.dtype.kind == "O" else array.dtype.name
     if array.size > whole:
         return Snapshot(name, array.shape, None, summarise(array))
-    kept = array.copy()
+    kept = array.astype(np.float64) if array.dtype.kind == "V" else array.copy()
     kept.flags.writeable = False
     return Snapshot(name, array.shape, kept)
 

@@ -12,6 +12,7 @@ from pathlib import PurePath
 
 from autodiff_lab.errors import cell_of
 from autodiff_lab.events import Place
+from autodiff_lab.recording.schema import clean
 
 
 def lines_at(places: Iterable[Place | None]) -> dict[str, dict[int, str]]:
@@ -22,7 +23,7 @@ def lines_at(places: Iterable[Place | None]) -> dict[str, dict[int, str]]:
             found.setdefault(place[0], {})[place[1]] = ""
     for name, lines in found.items():
         for number in lines:
-            lines[number] = linecache.getline(name, number).rstrip()
+            lines[number] = clean(linecache.getline(name, number).rstrip())
     return {name: dict(sorted(lines.items())) for name, lines in found.items()}
 
 
@@ -34,4 +35,4 @@ def labels_of(names: Iterable[str]) -> dict[str, str]:
     >>> labels_of(["examples/net.py", "<ipython-input-3-a1b2>", "<stdin>"])
     {'examples/net.py': 'net.py', '<ipython-input-3-a1b2>': 'cell 3', '<stdin>': '<stdin>'}
     """
-    return {name: cell_of(name) or PurePath(name).name or name for name in names}
+    return {name: clean(cell_of(name) or PurePath(name).name or name) for name in names}

@@ -18,6 +18,7 @@ from typing import Any
 
 from autodiff_lab.events import Place
 from autodiff_lab.recording.model import Application, Flow, Note, Step, Sweep
+from autodiff_lab.recording.names import one_line, short_name
 from autodiff_lab.recording.numbers import brief
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Snapshot
@@ -73,7 +74,7 @@ class _Printer:
         for note in notes:
             yield from self.note(note)
         if recording.error is not None:
-            yield f"the program ended with {_one_line(recording.error)}", ""
+            yield f"the program ended with {one_line(recording.error)}", ""
 
     def moment(self, sweep: Sweep, step: int) -> Iterator[tuple[str, str]]:
         if step == 0:
@@ -92,9 +93,9 @@ class _Printer:
         outputs = ", ".join(f"{self.number(t)}: {self.kind(t)}" for t in application.outputs)
         inputs = [self.number(t) for t in application.inputs]
         parameters = [f"{key}={_shown(value)}" for key, value in (application.params or {}).items()]
-        call = f"{application.op}({', '.join(inputs + parameters)})"
+        call = f"{one_line(application.op)}({', '.join(inputs + parameters)})"
         if application.error is not None:
-            left, comment = f"FAILED {call}", _one_line(application.error)
+            left, comment = f"FAILED {call}", one_line(application.error)
         else:
             left, comment = f"{outputs} = {call}", ", ".join(self.value(t) for t in application.outputs)
         if application.cause is not None:
@@ -114,7 +115,7 @@ class _Printer:
         if scope != self.scope:
             self.scope = scope
             if scope:
-                yield f"in {scope}:", ""
+                yield f"in {short_name(scope)}:", ""
 
     def indented(self, line: str) -> str:
         return f"  {line}" if self.scope else line
@@ -160,11 +161,11 @@ class _Printer:
     def note(self, note: Note) -> Iterator[tuple[str, str]]:
         if note.kind == "left" and note.subject in self.recording.tensors:
             yield from self.leaf(note.subject)
-            left = f"{self.number(note.subject)} left the tape by {note.detail}"
+            left = f"{self.number(note.subject)} left the tape by {one_line(note.detail)}"
         elif note.kind == "copied":
-            left = f"copied {note.detail}"
+            left = f"copied {one_line(note.detail)}"
         elif note.kind == "assigned":
-            left = f"assigned {note.detail or 'a variable'}"
+            left = f"assigned {short_name(note.detail) or 'a variable'}"
         else:
             return
         yield self.indented(left), self.comment("", note.place)
@@ -174,7 +175,7 @@ class _Printer:
 
     def named(self, tensor: int) -> str:
         name = self.recording.tensors[tensor].name
-        return f"{self.number(tensor)} ({_short_name(name)})" if name and self.values else self.number(tensor)
+        return f"{self.number(tensor)} ({short_name(name)})" if name and self.values else self.number(tensor)
 
     def kind(self, tensor: int) -> str:
         return kind_of(self.recording.tensors[tensor].snapshot)
@@ -184,14 +185,14 @@ class _Printer:
             return ""
         record = self.recording.tensors[tensor]
         shown = brief(record.snapshot)
-        return f"{_short_name(record.name)} = {shown}" if record.name and name else shown
+        return f"{short_name(record.name)} = {shown}" if record.name and name else shown
 
     def comment(self, shown: str, place: Place | None) -> str:
         if not self.lines or place is None:
             return shown
         line = self.recording.line(place)
         where = self.recording.where(place) + (f": {line}" if line else "")
-        return f"{shown}   {_one_line(where)}" if shown else _one_line(where)
+        return f"{shown}   {one_line(where)}" if shown else one_line(where)
 
 
 def _is_told(note: Note) -> bool:
@@ -202,20 +203,9 @@ def _is_told(note: Note) -> bool:
     return note.kind in ("left", "copied") or (note.kind == "assigned" and (note.by is None or note.by > note.subject))
 
 
-def _one_line(words: str) -> str:
-    """A user's text on one line, without control characters."""
-    return " ".join("".join(c if c.isprintable() else " " for c in words).split())
-
-
-def _short_name(name: str) -> str:
-    """A name on one line, its middle left out where it is longer than a line bears."""
-    words = _one_line(name)
-    return words if len(words) <= 60 else f"{words[:40]}…{words[-15:]}"
-
-
 def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_shown, value))}]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_shown(item)}" for key, item in value.items()) + "}"
-    return _one_line(repr(value))
+    return one_line(repr(value))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ import numpy as np
 from autodiff_lab.recording.model import Application, Flow, Note, OpInfo, Step, Sweep, TensorRecord
 from autodiff_lab.recording.reader import LIMIT, parse
 from autodiff_lab.recording.recording import Recording
-from autodiff_lab.recording.schema import FORMAT, VERSION
-from autodiff_lab.recording.snapshot import Snapshot
+from autodiff_lab.recording.schema import FORMAT, NUMBER, VERSION
+from autodiff_lab.recording.snapshot import Snapshot, numbers_of
 
 
 def save(recording: Recording, path: str | Path) -> None:
@@ -29,17 +29,19 @@ def save(recording: Recording, path: str | Path) -> None:
 
 
 def write_whole(path: Path, content: str) -> None:
-    """Write a text file in one move: beside its place first, then into it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    """Write a text file in one move: beside its place first, then into it; what is no file, such as a pipe, at once."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_text(content, encoding="utf-8", newline="\n")
+        return
+    path = Path(os.path.realpath(path))  # a link stays a link
+    beside = path.parent / f".{secrets.token_hex(8)}.part"
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)  # a temporary file is private, the user's own is as theirs are
-        Path(name).replace(path)
+        beside.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
 
 
@@ -152,13 +154,24 @@ def _tensor(record: TensorRecord, files: dict[str, int]) -> dict[str, Any]:
 def _application(application: Application, files: dict[str, int]) -> dict[str, Any]:
     return {"op": application.op, "inputs": list(application.inputs), "outputs": list(application.outputs)} | _lean(
         {
-            "params": application.params,
+            "params": _data(application.params),
             "cause": application.cause,
             "scope": application.scope,
             "place": _place(application.place, files),
             "error": application.error,
         }
     )
+
+
+def _data(value: Any) -> Any:
+    """Parameters as JSON has them; numbers that it does not have become ``{"$": "nan"}``."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {NUMBER: str(value)}
+    if isinstance(value, tuple):
+        return [_data(item) for item in value]
+    if isinstance(value, dict):
+        return {f"{NUMBER}{key}" if key.startswith(NUMBER) else key: _data(item) for key, item in value.items()}
+    return value
 
 
 def _sweep(sweep: Sweep, files: dict[str, int]) -> dict[str, Any]:
@@ -199,15 +212,14 @@ def value_to_json(snapshot: Snapshot) -> dict[str, Any]:
     elif snapshot.summary is not None:
         s = snapshot.summary
         fields["summary"] = [*map(_number, (s.minimum, s.mean, s.maximum)), s.nan, s.inf, list(map(_word, s.first))]
-        fields["summary"] += [] if s.bad is None else [s.bad]
+        fields["summary"] += [] if s.bad is None else [s.bad, _word(s.bad_value)]
     return fields
 
 
 def _flat(array: np.ndarray[Any, Any]) -> list[Any]:
+    array = numbers_of(array)
     if array.dtype.kind == "c":
         array = np.stack([array.real, array.imag], axis=-1)
-    if array.dtype.kind == "V":  # bfloat16 and its like, whose scalars are no Python floats
-        array = array.astype(np.float64)
     if array.dtype == np.float32:
         return [_number(x) for x in _short_digits(array.ravel())]
     return [_number(x) for x in array.ravel().tolist()]

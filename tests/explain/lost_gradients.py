@@ -10,8 +10,12 @@ from autodiff_lab.recording import Recording
 Asked = tuple[Recording, object, object]
 
 
+DTYPE: list[lab.DType] = [lab.float32]
+"""The dtype of the variables of every program: tests put others in its place."""
+
+
 def variable(value: float = 3.0, name: str = "x", trainable: bool = True) -> lab.Variable:
-    return lab.Variable(value, name=name, trainable=trainable)
+    return lab.Variable(lab.cast(value, DTYPE[0]), name=name, trainable=trainable)
 
 
 def not_watched() -> Asked:
@@ -114,6 +118,39 @@ def overwritten() -> Asked:
             y = w * h
         assert tape.gradient(y, x) is None
     return recording, y, x
+
+
+def left_engine_in_a_comprehension() -> Asked:
+    """The name that the line assigns is the comprehension's own; nothing is overwritten."""
+    x = lab.Variable([1.0, 2.0], name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            parts = [float(v) for v in x.numpy()]  # CUT
+            y = lab.reduce_sum(lab.constant(parts) * 2.0)
+        assert tape.gradient(y, x) is None
+    return recording, y, x
+
+
+def left_engine_into_a_running_total() -> Asked:
+    """What the line assigns and reads is the total, not the tensor that left."""
+    x, w = variable(1.25), variable(2.0, "w")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            h = x * x
+            total = 1.0
+            total = total + h.numpy()  # CUT
+            y = w * total
+        assert tape.gradient(y, x) is None
+    return recording, y, x
+
+
+def source_by_itself() -> Asked:
+    x = lab.constant(3.0, name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            _ = x * 3.0  # CUT
+        assert tape.gradient(x, x) is None
+    return recording, x, x
 
 
 def replaced() -> Asked:
@@ -231,6 +268,9 @@ CASES: list[tuple[Callable[[], Asked], str, str | None]] = [
     (left_engine_in_a_function, "left_engine", None),
     (left_engine_from_a_watched_constant, "left_engine", None),
     (overwritten, "overwritten", None),
+    (left_engine_in_a_comprehension, "left_engine", None),
+    (left_engine_into_a_running_total, "left_engine", None),
+    (source_by_itself, "not_watched", None),
     (replaced, "replaced", "add"),
     (integer_variable, "integer", "cast_to_discrete"),
     (integer_constant, "integer", "multiply"),

@@ -67,6 +67,44 @@ def target_before_tape() -> Asked:
     return recording, y, x
 
 
+def read_outside_by(read: Callable[[lab.Variable], object]) -> Callable[[], Asked]:
+    """A variable that is read before the tape's block begins; the tape sees no read."""
+
+    def program() -> Asked:
+        x, w = variable(), variable(2.0, "w")
+        with lab.record() as recording:
+            value = read(x)
+            with lab.GradientTape() as tape:
+                y = value * w  # CUT
+            assert tape.gradient(y, x) is None
+        return recording, y, x
+
+    return program
+
+
+def read_outside_and_never_asked() -> Asked:
+    """The recording has no backward pass from which the missing path could be told."""
+    x, w = variable(), variable(2.0, "w")
+    with lab.record() as recording:
+        value = x.value()
+        with lab.GradientTape(persistent=True) as tape:
+            y = value * w  # CUT
+    assert tape.gradient(y, x) is None
+    return recording, y, x
+
+
+def read_outside_in_an_earlier_tape() -> Asked:
+    x, w = variable(), variable(2.0, "w")
+    with lab.record() as recording:
+        with lab.GradientTape() as first:
+            value = x.value()
+            assert first.gradient(value, x) is not None
+        with lab.GradientTape() as tape:
+            y = value * w  # CUT
+        assert tape.gradient(y, x) is None
+    return recording, y, x
+
+
 def recording_stopped() -> Asked:
     x = variable()
     with lab.record() as recording:
@@ -83,8 +121,8 @@ def tape_reset() -> Asked:
     with lab.record() as recording:
         with lab.GradientTape() as tape:
             tape.watch(x)
-            h = x * x  # CUT
-            tape.reset()
+            h = x * x
+            tape.reset()  # CUT
             tape.watch(x)
             y = h * 2.0
         assert tape.gradient(y, x) is None
@@ -192,8 +230,13 @@ CASES: list[tuple[Callable[[], Asked], str, str | None]] = [
     (outside_tape_after, "outside_tape", "multiply"),
     (outside_tape_before, "outside_tape", "add"),
     (target_before_tape, "target_before_tape", "multiply"),
+    (read_outside_by(lab.Variable.read_value), "read_outside_tape", "multiply"),
+    (read_outside_by(lab.Variable.value), "read_outside_tape", "multiply"),
+    (read_outside_by(lab.convert_to_tensor), "read_outside_tape", "multiply"),
+    (read_outside_and_never_asked, "read_outside_tape", "multiply"),
+    (read_outside_in_an_earlier_tape, "read_outside_tape", "multiply"),
     (recording_stopped, "recording_stopped", "multiply"),
-    (tape_reset, "tape_reset", "multiply"),
+    (tape_reset, "tape_reset", None),
     (inner_gradient_outside, "inner_gradient_outside", None),
     (rule_gave_none, "rule_gave_none", None),
     (control_flow_on_one_line, "control_flow", None),

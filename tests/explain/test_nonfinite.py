@@ -1,6 +1,7 @@
 """Where nan and infinity began: op, line, element and reason, and code that does not do it."""
 
 import inspect
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -179,3 +180,85 @@ def test_a_saved_recording_gives_the_same_answer(tmp_path: object) -> None:
     recording = recorded(lambda x: lab.reduce_sum(lab.where(x > 0.0, lab.sqrt(x), 0.0)), value)
     recording.save(tmp_path / "r.json")
     assert str(lab.load_recording(tmp_path / "r.json").first_nonfinite()) == str(recording.first_nonfinite())
+
+
+DTYPES = [lab.float16, lab.bfloat16, lab.float32, lab.float64, lab.complex64, lab.complex128]
+SHAPES = [(), (5,), (64,), (65,), (3, 50), (101, 100)]
+PLANTED: dict[str, tuple[Callable[[object], object], float]] = {
+    "log": (lab.math.log, 0.0),
+    "reciprocal": (lab.math.reciprocal, 0.0),
+    "exp": (lambda x: lab.exp(x * 200.0), 5.0),
+    "divide": (lambda x: lab.constant(1.0, x.dtype) / x, 0.0),
+}
+
+
+@pytest.mark.parametrize("op", PLANTED)
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+def test_every_dtype_and_size_is_looked_at(op: str, dtype: lab.DType) -> None:
+    """The op that made the first bad value is named with its element, and not the sum that carries it on."""
+    function, at = PLANTED[op]
+    for shape in SHAPES:
+        value = np.full(shape, 0.015625)
+        place = tuple(length // 2 for length in shape)
+        value[place] = at
+        x = lab.cast(lab.constant(value), dtype)
+        with lab.record() as recording:
+            y = lab.reduce_sum(lab.identity(function(x)))
+        found = recording.first_nonfinite()
+        assert found is not None, (shape, y)
+        assert found.forward is not None
+        assert (found.forward.op, found.forward.index) == (op, place or None), (shape, str(found))
+        assert "not finite" in repr(recording)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_nan_that_only_the_gradient_has_is_found(dtype: lab.DType, shape: tuple[int, ...]) -> None:
+    """0 times infinity, in the gradient of every dtype and size."""
+    value = np.full(shape, 4.0)
+    place = tuple(length // 2 for length in shape)
+    value[place] = 0.0
+    x = lab.Variable(lab.cast(lab.constant(value), dtype), name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            y = lab.reduce_sum(lab.sqrt(x) * 0.0)
+        tape.gradient(y, x)
+    found = recording.first_nonfinite()
+    assert found is not None
+    assert found.forward is None
+    assert found.backward is not None
+    assert (found.backward.op, found.backward.index) == ("sqrt", place or None)
+    assert "nan" in found.backward.value
+    assert "gradient of x is" in repr(recording)
+
+
+@pytest.mark.parametrize("dtype", [lab.int8, lab.uint64, lab.bool], ids=lambda dtype: dtype.name)
+def test_whole_numbers_are_never_blamed(dtype: lab.DType) -> None:
+    """They have no nan, whatever their size."""
+    with lab.record() as recording:
+        lab.identity(lab.cast(np.arange(100), dtype))
+    assert recording.first_nonfinite() is None
+
+
+def test_a_nan_in_stacked_cotangents_is_found() -> None:
+    """The sweep of a Jacobian carries many cotangents at once."""
+    x = lab.Variable([0.0, 4.0], name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            y = lab.sqrt(x) * 0.0
+        tape.jacobian(y, x)
+    found = recording.first_nonfinite()
+    assert found is not None
+    assert found.backward is not None
+    assert found.backward.op == "sqrt"
+
+
+def test_no_advice_names_a_value_that_the_program_does_not_have() -> None:
+    """What to try is written with the program's own names, or with none."""
+    speed = lab.Variable([0.0, -1.0], name="speed")
+    for function in (lab.math.log, lab.sqrt, lambda v: 1.0 / v, lambda v: lab.exp(1000.0 - v)):
+        with lab.record() as recording:
+            function(speed)
+        found = recording.first_nonfinite()
+        assert found is not None
+        assert not re.findall(r"\b[a-uw-z]\b(?!')", found.fix.replace(" a ", " ")), found.fix

@@ -112,6 +112,8 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "cumsum": lambda x, **how: _running(np.sum, x, **how),
     "cumulative_logsumexp": lambda x, **how: _running(scipy.special.logsumexp, x, exclusive=False, **how),
     "euclidean_norm": lambda x, axes, keepdims: (x * x).sum(axes, keepdims=keepdims) ** 0.5,
+    "logsumexp_shares": lambda x, axes: np.exp(x) / np.exp(x).sum(axes, keepdims=True),
+    "running_top": lambda x, **how: _running(np.max, x, exclusive=False, **how),
     "logsumexp": lambda x, axes, keepdims: np.log(np.exp(x).sum(axes, keepdims=keepdims)),
     "prod": lambda x, axes, keepdims: x.prod(axes, keepdims=keepdims),
     "recurrence": _recurrence,

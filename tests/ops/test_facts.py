@@ -23,7 +23,7 @@ NO_GRADIENT = {
     "invert_permutation", "is_finite", "is_inf", "is_nan", "isotonic_blocks", "kept_mask", "left_shift", "less",
     "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "not_equal",
     "one_hot", "population_count", "reduce_join", "regex_full_match", "regex_replace", "right_shift", "rint",
-    "round", "searchsorted", "shape", "stop_gradient", "string_join", "string_length", "string_lower",
+    "round", "running_top", "searchsorted", "shape", "stop_gradient", "string_join", "string_length", "string_lower",
     "string_strip", "string_upper", "substr", "to_number", "top_positions", "truncatediv", "unique",
     "unique_counts", "unique_numbers", "where_true", "not_zero",
 }  # fmt: skip

@@ -128,6 +128,8 @@ def gather_nd(x: DeviceArray, indices: Any, lead: int = 0) -> Any:
     if indices.__class__ is not DeviceArray or x.itemsize not in WORDS or not x.size:
         return NotImplemented
     depth = indices.shape[-1]
+    if not depth:
+        return NotImplemented
     check_columns(indices, x.shape[lead:], "gather_nd")
     counted, rest = x.shape[lead : lead + depth], x.shape[lead + depth :]
     shape = (*x.shape[:lead], *indices.shape[:-1], *rest)

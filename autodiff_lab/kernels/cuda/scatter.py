@@ -57,7 +57,7 @@ def scatter_axis(g: DeviceArray, indices: Any, axis: int, length: int) -> Any:
 
 def scatter_nd(g: DeviceArray, indices: Any, shape: tuple[int, ...]) -> Any:
     """Add elements up by rows of coordinates, as `reference.scatter.scatter_nd`; what is out of range adds nothing."""
-    if g.dtype.char not in "fd" or indices.__class__ is not DeviceArray:
+    if g.dtype.char not in "fd" or indices.__class__ is not DeviceArray or not indices.shape[-1]:
         return NotImplemented
     check_columns(indices, tuple(shape), "scatter_nd")
     depth = indices.shape[-1]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from autodiff_lab.kernels.arrays import contiguous, empty, zeros
+from autodiff_lab.kernels.halves import in_float32
 
 Sizes = tuple[int, ...]
 Padding = tuple[tuple[int, int], ...]
@@ -60,6 +61,7 @@ def places(window: Sizes, out: Sizes, strides: Sizes, dilations: Sizes) -> Itera
                                   for i, n, s, d in zip(at, out, strides, dilations, strict=True)))  # fmt: skip
 
 
+@in_float32
 def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """X (n, *spatial, c_in) with w (*window, c_in, c_out) -> (n, *out, c_out)."""
     window = w.shape[:-2]
@@ -69,6 +71,7 @@ def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes)
     return np.tensordot(view, w, axes=(over, tuple(range(rank + 1))))
 
 
+@in_float32
 def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """The gradient by x, of the given shape; also known as transposed convolution."""
     out = g.shape[1:-1]
@@ -80,6 +83,7 @@ def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddin
     return contiguous(total[(slice(None), *inner)])
 
 
+@in_float32
 def convolve_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """The gradient by w: (*window, c_in, c_out)."""
     px = padded(x, padding)

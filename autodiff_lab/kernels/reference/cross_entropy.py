@@ -11,16 +11,21 @@ import numpy as np
 
 from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.kernels.checks import check_positions
+from autodiff_lab.kernels.halves import as_float32
 from autodiff_lab.kernels.reference.softmax import log_softmax, softmax
 
 
 def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     """-Σ labels · ln softmax(logits) of each row."""
+    if logits.itemsize == 2:
+        return as_float32(softmax_cross_entropy, logits, labels)
     return -np.add.reduce(labels * log_softmax(logits, -1), axis=-1)
 
 
 def softmax_cross_entropy_slope(g: Any, logits: Any, labels: Any) -> Any:
     """G · (softmax(logits) · Σ labels - labels)."""
+    if logits.itemsize == 2:
+        return as_float32(softmax_cross_entropy_slope, g, logits, labels)
     shares = softmax(logits, -1)
     shares *= np.add.reduce(labels, axis=-1, keepdims=True)
     shares -= labels
@@ -45,6 +50,8 @@ def sparse_softmax_cross_entropy(logits: Any, labels: Any) -> Any:
 
     No array of shares is made: each row is summed once, and the label's element picked out of it.
     """
+    if logits.itemsize == 2:
+        return as_float32(sparse_softmax_cross_entropy, logits, labels)
     at = classes(labels, logits.shape[-1])
     shifted = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
     total = np.log(np.add.reduce(np.exp(shifted), axis=-1))
@@ -53,6 +60,8 @@ def sparse_softmax_cross_entropy(logits: Any, labels: Any) -> Any:
 
 def softmax_minus_label(logits: Any, labels: Any) -> Any:
     """Softmax(logits), less 1 at the class."""
+    if logits.itemsize == 2:
+        return as_float32(softmax_minus_label, logits, labels)
     at = classes(labels, logits.shape[-1])
     shares = softmax(logits, -1)
     np.put_along_axis(shares, at, np.take_along_axis(shares, at, axis=-1) - shares.dtype.type(1), axis=-1)
@@ -61,4 +70,6 @@ def softmax_minus_label(logits: Any, labels: Any) -> Any:
 
 def sparse_softmax_cross_entropy_slope(g: Any, logits: Any, labels: Any) -> Any:
     """G · (softmax(logits), less 1 at the class)."""
+    if logits.itemsize == 2:
+        return as_float32(sparse_softmax_cross_entropy_slope, g, logits, labels)
     return ranked(g)[..., None] * softmax_minus_label(logits, labels)

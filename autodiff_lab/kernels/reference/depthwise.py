@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.arrays import contiguous, empty, zeros
+from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes, padded, places
 
 
+@in_float32
 def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """X (n, *spatial, c) with w (*window, c, m) -> (n, *out, c·m)."""
     window, (channels, multiple) = w.shape[:-2], w.shape[-2:]
@@ -29,6 +31,7 @@ def _grouped(g: Any, w_channels: int) -> Any:
     return g.reshape(*g.shape[:-1], w_channels, g.shape[-1] // max(w_channels, 1))  # -1 fails where g is empty
 
 
+@in_float32
 def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """The gradient by x, of the given shape."""
     spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
@@ -40,6 +43,7 @@ def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddi
     return contiguous(total[(slice(None), *inner)])
 
 
+@in_float32
 def depthwise_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """The gradient by w: (*window, c, m)."""
     px = padded(x, padding)

@@ -9,7 +9,7 @@ import numpy as np
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.arrays import on_gpu
 from autodiff_lab.kernels.checks import check_positions
-from autodiff_lab.kernels.reference.scatter import check_columns, columns
+from autodiff_lab.kernels.reference.scatter import check_columns, pointed
 
 
 def gather(x: Any, indices: Any, axis: int) -> Any:
@@ -38,4 +38,5 @@ def gather_nd(x: Any, indices: Any, lead: int = 0) -> Any:
         If there are more coordinates than axes, or one is out of range.
     """
     check_columns(indices, np.shape(x)[lead:], "gather_nd")
-    return x[(slice(None),) * lead + columns(indices)]
+    x, at = pointed(x, indices, lead)
+    return x[at]

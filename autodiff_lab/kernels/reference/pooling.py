@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.arrays import arange, contiguous, full, on_gpu, zeros
+from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.kernels.reference.convolution import Padding, Sizes, out_sizes, padded, places, windows
 
 _FEW = 64
@@ -45,6 +46,7 @@ def max_places(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     return best
 
 
+@in_float32
 def max_pool_input(g: Any, x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The gradient of `max_pool` by x: each window's share goes to its largest element, the first of equals."""
     at = max_places(x, window, strides, padding)
@@ -73,6 +75,7 @@ def counts(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding, like: 
     return held[..., None]
 
 
+@in_float32
 def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The mean of each window's elements; padding does not count."""
     view = windows(padded(x, padding), window, strides, (1,) * len(window))
@@ -80,6 +83,7 @@ def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any
     return total / counts(x.shape, window, strides, padding, x)
 
 
+@in_float32
 def average_pool_input(g: Any, shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The gradient of `average_pool` by x: each window's share is spread evenly."""
     share = g / counts(shape, window, strides, padding, g)

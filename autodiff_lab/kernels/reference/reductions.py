@@ -6,16 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.halves import accumulator, in_float32, widened
+
 Axes = tuple[int, ...]
 
 
 def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
-    """Mean in the dtype of x: whole numbers are rounded down, half floats are added up in float32."""
+    """Mean in the dtype of x: of whole numbers it is cut towards 0, half floats are added up in float32."""
     if x.dtype.kind in "iu":  # a mean fits its dtype; the sum and the number of elements need not
         whole = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=np.uint64 if x.dtype.kind == "u" else np.int64)
-        return (whole // whole.dtype.type(max(count(x, axes), 1))).astype(x.dtype)
-    wide = np.float32 if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x.dtype
-    total = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=wide)
+        number = whole.dtype.type(max(count(x, axes), 1))
+        mean = whole // number
+        if x.dtype.kind == "i":
+            mean = mean + ((whole < 0) & (mean * number != whole))
+        return mean.astype(x.dtype)
+    total = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=accumulator(x.dtype))
     mean = total / total.dtype.type(count(x, axes))
     return mean if mean.dtype is x.dtype else mean.astype(x.dtype)
 
@@ -35,18 +40,34 @@ def extreme_slope(g: Any, best: Any, x: Any, axes: Axes) -> Any:
 
     Cotangents may have further axes before those of x.  Where a nan is the best there are no parts: nan.
     """
-    chosen = (x == best).astype(g.dtype)
+    chosen = (x == best).astype(accumulator(g.dtype))
     chosen /= np.add.reduce(chosen, axis=axes, keepdims=True)
-    return g * chosen
+    return g * chosen if g.dtype is chosen.dtype else (g * chosen).astype(g.dtype)
 
 
 def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Ln Σ e^x, without overflow; -inf where there is nothing to add up."""
-    wide = x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
-    top = np.maximum.reduce(wide, axis=axes, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, wide.dtype.type(0))
+    wide = widened(x)
+    top = _finite_top(wide, axes)
     total = np.log(np.add.reduce(np.exp(wide - top), axis=axes, keepdims=True)) + top
     return np.reshape(total, shape_over(x, axes, keepdims)).astype(x.dtype)[()]
+
+
+def _finite_top(x: Any, axes: Axes) -> Any:
+    """The largest elements, 0 where they are not finite; the axes stay with length 1."""
+    top = np.maximum.reduce(x, axis=axes, keepdims=True, initial=-np.inf)
+    return np.where(np.isfinite(top), top, x.dtype.type(0))
+
+
+@in_float32
+def shares_over(x: Any, axes: Axes) -> Any:
+    """e^x over its sum over axes: the derivative of `logsumexp_over`; 0 where all elements are -inf.
+
+    It must not be e^(x - y) with the rounded result y, whose error grows with its size: at 1e8 that gives 1 for 0.5.
+    """
+    made = np.exp(x - _finite_top(x, axes))
+    total = np.add.reduce(made, axis=axes, keepdims=True)
+    return made / np.where(total == 0, x.dtype.type(1), total)
 
 
 def count(x: Any, axes: Axes) -> int:

@@ -13,12 +13,25 @@ import numpy as np
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.arrays import full, on_gpu, ranked, zeros
 from autodiff_lab.kernels.checks import check_positions
+from autodiff_lab.kernels.halves import in_float32
 
 
 def columns(indices: Any) -> tuple[Any, ...]:
     """Rows of coordinates as one array for each axis."""
     indices = ranked(indices)
     return tuple([indices[..., k] for k in range(indices.shape[-1])])
+
+
+def pointed(x: Any, indices: Any, lead: int = 0) -> tuple[Any, tuple[Any, ...]]:
+    """A view of x, and the index into it that rows of coordinates are, which count from axis `lead` on.
+
+    Rows of no coordinates stand for the whole: it becomes the only element of an axis of its own.
+    """
+    x, indices = ranked(x), ranked(indices)
+    if indices.shape[-1]:
+        return x, (slice(None),) * lead + columns(indices)
+    at = zeros(indices.shape[:-1], indices, np.int64)
+    return x.reshape(*x.shape[:lead], 1, *x.shape[lead:]), (*(slice(None),) * lead, at)
 
 
 def check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
@@ -48,6 +61,7 @@ def add_rows(total: Any, positions: Any, rows: Any) -> None:
     total[found[starts]] = np.add.reduceat(rows[order], starts, axis=0)
 
 
+@in_float32
 def scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
     """Add elements up by position along a negative axis of the result, which has that length.
 
@@ -61,6 +75,7 @@ def scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
     return np.moveaxis(total, 0, first)
 
 
+@in_float32
 def scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
     """Add elements up by rows of coordinates; axes of g before those of the indices are a stack.
 
@@ -73,10 +88,11 @@ def scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
     lead = g.ndim - (np.ndim(indices) - 1) - (len(shape) - np.shape(indices)[-1])
     check_columns(indices, tuple(shape), "scatter_nd")
     total = zeros(g.shape[:lead] + tuple(shape), g)
-    np.add.at(total, (slice(None),) * lead + columns(indices), g)
+    np.add.at(*pointed(total, indices, lead), g)
     return total
 
 
+@in_float32
 def segment_sum(x: Any, ids: Any, count: int) -> Any:
     """Add rows (n, *s) up by segment (n), into (count, *s)."""
     total = zeros((count, *x.shape[1:]), x)

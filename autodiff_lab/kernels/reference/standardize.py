@@ -6,29 +6,14 @@ Half floats are computed in float32.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.kernels.reference.reductions import count
 
 Axes = tuple[int, ...]
-
-
-def in_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Give half floats as float32 to a kernel, and take its results back."""
-
-    @functools.wraps(kernel)
-    def run(*arrays: Any, **params: Any) -> Any:
-        dtype = arrays[0].dtype
-        if dtype.itemsize != 2:
-            return kernel(*arrays, **params)
-        made = kernel(*(array.astype(np.float32) for array in arrays), **params)
-        return tuple(m.astype(dtype) for m in made) if made.__class__ is tuple else made.astype(dtype)
-
-    return run
 
 
 def mean(x: Any, axes: Axes) -> Any:

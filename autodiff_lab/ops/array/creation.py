@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_to_tensor, handed
-from autodiff_lab.engine.devices import filled, placed
+from autodiff_lab.engine.devices import filled, filled_beside, placed
 from autodiff_lab.engine.dtypes import as_dtype, float32
 from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.primitives import broadcast
@@ -16,8 +16,7 @@ from autodiff_lab.engine.shape import one_whole_number, whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
-from autodiff_lab.events import sinks_now, tell_made, tell_peek
-from autodiff_lab.kernels import arrays
+from autodiff_lab.events import sinks_now, tell_made, tell_peek, trace_now
 from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
 from autodiff_lab.ops.docs import doc
 
@@ -35,11 +34,6 @@ def as_shape(shape: Any) -> tuple[int, ...]:
 def as_number(x: Any, name: str) -> Any:
     """A value that decides what is made, on the CPU."""
     return x.to_host(f"{name} reads its arguments")[()] if on_gpu(x) else x
-
-
-def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any], like: Any = None) -> Any:
-    """Zeros, where another array lives; among strings the empty one."""
-    return (np.full(shape, b"", dtype) if dtype.kind == "O" else arrays.zeros(shape, like, dtype))[()]
 
 
 def _no_layout(layout: Any, what: str) -> None:
@@ -77,7 +71,8 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: A
         x = alone(convert(input))
     except NotOneTensor as met:
         return handed(met, "__called__", "on_values", zeros_like, input, dtype)
-    return named(wrap(_zeros(x._array.shape, _dtype_or(x, dtype), x._array)), name)
+    wanted = _dtype_or(x, dtype)
+    return named(wrap(filled_beside(x, x._array.shape, b"" if wanted.kind == "O" else 0, wanted)), name)
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
@@ -86,7 +81,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
         x = alone(convert(input))
     except NotOneTensor as met:
         return handed(met, "__called__", "on_values", ones_like, input, dtype)
-    return named(wrap(arrays.full(x._array.shape, 1, x._array, _dtype_or(x, dtype))[()]), name)
+    return named(wrap(filled_beside(x, x._array.shape, 1, _dtype_or(x, dtype))), name)
 
 
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = "float32",
@@ -109,7 +104,10 @@ def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Tenso
         x = convert(input)
     except NotOneTensor as met:
         return handed(met, "__called__", "shape", input, out_type)
-    return named(shape_of(x, dtype=as_dtype(out_type).name), name)
+    wanted = as_dtype(out_type)
+    if trace_now() is not None:  # the shapes in a program are fixed: where they depend on values its calls check them
+        return named(wrap(np.asarray(x._array.shape, wanted.dtype)), name)
+    return named(shape_of(x, dtype=wanted.name), name)
 
 
 def size(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:

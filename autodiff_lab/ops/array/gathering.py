@@ -15,7 +15,7 @@ from autodiff_lab.kernels.arrays import beside, full, on_gpu, ranked
 from autodiff_lab.kernels.choose import chosen, on_gpu_alone
 from autodiff_lab.kernels.reference import gathering as pick
 from autodiff_lab.kernels.reference import scatter as reference
-from autodiff_lab.kernels.reference.scatter import check_columns, columns
+from autodiff_lab.kernels.reference.scatter import check_columns, pointed
 from autodiff_lab.ops.docs import doc
 
 _gather_on_gpu = on_gpu_alone("gather", pick.gather)
@@ -73,7 +73,8 @@ scatter_nd_sum = general(
 def _update(x: Any, updates: Any, indices: Any) -> Any:
     x = ranked(x).copy()
     check_columns(indices, x.shape, "tensor_scatter_nd_update")
-    x[columns(indices)] = updates
+    whole, at = pointed(x, indices)
+    whole[at] = updates
     return x
 
 
@@ -94,7 +95,8 @@ tensor_update = general(
 
 def _kept_mask(indices: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     mask = full(shape, 1, indices, getattr(dtype, "dtype", dtype))
-    mask[columns(indices)] = 0
+    whole, at = pointed(mask, indices)
+    whole[at] = 0
     return mask
 
 

@@ -13,6 +13,7 @@ from autodiff_lab.engine.primitives import broadcast
 from autodiff_lab.engine.shape import TensorShape, whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import tell_made
 from autodiff_lab.ops.array.casting import cast, identity
 from autodiff_lab.ops.array.repeating import pad
 from autodiff_lab.ops.array.shaping import reshape, transpose
@@ -47,7 +48,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: s
         raise DtypeMismatch(f"sequence_mask: lengths are whole numbers, got {public(counts.dtype).name}. Try lab.cast.")
     width = int(counts.max(initial=0)) if maxlen is None else int(convert(maxlen)._array)
     with beside(given):
-        return cast(wrap(placed(np.arange(width) < counts[..., None])), dtype)
+        return cast(tell_made(wrap(placed(np.arange(width) < counts[..., None]))), dtype)
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
@@ -59,7 +60,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
-    return wrap(np.asarray(list(broadcast_static_shape(shape_x, shape_y)), np.int32))
+    return tell_made(wrap(np.asarray(list(broadcast_static_shape(shape_x, shape_y)), np.int32)))
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:

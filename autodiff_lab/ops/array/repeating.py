@@ -12,6 +12,7 @@ from autodiff_lab.engine.primitives import negative_axes, stack
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
+from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import beside, full, ranked
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.selection import take_along
@@ -95,13 +96,13 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     at, = _axes(x, axis, "repeat")
-    times = np.asarray(whole_numbers(repeats, "repeat"))
+    times = np.asarray(whole_numbers(repeats, "repeat"), np.int64)
     length = x._array.shape[at]
     if times.size not in (1, length) or times.min(initial=0) < 0:
         raise InvalidArgumentError(f"repeat: repeats is one number from 0 up, or {length} of them for this axis; got "
                                    f"{times.tolist()}.")
     places = np.repeat(np.arange(length), times[0] if times.size == 1 else times)
-    return gather_axis(x, wrap(beside(x._array, places)), axis=at)
+    return gather_axis(x, tell_made(wrap(beside(x._array, places))), axis=at)
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
@@ -140,7 +141,7 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int = 1, batch_axis
     order = order if batch < along else order.T
     kept = [n if i - rank in (along, batch) else 1 for i, n in enumerate(shape)]
     places = np.broadcast_to(beside(x._array, order.reshape(kept)), shape).copy()
-    return take_along(x, wrap(places), axis=along)
+    return take_along(x, tell_made(wrap(places)), axis=along)
 
 
 def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0,
@@ -153,8 +154,11 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     widths = [(int(before), int(after)) for before, after in rows]
     mode = mode.upper()
     if mode == "CONSTANT":
-        value = convert(constant_values, x)._array
-        return pad_with(x, paddings=tuple(widths), value=np.asarray(value, x._array.dtype).item())
+        if isinstance(constant_values, (bool, int, float)) and not constant_values:
+            value = np.asarray(b"" if x._array.dtype == object else 0, x._array.dtype)  # the zero of any dtype
+        else:
+            value = np.asarray(convert(constant_values, x)._array, x._array.dtype)
+        return pad_with(x, paddings=tuple(widths), value=value.item())
     if mode not in ("REFLECT", "SYMMETRIC"):
         raise InvalidArgumentError(f"pad: mode is 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}")
     for axis, (before, after) in enumerate(widths):
@@ -163,7 +167,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
             raise InvalidArgumentError(f"pad: axis {axis} has {length} elements, too few to mirror {(before, after)}.")
         if before or after:
             places = np.pad(np.arange(length), (before, after), mode=mode.lower())  # type: ignore[call-overload]
-            x = gather_axis(x, wrap(beside(x._array, places)), axis=axis - x._array.ndim)
+            x = gather_axis(x, tell_made(wrap(beside(x._array, places))), axis=axis - x._array.ndim)
     return x
 
 

@@ -13,7 +13,8 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
 from autodiff_lab.kernels.checks import check_positions
-from autodiff_lab.kernels.reference.scatter import check_columns, columns
+from autodiff_lab.kernels.halves import in_float32
+from autodiff_lab.kernels.reference.scatter import check_columns, pointed
 from autodiff_lab.ops.array.gathering import _check_updates, _indices, gather_axis, gather_nd_at, scatter_nd_sum
 from autodiff_lab.ops.array.shaping import reshape, transpose_to
 from autodiff_lab.ops.docs import doc
@@ -25,9 +26,9 @@ def _at(ufunc: Any, name: str) -> Any:
         if ufunc in (np.add, np.subtract) and on_gpu(made):  # the kernel of sums has a fixed order
             return ufunc(made, scatter_nd_sum.op.kernel(updates, indices, shape=made.shape))  # type: ignore[attr-defined]
         check_columns(indices, made.shape, name)
-        ufunc.at(made, columns(indices), updates)
+        ufunc.at(*pointed(made, indices), updates)
         return made
-    return kernel
+    return in_float32(kernel)
 
 
 def _picked(ops: Any, g: Any, out: Any, indices: Any) -> Any:

@@ -17,7 +17,9 @@ from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
+from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, scatter_axis
 from autodiff_lab.ops.array.shaping import reshape
@@ -31,6 +33,7 @@ def _like(indices: Any, x: Any) -> Any:
     return np.broadcast_to(indices, x.shape[:x.ndim - indices.ndim] + indices.shape)
 
 
+@in_float32
 def _put_along(g: Any, indices: Any, axis: int, length: int) -> Any:
     lines = np.moveaxis(g, axis, -1)
     places = np.moveaxis(_like(indices, g), axis, -1)
@@ -41,7 +44,8 @@ def _put_along(g: Any, indices: Any, axis: int, length: int) -> Any:
         add_up: Any = scatter_axis.op.kernel  # type: ignore[attr-defined]
         total = add_up(lines.reshape(-1), flat, axis=-1, length=total.size).reshape(total.shape)
         return np.moveaxis(total, -1, axis)
-    np.add.at(total.reshape(-1, length), (rows, places.reshape(len(rows), -1)), lines.reshape(len(rows), -1))
+    each = (len(rows), lines.shape[-1])  # -1 does not do where nothing is there
+    np.add.at(total.reshape(len(rows), length), (rows, places.reshape(each)), lines.reshape(each))
     return np.moveaxis(total, -1, axis)
 
 
@@ -212,7 +216,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
         raise ShapeMismatch(f"boolean_mask: the mask has shape {kept.shape}, and the tensor of shape {shape} has "
                             f"{shape[at:at + rank]} from axis {at} on.")
     x = reshape(x, (*shape[:at], kept.size, *shape[at + rank:])) if rank > 1 else x
-    return gather_axis(x, wrap(beside(x._array, np.nonzero(kept.reshape(-1))[0])), axis=at - x._array.ndim)
+    return gather_axis(x, tell_made(wrap(beside(x._array, np.nonzero(kept.reshape(-1))[0]))), axis=at - x._array.ndim)
 
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import binary, general, unary
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.primitives import add
@@ -16,6 +17,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.arrays import ARRAYS, on_gpu
 from autodiff_lab.kernels.checks import require
+from autodiff_lab.kernels.halves import is_half
 from autodiff_lab.ops.docs import of_one, of_two
 from autodiff_lab.ops.math.complex_numbers import is_complex, stretched, turned
 
@@ -319,7 +321,21 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     inputs = list(inputs)
     if not inputs:
         raise InvalidArgumentError("add_n: the list is empty. Try lab.zeros(shape).")
-    total = inputs[0] if len(inputs) > 1 else add(inputs[0], 0)
-    for value in inputs[1:]:
+    if len(inputs) == 1:
+        return add(inputs[0], 0)
+    total = add(inputs[0], inputs[1])
+    if len(inputs) > 2 and is_half(total._array.dtype):
+        return _add_halves(inputs, total)
+    for value in inputs[2:]:
         total = add(total, value)
     return total
+
+
+def _add_halves(inputs: list[Any], like: Tensor) -> Tensor:
+    """The sum of at least two tensors of the dtype of `like`, in float32 and rounded once."""
+    from autodiff_lab.ops.array.casting import cast
+
+    total = cast(convert(inputs[0], like), "float32")
+    for value in inputs[1:]:
+        total = add(total, cast(convert(value, like), "float32"))
+    return cast(total, like.dtype)

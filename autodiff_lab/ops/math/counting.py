@@ -12,6 +12,7 @@ from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import tell_made, tell_peek
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
 from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.ops.array.casting import cast
@@ -43,7 +44,7 @@ def _among_best(targets: Any, predictions: Any, k: int) -> Any:
     inside = (targets >= 0) & (targets < predictions.shape[1])
     score = predictions[rows, np.where(inside, targets, 0)]
     better = np.sum(predictions > score[:, None], axis=1)
-    return inside & np.isfinite(score) & (better < k)
+    return inside & np.all(np.isfinite(predictions), axis=1) & (better < k)
 
 
 hits = general(
@@ -65,11 +66,13 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
-    found, x = _whole(targets, "in_top_k"), convert(predictions)
-    if x._array.ndim != 2 or found.shape != x._array.shape[:1]:
-        raise ShapeMismatch(f"in_top_k: targets (n) and predictions (n, classes) are needed, got {found.shape} and "
-                            f"{x._array.shape}.")
-    return hits(wrap(beside(x._array, found)), x, k=int(convert(k)._array))
+    found, x = convert(targets), convert(predictions)
+    if found._array.size and found._array.dtype.kind not in "iu":
+        raise DtypeMismatch(f"in_top_k: takes whole numbers, got {found.dtype.name}. Try lab.cast(x, lab.int32).")
+    if x._array.ndim != 2 or found._array.shape != x._array.shape[:1]:
+        raise ShapeMismatch(f"in_top_k: targets (n) and predictions (n, classes) are needed, got {found._array.shape} "
+                            f"and {x._array.shape}.")
+    return hits(found, x, k=int(convert(k)._array))
 
 
 @structured("bincount")
@@ -90,11 +93,12 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
     shape = (rows, length) if axis == -1 and numbers.ndim == 2 else (length,)
     if weights is None or binary_output:
         counts = np.bincount(bins, minlength=rows * length + 1)[:-1].reshape(shape)
-        return cast(wrap(np.minimum(counts, 1) if binary_output else counts), dtype)
+        return cast(tell_made(wrap(np.minimum(counts, 1) if binary_output else counts)), dtype)
     heavy = convert(weights)
     if heavy._array.shape != numbers.shape:
         raise ShapeMismatch(f"bincount: weights have shape {heavy._array.shape} and the numbers {numbers.shape}.")
-    total = sum_segments(reshape(heavy, (numbers.size,)), wrap(beside(heavy._array, bins)), count=rows * length + 1)
+    places = tell_made(wrap(beside(heavy._array, bins)))
+    total = sum_segments(reshape(heavy, (numbers.size,)), places, count=rows * length + 1)
     return reshape(total[:-1], shape)
 
 
@@ -109,18 +113,19 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, wei
     if both.size and (both.min() < 0 or both.max() >= count):
         raise InvalidArgumentError(f"confusion_matrix: classes must be in [0, {count}), got {int(both.min())} to "
                                    f"{int(both.max())}.")
-    heavy = full((len(true),), 1, true) if weights is None else convert(weights)
-    return scatter_nd(wrap(both), cast(heavy, dtype), (count, count))
+    heavy = tell_made(wrap(full((len(true),), 1, true))) if weights is None else convert(weights)
+    return scatter_nd(tell_made(wrap(both)), cast(heavy, dtype), (count, count))
 
 
 def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32",
                                name: str | None = None) -> Tensor:
     x = convert(values)
     ends, count = convert(value_range, x), int(convert(nbins)._array)
+    tell_peek(ends, "histogram_fixed_width_bins")
     if ends._array.shape != (2,) or not ends._array[0] < ends._array[1] or count < 1:
         raise InvalidArgumentError("histogram_fixed_width_bins: a range [low, high] and at least one bin are needed, "
                                    f"got {ends._array} and {count}.")
-    low, high = (x._array.dtype.type(end) for end in ends._array)
+    low, high = (tell_made(wrap(x._array.dtype.type(end))) for end in ends._array)
     place = cast(floor(cast((x - low) / (high - low) * count, "float64")), "int64")
     return cast(minimum(maximum(place, 0), count - 1), dtype)
 

@@ -76,30 +76,39 @@ running_product = general(
     sentence="multiplies the elements of {0} one after the other", keeps="inputs", registered="Cumprod",
     doc="The kernel-level running product; `lab.math.cumprod` is the public function.")
 
-_LOWEST = {"float16": -6e4, "float64": -1e300}
-
-
-def finite(ops: Any, out: Any) -> Any:
-    """A log-sum-exp, or a very low number where it is -inf, so that differences of two are not nan."""
-    return ops.maximum(out, _LOWEST.get(out.dtype.name, -1e30))
+running_top = general(
+    "running_top", reference.running_top, None,
+    symbol="max→", latex=r"\max_{{\le i}} {0}", sentence="takes the largest element of {0} so far",
+    doc="The running maximum, brought into the range of finite numbers; the rule of `cumulative_logsumexp` uses it.")
 
 
 def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, reverse: bool) -> Any:
+    """Σ g·e^(x - y) over each y after x, with e^y as e^m·s: the running maximum m, and a sum s from 1 to n.
+
+    Differences of results y would not do: those of large numbers are rounded, at 1e8 by more than ln 2.  Nor would one
+    maximum for all, as what lies far below it at first vanishes beside it.  The derivative does not depend on m, which
+    is held still.
+    """
     n = x.shape[axis]
     if not n:
         return g
-    total = finite(ops, out)
-    head = ops.slice_axis(total, axis=axis, start=0, stop=n - 1)
-    tail = ops.slice_axis(total, axis=axis, start=1, stop=n)
-    ratio = ops.exp(tail - head if reverse else head - tail)
-    factor = ops.pad_axis(ratio, axis=axis, before=int(reverse), after=int(not reverse))
-    return ops.exp(x - total) * ops.recurrence(g, factor, axis=axis, reverse=not reverse)
+    dtype = x.dtype.name
+    half = dtype in ("float16", "bfloat16")
+    wide, share = (ops.cast(v, dtype="float32") if half else v for v in (x, g))
+    top = ops.running_top(wide, axis=axis, reverse=reverse)
+    head, tail = (ops.slice_axis(top, axis=axis, start=k, stop=n - 1 + k) for k in (0, 1))
+    step = ops.exp(tail - head if reverse else head - tail)  # by what the sums before are made smaller: never above 1
+    before, after = (ops.pad_axis(step, axis=axis, before=k, after=1 - k) for k in (int(not reverse), int(reverse)))
+    each = ops.exp(wide - top)
+    sums = ops.recurrence(each, before, axis=axis, reverse=reverse)
+    found = each * ops.recurrence(ops.divide_no_nan(share, sums), after, axis=axis, reverse=not reverse)
+    return ops.cast(found, dtype=dtype) if half else found
 
 
 running_logsumexp = general(
     "cumulative_logsumexp",
     chosen("cumulative_logsumexp", reference.cumulative_logsumexp, "running.cumulative_logsumexp"), _logsumexp_rule,
-    symbol="ln Σ e→",
+    symbol="ln Σ e→", keeps="inputs",
     latex=r"\ln \textstyle\sum_{{\le i}} e^{{{0}}}", locals_latex=(r"\textstyle\sum_{{j \ge i}} e^{{{0}_i - y_j}}",),
     sentence="takes ln Σ e^x over the elements of {0} so far", registered="CumulativeLogsumexp",
     doc="The kernel-level running log-sum-exp; `lab.math.cumulative_logsumexp` is the public function.")

@@ -141,9 +141,9 @@ def _clip_rule(ops: Any, g: Any, out: Any, x: Any, low: Any, high: Any) -> Any:
 
 
 clip = general(
-    "clip", lambda x, low, high: np.minimum(np.maximum(x, low), high), _clip_rule,
-    lambda ops, g, out, x, low, high: g * ops.below(x, low),
-    lambda ops, g, out, x, low, high: g * (ops.below(high, x) * ops.not_below(x, low)),
+    "clip", lambda x, low, high: np.maximum(np.minimum(x, high), low), _clip_rule,
+    lambda ops, g, out, x, low, high: g * ops.below(ops.minimum(x, high), low),
+    lambda ops, g, out, x, low, high: g * (ops.below(high, x) * ops.not_below(high, low)),
     symbol="clip", latex=r"\operatorname{{clip}}({0}, {1}, {2})",
     locals_latex=(r"[{1} \le {0} \le {2}]", "[{0} < {1}]", "[{0} > {2}]"),
     sentence="keeps {0} between {1} and {2}", keeps="inputs", registered="ClipByValue",
@@ -164,7 +164,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
 
 clip_by_value.__doc__ = doc(
-    "x, no less than the one bound and no more than the other; where they cross, the upper one wins.",
+    "x, no less than the one bound and no more than the other; where they cross, the lower one wins.",
     shapes="t (*s), bounds that broadcast to s -> (*s)", dtypes="any number, all the same",
     derivative="1 for x from bound to bound, both included, 0 beyond; 1 for a bound where it is taken",
     raises=("shape", "dtypes", "convert"),

@@ -17,6 +17,7 @@ from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.choose import IN_USE, chosen
+from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.kernels.reference import reductions as reference
 from autodiff_lab.ops.array.shaping import _inverse
 from autodiff_lab.ops.docs import doc
@@ -103,7 +104,8 @@ def _prod_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdi
 
 
 prod_over = general(
-    "prod", lambda x, axes, keepdims: np.multiply.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype), _prod_rule,
+    "prod", in_float32(lambda x, axes, keepdims: np.multiply.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)),
+    _prod_rule,
     symbol="Π", latex=r"\prod {0}", locals_latex=(r"\prod_{{\ne i}} {0}",), sentence="multiplies the elements of {0}",
     keeps="inputs", registered="Prod", doc="The kernel-level product; `lab.reduce_prod` is the public function.")
 

@@ -12,18 +12,23 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import filled_beside
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
 from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.halves import is_half
 from autodiff_lab.kernels.reference import scatter as reference
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
-from autodiff_lab.ops.math.arithmetic import divide, floordiv
+from autodiff_lab.ops.math.arithmetic import divide
+from autodiff_lab.ops.math.elementary import truncatediv
 from autodiff_lab.ops.math.reductions import reduce_prod
 from autodiff_lab.ops.structured import structured
 
@@ -93,28 +98,31 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Part
         ids = ids.ravel()
     if ids.size and ids.min() < 0:
         kept, = np.nonzero(ids >= 0)
-        x, ids = gather_axis(x, wrap(kept), axis=-x._array.ndim), ids[kept]
+        x, ids = gather_axis(x, tell_made(wrap(kept)), axis=-x._array.ndim), ids[kept]
     return x, ids, count
 
 
 def _add(parts: Parts) -> Tensor:
     x, ids, count = parts
-    return sum_segments(x, wrap(ids), count=count)
+    return sum_segments(x, tell_made(wrap(ids)), count=count)
 
 
-def _average(parts: Parts, root: bool) -> Tensor:
+def _average(parts: Parts, root: bool, whole: bool = False) -> Tensor:
+    """Sums over the numbers of elements, or their roots; of whole numbers cut towards 0 if they are to stay `whole`."""
     x, ids, count = parts
+    if is_half(x._array.dtype):
+        return cast(_average((cast(x, "float32"), ids, count), root), x.dtype)
     lengths = np.maximum(np.bincount(ids, minlength=count), 1).astype(np.float64)
     lengths = (np.sqrt(lengths) if root else lengths).reshape((count,) + (1,) * (x._array.ndim - 1))
-    divisor = wrap(lengths.astype(x._array.dtype))
-    return (floordiv if x._array.dtype.kind in "iu" else divide)(_add(parts), divisor)
+    divisor = tell_made(wrap(lengths.astype(x._array.dtype)))
+    return (truncatediv if whole and x._array.dtype.kind in "iu" else divide)(_add(parts), divisor)
 
 
 def _best(op: Any, parts: Parts, empty: float | None) -> Tensor:
     x, ids, count = parts
     limits = public(x._array.dtype)
     nothing = (limits.min if op is max_segments else limits.max) if empty is None else empty
-    return op(x, wrap(ids), count=count, empty=x._array.dtype.type(nothing).item())
+    return op(x, tell_made(wrap(ids)), count=count, empty=x._array.dtype.type(nothing).item())
 
 
 def _multiply(parts: Parts) -> Tensor:
@@ -125,8 +133,8 @@ def _multiply(parts: Parts) -> Tensor:
     places = arange(len(ids), ids) - (np.cumsum(lengths) - lengths)[ids[order]]
     positions = full((count, int(lengths.max()) if lengths.size else 0), len(ids), ids)
     positions[ids[order], places] = order
-    one = wrap(full((1, *x._array.shape[1:]), 1, x._array))
-    rows = gather_axis(concat([x, one], 0), wrap(positions), axis=-x._array.ndim)
+    one = tell_made(wrap(filled_beside(x, (1, *x._array.shape[1:]), 1, x._array.dtype)))
+    rows = gather_axis(concat([x, one], 0), tell_made(wrap(positions)), axis=-x._array.ndim)
     return reduce_prod(rows, axis=1)
 
 
@@ -137,7 +145,7 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
 
 @structured("segment_mean")
 def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return _average(_sorted(data, segment_ids, "segment_mean"), root=False)
+    return _average(_sorted(data, segment_ids, "segment_mean"), root=False, whole=True)
 
 
 @structured("segment_max")
@@ -167,7 +175,11 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
 
 @structured("unsorted_segment_sqrt_n")
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return _average(_unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n"), root=True)
+    parts = _unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n")
+    if parts[0]._array.dtype.kind in "iu":
+        raise DtypeMismatch(f"unsorted_segment_sqrt_n: the root of a number of elements is not a whole number, and the "
+                            f"data is {parts[0].dtype.name}. Try lab.cast(data, lab.float32).")
+    return _average(parts, root=True)
 
 
 @structured("unsorted_segment_max")

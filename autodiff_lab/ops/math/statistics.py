@@ -11,26 +11,21 @@ from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, NotOneTensor
 from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.halves import in_float32, is_half
 from autodiff_lab.kernels.reference import reductions as reference
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import maximum, multiply, sqrt, square, subtract
 from autodiff_lab.ops.math.comparison import not_equal
 from autodiff_lab.ops.math.complex_numbers import conj, is_complex, real
-from autodiff_lab.ops.math.cumulative import finite
 from autodiff_lab.ops.math.exponential import rsqrt
-from autodiff_lab.ops.math.reductions import _reduce, _spread, kept_shape, reduce_mean, reduce_sum
+from autodiff_lab.ops.math.reductions import _reduce, _spread, reduce_mean, reduce_sum
 
 
-def _wide(x: Any) -> Any:
-    """Half floats as float32, to add them up in."""
-    return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
-
-
+@in_float32
 def _euclidean_norm(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    wide = _wide(x)
-    squares = wide * (wide if wide.dtype.kind != "c" else np.conj(wide))
-    return np.sqrt(np.add.reduce(squares, axis=axes, keepdims=keepdims)).astype(x.dtype)
+    squares = x * (x if x.dtype.kind != "c" else np.conj(x))
+    return np.sqrt(np.add.reduce(squares, axis=axes, keepdims=keepdims))
 
 
 def _norm_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -47,14 +42,23 @@ norm_over = general(
 
 
 def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    total = finite(ops, out if keepdims or not axes else ops.reshape(out, shape=kept_shape(x, axes)))
-    return _spread(ops, g, out, x, axes, keepdims) * ops.exp(x - total)
+    return _spread(ops, g, out, x, axes, keepdims) * ops.logsumexp_shares(x, axes=axes)
 
 
+def _shares_rule(ops: Any, h: Any, out: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    return out * (h - ops.sum(h * out, axes=axes, keepdims=True))
+
+
+shares_over = general(
+    "logsumexp_shares", reference.shares_over, _shares_rule,
+    symbol="e / Σ e", latex=r"\frac{{e^{{{0}}}}}{{\sum e^{{{0}}}}}",
+    locals_latex=(r"\left(h - \textstyle\sum h\,y\right) y",), sentence="turns {0} into shares that add up to 1",
+    keeps="output", doc="e^x over its sum over negative axes; the rule of `reduce_logsumexp` uses it.")
 logsumexp_over = general(
     "logsumexp", chosen("logsumexp", reference.logsumexp_over, "reductions.logsumexp_over"), _logsumexp_rule,
-    symbol="ln Σ e", latex=r"\ln \sum e^{{{0}}}",
-    locals_latex=(r"e^{{{0} - y}}",), sentence="takes the logarithm of the sum of e to the elements of {0}",
+    symbol="ln Σ e", keeps="inputs", latex=r"\ln \sum e^{{{0}}}",
+    locals_latex=(r"\frac{{e^{{{0}}}}}{{\sum e^{{{0}}}}}",),
+    sentence="takes the logarithm of the sum of e to the elements of {0}",
     doc="The kernel-level log-sum-exp; `lab.reduce_logsumexp` is the public function.")
 
 
@@ -80,6 +84,8 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
         x = _floats(input_tensor, "reduce_variance", allow_complex=True)
     except NotOneTensor as met:
         return handed(met, "__called__", "reduce", input_tensor, "reduce_variance", axis, keepdims)
+    if is_half(x._array.dtype):
+        return cast(reduce_variance(cast(x, "float32"), axis, keepdims), x.dtype)
     away = subtract(x, reduce_mean(x, axis, True))
     squared = real(multiply(away, conj(away))) if x.dtype.is_complex else square(away)
     return reduce_mean(squared, axis, keepdims)
@@ -90,6 +96,8 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
         x = _floats(input_tensor, "reduce_std", allow_complex=True)
     except NotOneTensor as met:
         return handed(met, "__called__", "reduce", input_tensor, "reduce_std", axis, keepdims)
+    if is_half(x._array.dtype):
+        return cast(reduce_std(cast(x, "float32"), axis, keepdims), x.dtype)
     return sqrt(reduce_variance(x, axis, keepdims))
 
 
@@ -107,6 +115,8 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
     x = _floats(x, "l2_normalize", allow_complex=True)
+    if is_half(x._array.dtype):
+        return cast(l2_normalize(cast(x, "float32"), axis, epsilon), x.dtype)
     squared = square(x) if not x.dtype.is_complex else real(multiply(x, conj(x)))
     scale = rsqrt(maximum(reduce_sum(squared, axis, True), epsilon))
     return multiply(x, cast(scale, x.dtype) if x.dtype.is_complex else scale)

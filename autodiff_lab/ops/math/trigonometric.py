@@ -9,7 +9,6 @@ import numpy as np
 from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.ops.docs import of_one
-from autodiff_lab.ops.math.complex_numbers import is_complex
 
 sin = unary(
     "sin", np.sin, lambda ops, g, out, x: g * ops.cos(x),
@@ -95,8 +94,11 @@ Tensor(0.0, shape=(), dtype=float32)"""))
 
 
 def _acosh_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
-    """Of complex numbers √(x - 1)·√(x + 1), which has the branch of acosh; √(x² - 1) has not."""
-    return g / (ops.sqrt(x - 1) * ops.sqrt(x + 1) if is_complex(x) else ops.sqrt(x * x - 1))
+    """√(x - 1)·√(x + 1) is nan below 1, as the value is, and has the branch of acosh for complex numbers.
+
+    √(x² - 1) is neither.
+    """
+    return g / (ops.sqrt(x - 1) * ops.sqrt(x + 1))
 
 
 acosh = unary(

@@ -114,6 +114,14 @@ def _settled(spatial: Sizes, window: Sizes, strides: Any, padding: Any, dilation
 _remembered = lru_cache(maxsize=1024)(_settled)
 
 
+def too_large(name: str, window: Sizes, dilations: Sizes, spatial: Sizes) -> ShapeMismatch:
+    """Build the error about a filter window that reaches over the edge of its input."""
+    reach = tuple(d * (k - 1) + 1 for k, d in zip(window, dilations, strict=True))
+    spread = "" if reach == window else f", which dilations {dilations} spread over {reach},"
+    return ShapeMismatch(f"{name}: the filter window {window}{spread} is larger than the input {spatial}. "
+                         "Try padding='SAME'.")
+
+
 def layout(data_format: str | None) -> None:
     """Refuse what is not channels last."""
     if data_format is not None and not (data_format.startswith("N") and data_format.endswith("C")):
@@ -133,8 +141,7 @@ def convolved(name: str, rank: int, input: Any, filters: Any, strides: Any, padd
                             f"{w._array.shape[-2]}; shapes {x._array.shape} and {w._array.shape}.")
     steps, around, holes, fits = settled(x._array.shape[1:-1], w._array.shape[:-2], strides, padding, dilations)
     if not fits:
-        raise ShapeMismatch(f"{name}: the filter window {w._array.shape[:-2]} is larger than the input "
-                            f"{x._array.shape[1:-1]}. Try padding='SAME'.")
+        raise too_large(name, w._array.shape[:-2], holes, x._array.shape[1:-1])
     return convolve(x, w, **_settings(steps, around, holes))
 
 

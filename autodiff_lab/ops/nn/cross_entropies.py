@@ -17,7 +17,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.docs import doc
-from autodiff_lab.ops.math.complex_numbers import imag, is_complex, real
+from autodiff_lab.ops.math.complex_numbers import imag, real
 from autodiff_lab.ops.math.exponential import exp, log
 from autodiff_lab.ops.nn.activations import softplus
 
@@ -81,7 +81,7 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
     x = convert(t)
     if x._array.dtype not in DIFFERENTIABLE:
         raise wrong_dtype(REGISTRY["l2_loss"], (x,))
-    if is_complex(x._array):
+    if x._array.dtype.kind == "c":
         return half_square(real(x)) + half_square(imag(x))
     return half_square(x)
 

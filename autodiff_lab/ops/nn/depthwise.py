@@ -14,7 +14,7 @@ from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import depthwise as kernel
 from autodiff_lab.kernels.reference.convolution import out_sizes
 from autodiff_lab.ops.docs import doc
-from autodiff_lab.ops.nn.convolution import conv2d, layout, paddings, sizes
+from autodiff_lab.ops.nn.convolution import conv2d, layout, paddings, sizes, too_large
 
 
 def _products(x: Any, w: Any, shape: Any = None, **how: Any) -> float:
@@ -72,8 +72,7 @@ def depthwise_conv2d(input: Any, filter: Any, strides: Any = 1, padding: Any = "
     window, spatial = w._array.shape[:-2], x._array.shape[1:-1]
     around = paddings(padding, spatial, window, steps, holes)
     if min(out_sizes(spatial, window, steps, around, holes)) < 1:
-        raise ShapeMismatch(f"depthwise_conv2d: the filter window {window} is larger than the input {spatial}. Try "
-                            "padding='SAME'.")
+        raise too_large("depthwise_conv2d", window, holes, spatial)
     return convolve_depthwise(x, w, strides=steps, padding=around, dilations=holes)
 
 

@@ -15,7 +15,6 @@ from autodiff_lab.ops.array.joining import pad_axis, slice_axis
 from autodiff_lab.ops.array.shaping import squeeze
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import pow, square
-from autodiff_lab.ops.math.complex_numbers import is_complex
 from autodiff_lab.ops.math.elementary import squared_difference
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
@@ -61,7 +60,7 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: 
     over = checked_axes(axes, x._array.ndim, "moments")
     mean = reduce_mean(x, axis=over, keepdims=True)
     # The mean in the squares must not be held still: its share of the gradient is 0, but not that of the next order.
-    squares = squared_difference(x, mean) if is_complex(x._array) else square(x - mean)
+    squares = squared_difference(x, mean) if x._array.dtype.kind == "c" else square(x - mean)
     variance = reduce_mean(squares, axis=over, keepdims=keepdims)
     return (mean if keepdims else squeeze(mean, over) if over else mean), variance
 
@@ -73,7 +72,7 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
     weights = convert(frequency_weights, x) + x * 0
     total = reduce_sum(weights, axis=over, keepdims=True)
     mean = reduce_sum(weights * x, axis=over, keepdims=True) / total
-    squares = squared_difference(x, mean) if is_complex(x._array) else square(x - mean)
+    squares = squared_difference(x, mean) if x._array.dtype.kind == "c" else square(x - mean)
     variance = reduce_sum(weights * squares, axis=over, keepdims=True) / total
     return (mean, variance) if keepdims or not over else (squeeze(mean, over), squeeze(variance, over))
 

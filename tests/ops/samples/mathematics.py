@@ -73,6 +73,11 @@ def _running(rng: np.random.Generator) -> list[Call]:
     ]
 
 
+@sampler("running_top")
+def _running_top(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {"axis": axis, "reverse": reverse}) for reverse in (False, True) for s, axis in ALONG]
+
+
 @sampler("cumulative_logsumexp")
 def _running_logsumexp(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {"axis": axis, "reverse": reverse}) for reverse in (False, True) for s, axis in ALONG[:4]]
@@ -81,6 +86,11 @@ def _running_logsumexp(rng: np.random.Generator) -> list[Call]:
 @sampler("recurrence")
 def _recurrence(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s, s), {"axis": axis, "reverse": reverse}) for reverse in (False, True) for s, axis in ALONG]
+
+
+@sampler("logsumexp_shares")
+def _shares(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s), {"axes": axes}) for s, axes, _ in [*AXES, ((0, 3), (-1,), False), ((2, 0), (-1,), False)]]
 
 
 @sampler("prod", "euclidean_norm", "logsumexp")

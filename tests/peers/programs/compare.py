@@ -1,7 +1,7 @@
 """What differs between two answers to a statement, in words.
 
 A number is wrong where it lies farther from the value in 64 bits than a few times the peer's own distance and the
-rounding of the dtype allow; everything else (shapes, dtypes, whole numbers, None, nan, infinities) is compared exactly.
+rounding of the dtype allow; everything else (shapes, dtypes, integers, None, nan, infinities) is compared exactly.
 """
 
 from __future__ import annotations
@@ -30,100 +30,131 @@ class Difference:
     theirs: Any = None
 
 
-def differences(mine: Answer, theirs: Answer, wide: Answer | None, documented: tuple[type, ...]) -> list[Difference]:
-    """Return what differs between our answer and the peer's.
+@dataclass(frozen=True)
+class Expected:
+    """An array as the peer gave it, the array that ours is held against, and how far from that it may lie."""
 
-    Parameters
-    ----------
-    mine, theirs : Answer
-        The two answers.
-    wide : Answer or None
-        The peer's answer in 64 bits.
-    documented : tuple of type
-        What we may raise where the peer raises too.
-    """
+    array: np.ndarray
+    exact: np.ndarray
+    bound: float
+
+
+@dataclass
+class Expectation:
+    """What is expected of a statement: `Answer` with bounds; arrays that may not be there are None."""
+
+    values: list[Expected] | None = None
+    first: list[Expected | None] | None = None
+    second: list[Expected | None] | None = None
+
+
+def expectation(theirs: Answer, wide: Answer | None) -> Expectation:
+    """Return what is expected where the peer gave an answer; `wide` is the peer's answer in 64 bits."""
+    wide = wide or Answer()
+    return Expectation(
+        _bounded("values", theirs.values, wide.values, []),
+        _bounded("first gradient", theirs.first, wide.first, []),
+        _bounded("second gradient", theirs.second, wide.second, theirs.first or []),
+    )
+
+
+def differences(mine: Answer, theirs: Expectation, documented: tuple[type, ...]) -> list[Difference]:
+    """Return what differs between our answer and what is expected; `documented` is what we may raise."""
     if mine.error is not None and not isinstance(mine.error, documented):
         return [Difference("error", f"raises {_line(mine.error)}")]
-    if theirs.error is not None:
+    if theirs.values is None:
         return []
     if mine.error is not None:
         return [Difference("refusal", f"refuses: {_line(mine.error)}")]
-    found = _arrays("values", mine.values, theirs.values, wide.values if wide else None, mine.values or [])
+    found = _arrays("values", mine.values, theirs.values)
     if found or theirs.first is None:
         return found
     if mine.first is None:
         words = f"the backward pass raises {_line(mine.late)}" if mine.late else "no gradient"
         return [Difference("first gradient", words)]
-    found = _arrays("first gradient", mine.first, theirs.first, wide.first if wide else None, theirs.first)
+    found = _arrays("first gradient", mine.first, theirs.first)
     if found or theirs.second is None:
         return found
-    if mine.second is None:
-        if mine.late:
-            return [Difference("second gradient", f"the second backward pass raises {_line(mine.late)}")]
-        mine = Answer(second=[None] * len(theirs.second))
-    return _arrays("second gradient", mine.second, theirs.second, wide.second if wide else None, theirs.first)
+    if mine.second is None and mine.late:
+        return [Difference("second gradient", f"the second backward pass raises {_line(mine.late)}")]
+    return _arrays("second gradient", mine.second or [None] * len(theirs.second), theirs.second)
 
 
 def _line(error: Any) -> str:
     return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:160]}"
 
 
-def _arrays(what: str, mine: Any, theirs: Any, wide: Any, beside: list[Any]) -> list[Difference]:
+def _bounded(what: str, theirs: Any, wide: Any, beside: list[Any]) -> Any:
+    if theirs is None:
+        return None
+    best = wide if wide is not None and len(wide) == len(theirs) else [None] * len(theirs)
+    size = max((_largest(a) for a in beside if a is not None), default=0.0)
+    pairs = zip(theirs, best, strict=True)
+    return [None if array is None else _expected(what, array, exact, size) for array, exact in pairs]
+
+
+def _largest(array: np.ndarray) -> float:
+    return float(np.max(np.abs(array), initial=0.0, where=np.isfinite(array)))
+
+
+def _expected(what: str, array: np.ndarray, best: np.ndarray | None, size: float) -> Expected:
+    if kind_of(array.dtype) not in "fc":
+        return Expected(array, array, 0.0)
+    given = _wide(array)
+    exact = given if best is None or best.shape != array.shape else _wide(best)
+    epsilon = EPSILON[array.dtype.name] * (1.0 if array.dtype in (np.float16, BFLOAT16) else WIDTH[what])
+    if best is None or array.dtype in (np.float64, np.complex128):
+        epsilon *= 64.0
+    finite = np.isfinite(given) & np.isfinite(exact)
+    apart = float(np.max(np.abs(given[finite] - exact[finite]), initial=0.0))
+    bound = 4.0 * apart + epsilon * max(_largest(exact), size) + SMALLEST.get(array.dtype.name, 1e-37)
+    return Expected(array, exact, bound)
+
+
+def _arrays(what: str, mine: Any, theirs: Any) -> list[Difference]:
     if len(mine) != len(theirs):
         return [Difference(what, f"{len(mine)} here, {len(theirs)} there")]
-    best: list[Any] = [None] * len(mine) if wide is None or len(wide) != len(mine) else wide
-    sizes = [float(np.max(np.abs(_wide(a))[np.isfinite(_wide(a))], initial=0.0)) for a in beside if _numeric(a)]
     return [
-        Difference(what, words, ours, other)
-        for ours, other, exact in zip(mine, theirs, best, strict=True)
-        if (words := _array(what, ours, other, exact, max(sizes, default=0.0)))
+        Difference(what, words, ours, None if other is None else other.array)
+        for ours, other in zip(mine, theirs, strict=True)
+        if (words := _array(ours, other))
     ]
 
 
-def _numeric(array: Any) -> bool:
-    return array is not None and kind_of(array.dtype) in "fc"
-
-
-def _array(what: str, mine: Any, theirs: Any, best: Any, size: float) -> str | None:
-    if mine is None or theirs is None:
-        return None if mine is theirs else _both(mine, theirs)
+def _array(mine: np.ndarray | None, expected: Expected | None) -> str | None:
+    if mine is None or expected is None:
+        return None if mine is expected else _both(mine, expected)
+    theirs = expected.array
     if mine.shape != theirs.shape:
         return f"shape {mine.shape} here, {theirs.shape} there"
     if mine.dtype != theirs.dtype:
         return f"dtype {mine.dtype} here, {theirs.dtype} there"
     if kind_of(mine.dtype) not in "fc":
-        return None if np.array_equal(mine, theirs) else _both(mine, theirs)
+        return None if np.array_equal(mine, theirs) else _both(mine, expected)
     a, b = _wide(mine), _wide(theirs)
-    exact = b if best is None or best.shape != b.shape else _wide(best)
     infinite = ~np.isfinite(b) & ~np.isnan(b)
     if (
         not np.array_equal(np.isnan(a), np.isnan(b))
         or not np.array_equal(np.isfinite(a), np.isfinite(b))
         or not np.array_equal(a[infinite], b[infinite])
     ):
-        return _both(mine, theirs)
-    finite = np.isfinite(b) & np.isfinite(exact)
-    if not finite.any():
+        return _both(mine, expected)
+    finite = np.isfinite(b) & np.isfinite(expected.exact)
+    worst = float(np.max(np.abs(a[finite] - expected.exact[finite]), initial=0.0))
+    if worst <= expected.bound:
         return None
-    a, b, exact = a[finite], b[finite], exact[finite]
-    epsilon = EPSILON[mine.dtype.name] * (1.0 if mine.dtype in (np.float16, BFLOAT16) else WIDTH[what])
-    if best is None or mine.dtype in (np.float64, np.complex128):
-        epsilon *= 64.0
-    scale = max(float(np.max(np.abs(exact))), size if what == "second gradient" else 0.0)
-    bound = 4.0 * float(np.max(np.abs(b - exact))) + epsilon * scale + SMALLEST.get(mine.dtype.name, 1e-37)
-    worst = float(np.max(np.abs(a - exact)))
-    return None if worst <= bound else f"{_both(mine, theirs)}, off by {worst:.2g} where {bound:.2g} is allowed"
+    return f"{_both(mine, expected)}, off by {worst:.2g} where {expected.bound:.2g} is allowed"
 
 
 def _wide(array: np.ndarray) -> np.ndarray:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def _both(mine: Any, theirs: Any) -> str:
-    return f"{_shown(mine)} here, {_shown(theirs)} there"
+def _both(mine: np.ndarray | None, theirs: Expected | None) -> str:
+    return f"{_shown(mine)} here, {_shown(theirs and theirs.array)} there"
 
 
-def _shown(array: Any) -> str:
+def _shown(array: np.ndarray | None) -> str:
     if array is None:
         return "None"
     return f"{np.array2string(array, precision=6, threshold=12, separator=', ')} {array.dtype}"

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.peers.programs.compare import differences
+from tests.peers.programs.compare import differences, expectation
 from tests.peers.programs.draw import Pool, Program, program
 from tests.peers.programs.explained import explanation
 from tests.peers.programs.peers import Answer, Peer
@@ -56,8 +56,7 @@ def compared(seed: int, ours: Peer, peer: Peer, documented: tuple[type, ...]) ->
     """Yield each difference of a seed: the statement, its arguments, what differs, and the row that explains it."""
     for call, arrays, theirs in program_of(seed, peer)[1]:
         wide = peer.ask(call, arrays, wide=True) if theirs.values is not None else None
-        mine = ours.ask(call, arrays)
-        for difference in differences(mine, theirs, wide, documented):
+        for difference in differences(ours.ask(call, arrays), expectation(theirs, wide), documented):
             row = explanation(call, arrays, difference)
             shown = (f"v{at} = {array.tolist()} {array.dtype.name}{list(array.shape)}" for at, array in arrays.items())
             yield str(call), "; ".join(shown), f"{difference.what}: {difference.words}", row

@@ -1,0 +1,55 @@
+"""Sums of the contributions to an adjoint; those of half floats are kept in float32 beside the rounded sums.
+
+Rounded after each contribution, an adjoint of a thousand ones would stand still at 256 in bfloat16.  What a rule, a
+listener or a reader of adjoints sees is always the rounded sum, in the dtype of the value; the float32 is found again
+by the identity of that sum, so that an adjoint that was edited between two steps counts as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_lab.engine.namespace import RAW, RECORDING
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.kernels.halves import is_half
+
+Wide = dict[int, tuple[Any, Any]]
+"""By tensor id, a rounded sum and the same sum in float32."""
+
+
+def added(wide: Wide, key: int, old: Any, new: Any) -> Any:
+    """Add a contribution to an adjoint; both are raw, or tensors whose sum is recorded.
+
+    Parameters
+    ----------
+    wide : dict
+        What this function keeps between two calls: one for each sweep, from which keys may be taken at any time.
+    key : int
+        Whose adjoint it is.
+    old, new : array or Tensor
+        Of one shape and dtype.
+    """
+    array = old._array if old.__class__ is Tensor else old
+    if array.itemsize != 2 or not is_half(array.dtype):
+        return old + new
+    ops = RAW if array is old else RECORDING
+    seen = wide.get(key)
+    so_far = seen[1] if seen is not None and seen[0] is old else ops.cast(old, dtype="float32")
+    total = so_far + ops.cast(new, dtype="float32")
+    rounded = ops.cast(total, dtype=array.dtype.name)
+    wide[key] = rounded, total
+    return rounded
+
+
+CASTS_OF_BFLOAT16: list[bool] = []
+"""Not empty once bfloat16 was cast to another dtype in this process: until then no tape is searched for such casts."""
+
+
+def meets_bfloat16(targets: list[Tensor], entries: list[Any] | None) -> bool:
+    """Whether a sweep comes across bfloat16: in its targets, or behind a cast on the tape."""
+    for target in targets:
+        if target._array.dtype.kind == "V":
+            return True
+    if not CASTS_OF_BFLOAT16 or not entries:
+        return False
+    return any(op.name == "cast" and ins[0]._array.dtype.kind == "V" for op, _, ins, _, _ in entries)
