@@ -102,7 +102,7 @@ def _expected(what: str, array: np.ndarray, best: np.ndarray | None, size: float
         return Expected(array, array, 0.0)
     given = _wide(array)
     exact = given if best is None or best.shape != array.shape else _wide(best)
-    epsilon = EPSILON[array.dtype.name] * (1.0 if array.dtype in (np.float16, BFLOAT16) else WIDTH[what])
+    epsilon = EPSILON[array.dtype.name] * (2.0 if array.dtype in (np.float16, BFLOAT16) else WIDTH[what])
     if best is None or array.dtype in (np.float64, np.complex128):
         epsilon *= 64.0
     finite = np.isfinite(given) & np.isfinite(exact)

@@ -68,12 +68,13 @@ def _conjugates(call: Call, arrays: dict[int, np.ndarray], difference: Differenc
     return call.function in names and _complex(arrays) and "gradient" in difference.what
 
 
-@row("second derivatives of products with zeros")
+@row("products with zeros, infinities or nan")
 def _zero_factors(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
     names = ("math.cumprod", "reduce_prod", "math.segment_prod", "math.unsorted_segment_prod")
-    if call.function not in names or difference.what != "second gradient":
+    if call.function not in names or "gradient" not in difference.what:
         return False
-    return any(not np.all(array) for array in arrays.values())
+    hostile = [not np.all(np.isfinite(array.astype(complex))) for array in arrays.values()]
+    return any(hostile) or (difference.what == "second gradient" and any(not np.all(a) for a in arrays.values()))
 
 
 @row("the second derivative of moments")
@@ -116,10 +117,14 @@ def _overflow(call: Call, arrays: dict[int, np.ndarray], difference: Difference)
     return bool(np.all(np.maximum(np.abs(mine), np.abs(theirs))[apart] > 1e4))
 
 
-@row("Bessel functions at 0")
+@row("Bessel functions at 0 and where they overflow")
 def _bessel(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
     names = ("math.bessel_i0", "math.bessel_i1", "math.bessel_i0e", "math.bessel_i1e")
-    return call.function in names and "gradient" in difference.what and any(not np.all(a) for a in arrays.values())
+    return (
+        call.function in names
+        and "gradient" in difference.what
+        and any(np.any((a == 0) | (np.abs(a) > 80)) for a in arrays.values())
+    )
 
 
 @row("the exponential integral below 0")
