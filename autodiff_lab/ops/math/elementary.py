@@ -70,9 +70,9 @@ Tensor([1. 4.], shape=(2,), dtype=float32)"""))
 
 softsign = of_features(unary(
     "softsign", lambda x: x / (1 + np.abs(real_only("softsign", x))),
-    lambda ops, g, out, x: g * ops.square(1 - ops.abs(out)),
+    lambda ops, g, out, x: g / ops.square(1 + ops.abs(x)),  # of the input: 1 - |out| cancels where |x| is large
     symbol="softsign", latex=r"\frac{{{0}}}{{1 + |{0}|}}", locals_latex=(r"\frac{{1}}{{(1 + |{0}|)^2}}",),
-    sentence="squashes {0} between -1 and 1", domain=(Domain(away_from=(0.0,)),), keeps="output",
+    sentence="squashes {0} between -1 and 1", domain=(Domain(away_from=(0.0,)),), keeps="inputs",
     registered="Softsign",
     doc=of_one("x / (1 + |x|), elementwise.", "1/(1 + |x|)²", """
 >>> print(lab.math.softsign([-1.0, 3.0]))
