@@ -1,18 +1,59 @@
-"""Metrics: numbers gathered over batches; nothing is differentiated here."""
+"""Metrics: numbers gathered over batches; nothing is differentiated here, and no tape or recording hears of it.
+
+A metric's state is in variables and what it does is made of ops, so that a compiled function holds it.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import device
+from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.events import SINKS, sinks_now, trace_now
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.gathering import argmax
+from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, squeeze
+from autodiff_lab.ops.math.arithmetic import abs, sqrt, square
+from autodiff_lab.ops.math.comparison import equal, greater
+from autodiff_lab.ops.math.guarded import divide_no_nan
+from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
+
+
+@contextmanager
+def _unheard() -> Generator[None]:
+    """Let no tape and no recording hear of what is done; a trace does."""
+    sinks, trace = sinks_now(), trace_now()
+    SINKS.set(() if trace is None else (trace,))
+    try:
+        yield
+    finally:
+        SINKS.set(sinks)
 
 
 class Mean:
     """The mean of everything seen since the last reset.
+
+    A value of rank 2 or more is reduced to one number for each row. Weights are one for each row, one for each element,
+    or anything in between; they are broadcast.
+
+    Parameters
+    ----------
+    name : str, optional
+        Of the metric; that of its class in snake case if it is not given.
+    dtype : DType, optional
+        Of the result, float32 if it is not given. Sums are kept in float64.
+
+    Raises
+    ------
+    ShapeMismatch
+        If labels, predictions or weights do not fit together.
 
     Examples
     --------
@@ -23,32 +64,82 @@ class Mean:
     Tensor(2.0, shape=(), dtype=float32)
     """
 
-    def __init__(self, name: str | None = None) -> None:
-        self.name = name or type(self).__name__.lower()
-        self._total, self._count = 0.0, 0.0
+    def __init__(self, name: str | None = None, dtype: Any = None) -> None:
+        self.name = name or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).lower()
+        self.dtype = as_dtype(dtype or "float32").name
+        with device("/CPU:0"):
+            self.total, self.count = (
+                Variable(0.0, False, f"{self.name}/{part}", "float64") for part in ("total", "count")
+            )
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The metric's state."""
+        return [self.total, self.count]
+
+    def reduced(self, values: Tensor, axes: tuple[int, ...]) -> Tensor:
+        """Several numbers of a row as one."""
+        return reduce_mean(values, axis=axes)
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
         """Add values, weighted if asked."""
-        array = np.asarray(convert(values)._array, np.float64)
-        weight = (
-            np.ones(array.shape) if sample_weight is None else np.asarray(convert(sample_weight)._array, np.float64)
-        )
-        weight = np.broadcast_to(weight, array.shape)
-        self._total += float(np.sum(array * weight))
-        self._count += float(np.sum(weight))
+        with _unheard():
+            self._add(convert(values), sample_weight)
+
+    def _add(self, values: Tensor, sample_weight: Any) -> None:
+        values = cast(values, "float64")
+        count: Any = values.shape[0] if values.ndim else 1
+        if sample_weight is not None:
+            values, weight = same_rank(values, cast(convert(sample_weight), "float64"))
+            if values.ndim > weight.ndim:
+                values = self.reduced(values, tuple(range(weight.ndim, values.ndim)))
+            if any(w not in (1, n) for n, w in zip(values.shape[::-1], weight.shape[::-1], strict=False)):
+                raise ShapeMismatch(
+                    f"{self.name}: weights of shape {tuple(weight.shape)} do not go with values of shape "
+                    f"{tuple(values.shape)}. Try one weight for each row."
+                )
+            values = values * weight
+            weight = broadcast_to(weight, values.shape)
+            count = reduce_sum(self.reduced(weight, tuple(range(1, weight.ndim))) if weight.ndim > 1 else weight)
+        if values.ndim > 1:
+            values = self.reduced(values, tuple(range(1, values.ndim)))
+        self.total.assign_add(reduce_sum(values))
+        self.count.assign_add(count if isinstance(count, Tensor) else float(count))
 
     def result(self) -> Tensor:
         """The mean so far; 0 if nothing was seen."""
-        return convert(self._total / self._count if self._count else 0.0)
+        with _unheard():
+            return cast(self._value(), self.dtype)
+
+    def _value(self) -> Tensor:
+        return divide_no_nan(self.total.read(), self.count.read())
 
     def reset_state(self) -> None:
         """Forget everything."""
-        self._total, self._count = 0.0, 0.0
+        for variable in self.variables:
+            variable.assign(0.0)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
         """Add values and give the mean so far."""
         self.update_state(*args, **kwargs)
         return self.result()
+
+
+class Sum(Mean):
+    """The sum of everything seen since the last reset.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.metrics.Sum()([1.0, 3.0]))
+    Tensor(4.0, shape=(), dtype=float32)
+    """
+
+    def reduced(self, values: Tensor, axes: tuple[int, ...]) -> Tensor:
+        return reduce_sum(values, axis=axes)
+
+    def _value(self) -> Tensor:
+        return self.total.read()
 
 
 class Accuracy(Mean):
@@ -63,15 +154,16 @@ class Accuracy(Mean):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
         """Add a batch of labels and predictions of the same shape."""
-        super().update_state(self.hits(*self.aligned(_array(y_true), _array(y_pred))).astype(np.float64), sample_weight)
+        with _unheard():
+            self._add(self.each(*self.aligned(convert(y_true), convert(y_pred))), sample_weight)
 
-    def aligned(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
         """Labels and predictions as they are compared; here their shapes must agree."""
-        return same_shape(self.name, y_true, y_pred)
+        return same_shape(self.name, *same_rank(y_true, y_pred))
 
-    def hits(self, y_true: Any, y_pred: Any) -> Any:
+    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """Which predictions are right."""
-        return y_true == y_pred
+        return equal(cast(y_true, y_pred.dtype), y_pred)
 
 
 class SparseCategoricalAccuracy(Accuracy):
@@ -84,16 +176,16 @@ class SparseCategoricalAccuracy(Accuracy):
     Tensor(0.5, shape=(), dtype=float32)
     """
 
-    def hits(self, y_true: Any, y_pred: Any) -> Any:
-        return y_true == np.argmax(y_pred, axis=-1)
+    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return equal(cast(y_true, "int64"), argmax(y_pred, axis=-1))
 
-    def aligned(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
         """Class numbers, without a last axis of length 1."""
         if y_true.ndim == y_pred.ndim and y_true.shape[-1:] == (1,):
-            y_true = y_true[..., 0]
+            y_true = squeeze(y_true, -1)
         if y_pred.ndim != y_true.ndim + 1 or y_pred.shape[:-1] != y_true.shape:
             raise ShapeMismatch(
-                f"{self.name}: class numbers of shape {y_true.shape} and predictions {y_pred.shape} do "
+                f"{self.name}: class numbers of shape {tuple(y_true.shape)} and predictions {tuple(y_pred.shape)} do "
                 "not go together; predictions need one axis more, the classes."
             )
         return y_true, y_pred
@@ -109,8 +201,8 @@ class CategoricalAccuracy(Accuracy):
     Tensor(0.5, shape=(), dtype=float32)
     """
 
-    def hits(self, y_true: Any, y_pred: Any) -> Any:
-        return np.argmax(y_true, axis=-1) == np.argmax(y_pred, axis=-1)
+    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return equal(argmax(y_true, axis=-1), argmax(y_pred, axis=-1))
 
 
 class BinaryAccuracy(Accuracy):
@@ -123,44 +215,12 @@ class BinaryAccuracy(Accuracy):
     Tensor(0.5, shape=(), dtype=float32)
     """
 
-    def __init__(self, threshold: float = 0.5, name: str | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, name: str | None = None, dtype: Any = None, threshold: float = 0.5) -> None:
+        super().__init__(name, dtype)
         self.threshold = threshold
 
-    def hits(self, y_true: Any, y_pred: Any) -> Any:
-        return (y_true > 0.5) == (y_pred > self.threshold)
-
-
-def _array(value: Any) -> Any:
-    return np.asarray(convert(value)._array)
-
-
-def same_shape(name: str, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-    """Refuse labels and predictions of different shapes; a last axis of length 1 may be missing."""
-    if y_true.ndim == y_pred.ndim + 1 and y_true.shape[-1] == 1:
-        y_true = y_true[..., 0]
-    elif y_pred.ndim == y_true.ndim + 1 and y_pred.shape[-1] == 1:
-        y_pred = y_pred[..., 0]
-    if y_true.shape != y_pred.shape:
-        raise ShapeMismatch(
-            f"{name}: labels have shape {y_true.shape} and predictions {y_pred.shape}; they must agree."
-        )
-    return y_true, y_pred
-
-
-class Sum(Mean):
-    """The sum of everything seen since the last reset.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> print(lab.metrics.Sum()([1.0, 3.0]))
-    Tensor(4.0, shape=(), dtype=float32)
-    """
-
-    def result(self) -> Tensor:
-        """The sum so far."""
-        return convert(self._total)
+    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return equal(cast(y_true, "float64"), cast(greater(cast(y_pred, "float64"), self.threshold), "float64"))
 
 
 class MeanSquaredError(Accuracy):
@@ -173,12 +233,12 @@ class MeanSquaredError(Accuracy):
     Tensor(2.0, shape=(), dtype=float32)
     """
 
-    def hits(self, y_true: Any, y_pred: Any) -> Any:
-        """The squared differences."""
-        return np.square(y_true.astype(np.float64) - y_pred)
+    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """The mean of the squared differences along the last axis."""
+        return over_last(square(cast(y_pred, "float64") - cast(y_true, "float64")))
 
 
-class RootMeanSquaredError(MeanSquaredError):
+class RootMeanSquaredError(Accuracy):
     """Root of the mean of squared differences.
 
     Examples
@@ -188,9 +248,12 @@ class RootMeanSquaredError(MeanSquaredError):
     Tensor(3.0, shape=(), dtype=float32)
     """
 
-    def result(self) -> Tensor:
-        """The root of the mean so far."""
-        return convert(float(super().result()._array) ** 0.5)
+    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """The squared differences."""
+        return square(cast(y_pred, "float64") - cast(y_true, "float64"))
+
+    def _value(self) -> Tensor:
+        return sqrt(super()._value())
 
 
 class MeanAbsoluteError(Accuracy):
@@ -203,6 +266,29 @@ class MeanAbsoluteError(Accuracy):
     Tensor(1.0, shape=(), dtype=float32)
     """
 
-    def hits(self, y_true: Any, y_pred: Any) -> Any:
-        """The absolute differences."""
-        return np.abs(y_true.astype(np.float64) - y_pred)
+    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """The mean of the absolute differences along the last axis."""
+        return over_last(abs(cast(y_pred, "float64") - cast(y_true, "float64")))
+
+
+def over_last(x: Tensor) -> Tensor:
+    """The mean over the last axis of rank 2 and more."""
+    return reduce_mean(x, axis=-1) if x.ndim > 1 else x
+
+
+def same_rank(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Two tensors, one of which may lack a last axis of length 1, or have one too many."""
+    if y.ndim == x.ndim + 1:
+        y, x = same_rank(y, x)
+    elif x.ndim == y.ndim + 1 and x.shape[-1] == 1:
+        x, y = (x, expand_dims(y, -1)) if y.ndim == 1 else (squeeze(x, -1), y)
+    return x, y
+
+
+def same_shape(name: str, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
+    """Refuse labels and predictions of different shapes."""
+    if y_true.shape != y_pred.shape:
+        raise ShapeMismatch(
+            f"{name}: labels have shape {tuple(y_true.shape)} and predictions {tuple(y_pred.shape)}; they must agree."
+        )
+    return y_true, y_pred

@@ -168,3 +168,54 @@ def test_a_metric_refuses_other_shapes() -> None:
         metrics.Accuracy()([1, 2], [1, 2, 3])
     with pytest.raises(lab.errors.ShapeMismatch, match="one axis more"):
         metrics.SparseCategoricalAccuracy()([1, 2], [1, 2])
+
+
+WEIGHTS: dict[str, Any] = {
+    "one": 2.0, "rows": [1.0, 0.0, 2.0, 1.0], "a column": [[1.0], [0.0], [2.0], [1.0]],
+    "elements": np.arange(12.0).reshape(4, 3), "a row for all": [[1.0, 0.0, 2.0]],
+}  # fmt: skip
+VALUES: dict[str, Any] = {
+    "Mean": lambda y, p: p,
+    "BinaryAccuracy": lambda y, p: y == (p > 0.5),
+    "RootMeanSquaredError": lambda y, p: (y - p) ** 2,
+    "MeanSquaredError": lambda y, p: ((y - p) ** 2).mean(-1),
+    "MeanAbsoluteError": lambda y, p: abs(y - p).mean(-1),
+}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("name", VALUES)
+def test_weights_are_broadcast_over_predictions_of_rank_two(name: str, weights: str) -> None:
+    rng = np.random.default_rng(3)
+    y, p = rng.integers(0, 2, (4, 3)).astype(np.float32), rng.random((4, 3)).astype(np.float32)
+    metric = getattr(metrics, name)()
+    update, w, values = (p,) if name == "Mean" else (y, p), np.asarray(WEIGHTS[weights]), VALUES[name](y, p)
+    if w.ndim > values.ndim and w.shape[-1] > 1:
+        with pytest.raises(lab.errors.ShapeMismatch, match="weights of shape"):
+            metric.update_state(*update, sample_weight=w)
+        return
+    metric.update_state(*update, sample_weight=w)
+    values = values[:, None] if values.ndim < w.ndim else values.mean(tuple(range(w.ndim, values.ndim)))
+    w = np.broadcast_to(w, values.shape)
+    expected = (values * w).sum() / w.sum()
+    assert float(metric.result()) == pytest.approx(expected**0.5 if name.startswith("Root") else expected, rel=1e-5)
+
+
+def test_the_dtype_and_the_name_of_a_metric() -> None:
+    assert [cls().name for cls in (metrics.Mean, metrics.BinaryAccuracy)] == ["mean", "binary_accuracy"]
+    metric = metrics.BinaryAccuracy("mine", "float64", 0.7)
+    assert (metric.name, metric([1.0, 0.0], [0.6, 0.6]).dtype, metric.threshold) == ("mine", lab.float64, 0.7)
+    assert float(metric.result()) == 0.5
+
+
+def test_a_tape_and_a_recording_do_not_hear_of_a_metric_and_a_compiled_function_holds_it() -> None:
+    mean, v = metrics.Mean(), lab.Variable(2.0)
+    with lab.record() as recording:
+        y = v * 3.0
+        mean.update_state(y)
+        shown = float(mean.result())
+    assert shown == 6.0
+    assert [a.op for a in recording.applications] == ["multiply"]
+    compiled = lab.function(lambda x: mean(x * 2.0))
+    assert [float(compiled(lab.constant([x]))) for x in (0.0, 3.0, 3.0)] == [3.0, 4.0, 4.5]
+    assert compiled.fallbacks == 0
