@@ -7,6 +7,8 @@ from typing import Any
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.ops.array.creation import zeros_like
+from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.math.arithmetic import minimum
 from autodiff_lab.ops.nn.activations import relu, softmax
 from autodiff_lab.ops.nn.rectifiers import elu, leaky_relu
@@ -35,6 +37,8 @@ class Softmax(Layer):
 class ReLU(Layer):
     """``max(x, 0)``, no more than `max_value` if it is given, with `negative_slope` below 0.
 
+    With a `threshold` the result is x from there on, and ``negative_slope * (x - threshold)`` below.
+
     Examples
     --------
     >>> import autodiff_lab as lab
@@ -42,14 +46,19 @@ class ReLU(Layer):
     Tensor([0. 2. 3.], shape=(3,), dtype=float32)
     """
 
-    def __init__(
-        self, max_value: float | None = None, negative_slope: float = 0.0, name: str | None = None, **more: Any
-    ) -> None:
+    def __init__(self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0,
+                 name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
-        self.max_value, self.negative_slope = max_value, negative_slope
+        self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
+        self.floating = bool(threshold)
 
     def call(self, x: Any) -> Tensor:
-        bent = leaky_relu(x, self.negative_slope) if self.negative_slope else relu(x)
+        if self.threshold:
+            kept = where(x >= self.threshold, x, zeros_like(x))
+            below = minimum(x - self.threshold, 0) * self.negative_slope if self.negative_slope else 0
+            bent = kept + below
+        else:
+            bent = leaky_relu(x, self.negative_slope) if self.negative_slope else relu(x)
         return bent if self.max_value is None else minimum(bent, self.max_value)
 
 
@@ -74,7 +83,7 @@ class LeakyReLU(Layer):
 
 
 class ELU(Layer):
-    """x where it is positive, else e^x - 1.
+    """x where it is positive, else `alpha` times e^x - 1.
 
     Examples
     --------
@@ -85,14 +94,20 @@ class ELU(Layer):
 
     floating = True
 
+    def __init__(self, alpha: float = 1.0, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
+        self.alpha = alpha
+
     def call(self, x: Any) -> Tensor:
-        return elu(x)
+        return elu(x) if self.alpha == 1 else relu(x) + self.alpha * elu(minimum(x, 0))
 
 
 class PReLU(Layer):
     """x where it is positive, else a fraction of it that is trained, one for each feature: He et al. 2015.
 
-    Shapes: x (b, *s) -> the same; alpha (*s).
+    Along `shared_axes`, counted with the batch as axis 0, the fraction is the same.
+
+    Shapes: x (b, *s) -> the same; alpha (*s), with a length of 1 along shared axes.
 
     Examples
     --------
@@ -104,12 +119,17 @@ class PReLU(Layer):
     floating = True
     alpha: Variable
 
-    def __init__(self, alpha_initializer: Any = "zeros", name: str | None = None, **more: Any) -> None:
+    def __init__(self, alpha_initializer: Any = "zeros", shared_axes: Any = None, name: str | None = None,
+                 **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.alpha_initializer = alpha_initializer
+        self.shared_axes = (
+            () if shared_axes is None else (shared_axes,) if isinstance(shared_axes, int) else tuple(shared_axes)
+        )
 
     def build(self, input_shape: Any) -> None:
-        self.alpha = self.add_weight("alpha", tuple(input_shape[1:]), self.alpha_initializer)
+        shape = tuple(1 if axis in self.shared_axes else n for axis, n in enumerate(input_shape))[1:]
+        self.alpha = self.add_weight("alpha", shape, self.alpha_initializer)
 
     def call(self, x: Any) -> Tensor:
         return relu(x) - self.alpha * relu(-x)

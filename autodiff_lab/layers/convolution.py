@@ -6,10 +6,20 @@ from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.layers.layer import Layer, activation_of
 from autodiff_lab.ops.nn.any_convolution import conv_transpose
 from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv3d, sizes
+
+
+def checked_padding(cls: type, padding: str, data_format: str | None) -> str:
+    """The padding in capitals; what the layer does not know is refused when it is made."""
+    known = ("VALID", "SAME", "CAUSAL") if cls is Conv1D else ("VALID", "SAME")
+    if str(padding).upper() not in known:
+        raise InvalidArgumentError(f"{cls.__name__}: padding {padding!r} is not known. Try 'same'.")
+    if data_format not in (None, "channels_last"):
+        raise UnimplementedError(f"{cls.__name__}: data_format {data_format!r}: only channels last is supported.")
+    return str(padding).upper()
 
 
 class _Convolution(Layer):
@@ -21,13 +31,19 @@ class _Convolution(Layer):
     kernel: Variable
     bias: Variable
 
-    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", activation: Any = None,
-                 use_bias: bool = True, dilation_rate: Any = 1, kernel_initializer: Any = "glorot_uniform",
-                 bias_initializer: Any = "zeros", name: str | None = None, **more: Any) -> None:  # fmt: skip
+    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
+                 data_format: str | None = None, dilation_rate: Any = 1, groups: int = 1, activation: Any = None,
+                 use_bias: bool = True, kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros",
+                 name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
-        self.filters, self.use_bias, self.padding = int(filters), use_bias, padding.upper()
+        self.filters, self.groups, self.use_bias = int(filters), int(groups), use_bias
+        self.padding = checked_padding(type(self), padding, data_format)
         if self.filters < 1:
             raise InvalidArgumentError(f"{type(self).__name__}: filters is 1 or more, got {filters}.")
+        if self.groups < 1 or self.filters % self.groups:
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: {filters} filters do not fall into {groups} groups of equal size."
+            )
         self.kernel_size = sizes(kernel_size, self.rank, "kernel_size")
         self.strides = sizes(strides, self.rank, "strides")
         self.dilation_rate = sizes(dilation_rate, self.rank, "dilation_rate")
@@ -37,13 +53,17 @@ class _Convolution(Layer):
     def build(self, input_shape: Any) -> None:
         if len(input_shape) != self.rank + 2:
             raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {input_shape}.")
+        if input_shape[-1] % self.groups:
+            raise ShapeMismatch(
+                f"{self.name}: {input_shape[-1]} channels do not fall into {self.groups} groups of equal size."
+            )
         self.kernel = self.add_weight("kernel", self.kernel_shape(input_shape[-1]), self.kernel_initializer)
         if self.use_bias:
             self.bias = self.add_weight("bias", (self.filters,), self.bias_initializer)
 
     def kernel_shape(self, channels: int) -> tuple[int, ...]:
         """The kernel's shape for an input of so many channels."""
-        return (*self.kernel_size, channels, self.filters)
+        return (*self.kernel_size, channels // self.groups, self.filters)
 
     def call(self, x: Any) -> Tensor:
         total = self.convolve(x)
@@ -52,11 +72,17 @@ class _Convolution(Layer):
     def convolve(self, x: Any) -> Tensor:
         """The convolution alone."""
         convolution: Any = {1: conv1d, 2: conv2d, 3: conv3d}[self.rank]
-        return convolution(x, self.kernel, self.strides, self.padding, dilations=self.dilation_rate)
+        padding: Any = self.padding
+        if padding == "CAUSAL":
+            padding = [((self.kernel_size[0] - 1) * self.dilation_rate[0], 0)]
+        return convolution(x, self.kernel, self.strides, padding, dilations=self.dilation_rate)
 
 
 class Conv1D(_Convolution):
     """One-dimensional convolution with bias and activation: (b, n, c) -> (b, m, filters).
+
+    With ``padding="causal"`` no point of the result depends on a later one of the input. With `groups` each group of
+    channels meets filters of its own.
 
     Examples
     --------
@@ -97,6 +123,15 @@ class Conv3D(_Convolution):
 
 class _Transposed(_Convolution):
     """What the transposed convolution layers share."""
+
+    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
+                 output_padding: Any = None, data_format: str | None = None, dilation_rate: Any = 1,
+                 activation: Any = None, use_bias: bool = True, **more: Any) -> None:  # fmt: skip
+        if output_padding is not None:
+            raise UnimplementedError(f"{type(self).__name__}: output_padding is not supported. Try lab.pad.")
+        super().__init__(
+            filters, kernel_size, strides, padding, data_format, dilation_rate, 1, activation, use_bias, **more
+        )
 
     def kernel_shape(self, channels: int) -> tuple[int, ...]:
         return (*self.kernel_size, self.filters, channels)

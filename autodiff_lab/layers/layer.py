@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _used: Counter[str] = Counter()
 
 
-def _unique(cls: type) -> str:
+def unique_name(cls: type) -> str:
     """``dense``, ``dense_1``, ...: the class in snake case, counted in the process."""
     name = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
     count = _used[name]
@@ -76,7 +76,7 @@ class Layer(Module):
 
     def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = None, *,
                  input_shape: Any = None, input_dim: int | None = None) -> None:  # fmt: skip
-        super().__init__(name or _unique(type(self)))
+        super().__init__(name or unique_name(type(self)))
         self.built = False
         self._trainable = bool(trainable)
         self._dtype, self._casts = as_dtype(dtype or "float32"), dtype is not None

@@ -7,6 +7,7 @@ from typing import Any
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.reductions import reduce_max, reduce_mean
 from autodiff_lab.ops.nn.pooling import avg_pool, max_pool
 
@@ -25,8 +26,11 @@ class _Pooling(Layer):
     def call(self, x: Any) -> Tensor:
         if x.ndim != self.rank + 2:
             raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {tuple(x.shape)}.")
-        pool = max_pool if self.largest else avg_pool
-        return pool(x, self.pool_size, self.strides, self.padding)
+        if not self.largest:
+            return avg_pool(x, self.pool_size, self.strides, self.padding)
+        if x.dtype.is_integer:  # pooled as floats that hold every number of 32 bits
+            return cast(max_pool(cast(x, "float64"), self.pool_size, self.strides, self.padding), x.dtype)
+        return max_pool(x, self.pool_size, self.strides, self.padding)
 
 
 class MaxPool1D(_Pooling):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 from autodiff_lab.engine.devices import following
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ShapeMismatch
-from autodiff_lab.layers.layer import Layer, activation_of
-from autodiff_lab.ops.array.creation import zeros
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.layers.layer import Layer, activation_of, unique_name
+from autodiff_lab.ops.array.creation import ones, zeros
 from autodiff_lab.ops.array.joining import split, stack, unstack
+from autodiff_lab.ops.nn.spatial import dropout as dropped
 
 
 class _Recurrent(Layer):
@@ -21,32 +23,57 @@ class _Recurrent(Layer):
     states = 1
     kernel: Variable
     recurrent_kernel: Variable
-    bias: Variable
+    bias: Variable | None = None
 
-    def __init__(self, units: int, activation: Any = "tanh", return_sequences: bool = False,
-                 return_state: bool = False, name: str | None = None, **more: Any) -> None:  # fmt: skip
+    def __init__(self, units: int, activation: Any = "tanh", use_bias: bool = True,
+                 kernel_initializer: Any = "glorot_uniform", recurrent_initializer: Any = "orthogonal",
+                 bias_initializer: Any = "zeros", *, dropout: float = 0.0, recurrent_dropout: float = 0.0,
+                 return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
+                 name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
-        self.units, self.return_sequences, self.return_state = int(units), return_sequences, return_state
+        self.units, self.use_bias = int(units), use_bias
+        if self.units < 1:
+            raise InvalidArgumentError(f"{type(self).__name__}: units is 1 or more, got {units}.")
+        if not (0 <= dropout < 1 and 0 <= recurrent_dropout < 1):
+            raise InvalidArgumentError(f"{type(self).__name__}: shares that are dropped are in [0, 1).")
         self.activation = activation_of(activation)
-        self.gate = activation_of("sigmoid")
+        self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
+        self.recurrent_initializer = recurrent_initializer
+        self.dropout, self.recurrent_dropout = dropout, recurrent_dropout
+        self.return_sequences, self.return_state, self.go_backwards = return_sequences, return_state, go_backwards
 
-    def another(self) -> _Recurrent:
-        """A layer of the same kind and settings, with weights of its own."""
-        return type(self)(self.units, self.activation, self.return_sequences, self.return_state, dtype=self.dtype)
+    def another(self) -> Self:
+        """A layer of the same kind and settings that reads the other way, with weights of its own."""
+        other = copy.copy(self)
+        for weight in ("kernel", "recurrent_kernel", "bias"):
+            vars(other).pop(weight, None)
+        other.built, other._frozen = False, ()
+        other._given_name = unique_name(type(self))
+        other.go_backwards = not self.go_backwards
+        return other
 
     def build(self, input_shape: Any) -> None:
-        if len(input_shape) != 3 or not input_shape[1]:
+        if len(input_shape) != 3 or input_shape[1] == 0:
             raise ShapeMismatch(f"{self.name}: an input (b, time, c) of one step or more is needed, got {input_shape}.")
         width = self.gates * self.units
-        self.kernel = self.add_weight("kernel", (input_shape[-1], width))
-        self.recurrent_kernel = self.add_weight("recurrent_kernel", (self.units, width), "orthogonal")
-        self.bias = self.add_weight("bias", (width,), "zeros")
+        self.kernel = self.add_weight("kernel", (input_shape[-1], width), self.kernel_initializer)
+        self.recurrent_kernel = self.add_weight("recurrent_kernel", (self.units, width), self.recurrent_initializer)
+        if self.use_bias:
+            self.bias = self.add_weight("bias", self.bias_shape(width), self.bias_initializer)
 
-    def step(self, x: Tensor, state: list[Tensor]) -> list[Tensor]:
+    def bias_shape(self, width: int) -> tuple[int, ...]:
+        """The bias's shape where the kernel has so many columns."""
+        return (width,)
+
+    def biases(self) -> Any:
+        """What `step` is given of the bias; computed once for all steps."""
+        return self.bias
+
+    def step(self, x: Tensor, state: list[Tensor], bias: Any) -> list[Tensor]:
         """The next state; its first part is the output."""
         raise NotImplementedError
 
-    def call(self, inputs: Any, initial_state: Any = None) -> Any:
+    def call(self, inputs: Any, initial_state: Any = None, training: Any = False) -> Any:
         if inputs.ndim != 3 or not inputs.shape[1] or inputs.shape[2] != self.kernel.shape[0]:
             raise ShapeMismatch(
                 f"{self.name}: an input (b, time, {self.kernel.shape[0]}) of one step or more is needed, got "
@@ -59,16 +86,50 @@ class _Recurrent(Layer):
                 else [initial_state] if initial_state is not None
                 else [zeros((batch, self.units), inputs.dtype) for _ in range(self.states)]
             )  # fmt: skip
+            kept = self._kept(inputs, self.dropout, inputs.shape[2], training)
+            kept_state = self._kept(inputs, self.recurrent_dropout, self.units, training)
+        if len(state) != self.states:
+            raise InvalidArgumentError(f"{self.name}: {self.states} states are needed, got {len(state)}.")
         outputs: list[Tensor] = []
-        for x in unstack(inputs, axis=1):
-            state = self.step(x, state)
+        bias, steps = self.biases(), unstack(inputs, axis=1)
+        for x in reversed(steps) if self.go_backwards else steps:
+            known = state if kept_state is None else [state[0] * kept_state, *state[1:]]
+            state = self.step(x if kept is None else x * kept, known, bias)
             outputs.append(state[0])
         result = stack(outputs, axis=1) if self.return_sequences else outputs[-1]
         return (result, *state) if self.return_state else result
 
+    @staticmethod
+    def _kept(inputs: Any, rate: float, width: int, training: Any) -> Tensor | None:
+        """What inputs or states are multiplied by at each step; None where all of them are kept."""
+        return dropped(ones((inputs.shape[0], width), inputs.dtype), rate) if training and rate else None
+
+
+def _plus(total: Tensor, bias: Any) -> Tensor:
+    return total if bias is None else total + bias
+
 
 class SimpleRNN(_Recurrent):
     """``h' = tanh(x W + h U + b)``: (b, time, c) -> (b, units).
+
+    Parameters
+    ----------
+    units : int
+        Length of the state.
+    activation : str or callable, optional
+        Applied to the candidate for the next state.
+    use_bias : bool
+        Whether there is a bias.
+    kernel_initializer, recurrent_initializer, bias_initializer : str or Initializer
+        How the weights start.
+    dropout, recurrent_dropout : float
+        Share of the inputs, and of the state, that is dropped in training; the same ones at each step.
+    return_sequences : bool
+        Whether the states of all steps are given, (b, time, units), in place of the last one.
+    return_state : bool
+        Whether the last state is given as well.
+    go_backwards : bool
+        Whether the sequence is read from its end; the steps of a sequence that is returned are then in that order.
 
     Examples
     --------
@@ -77,14 +138,32 @@ class SimpleRNN(_Recurrent):
     TensorShape([2, 4])
     """
 
-    def step(self, x: Tensor, state: list[Tensor]) -> list[Tensor]:
-        return [self.activation(x @ self.kernel + state[0] @ self.recurrent_kernel + self.bias)]
+    def step(self, x: Tensor, state: list[Tensor], bias: Any) -> list[Tensor]:
+        return [self.activation(_plus(x @ self.kernel + state[0] @ self.recurrent_kernel, bias))]
 
 
-class LSTM(_Recurrent):
+class _Gated(_Recurrent):
+    """What the layers with gates share."""
+
+    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid",
+                 use_bias: bool = True, **more: Any) -> None:  # fmt: skip
+        super().__init__(units, activation, use_bias, **more)
+        self.recurrent_activation = activation_of(recurrent_activation)
+
+
+class LSTM(_Gated):
     """Long short-term memory: Hochreiter & Schmidhuber 1997.  (b, time, c) -> (b, units).
 
-    Gates are in the order input, forget, candidate, output; the forget gate's bias starts at 1.
+    Gates are in the order input, forget, candidate, output.
+
+    Parameters
+    ----------
+    units, activation, use_bias, ...
+        Those of `SimpleRNN`.
+    recurrent_activation : str or callable
+        Applied to the gates.
+    unit_forget_bias : bool
+        Whether the forget gate's bias starts at 1.
 
     Examples
     --------
@@ -96,21 +175,38 @@ class LSTM(_Recurrent):
     gates = 4
     states = 2
 
+    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid",
+                 use_bias: bool = True, *, unit_forget_bias: bool = True, **more: Any) -> None:  # fmt: skip
+        super().__init__(units, activation, recurrent_activation, use_bias, **more)
+        self.unit_forget_bias = unit_forget_bias
+
     def build(self, input_shape: Any) -> None:
         super().build(input_shape)
-        self.bias.assign_slice(slice(self.units, 2 * self.units), [1.0] * self.units)
+        if self.bias is not None and self.unit_forget_bias:
+            self.bias.assign_slice(slice(self.units, 2 * self.units), [1.0] * self.units)
 
-    def step(self, x: Tensor, state: list[Tensor]) -> list[Tensor]:
+    def step(self, x: Tensor, state: list[Tensor], bias: Any) -> list[Tensor]:
         h, c = state
-        i, f, g, o = split(x @ self.kernel + h @ self.recurrent_kernel + self.bias, 4, axis=-1)
-        c = self.gate(f) * c + self.gate(i) * self.activation(g)
-        return [self.gate(o) * self.activation(c), c]
+        i, f, g, o = split(_plus(x @ self.kernel + h @ self.recurrent_kernel, bias), 4, axis=-1)
+        gate = self.recurrent_activation
+        c = gate(f) * c + gate(i) * self.activation(g)
+        return [gate(o) * self.activation(c), c]
 
 
-class GRU(_Recurrent):
+class GRU(_Gated):
     """Gated recurrent unit: Cho et al. 2014.  (b, time, c) -> (b, units).
 
-    Gates are in the order update, reset, candidate; the reset gate acts before the recurrent product.
+    Gates are in the order update, reset, candidate.
+
+    Parameters
+    ----------
+    units, activation, use_bias, ...
+        Those of `SimpleRNN`.
+    recurrent_activation : str or callable
+        Applied to the gates.
+    reset_after : bool
+        Whether the reset gate acts after the recurrent product, which then has a bias of its own: the bias is
+        (2, 3 units). Before the product, as in the paper, if False: the bias is (3 units).
 
     Examples
     --------
@@ -121,12 +217,27 @@ class GRU(_Recurrent):
 
     gates = 3
 
-    def step(self, x: Tensor, state: list[Tensor]) -> list[Tensor]:
-        h = state[0]
-        n = self.units
-        xz, xr, xh = split(x @ self.kernel + self.bias, 3, axis=-1)
-        recurrent = self.recurrent_kernel.read()
-        z = self.gate(xz + h @ recurrent[:, :n])
-        r = self.gate(xr + h @ recurrent[:, n : 2 * n])
-        candidate = self.activation(xh + (r * h) @ recurrent[:, 2 * n :])
+    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid",
+                 use_bias: bool = True, *, reset_after: bool = True, **more: Any) -> None:  # fmt: skip
+        super().__init__(units, activation, recurrent_activation, use_bias, **more)
+        self.reset_after = reset_after
+
+    def bias_shape(self, width: int) -> tuple[int, ...]:
+        return (2, width) if self.reset_after else (width,)
+
+    def biases(self) -> Any:
+        """The bias of the input and that of the state."""
+        return unstack(self.bias, axis=0) if self.reset_after and self.bias is not None else (self.bias, None)
+
+    def step(self, x: Tensor, state: list[Tensor], bias: Any) -> list[Tensor]:
+        h, n, gate = state[0], self.units, self.recurrent_activation
+        xz, xr, xh = split(_plus(x @ self.kernel, bias[0]), 3, axis=-1)
+        if self.reset_after:
+            hz, hr, hh = split(_plus(h @ self.recurrent_kernel, bias[1]), 3, axis=-1)
+            z, r = gate(xz + hz), gate(xr + hr)
+            candidate = self.activation(xh + r * hh)
+        else:
+            recurrent = self.recurrent_kernel.read()
+            z, r = gate(xz + h @ recurrent[:, :n]), gate(xr + h @ recurrent[:, n : 2 * n])
+            candidate = self.activation(xh + (r * h) @ recurrent[:, 2 * n :])
         return [z * h + (1 - z) * candidate]

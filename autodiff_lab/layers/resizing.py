@@ -72,8 +72,9 @@ class ZeroPadding2D(_Padding):
 class _Cropping(Layer):
     rank = 0
 
-    def __init__(self, cropping: Any = 1, name: str | None = None, **more: Any) -> None:
+    def __init__(self, cropping: Any = None, name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
+        cropping = int(self.rank == 1) if cropping is None else cropping  # Keras's defaults, which differ by rank
         self.cropping = _pairs(cropping, self.rank, type(self).__name__)
 
     def call(self, x: Any) -> Tensor:

@@ -6,6 +6,7 @@ from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.layers.convolution import checked_padding
 from autodiff_lab.layers.layer import Layer, activation_of
 from autodiff_lab.ops.nn.convolution import conv2d, sizes
 from autodiff_lab.ops.nn.depthwise import depthwise_conv2d
@@ -27,13 +28,14 @@ class DepthwiseConv2D(Layer):
     bias: Variable
 
     def __init__(self, kernel_size: Any, strides: Any = 1, padding: str = "valid", depth_multiplier: int = 1,
-                 activation: Any = None, use_bias: bool = True, dilation_rate: Any = 1,
+                 data_format: str | None = None, dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
                  depthwise_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros",
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.kernel_size = sizes(kernel_size, 2, "kernel_size")
         self.strides, self.dilation_rate = sizes(strides, 2, "strides"), sizes(dilation_rate, 2, "dilation_rate")
-        self.padding, self.use_bias, self.depth_multiplier = padding.upper(), use_bias, int(depth_multiplier)
+        self.padding = checked_padding(type(self), padding, data_format)
+        self.use_bias, self.depth_multiplier = use_bias, int(depth_multiplier)
         self.activation = activation_of(activation)
         self.depthwise_initializer, self.bias_initializer = depthwise_initializer, bias_initializer
 
@@ -65,14 +67,16 @@ class SeparableConv2D(Layer):
     bias: Variable
 
     def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-                 dilation_rate: Any = 1, depth_multiplier: int = 1, activation: Any = None, use_bias: bool = True,
+                 data_format: str | None = None, dilation_rate: Any = 1, depth_multiplier: int = 1,
+                 activation: Any = None, use_bias: bool = True,
                  depthwise_initializer: Any = "glorot_uniform", pointwise_initializer: Any = "glorot_uniform",
                  bias_initializer: Any = "zeros", name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.filters, self.depth_multiplier, self.use_bias = int(filters), int(depth_multiplier), use_bias
         self.kernel_size = sizes(kernel_size, 2, "kernel_size")
         self.strides, self.dilation_rate = sizes(strides, 2, "strides"), sizes(dilation_rate, 2, "dilation_rate")
-        self.padding, self.activation = padding.upper(), activation_of(activation)
+        self.padding = checked_padding(type(self), padding, data_format)
+        self.activation = activation_of(activation)
         self.depthwise_initializer, self.pointwise_initializer = depthwise_initializer, pointwise_initializer
         self.bias_initializer = bias_initializer
 

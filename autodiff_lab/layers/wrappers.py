@@ -56,17 +56,29 @@ class Bidirectional(Layer):
         super().__init__(name, **more)
         if merge_mode not in ("concat", "sum", "mul", "ave", None):
             raise InvalidArgumentError(f"Bidirectional: merge_mode {merge_mode!r} is not known. Try 'concat'.")
-        if not hasattr(layer, "return_sequences") or layer.return_state:
-            raise InvalidArgumentError("Bidirectional: a recurrent layer that returns no state is needed.")
+        if not hasattr(layer, "return_sequences"):
+            raise InvalidArgumentError("Bidirectional: a recurrent layer is needed.")
         self.forward_layer, self.merge_mode = layer, merge_mode
         self.backward_layer = layer.another() if backward_layer is None else backward_layer
 
-    def call(self, x: Any) -> Any:
+    def call(self, x: Any, initial_state: Any = None) -> Any:
         backwards = (slice(None), slice(None, None, -1))
-        there = self.forward_layer(x)
-        back = self.backward_layer(getitem(x, backwards))
+        states = [None, None] if initial_state is None else _halves(initial_state)
+        turned = self.backward_layer.go_backwards != self.forward_layer.go_backwards
+        there = self.forward_layer(x, initial_state=states[0])
+        back = self.backward_layer(x if turned else getitem(x, backwards), initial_state=states[1])
+        left: tuple[Any, ...] = ()
+        if self.forward_layer.return_state:
+            (there, *one), (back, *other) = there, back
+            left = (*one, *other)
         if self.forward_layer.return_sequences:
             back = getitem(back, backwards)
+        merged = self._merged(there, back)
+        if not left:
+            return merged
+        return (*merged, *left) if self.merge_mode is None else (merged, *left)
+
+    def _merged(self, there: Tensor, back: Tensor) -> Any:
         if self.merge_mode is None:
             return there, back
         if self.merge_mode == "concat":
@@ -74,3 +86,9 @@ class Bidirectional(Layer):
         if self.merge_mode == "mul":
             return there * back
         return (there + back) / 2 if self.merge_mode == "ave" else there + back
+
+
+def _halves(states: Any) -> list[Any]:
+    """The states that the two layers start from, half of them each."""
+    middle = len(states) // 2
+    return [list(states[:middle]), list(states[middle:])]

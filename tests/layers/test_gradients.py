@@ -32,8 +32,9 @@ TABLE: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], int]] = {
     "unit normalization": (layers.UnitNormalization, (3, 4), (3, 4), 0),
     "simple rnn": (lambda: layers.SimpleRNN(3, **WIDE), (2, 4, 2), (2, 3), 18),
     "lstm": (lambda: layers.LSTM(2, return_sequences=True, **WIDE), (2, 3, 2), (2, 3, 2), 40),
-    "gru": (lambda: layers.GRU(2, **WIDE), (2, 3, 2), (2, 2), 30),
-    "bidirectional": (lambda: layers.Bidirectional(layers.GRU(2, **WIDE)), (2, 3, 1), (2, 4), 48),
+    "gru": (lambda: layers.GRU(2, **WIDE), (2, 3, 2), (2, 2), 36),
+    "gru of the paper": (lambda: layers.GRU(2, reset_after=False, **WIDE), (2, 3, 2), (2, 2), 30),
+    "bidirectional": (lambda: layers.Bidirectional(layers.GRU(2, **WIDE)), (2, 3, 1), (2, 4), 60),
     "bidirectional sum": (
         lambda: layers.Bidirectional(layers.SimpleRNN(2, return_sequences=True, **WIDE), "sum"),
         (2, 3, 1), (2, 3, 2), 16,

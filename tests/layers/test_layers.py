@@ -171,14 +171,17 @@ def test_recurrent_layers_are_their_textbook_loops() -> None:
     np.testing.assert_allclose(cell, c, 1e-5, 1e-6)
     np.testing.assert_array_equal(last, out)
 
-    gru = layers.GRU(3)
-    w, u, b = weights(gru)
-    h = np.zeros((2, 3))
-    for t in range(3):
-        xz, xr, xh = np.split(x[:, t] @ w + b, 3, -1)
-        z, r = sigmoid(xz + h @ u[:, :3]), sigmoid(xr + h @ u[:, 3:6])
-        h = z * h + (1 - z) * np.tanh(xh + (r * h) @ u[:, 6:])
-    np.testing.assert_allclose(gru(x), h, 1e-5, 1e-6)
+    for reset_after in (True, False):
+        gru = layers.GRU(3, reset_after=reset_after)
+        w, u, b = weights(gru)
+        assert b.shape == ((2, 9) if reset_after else (9,))
+        b, c = b if reset_after else (b, np.zeros(9))
+        h = np.zeros((2, 3))
+        for t in range(3):
+            (xz, xr, xh), (hz, hr, hh) = np.split(x[:, t] @ w + b, 3, -1), np.split(h @ u + c, 3, -1)
+            z, r = sigmoid(xz + hz), sigmoid(xr + hr)
+            h = z * h + (1 - z) * np.tanh(xh + (r * hh if reset_after else (r * h) @ u[:, 6:]))
+        np.testing.assert_allclose(gru(x), h, 1e-5, 1e-6)
 
 
 def test_the_forget_gate_starts_open() -> None:
@@ -192,7 +195,8 @@ def test_a_bidirectional_layer_reads_forwards_and_backwards() -> None:
     both = layers.Bidirectional(layers.SimpleRNN(2, return_sequences=True))
     y = both(x).numpy()
     np.testing.assert_array_equal(y[..., :2], both.forward_layer(x))
-    np.testing.assert_array_equal(y[..., 2:], both.backward_layer(x[:, ::-1].copy()).numpy()[:, ::-1])
+    np.testing.assert_array_equal(y[..., 2:], both.backward_layer(x).numpy()[:, ::-1])
+    assert both.backward_layer.go_backwards
     assert np.any(both.forward_layer.kernel.numpy() != both.backward_layer.kernel.numpy())
 
 

@@ -122,7 +122,7 @@ X, W = lab.ones((1, 4, 4, 2)), lab.ones((3, 3, 2, 2))
 REFUSALS: dict[str, tuple[Any, type[Exception], str]] = {
     "rank of the input": (lambda: nn.conv2d(lab.ones((4, 4, 2)), W), lab.errors.ShapeMismatch, r"conv2d.*\(4, 4, 2\)"),
     "rank of the filter": (lambda: nn.conv2d(X, lab.ones((3, 2, 2))), lab.errors.ShapeMismatch, r"conv2d.*\(3, 2, 2\)"),
-    "channels": (lambda: nn.conv2d(X, lab.ones((3, 3, 1, 2))), lab.errors.ShapeMismatch, "2 channels.*takes 1"),
+    "channels": (lambda: nn.conv2d(X, lab.ones((3, 3, 1, 3))), lab.errors.ShapeMismatch, "2 channels.*takes 1"),
     "dtype": (lambda: nn.conv2d(X, lab.cast(W, "float64")), lab.errors.DtypeMismatch, "float32.*float64"),
     "window": (lambda: nn.conv2d(X, lab.ones((5, 1, 2, 2))), lab.errors.ShapeMismatch, "larger than the input"),
     "stride 0": (lambda: nn.conv2d(X, W, strides=0), lab.errors.InvalidArgumentError, "strides"),

@@ -13,6 +13,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import convolution as kernel
+from autodiff_lab.ops.array.joining import concat, split
 from autodiff_lab.ops.docs import doc
 
 Sizes = tuple[int, ...]
@@ -136,7 +137,12 @@ def convolved(name: str, rank: int, input: Any, filters: Any, strides: Any, padd
     if x._array.ndim != rank + 2 or w._array.ndim != rank + 2:
         raise ShapeMismatch(f"{name}: input (n, *{rank} axes, c_in) and filter (*{rank} axes, c_in, c_out) are needed, "
                             f"got shapes {x._array.shape} and {w._array.shape}.")
-    if x._array.shape[-1] != w._array.shape[-2]:
+    channels, taken, made = x._array.shape[-1], w._array.shape[-2], w._array.shape[-1]
+    groups = channels // taken if taken else 0
+    if groups > 1 and channels == groups * taken and made % groups == 0:
+        pairs = zip(split(x, groups, axis=-1), split(w, groups, axis=-1), strict=True)
+        return concat([convolved(name, rank, a, b, strides, padding, dilations) for a, b in pairs], axis=-1)
+    if channels != taken:
         raise ShapeMismatch(f"{name}: the input has {x._array.shape[-1]} channels and the filter takes "
                             f"{w._array.shape[-2]}; shapes {x._array.shape} and {w._array.shape}.")
     steps, around, holes, fits = settled(x._array.shape[1:-1], w._array.shape[:-2], strides, padding, dilations)
