@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_lab.engine.namespace import RAW, RECORDING
+from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.kernels.halves import is_half
 
@@ -32,13 +33,18 @@ def added(wide: Wide, key: int, old: Any, new: Any) -> Any:
     array = old._array if old.__class__ is Tensor else old
     if array.itemsize != 2 or not is_half(array.dtype):
         return old + new
-    ops = RAW if array is old else RECORDING
+    cast = _cast if array is old else RECORDING.cast
     seen = wide.get(key)
-    so_far = seen[1] if seen is not None and seen[0] is old else ops.cast(old, dtype="float32")
-    total = so_far + ops.cast(new, dtype="float32")
-    rounded = ops.cast(total, dtype=array.dtype.name)
+    so_far = seen[1] if seen is not None and seen[0] is old else cast(old, dtype="float32")
+    total = so_far + cast(new, dtype="float32")
+    rounded = cast(total, dtype=array.dtype.name)
     wide[key] = rounded, total
     return rounded
+
+
+def _cast(value: Any, dtype: str) -> Any:
+    """Cast what a raw sweep moves: arrays, NumPy scalars and stacks in bands."""
+    return value.astype(as_dtype(dtype).dtype)
 
 
 CASTS_OF_BFLOAT16: list[bool] = []

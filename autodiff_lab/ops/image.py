@@ -17,6 +17,7 @@ from autodiff_lab.engine.op import UNREGISTERED
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.kernels.arrays import beside
+from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.math.arithmetic import abs, add
@@ -24,7 +25,10 @@ from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.structured import structured
 
 
+@in_float32
 def _adjust_contrast(image: Any, factor: Any) -> Any:
+    if not image.size:
+        return image.copy()
     mean = np.mean(image, axis=(-3, -2), keepdims=True, dtype=image.dtype)
     return (image - mean) * factor + mean
 

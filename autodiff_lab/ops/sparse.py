@@ -6,27 +6,27 @@ to no others.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.kernels.arrays import on_gpu, zeros
+from autodiff_lab.kernels.arrays import on_gpu
+from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.gathering import scatter_axis
 
 add_up: Any = scatter_axis.op.kernel  # type: ignore[attr-defined]
 
 
+@in_float32
 def _matmul(values: Any, dense: Any, indices: Any, rows: int) -> Any:
     """Rows of the sum of values times rows of the dense matrix; extra leading axes of either are a stack."""
     if np.ndim(values) > 1:
         return np.stack([_matmul(v, dense, indices, rows) for v in values])
-    columns = np.moveaxis(dense, -2, 0).reshape(dense.shape[-2], -1)
+    columns = np.moveaxis(dense, -2, 0).reshape(dense.shape[-2], math.prod(dense.shape[:-2]) * dense.shape[-1])
     if on_gpu(dense):
         total = add_up(values[:, None] * columns[indices[:, 1]], indices[:, 0], axis=-2, length=rows)
-    elif values.dtype.kind == "V" or values.dtype == np.float16:  # SciPy's products know neither
-        total = zeros((rows, columns.shape[1]), values)
-        np.add.at(total, indices[:, 0], values[:, None] * columns[indices[:, 1]])
     else:
         from scipy.sparse import csr_array
         shape = (rows, dense.shape[-2])

@@ -26,6 +26,13 @@ def slope(function: Function, x: Any) -> Any:
     return tape.gradient(y, x)
 
 
+def jacobian(function: Function, x: Any) -> Any:
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    return tape.jacobian(y, x)
+
+
 def slope_by_variable(x: Any) -> Any:
     v = lab.Variable(x[0])
     with lab.GradientTape() as tape:
@@ -82,6 +89,9 @@ rows: dict[str, Function] = {
     ),
     "matmul": lambda x: lab.matmul(x, x, transpose_a=True),
     "a value used many times": lambda x: slope(lambda v: [v * x[k] for k in range(min(len(x), 400))], x[0]),
+    "a Jacobian of a value used many times": lambda x: jacobian(
+        lambda v: lab.add_n([v * x[k] for k in range(min(len(x), 400))]), x[0]
+    ),
     "a variable read many times": slope_by_variable,
     "a target named many times": lambda x: named_many_times(x[0]),
 }
@@ -104,6 +114,20 @@ def agrees(function: Function, x: lab.Tensor, result: Any, ulps: float = 2.0) ->
     room = np.abs(expected) * float(limits.eps) + float(limits.smallest_subnormal)
     room += 1e-6 * np.max(np.abs(expected), initial=0, where=fits)  # float32 cancels too
     assert np.all(np.abs(got - expected)[fits] <= ulps * room[fits])
+
+
+far: dict[str, Function] = {
+    "variance far from 0": lambda x: lab.math.reduce_variance(lab.round(x) + 200, 0),
+    "std far from 0": lambda x: lab.math.reduce_std(lab.round(x) + 200, 0),
+    "moments far from 0": lambda x: lab.nn.moments(lab.round(x) + 200, [0])[1],
+    "weighted moments far from 0": lambda x: lab.nn.weighted_moments(lab.round(x) + 200, [0], x[:, :1])[1],
+    "l2_loss": lab.nn.l2_loss,
+    "contrast": lambda x: lab.image.adjust_contrast(x[None], 2.0),
+    "sparse product": lambda x: lab.sparse.sparse_dense_matmul(
+        lab.sparse.SparseTensor([[0, k] for k in range(len(x))], x[:, 0], [1, len(x)]), x
+    ),
+}
+rows.update(far)
 
 
 def cases() -> Iterator[tuple[str, Function]]:

@@ -28,6 +28,11 @@ def out_sizes(spatial: Sizes, window: Sizes, strides: Sizes, padding: Padding, d
     )
 
 
+def fits(spatial: Sizes, out: Sizes) -> bool:
+    """Whether a window lies within its input; in one that has no elements along an axis there is none to lie."""
+    return all(n > 0 or (n == 0 and not length) for n, length in zip(out, spatial, strict=True))
+
+
 def same_padding(spatial: Sizes, window: Sizes, strides: Sizes, dilations: Sizes) -> Padding:
     """TensorFlow's SAME: the result has ceil(n / stride) elements, the odd zero goes to the end."""
     widths: list[tuple[int, int]] = []
@@ -66,6 +71,8 @@ def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes)
     """X (n, *spatial, c_in) with w (*window, c_in, c_out) -> (n, *out, c_out)."""
     window = w.shape[:-2]
     rank = len(window)
+    if 0 in x.shape:  # no window lies in an axis without elements
+        return zeros((x.shape[0], *out_sizes(x.shape[1:-1], window, strides, padding, dilations), w.shape[-1]), x)
     view = windows(padded(x, padding), window, strides, dilations)
     over = (*range(rank + 2, 2 * rank + 2), rank + 1)
     return np.tensordot(view, w, axes=(over, tuple(range(rank + 1))))
@@ -74,6 +81,8 @@ def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes)
 @in_float32
 def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """The gradient by x, of the given shape; also known as transposed convolution."""
+    if not g.size:
+        return zeros(shape, g)
     out = g.shape[1:-1]
     spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
     total = zeros((g.shape[0], *spatial, shape[-1]), g)
@@ -86,6 +95,8 @@ def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddin
 @in_float32
 def convolve_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """The gradient by w: (*window, c_in, c_out)."""
+    if not g.size or not x.size:
+        return zeros((*window, x.shape[-1], g.shape[-1]), g)
     px = padded(x, padding)
     out = g.shape[1:-1]
     result = empty((*window, x.shape[-1], g.shape[-1]), g)

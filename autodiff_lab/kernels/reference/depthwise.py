@@ -20,8 +20,10 @@ def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes
     """X (n, *spatial, c) with w (*window, c, m) -> (n, *out, c·m)."""
     window, (channels, multiple) = w.shape[:-2], w.shape[-2:]
     out = out_sizes(x.shape[1:-1], window, strides, padding, dilations)
-    px = padded(x, padding)
     total = zeros((x.shape[0], *out, channels, multiple), x)
+    if not x.size:
+        return total.reshape(x.shape[0], *out, channels * multiple)
+    px = padded(x, padding)
     for at, where in places(window, out, strides, dilations):
         total += px[where][..., None] * w[at]
     return total.reshape(x.shape[0], *out, channels * multiple)
@@ -34,6 +36,8 @@ def _grouped(g: Any, w_channels: int) -> Any:
 @in_float32
 def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """The gradient by x, of the given shape."""
+    if not g.size:
+        return zeros(shape, g)
     spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
     total = zeros((g.shape[0], *spatial, shape[-1]), g)
     parts = _grouped(g, shape[-1])
@@ -46,8 +50,10 @@ def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddi
 @in_float32
 def depthwise_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """The gradient by w: (*window, c, m)."""
-    px = padded(x, padding)
     parts = _grouped(g, x.shape[-1])
+    if not g.size:
+        return zeros((*window, *parts.shape[-2:]), g)
+    px = padded(x, padding)
     result = empty((*window, *parts.shape[-2:]), g)
     over = tuple(range(g.ndim - 1))
     for at, where in places(window, g.shape[1:-1], strides, dilations):

@@ -18,6 +18,8 @@ _FEW = 64
 def max_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The largest element of each window; padding never wins."""
     ones = (1,) * len(window)
+    if not x.size:
+        return _nothing(x, window, strides, padding)
     px = padded(x, padding, -np.inf)
     if math.prod(window) > _FEW:
         return windows(px, window, strides, ones).max(axis=tuple(range(-len(window), 0)))
@@ -28,11 +30,19 @@ def max_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     return largest
 
 
+def _nothing(x: Any, window: Sizes, strides: Sizes, padding: Padding, dtype: Any = None) -> Any:
+    """The result of pooling an input without elements."""
+    out = out_sizes(x.shape[1:-1], window, strides, padding, (1,) * len(window))
+    return zeros((x.shape[0], *out, x.shape[-1]), x, dtype)
+
+
 def max_places(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """Position in x, flattened, of each window's largest element: (n, *out, c), int64.
 
     It is the first of equals, and -1 where a window holds nothing but padding.
     """
+    if not x.size:
+        return _nothing(x, window, strides, padding, np.int64)
     rank = len(window)
     ones = (1,) * rank
     numbers = padded(arange(x.size, x).reshape(x.shape), padding, -1)
@@ -78,6 +88,8 @@ def counts(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding, like: 
 @in_float32
 def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The mean of each window's elements; padding does not count."""
+    if not x.size:
+        return _nothing(x, window, strides, padding)
     view = windows(padded(x, padding), window, strides, (1,) * len(window))
     total = view.sum(axis=tuple(range(-len(window), 0)))
     return total / counts(x.shape, window, strides, padding, x)
@@ -86,6 +98,8 @@ def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any
 @in_float32
 def average_pool_input(g: Any, shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The gradient of `average_pool` by x: each window's share is spread evenly."""
+    if not g.size:
+        return zeros(shape, g)
     share = g / counts(shape, window, strides, padding, g)
     ones = (1,) * len(window)
     out = out_sizes(shape[1:-1], window, strides, padding, ones)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.arrays import full
 from autodiff_lab.kernels.halves import accumulator, in_float32, widened
 
 Axes = tuple[int, ...]
@@ -27,12 +28,30 @@ def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
 
 def max_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Largest element; nan if any is."""
-    return np.maximum.reduce(x, axis=axes, keepdims=keepdims)
+    try:
+        return np.maximum.reduce(x, axis=axes, keepdims=keepdims)
+    except ValueError:
+        return _of_nothing(x, axes, keepdims, largest=False)
 
 
 def min_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Least element; nan if any is."""
-    return np.minimum.reduce(x, axis=axes, keepdims=keepdims)
+    try:
+        return np.minimum.reduce(x, axis=axes, keepdims=keepdims)
+    except ValueError:
+        return _of_nothing(x, axes, keepdims, largest=True)
+
+
+def _of_nothing(x: Any, axes: Axes, keepdims: bool, largest: bool) -> Any:
+    """What changes no extreme that it is compared with: an infinity, or an end of the range of integers."""
+    if x.size:
+        raise ValueError(f"{x.dtype} has no order")
+    if x.dtype.kind in "iu":
+        limits = np.iinfo(x.dtype)
+        value = limits.max if largest else limits.min
+    else:
+        value = np.inf if largest else -np.inf
+    return full(shape_over(x, axes, keepdims), value, x)[()]
 
 
 def extreme_slope(g: Any, best: Any, x: Any, axes: Axes) -> Any:

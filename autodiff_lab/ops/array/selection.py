@@ -6,6 +6,7 @@ were taken from.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,7 +103,7 @@ def _search(rows: Any, values: Any, side: Any) -> Any:
     if rows.ndim == 1:
         return np.searchsorted(rows, values, side).astype(np.int64)
     lead = rows.shape[:-1]
-    flat, wanted = rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1])
+    flat, wanted = (v.reshape(math.prod(lead), v.shape[-1]) for v in (rows, values))
     found = [np.searchsorted(row, value, side) for row, value in zip(flat, wanted, strict=True)]
     made = np.stack(found) if found else zeros((0,), values, np.int64)
     return made.astype(np.int64).reshape(*lead, values.shape[-1])

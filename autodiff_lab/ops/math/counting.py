@@ -40,6 +40,8 @@ inverse_order = general(
 
 
 def _among_best(targets: Any, predictions: Any, k: int) -> Any:
+    if not predictions.shape[1]:
+        return full(targets.shape, False, targets, np.bool_)
     rows = arange(len(targets), targets)
     inside = (targets >= 0) & (targets < predictions.shape[1])
     score = predictions[rows, np.where(inside, targets, 0)]

@@ -109,7 +109,7 @@ def _settled(spatial: Sizes, window: Sizes, strides: Any, padding: Any, dilation
     rank = len(spatial)
     steps, holes = sizes(strides, rank, "strides"), sizes(dilations, rank, "dilations")
     around = paddings(padding, spatial, window, steps, holes)
-    return steps, around, holes, min(kernel.out_sizes(spatial, window, steps, around, holes), default=1) > 0
+    return steps, around, holes, kernel.fits(spatial, kernel.out_sizes(spatial, window, steps, around, holes))
 
 
 _remembered = lru_cache(maxsize=1024)(_settled)

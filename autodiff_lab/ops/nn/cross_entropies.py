@@ -15,6 +15,7 @@ from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.complex_numbers import imag, real
@@ -29,6 +30,7 @@ sigmoid_cross_entropy = binary(
     doc="The kernel-level cross entropy of yes and no; `lab.nn.sigmoid_cross_entropy_with_logits`.")
 
 
+@in_float32
 def _half_square(x: Any) -> Any:
     return np.sum(np.square(x)).astype(x.dtype)[()] * x.dtype.type(0.5)
 

@@ -12,7 +12,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import depthwise as kernel
-from autodiff_lab.kernels.reference.convolution import out_sizes
+from autodiff_lab.kernels.reference.convolution import fits, out_sizes
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import conv2d, layout, paddings, sizes, too_large
 
@@ -71,7 +71,7 @@ def depthwise_conv2d(input: Any, filter: Any, strides: Any = 1, padding: Any = "
     steps, holes = sizes(strides, 2, "strides"), sizes(1 if dilations is None else dilations, 2, "dilations")
     window, spatial = w._array.shape[:-2], x._array.shape[1:-1]
     around = paddings(padding, spatial, window, steps, holes)
-    if min(out_sizes(spatial, window, steps, around, holes)) < 1:
+    if not fits(spatial, out_sizes(spatial, window, steps, around, holes)):
         raise too_large("depthwise_conv2d", window, holes, spatial)
     return convolve_depthwise(x, w, strides=steps, padding=around, dilations=holes)
 

@@ -45,8 +45,10 @@ def _blocks(x: Any) -> Any:
 
 def _block_mean(x: Any, blocks: Any) -> Any:
     """Means over blocks; x may have leading axes that the blocks have not."""
+    if not x.size:
+        return x.copy()
     length = blocks.shape[-1]
-    rows = arange(blocks.size // max(1, length), blocks)[:, None] * length
+    rows = arange(blocks.size // length, blocks)[:, None] * length
     flat = (blocks.reshape(-1, length) + rows).reshape(-1)
     if on_gpu(x):
         layers = x.reshape(-1, blocks.size)

@@ -11,6 +11,8 @@ from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.halves import is_half
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis
 from autodiff_lab.ops.array.shaping import squeeze
 from autodiff_lab.ops.docs import doc
@@ -58,6 +60,9 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: 
             ) -> tuple[Tensor, Tensor]:
     x = floats(x, "moments")
     over = checked_axes(axes, x._array.ndim, "moments")
+    if is_half(x._array.dtype):
+        mean, variance = moments(cast(x, "float32"), over, keepdims=keepdims)
+        return cast(mean, x.dtype), cast(variance, x.dtype)
     mean = reduce_mean(x, axis=over, keepdims=True)
     # The mean in the squares must not be held still: its share of the gradient is 0, but not that of the next order.
     squares = squared_difference(x, mean) if x._array.dtype.kind == "c" else square(x - mean)
@@ -69,6 +74,10 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
                      ) -> tuple[Tensor, Tensor]:
     x = floats(x, "weighted_moments")
     over = checked_axes(axes, x._array.ndim, "weighted_moments")
+    if is_half(x._array.dtype):
+        weights = cast(convert(frequency_weights, x), "float32")
+        mean, variance = weighted_moments(cast(x, "float32"), over, weights, keepdims)
+        return cast(mean, x.dtype), cast(variance, x.dtype)
     weights = convert(frequency_weights, x) + x * 0
     total = reduce_sum(weights, axis=over, keepdims=True)
     mean = reduce_sum(weights * x, axis=over, keepdims=True) / total

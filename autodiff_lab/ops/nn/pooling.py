@@ -16,6 +16,7 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.kernels.choose import chosen
 from autodiff_lab.kernels.reference import pooling as kernel
+from autodiff_lab.kernels.reference.convolution import fits, out_sizes
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import layout, paddings, sizes
 
@@ -72,8 +73,7 @@ def _settled(shape: kernel.Sizes, ksize: Any, strides: Any, padding: Any) -> Any
     window = sizes(ksize, rank, "ksize")
     steps = sizes(ksize if strides is None else strides, rank, "strides")
     around = paddings(padding, shape, window, steps, (1,) * rank)
-    return window, steps, around, all(k <= n + low + high
-                                      for k, n, (low, high) in zip(window, shape, around, strict=True))
+    return window, steps, around, fits(shape, out_sizes(shape, window, steps, around, (1,) * rank))
 
 
 _remembered = lru_cache(maxsize=1024)(_settled)

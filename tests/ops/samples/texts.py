@@ -44,7 +44,7 @@ def _substr(rng: np.random.Generator) -> list[Call]:
 
 @sampler("regex_replace")
 def _replace(rng: np.random.Generator) -> list[Call]:
-    return [((TEXTS,), {"pattern": "[a-c]", "rewrite": "x", "count": 0})]
+    return [((TEXTS,), {"pattern": "[a-c]", "rewrite": "x", "everywhere": True})]
 
 
 @sampler("regex_full_match")
