@@ -15,11 +15,11 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import whole_numbers
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
-from autodiff_lab.kernels.arrays import eye
 from autodiff_lab.kernels.contraction import contract as kernel
+from autodiff_lab.ops.array.gathering import laid_beside
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.products import matmul
@@ -148,8 +148,8 @@ def _without_repeats(subscripts: list[str], tensors: list[Tensor]) -> tuple[list
                 used += new
                 names[i] = names[i][:axis] + new + names[i][axis + 1:]
                 names.append(letter + new)
-                identity = eye(tensors[i]._array.shape[axis], tensors[i]._array)
-                operands.append(tell_made(wrap(identity)))
+                identity = np.eye(tensors[i]._array.shape[axis], dtype=tensors[i]._array.dtype)
+                operands.append(tell_made(laid_beside(tensors[i], identity)))
             else:
                 seen += letter
     return names, operands

@@ -20,8 +20,8 @@ from autodiff_lab.kernels.arrays import eye
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import matrix, square
-from autodiff_lab.ops.linalg.solving import adjoint_of, conjugated, lapack, raised, symmetric, widened
-from autodiff_lab.ops.math.complex_numbers import is_complex
+from autodiff_lab.ops.linalg.solving import adjoint_of, conjugated, lapack, raised, widened
+from autodiff_lab.ops.math.complex_numbers import is_complex, widen
 
 
 def _gaps(w: Any) -> Any:
@@ -43,7 +43,7 @@ inverse_gaps = general(
 
 
 def _eigh_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[Any]:
-    """Giles, "Collected matrix derivative results" (2008), 3.1."""
+    """Giles, "Collected matrix derivative results" (2008), 3.1; of the lower triangle, as nothing else is read."""
     w, v = out
     turned = adjoint_of(ops, v)
     gaps = widened(ops, ops.inverse_gaps(w), v)
@@ -51,11 +51,12 @@ def _eigh_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> lis
     n = w.shape[-1]
     inner = inner + widened(ops, ops.diag(g[0], k=0, rows=n, columns=n), v)
     whole = v @ inner @ turned
-    return [conjugated(ops, 0.5 * (whole + adjoint_of(ops, whole)))]
+    lower = ops.band_part(whole + adjoint_of(ops, whole), lower=-1, upper=0)
+    return [conjugated(ops, lower - 0.5 * ops.band_part(lower, lower=0, upper=0))]
 
 
 def _eigh(x: Any) -> Any:
-    w, v = np.linalg.eigh(symmetric(x))
+    w, v = np.linalg.eigh(x)
     return w, v
 
 
@@ -201,7 +202,8 @@ pseudoinverse = general(
 
 
 def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    return eigh_pair(lapack(square(tensor, "eigh"), "eigh"))
+    w, v = eigh_pair(lapack(square(tensor, "eigh"), "eigh"))
+    return (widen(w) if is_complex(v) else w), v
 
 
 def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
@@ -241,9 +243,10 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
 _RAISES = ("shape", "dtypes", "argument", "convert")
 _GAP = "; infinite where two of them coincide"
 for _function, _words, _shapes, _derivative, _example in (
-    (eigh, "Eigenvalues, ascending, and eigenvectors of a symmetric (Hermitian) matrix; of another one those of its "
-     "symmetric part.", "(*b, n, n) -> (*b, n), (*b, n, n)",
-     "Giles (2008)" + _GAP, ">>> print(lab.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])[0])\nTensor([1. 2.], shape=(2,), "
+    (eigh, "Eigenvalues, ascending, and eigenvectors of a symmetric (Hermitian) matrix; only its lower triangle is "
+     "read. The values have the dtype of the matrix, as in TensorFlow.",
+     "(*b, n, n) -> (*b, n), (*b, n, n)",
+     "Giles (2008), of the lower triangle" + _GAP, ">>> print(lab.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])[0])\nTensor([1. 2.], shape=(2,), "
      "dtype=float32)"),
     (eigvalsh, "Eigenvalues, ascending, of a symmetric (Hermitian) matrix.", "(*b, n, n) -> (*b, n)", "V diag(g) Vᵀ",
      ">>> print(lab.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]))\nTensor([1. 2.], shape=(2,), dtype=float32)"),

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.shape import whole_numbers
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
-from autodiff_lab.kernels.arrays import arange, beside, full, ranked, zeros
-from autodiff_lab.ops.array.gathering import where
+from autodiff_lab.kernels.arrays import arange, full, ranked, zeros
+from autodiff_lab.ops.array.gathering import laid_beside, where
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonal_ranges import bounds, checked_align, embed_range, extract_range, longest, places
@@ -101,14 +101,22 @@ def _lengths(low: int, high: int, longest_one: int, num_rows: Any, num_cols: Any
 
 def _padded(part: Tensor, low: int, high: int, align: str, padding_value: Any, matrix_shape: Any) -> Tensor:
     """Packed diagonals with something else than 0 where a short one ends."""
-    value = convert(padding_value, part)
-    if value._array.ndim or value._array.dtype != part._array.dtype:
-        raise InvalidArgumentError(f"padding_value: one number of dtype {part.dtype.name} is needed, got {value!r}.")
     rows, columns = matrix_shape
     there = places(low, high, rows, columns, align)[2]
-    if there.all() or not value._array:
+    if there.all():
         return part
-    return where(tell_made(wrap(beside(part._array, there))), part, value)
+    return _filled("diag_part", part, there, padding_value)
+
+
+def _filled(what: str, x: Tensor, there: Any, padding_value: Any) -> Tensor:
+    """Another value than 0 where there is none of a tensor's own."""
+    if padding_value.__class__ in (int, float, bool) and not padding_value:
+        return x
+    value = convert_pair(diag_embed.op, padding_value, x)[0]  # type: ignore[attr-defined]
+    if value._array.ndim or value._array.dtype != x._array.dtype:
+        raise InvalidArgumentError(f"{what}: padding_value is one number of dtype {x.dtype.name}, got "
+                                   f"{padding_value!r}.")
+    return where(tell_made(laid_beside(x, there)), x, value)
 
 
 def diag(diagonal: Any, name: str | None = None, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1,
@@ -125,17 +133,12 @@ def diag(diagonal: Any, name: str | None = None, k: Any = 0, num_rows: Any = -1,
     else:
         _check_packed("diag", x, (*x._array.shape[:-2], rows, columns), low, high)
         whole = embed_range(x, low=low, high=high, rows=rows, columns=columns, align=align)
-    value = convert(padding_value, x)
-    if value._array.ndim or value._array.dtype != x._array.dtype:
-        raise InvalidArgumentError(f"diag: padding_value is one number of dtype {x.dtype.name}, got {padding_value!r}.")
-    if not value._array:
-        return whole
-    return where(tell_made(wrap(_between(x._array, rows, columns, low, high))), whole, value)
+    return _filled("diag", whole, _between(rows, columns, low, high), padding_value)
 
 
-def _between(like: Any, rows: int, columns: int, low: int, high: int) -> Any:
+def _between(rows: int, columns: int, low: int, high: int) -> Any:
     """Which elements of a matrix lie on diagonals low to high."""
-    distance = arange(columns, like) - arange(rows, like)[:, None]
+    distance = np.arange(columns) - np.arange(rows)[:, None]
     return (distance >= low) & (distance <= high)
 
 
@@ -179,7 +182,7 @@ def set_diag(input: Any, diagonal: Any, name: str | None = None, k: Any = 0, ali
         whole = diag_embed(v, k=low, rows=rows, columns=columns)
     else:
         whole = embed_range(v, low=low, high=high, rows=rows, columns=columns, align=align)
-    return where(tell_made(wrap(_between(x._array, rows, columns, low, high))), whole, x)
+    return where(tell_made(laid_beside(x, _between(rows, columns, low, high))), whole, x)
 
 
 def band_part(input: Any, num_lower: int, num_upper: int, name: str | None = None) -> Tensor:

@@ -11,7 +11,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.arrays import eye, ranked
+from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import eye as identity
@@ -43,7 +43,8 @@ def _lu_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[
     packed, order = out
     n = packed.shape[-1]
     lower = ops.band_part(packed, lower=-1, upper=0)
-    unit = lower - ops.band_part(packed, lower=0, upper=0) + eye(n, packed if ops.raw else packed._array)
+    ones = ops.diag_part(packed, k=0) * 0 + 1
+    unit = lower - ops.band_part(packed, lower=0, upper=0) + ops.diag(ones, k=0, rows=n, columns=n)
     upper = ops.band_part(packed, lower=0, upper=-1)
     share = g[0]
     low = ops.band_part(share, lower=-1, upper=0) - ops.band_part(share, lower=0, upper=0)

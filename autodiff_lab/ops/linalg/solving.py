@@ -21,7 +21,7 @@ from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import diag_part, matrix, square
 from autodiff_lab.ops.linalg.products import matmul
-from autodiff_lab.ops.math.complex_numbers import is_complex, real
+from autodiff_lab.ops.math.complex_numbers import is_complex, real, widen
 from autodiff_lab.ops.math.exponential import log
 from autodiff_lab.ops.math.reductions import reduce_sum
 
@@ -194,7 +194,8 @@ def det(input: Any, name: str | None = None) -> Tensor:
 
 
 def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    return sign_and_log(lapack(square(input, "slogdet"), "slogdet"))
+    sign, logarithm = sign_and_log(lapack(square(input, "slogdet"), "slogdet"))
+    return sign, (widen(logarithm) if is_complex(sign) else logarithm)
 
 
 def cholesky(input: Any, name: str | None = None) -> Tensor:
@@ -248,7 +249,8 @@ for _function, _words, _shapes, _derivative, _example in (
      "shape=(2, 1), dtype=float32)"),
     (det, "The determinant of a square matrix.", "(*b, n, n) -> (*b)", "det(A)·A⁻ᵀ, so A must be invertible",
      ">>> print(lab.linalg.det([[2.0, 0.0], [0.0, 4.0]]))\nTensor(8.0, shape=(), dtype=float32)"),
-    (slogdet, "Sign of the determinant, and logarithm of its absolute value.", "(*b, n, n) -> (*b), (*b)",
+    (slogdet, "Sign of the determinant, and logarithm of its absolute value, both in the dtype of the matrix.",
+     "(*b, n, n) -> (*b), (*b)",
      "A⁻ᵀ for the logarithm, 0 for the sign of a real matrix",
      ">>> sign, logarithm = lab.linalg.slogdet([[2.0, 0.0], [0.0, -4.0]])\n>>> print(sign, round(float(logarithm), 4))"
      "\nTensor(-1.0, shape=(), dtype=float32) 2.0794"),

@@ -18,7 +18,6 @@ from autodiff_lab.events import tell_peek
 from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.kernels.reference.triangular import solve_tridiagonal
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.gathering import gather
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis, stack
 from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, matrix_transpose, squeeze
 from autodiff_lab.ops.docs import doc
@@ -152,8 +151,8 @@ def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "compact
     return squeeze(x, -1) if vector else x
 
 
-def _selected(w: Tensor, select: str, select_range: Any) -> Any:
-    """The positions of the eigenvalues that are asked for."""
+def _selected(w: Tensor, select: str, select_range: Any) -> slice | None:
+    """Where the eigenvalues are that are asked for, among all in ascending order."""
     if select == "a":
         return None
     if select not in ("i", "v"):
@@ -163,10 +162,10 @@ def _selected(w: Tensor, select: str, select_range: Any) -> Any:
                                    f"{select_range!r}.")
     low, high = select_range
     if select == "i":
-        return np.arange(max(int(low), 0), min(int(high) + 1, w._array.shape[-1]))
+        return slice(max(int(low), 0), max(int(high) + 1, 0))
     tell_peek(w, "eigh_tridiagonal")
-    values = np.asarray(w._array)
-    return np.nonzero((values > low) & (values <= high))[0]
+    values = np.asarray(w._array).real
+    return slice(*np.searchsorted(values, [low, high], "right").tolist())
 
 
 def eigh_tridiagonal(alpha: Any, beta: Any, eigvals_only: bool = True, select: str = "a", select_range: Any = None,
@@ -184,7 +183,7 @@ def eigh_tridiagonal(alpha: Any, beta: Any, eigvals_only: bool = True, select: s
     w, v = eigh(whole)
     at = _selected(w, select, select_range)
     if at is not None:
-        w, v = gather(w, at), gather(v, at, axis=-1)
+        w, v = w[at], v[:, at]
     return w if eigvals_only else (w, v)
 
 
