@@ -135,6 +135,7 @@ def test_selected_eigenvalues_of_tridiagonal_matrices(dtype: str) -> None:
         kept = {"a": slice(None), "i": slice(1, 4), "v": slice(2, 5)}[select]
         w, v = L.eigh_tridiagonal(alpha.astype(dtype), beta.astype(dtype), False, select, chosen)
         np.testing.assert_allclose(w, values[kept], 1e-10, 1e-10)
+        assert w.dtype == lab.float64
         np.testing.assert_allclose(whole @ v.numpy(), v.numpy() * w.numpy(), 1e-9, 1e-9)
 
 
@@ -254,6 +255,41 @@ def test_gradients_of_einsum_agree_with_differences(equation: str) -> None:
 def test_einsum_of_halves_adds_up_in_float32(dtype: str) -> None:
     ones = lab.ones((10_000,), dtype)
     assert abs(float(lab.cast(lab.einsum("i,i->", ones, ones), "float32")) - 10_000) <= 16
+
+
+COMPILED: dict[str, Callable[[Any], Any]] = {
+    "set_diag": lambda x: L.set_diag(x, L.diag_part(x, k=(0, 1)), k=(0, 1)) + L.set_diag(x, x[0]),
+    "diag_part": lambda x: L.diag_part(x, k=(0, 1), padding_value=3.0),
+    "diag": lambda x: L.diag(x[0], padding_value=3.0),
+    "lu_solve": lambda x: L.lu_solve(*L.lu(x), x) + L.lu_matrix_inverse(*L.lu(x)),
+    "pinv": lambda x: L.pinv(x, rcond=1e-3) + L.pinv(x),
+    "lstsq": lambda x: L.lstsq(x, x, l2_regularizer=0.1) + L.lstsq(x, x, fast=False),
+    "tridiagonal": lambda x: L.tridiagonal_solve(x, x) + L.tridiagonal_matmul(x, x),
+    "eigh_tridiagonal": lambda x: L.eigh_tridiagonal(x[0], x[1, :2], select="i", select_range=(0, 1)),
+    "norm": lambda x: lab.norm(x, 2, axis=[0, 1]) + lab.norm(x, 1, axis=[0, 1]),
+    "einsum": lambda x: lab.einsum("...ii,ij->...i", x, x),
+    "tensor_diag": lambda x: L.tensor_diag_part(L.tensor_diag(x)),
+    "svd": lambda x: L.svd(x[:2], full_matrices=True)[0],
+    "qr": lambda x: L.qr(x[:2])[1],
+    "triangular_solve": lambda x: L.triangular_solve(x, x, adjoint=True) + L.cholesky_solve(x, x),
+    "moments": lambda x: lab.nn.moments(x, [0])[1] + lab.nn.l2_loss(x),
+}
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_compiled_functions_agree_and_do_not_fall_back(name: str) -> None:
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            value = COMPILED[name](x)
+        return value, tape.gradient(value, x)
+
+    compiled = lab.function(run)
+    x = lab.constant(rng.normal(size=(3, 3)) + 3 * np.eye(3))
+    for _ in range(3):
+        for got, want in zip(compiled(x), run(x), strict=True):
+            np.testing.assert_allclose(got, want, 1e-9, 1e-9)
+    assert not compiled.fallbacks, compiled.why()
 
 
 A, T = np.ones((3, 3)), np.ones((4, 3))

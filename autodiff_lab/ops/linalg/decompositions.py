@@ -246,7 +246,8 @@ for _function, _words, _shapes, _derivative, _example in (
     (eigh, "Eigenvalues, ascending, and eigenvectors of a symmetric (Hermitian) matrix; only its lower triangle is "
      "read. The values have the dtype of the matrix, as in TensorFlow.",
      "(*b, n, n) -> (*b, n), (*b, n, n)",
-     "Giles (2008), of the lower triangle" + _GAP, ">>> print(lab.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])[0])\nTensor([1. 2.], shape=(2,), "
+     "Giles (2008), of the lower triangle" + _GAP,
+     ">>> print(lab.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])[0])\nTensor([1. 2.], shape=(2,), "
      "dtype=float32)"),
     (eigvalsh, "Eigenvalues, ascending, of a symmetric (Hermitian) matrix.", "(*b, n, n) -> (*b, n)", "V diag(g) Vᵀ",
      ">>> print(lab.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]))\nTensor([1. 2.], shape=(2,), dtype=float32)"),

@@ -164,7 +164,7 @@ def _selected(w: Tensor, select: str, select_range: Any) -> slice | None:
     if select == "i":
         return slice(max(int(low), 0), max(int(high) + 1, 0))
     tell_peek(w, "eigh_tridiagonal")
-    values = np.asarray(w._array).real
+    values = np.asarray(w._array)
     return slice(*np.searchsorted(values, [low, high], "right").tolist())
 
 
@@ -181,6 +181,7 @@ def eigh_tridiagonal(alpha: Any, beta: Any, eigvals_only: bool = True, select: s
     if n > 1:
         whole = whole + diag(conj(off), k=1) + diag(off, k=-1)
     w, v = eigh(whole)
+    w = real(w)  # the dtype that TensorFlow gives here, unlike that of `eigh`
     at = _selected(w, select, select_range)
     if at is not None:
         w, v = w[at], v[:, at]
