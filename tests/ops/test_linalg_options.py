@@ -131,7 +131,7 @@ def test_selected_eigenvalues_of_tridiagonal_matrices(dtype: str) -> None:
     alpha, beta = rng.normal(size=6), rng.normal(size=5) + (1j * rng.normal(size=5) if dtype == "complex128" else 0)
     whole = np.diag(alpha) + np.diag(np.conj(beta), 1) + np.diag(beta, -1)
     values = np.linalg.eigvalsh(whole)
-    for select, chosen in (("a", None), ("i", (1, 3)), ("v", (values[1], values[4] + 1e-9))):
+    for select, chosen in (("a", None), ("i", (1, 3)), ("v", (values[1:3].mean(), values[4:].mean()))):
         kept = {"a": slice(None), "i": slice(1, 4), "v": slice(2, 5)}[select]
         w, v = L.eigh_tridiagonal(alpha.astype(dtype), beta.astype(dtype), False, select, chosen)
         np.testing.assert_allclose(w, values[kept], 1e-10, 1e-10)
