@@ -80,7 +80,7 @@ def _from_python(value: Any, dtype: np.dtype[Any] | None) -> Any:
         return array.astype(dtype)
 
 
-def _as_numpy(value: Any) -> np.ndarray[Any, Any]:
+def _as_numpy(value: Any) -> np.ndarray[Any, np.dtype[Any]]:
     try:
         return np.asarray(value)
     except UnicodeDecodeError:  # bytes that are not UTF-8 beside text

@@ -26,12 +26,18 @@ def _pair(item: Any) -> tuple[Any, Variable]:
     )
 
 
+def _whole(gradient: Any, v: Variable) -> Tensor:
+    """A gradient as a tensor; rows that do not say of what are rows of the variable."""
+    known = getattr(gradient, "dense_shape", v) is not None
+    return convert(gradient if known else gradient.with_shape(v._array.shape))
+
+
 def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
     """The pairs that have a gradient, as tensors, checked; the others are logged."""
     if isinstance(grads_and_vars, (Variable, Tensor)):
         grads_and_vars = [grads_and_vars]
     given = [_pair(item) for item in grads_and_vars]
-    pairs = [(convert(g), v) for g, v in given if g is not None]
+    pairs = [(_whole(g, v), v) for g, v in given if g is not None]
     if not pairs:
         raise InvalidArgumentError(
             "apply_gradients: no gradient is left, all are None. Is the loss computed inside the tape, from these "

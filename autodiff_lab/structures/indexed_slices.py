@@ -91,18 +91,28 @@ class IndexedSlices:
             )
         return scatter_nd(expand_dims(self._indices, -1), self._values, self._dense_shape._array)
 
+    def consumers(self) -> list[Any]:
+        """The operations that take these rows; empty, as operations run at once here."""
+        return []
+
+    def with_values(self, new_values: Any) -> IndexedSlices:
+        """Other rows at the same positions."""
+        return IndexedSlices(new_values, self._indices, self._dense_shape)
+
+    def with_shape(self, dense_shape: Any) -> IndexedSlices:
+        """The same rows of a whole of this shape."""
+        return IndexedSlices(self._values, self._indices, [int(n) for n in dense_shape])
+
     def numpy(self) -> Any:
         """The whole tensor as a NumPy array."""
         return self.__tensor__().numpy()
 
     def __neg__(self) -> IndexedSlices:
-        return IndexedSlices(-self._values, self._indices, self._dense_shape)
+        return self.with_values(-self._values)
 
     def __repr__(self) -> str:
         known = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{known})"
 
 
-source_by_values(
-    IndexedSlices, lambda x: x.values, lambda like, values: IndexedSlices(values, like.indices, like.dense_shape)
-)
+source_by_values(IndexedSlices, lambda x: x.values, IndexedSlices.with_values)

@@ -14,9 +14,10 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.placement import alone
-from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.shape import TensorShape, whole_numbers
 from autodiff_lab.engine.tensor import Operators, Tensor, wrap
-from autodiff_lab.errors import ConversionError, InvalidArgumentError, NotOneTensor, ShapeMismatch
+from autodiff_lab.errors import ConversionError, DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
+from autodiff_lab.ops.array import creation
 from autodiff_lab.ops.array.gathering import gather_nd, laid_beside, scatter_nd
 from autodiff_lab.ops.array.shaping import broadcast_to, reshape
 from autodiff_lab.structures.composite import source_by_values
@@ -66,7 +67,7 @@ class SparseTensor(Operators):
         if any(n < 0 for n in self._shape):
             raise InvalidArgumentError(f"SparseTensor: a shape has no negative lengths, got {list(self._shape)}")
         self._indices = _whole(indices, 2, "indices")
-        if self._indices.size == 0:
+        if self._indices.size == 0 and (self._shape or self._indices.ndim != 2):
             self._indices = self._indices.reshape(0, len(self._shape))
         have, places = self._values._array.shape, self._indices.shape
         if len(have) != 1 or places != (have[0], len(self._shape)):
@@ -121,6 +122,21 @@ class SparseTensor(Operators):
         """The shape of the whole, as a method."""
         return self.shape
 
+    def consumers(self) -> list[Any]:
+        """The operations that take this tensor; empty, as operations run at once here."""
+        return []
+
+    def set_shape(self, shape: Any) -> None:
+        """Check that a shape, whose lengths may be open, is that of the tensor.
+
+        Raises
+        ------
+        ShapeMismatch
+            If it is not.
+        """
+        if not self.shape.is_compatible_with(shape):
+            raise ShapeMismatch(f"set_shape: {shape} is not compatible with {self.shape}, the shape of the tensor.")
+
     def with_values(self, new_values: Any) -> SparseTensor:
         """Other values at the same coordinates."""
         return SparseTensor(self._indices, new_values, self._shape)
@@ -158,9 +174,16 @@ class SparseTensor(Operators):
 
     def __called__(self, name: str, *arguments: Any) -> Any:
         """Run the sparse form of the public function of this name, where there is one."""
-        if name != "reduce" or arguments[1] not in ("reduce_sum", "reduce_max"):
-            raise NotOneTensor(self)
-        return reduced(*arguments)
+        if name == "reduce" and arguments[1] in ("reduce_sum", "reduce_max"):
+            return reduced(*arguments)
+        if name in ("shape", "size", "rank"):
+            return getattr(creation, name)(
+                laid_beside(self._values, np.broadcast_to(np.int8(0), self._shape)), *arguments[1:]
+            )
+        if name == "on_values":
+            function, _, *others = arguments
+            return self.with_values(function(self._values, *others))
+        raise NotOneTensor(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise NotOneTensor(self)
@@ -189,13 +212,19 @@ def _product(a: SparseTensor, b: SparseTensor, multiply: Callable[..., Any]) -> 
 
 def flat_places(x: SparseTensor) -> Places:
     """For each value the position that it would have in the flattened whole."""
-    return np.asarray(np.ravel_multi_index(tuple(x._indices.T), x._shape), np.int64) if x.ndim else x._indices[:, :0]
+    if not x.ndim:
+        return np.zeros(len(x._indices), np.int64)
+    return np.asarray(np.ravel_multi_index(tuple(x._indices.T), x._shape), np.int64)
 
 
-def reduced(x: SparseTensor, name: str, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The dense result of a reduction of the values that are there; 0 where there are none."""
+def reduced(
+    x: SparseTensor, name: str, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False
+) -> Any:
+    """A reduction of the values that are there; where there are none, 0 or, in a sparse result, nothing."""
+    if x.dtype.is_complex and name == "reduce_max":
+        raise DtypeMismatch(f"{name}: complex numbers have no order. Try the absolute values.")
     rank = x.ndim
-    wanted = range(rank) if axis is None else np.atleast_1d(np.asarray(axis)).tolist()
+    wanted = range(rank) if axis is None else whole_numbers(axis, name)
     if any(not -rank <= a < rank for a in wanted):
         raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for shape {x.shape}")
     axes = {a % rank for a in wanted}
@@ -208,8 +237,11 @@ def reduced(x: SparseTensor, name: str, axis: Any = None, keepdims: bool = False
         segments = np.zeros(len(x._indices), np.int64)
     present = np.unique(segments)
     found = reduce_segments(name, x._values, np.searchsorted(present, segments), len(present))
-    whole = scatter_nd(laid_beside(found, present[:, None]), found, [size])
-    return reshape(whole, [1 if k in axes else x._shape[k] for k in range(rank)] if keepdims else shape)
+    lengths = [1 if k in axes else x._shape[k] for k in range(rank)] if keepdims else shape
+    if output_is_sparse:
+        places = np.stack(np.unravel_index(present, lengths), axis=1) if lengths else np.zeros((len(present), 0))
+        return SparseTensor(places.astype(np.int64), found, lengths)
+    return reshape(scatter_nd(laid_beside(found, present[:, None]), found, [size]), lengths)
 
 
 def _install_operators() -> None:

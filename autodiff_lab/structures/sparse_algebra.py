@@ -10,8 +10,8 @@ from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.ops.array.casting import stop_gradient
-from autodiff_lab.ops.array.gathering import gather_axis, laid_beside
+from autodiff_lab.ops.array.casting import cast, stop_gradient
+from autodiff_lab.ops.array.gathering import gather, gather_axis, laid_beside
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.math import arithmetic
@@ -27,7 +27,7 @@ from autodiff_lab.structures.sparse_functions import retain, sparse, to_dense
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     """Sum of two tensors of which at least one is sparse; with a dense one the sum is dense.
 
-    Values below `threshold` in size are dropped from a sparse sum.
+    Sums below `threshold` in size are dropped from a sparse sum; a value that meets no other one stays.
     Shapes: a (*s), b (*s) -> (*s).  Dtypes: any number, both the same.  Derivative: 1 for either.
 
     Raises
@@ -53,7 +53,10 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     values = reduce_segments("reduce_sum", concat([a.values, b.values], axis=0), segments, len(present))
     total = SparseTensor(np.stack(np.unravel_index(present, a._shape), axis=1), values, a._shape)
     least = convert(threshold)._array
-    return retain(total, np.abs(values._array) >= least) if least > 0 else total
+    if least.ndim or least.dtype.kind not in "iufV":
+        raise InvalidArgumentError(f"sparse.add: threshold is a real number, got {threshold!r}.")
+    small = np.abs(values._array) < least
+    return retain(total, ~(small & (np.bincount(segments, minlength=len(present)) > 1))) if least > 0 else total
 
 
 def _alike(a: SparseTensor, b: SparseTensor, what: str) -> None:
@@ -66,6 +69,8 @@ def _alike(a: SparseTensor, b: SparseTensor, what: str) -> None:
 def _extreme(a: Any, b: Any, what: str) -> SparseTensor:
     a, b = sparse(a, what), sparse(b, what)
     _alike(a, b, what)
+    if a.dtype.is_complex or a.dtype.name == "bool":
+        raise DtypeMismatch(f"sparse.{what}: {a.dtype.name} has no order. Try real numbers.")
     present = np.union1d(flat_places(a), flat_places(b))
     sides: list[Tensor] = []
     for x in (a, b):
@@ -155,22 +160,53 @@ def sparse_dense_matmul(
     return sparse_matmul(values, dense, laid_beside(dense, np.ascontiguousarray(places)), rows=rows)
 
 
-def sampled_addmm(indices: Any, a: Any, b: Any) -> SparseTensor:
-    """The elements of a matrix product at some coordinates only.
+def sampled_addmm(
+    indices: Any,
+    values: Any,
+    dense_shape: Any,
+    mat1: Any,
+    mat2: Any,
+    beta: Any = 1.0,
+    alpha: Any = 1.0,
+    output_type: Any = "float32",
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``alpha`` times a matrix product at some coordinates only, plus ``beta`` times values that are there.
 
-    Shapes: indices (n, 2), a (m, k), b (k, n) -> sparse (m, n).  Derivative: as of the product, at these coordinates.
+    Shapes: indices (*b, n, 2), values (*b, n), mat1 (*b, m, k), mat2 (*b, k, n) -> indices, values, dense_shape.
+    Dtypes: floating, to `output_type`.  Derivative: as of the product, at these coordinates.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the shapes do not fit together.
 
     Examples
     --------
     >>> import autodiff_lab as lab
-    >>> lab.sparse.sampled_addmm([[0, 1]], [[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]).values.numpy().tolist()
-    [16.0]
+    >>> _, values, _ = lab.sparse.sampled_addmm([[0, 1]], [0.5], [1, 2], [[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]])
+    >>> print(values)
+    Tensor([16.5], shape=(1,), dtype=float32)
     """
-    left, right = alone(convert(a)), alone(convert(b))
-    places = np.asarray(convert_to_tensor(indices)._array, np.int64)
-    rows = gather_axis(left, laid_beside(left, places[:, 0]), axis=-2)
-    columns = gather_axis(matrix_transpose(right), laid_beside(right, places[:, 1]), axis=-2)
-    return SparseTensor(places, reduce_sum(rows * columns, axis=-1), [left.shape[0], right.shape[1]])
+    left, right, there = alone(convert(mat1)), alone(convert(mat2)), alone(convert(values))
+    where = convert_to_tensor(indices)
+    places, batch = np.asarray(where._array), left._array.ndim - 2
+    shapes = [t._array.shape for t in (where, there, left, right)]
+    fits = (
+        batch >= 0 and places.ndim == batch + 2 and places.shape[-1] == 2 and places.dtype.kind in "iu"
+        and shapes[1] == shapes[0][:-1] and len(shapes[3]) == batch + 2 and shapes[2][-1] == shapes[3][-2]
+        and len({shape[:batch] for shape in shapes}) == 1
+    )  # fmt: skip
+    if not fits:
+        raise ShapeMismatch(
+            "sparse.sampled_addmm: indices (*b, n, 2), values (*b, n), mat1 (*b, m, k) and mat2 (*b, k, n) are needed; "
+            f"got shapes {', '.join(map(str, shapes))}."
+        )
+    rows = gather(left, laid_beside(left, places[..., 0]), axis=batch, batch_dims=batch)
+    columns = gather(matrix_transpose(right), laid_beside(right, places[..., 1]), axis=batch, batch_dims=batch)
+    found = arithmetic.add(
+        arithmetic.multiply(reduce_sum(rows * columns, axis=-1), alpha), arithmetic.multiply(there, beta)
+    )
+    return where, cast(found, output_type), convert(dense_shape)
 
 
 def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.creation import as_shape, ones
 from autodiff_lab.ops.array.gathering import gather_axis, gather_nd, laid_beside
 from autodiff_lab.ops.array.joining import concat as concat_dense
+from autodiff_lab.structures.partition import whole_number, whole_vector
 from autodiff_lab.structures.segments import filler, padded
 from autodiff_lab.structures.sparse import Places, SparseTensor, flat_places, reduced
 
@@ -28,6 +30,14 @@ def sparse(value: Any, what: str) -> SparseTensor:
     raise InvalidArgumentError(
         f"sparse.{what}: a SparseTensor is needed, got a {type(value).__name__}. Try lab.sparse.from_dense(x)."
     )
+
+
+def whole_axis(axis: Any, rank: int, what: str) -> int:
+    """An axis from 0 up."""
+    at = whole_number(axis, f"{what}: axis")
+    if not -rank <= at < rank:
+        raise InvalidArgumentError(f"{what}: axis {at} is out of bounds for {rank} axes.")
+    return at % rank
 
 
 def taken(values: Tensor, positions: Places) -> Tensor:
@@ -123,7 +133,7 @@ def transpose(sp_input: Any, perm: Sequence[int] | None = None, name: str | None
     Tensor([3 2], shape=(2,), dtype=int64)
     """
     x = sparse(sp_input, "transpose")
-    order = list(range(x.ndim))[::-1] if perm is None else [int(a) for a in perm]
+    order = list(range(x.ndim))[::-1] if perm is None else [int(a) for a in whole_numbers(perm, "sparse.transpose")]
     if sorted(order) != list(range(x.ndim)):
         raise InvalidArgumentError(f"sparse.transpose: perm {order} does not name each of the {x.ndim} axes once")
     return reorder(SparseTensor(x.indices._array[:, order], x.values, [x.shape[a] for a in order]))
@@ -145,7 +155,9 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     """
     x = sparse(sp_input, "reshape")
     size = int(np.prod(x._shape))
-    wanted = [int(n) for n in np.atleast_1d(np.asarray(convert(shape)._array))]
+    wanted = [int(n) for n in whole_numbers(shape, "sparse.reshape")]
+    if wanted.count(-1) > 1 or min(wanted, default=0) < -1:
+        raise InvalidArgumentError(f"sparse.reshape: lengths from 0 up are needed, one may be -1; got {wanted}.")
     if wanted.count(-1) == 1:
         rest = int(np.prod([n for n in wanted if n != -1]))
         wanted[wanted.index(-1)] = size // rest if rest else 0
@@ -164,7 +176,7 @@ def expand_dims(sp_input: Any, axis: int | None = None, name: str | None = None)
     TensorShape([1, 2])
     """
     x = sparse(sp_input, "expand_dims")
-    at = -1 if axis is None else int(axis)
+    at = -1 if axis is None else whole_number(axis, "sparse.expand_dims: axis")
     if not -x.ndim - 1 <= at <= x.ndim:
         raise InvalidArgumentError(f"sparse.expand_dims: axis {at} is out of bounds for shape {x.shape}")
     at %= x.ndim + 1
@@ -204,8 +216,10 @@ def concat(
     >>> print(lab.sparse.to_dense(lab.sparse.concat(0, [x, x])))
     Tensor([5 0 5 0], shape=(4,), dtype=int32)
     """
-    parts = [sparse(x, "concat") for x in sp_inputs]
-    at = int(axis) % parts[0].ndim
+    parts = [sparse(x, "concat") for x in (sp_inputs if isinstance(sp_inputs, (list, tuple)) else [sp_inputs])]
+    if not parts or len({x.ndim for x in parts}) > 1:
+        raise ShapeMismatch(f"sparse.concat: tensors of one rank are needed, got {[tuple(x._shape) for x in parts]}.")
+    at = whole_axis(axis, parts[0].ndim, "sparse.concat")
     shapes = np.array([x._shape for x in parts], np.int64)
     others = np.delete(shapes, at, axis=1)
     if (others != others[0]).any() and not expand_nonconcat_dims:
@@ -231,7 +245,9 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
     Tensor([[1]], shape=(1, 1), dtype=int64)
     """
     x = sparse(sp_input, "slice")
-    first = np.array(as_shape(start), np.int64)
+    first = whole_vector(start, "sparse.slice: start")
+    if len(first) != x.ndim or len(as_shape(size)) != x.ndim or (first < 0).any():
+        raise InvalidArgumentError(f"sparse.slice: a start from 0 up and a size for each axis of {x.shape} are needed.")
     length = np.clip(np.array(x._shape) - first, 0, np.array(as_shape(size), np.int64))
     moved = x.indices._array - first
     kept = np.flatnonzero(((moved >= 0) & (moved < length)).all(axis=1))
@@ -248,7 +264,9 @@ def split(sp_input: Any, num_split: int, axis: int, name: str | None = None) -> 
     [TensorShape([2]), TensorShape([1])]
     """
     x = sparse(sp_input, "split")
-    at, count = int(axis) % x.ndim, int(num_split)
+    at, count = whole_axis(axis, x.ndim, "sparse.split"), whole_number(num_split, "sparse.split: num_split")
+    if not 1 <= count <= max(x._shape[at], 1):
+        raise InvalidArgumentError(f"sparse.split: axis {axis} of shape {x.shape} does not make {count} parts.")
     lengths = [len(part) for part in np.array_split(np.arange(x._shape[at]), count)]
     starts = np.cumsum([0, *lengths])
     whole = np.array(x._shape, np.int64)
@@ -268,8 +286,8 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     Tensor([6], shape=(1,), dtype=int32)
     """
     x = sparse(sp_input, "retain")
-    mask = np.asarray(convert(to_retain)._array)
-    if mask.dtype.kind != "b" or mask.shape != x.values._array.shape:
+    mask = np.asarray(convert_to_tensor(to_retain, "bool")._array)
+    if mask.shape != x.values._array.shape:
         raise ShapeMismatch(f"sparse.retain: a bool for each of the {len(x._indices)} values is needed")
     kept = np.flatnonzero(mask)
     return SparseTensor(x.indices._array[kept], taken(x.values, kept), x._shape)
@@ -286,7 +304,10 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     """
     x = sparse(sp_input, "reset_shape")
     least = x.indices._array.max(axis=0, initial=-1) + 1
-    return SparseTensor(x.indices._array, x.values, least if new_shape is None else as_shape(new_shape))
+    wanted = least if new_shape is None else as_shape(new_shape)
+    if len(wanted) != x.ndim or (np.asarray(wanted) < (0 if new_shape is None else np.array(x._shape))).any():
+        raise ShapeMismatch(f"sparse.reset_shape: {list(wanted)} is not as large as {x.shape} along every axis.")
+    return SparseTensor(x.indices._array, x.values, wanted)
 
 
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
@@ -322,8 +343,7 @@ def reduce_sum(
     >>> print(lab.sparse.reduce_sum(lab.SparseTensor([[0, 0], [0, 1]], [2.0, 3.0], [2, 2]), axis=1))
     Tensor([5. 0.], shape=(2,), dtype=float32)
     """
-    dense = reduced(sparse(sp_input, "reduce_sum"), "reduce_sum", axis, keepdims)
-    return from_dense(dense) if output_is_sparse else dense
+    return reduced(sparse(sp_input, "reduce_sum"), "reduce_sum", axis, bool(keepdims), output_is_sparse)
 
 
 def reduce_max(
@@ -337,5 +357,4 @@ def reduce_max(
     >>> print(lab.sparse.reduce_max(lab.SparseTensor([[0, 0], [0, 1]], [-2.0, -3.0], [2, 2]), axis=1))
     Tensor([-2.  0.], shape=(2,), dtype=float32)
     """
-    dense = reduced(sparse(sp_input, "reduce_max"), "reduce_max", axis, keepdims)
-    return from_dense(dense) if output_is_sparse else dense
+    return reduced(sparse(sp_input, "reduce_max"), "reduce_max", axis, bool(keepdims), output_is_sparse)

@@ -17,15 +17,15 @@ from autodiff_lab.structures.sparse_functions import reorder, sparse
 
 
 def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Tensor]:
-    """A sparse matrix whose empty rows got one value, in their first column, and which rows those are.
+    """A sparse tensor whose empty rows got one value, at their first place, and which rows those are.
 
-    Shapes: (n, m), () -> (n, m), (n).  Dtypes: any, the default's that of the values.  Derivative: 1 for the values;
+    Shapes: (n, *s), () -> (n, *s), (n).  Dtypes: any, the default's that of the values.  Derivative: 1 for the values;
     for the default the sum over the rows that it fills.
 
     Raises
     ------
     ShapeMismatch
-        If the input is no matrix, or has no column to fill.
+        If the input has no axes, or its rows have no place to fill.
 
     Examples
     --------
@@ -35,16 +35,21 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     Tensor([-1  0], shape=(2,), dtype=int32) Tensor([False  True], shape=(2,), dtype=bool)
     """
     x = sparse(sp_input, "fill_empty_rows")
-    if x.ndim != 2 or (x._shape[0] and not x._shape[1]):
-        raise ShapeMismatch(f"sparse.fill_empty_rows: a matrix with columns is needed, got shape {x.shape}")
+    if not x.ndim or (x._shape[0] and 0 in x._shape[1:]):
+        raise ShapeMismatch(f"sparse.fill_empty_rows: rows with a first place are needed, got shape {x.shape}")
     empty = np.bincount(x._indices[:, 0], minlength=x._shape[0]) == 0
     rows = np.flatnonzero(empty)
-    fill = reshape(convert(default_value, x.values), (1,))
+    fill = convert(default_value, x.values)
+    if fill._array.size != 1:
+        raise ShapeMismatch(f"sparse.fill_empty_rows: the default is one value, got shape {fill._array.shape}.")
+    fill = reshape(fill, (1,))
     if fill.device != x.values.device and not isinstance(default_value, Tensor):
         fill = laid_beside(x.values, fill._array)
     if fill.dtype != x.dtype:
         raise DtypeMismatch(f"sparse.fill_empty_rows: values are {x.dtype.name}, the default is {fill.dtype.name}.")
-    places = np.concatenate([x._indices, np.stack([rows, np.zeros_like(rows)], axis=1)])
+    first = np.zeros((len(rows), x.ndim), np.int64)
+    first[:, 0] = rows
+    places = np.concatenate([x._indices, first])
     values = concat([x.values, *[fill] * len(rows)], axis=0)
     return reorder(SparseTensor(places, values, x._shape)), wrap(empty)
 
@@ -132,7 +137,7 @@ def bincount(
     if binary_output:
         counts = seen.astype(counts.dtype)
     found = SparseTensor(np.argwhere(seen), wrap(counts[seen]), counts.shape)
-    return found if axis == -1 else SparseTensor(found._indices[:, 1:], found.values, [bins])
+    return found if axis == -1 and x.ndim > 1 else SparseTensor(found._indices[:, 1:], found.values, [bins])
 
 
 def _weights(weights: Any, count: int) -> np.ndarray[Any, Any]:

@@ -59,3 +59,28 @@ def test_a_wanted_dtype_is_checked() -> None:
     rows = lab.IndexedSlices([1.0], [0], [1])
     with pytest.raises(lab.errors.DtypeMismatch, match="float32"):
         lab.convert_to_tensor(rows, dtype=lab.float64)
+
+
+def test_clipping_and_scaling_keep_the_rows_without_a_shape() -> None:
+    rows = lab.IndexedSlices([[3.0, 0.0], [0.0, 4.0]], [1, 7])
+    for clipped in (lab.clip_by_norm(rows, 1.0), lab.clip_by_global_norm([rows, None], 1.0)[0][0]):
+        assert isinstance(clipped, lab.IndexedSlices)
+        np.testing.assert_allclose(clipped.values, [[0.6, 0.0], [0.0, 0.8]], rtol=1e-6)
+        assert (clipped.indices.numpy().tolist(), clipped.dense_shape) == ([1, 7], None)
+    assert float(lab.linalg.global_norm([rows])) == 5.0
+    assert lab.scalar_mul(2.0, rows).values.numpy().tolist() == [[6.0, 0.0], [0.0, 8.0]]
+    assert lab.clip_by_value(rows, 0.0, 1.0).values.numpy().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert rows.consumers() == []
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "RMSprop", "Adagrad"])
+def test_optimizers_take_rows_without_a_shape_as_rows_of_the_variable(name: str) -> None:
+    sparse, dense = (lab.Variable([[1.0], [2.0], [3.0]]) for _ in range(2))
+    for v, gradient in (
+        (sparse, lab.IndexedSlices([[1.0], [2.0]], [2, 0])),
+        (dense, lab.constant([[2.0], [0.0], [1.0]])),
+    ):
+        optimizer = getattr(lab.optimizers, name)(0.1)
+        for _ in range(3):
+            optimizer.apply_gradients([(gradient, v)])
+    np.testing.assert_allclose(sparse, dense)

@@ -49,7 +49,9 @@ def test_counts_of_sparse_values_limits_and_presence() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: lab.sparse.fill_empty_rows(lab.SparseTensor([[0]], [1], [2]), 1), lab.errors.ShapeMismatch, "matrix"),
+        (lambda: lab.sparse.fill_empty_rows(lab.SparseTensor([], [], [2, 0]), 1.0), lab.errors.ShapeMismatch,
+         "first place"),
+        (lambda: lab.sparse.fill_empty_rows(lab.sparse.eye(2), [1.0, 2.0]), lab.errors.ShapeMismatch, "one value"),
         (lambda: lab.sparse.fill_empty_rows(lab.sparse.eye(2), "a"), lab.errors.LabError, "string|float32"),
         (lambda: lab.sparse.to_indicator(SEVEN, 3), lab.errors.InvalidArgumentError, "below 3"),
         (lambda: lab.sparse.bincount([-1]), lab.errors.InvalidArgumentError, "from 0"),

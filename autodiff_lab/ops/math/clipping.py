@@ -15,6 +15,7 @@ from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import add_n, divide, maximum, minimum, multiply, sqrt, square
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.math.statistics import _floats
+from autodiff_lab.ops.structured import slices
 
 
 def _length(squares: Tensor) -> Tensor:
@@ -24,7 +25,9 @@ def _length(squares: Tensor) -> Tensor:
     return where(positive, sqrt(safe), squares)
 
 
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+    if slices(t):
+        return t.with_values(clip_by_norm(t.values, clip_norm, axes))
     x = _floats(t, "clip_by_norm")
     length = _length(reduce_sum(square(x), axes, True))
     return divide(multiply(x, clip_norm), maximum(length, clip_norm))
@@ -39,7 +42,7 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
 def _tensors(t_list: Any, what: str) -> list[Tensor | None]:
     if isinstance(t_list, Tensor) or not isinstance(t_list, Sequence):
         raise InvalidArgumentError(f"{what}: give a list of tensors, got {type(t_list).__name__}. Try [x].")
-    return [None if t is None else _floats(t, what) for t in t_list]
+    return [None if t is None else _floats(t.values if slices(t) else t, what) for t in t_list]
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
@@ -50,14 +53,15 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
 
 
 def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None,
-                        name: str | None = None) -> tuple[list[Tensor | None], Tensor]:
+                        name: str | None = None) -> tuple[list[Any], Tensor]:
     tensors = _tensors(t_list, "clip_by_global_norm")
     norm = global_norm(tensors) if use_norm is None else convert(use_norm)
     limit = convert(clip_norm, norm)
     # 1/norm is 0 where the norm is inf or nan; taking the norm minus itself makes the result nan then, so that an
     # overflow does not pass for an ordinary step.
     scale = multiply(limit, minimum(divide(1.0, norm), divide(1.0, limit))) + (norm - norm)
-    return [None if t is None else multiply(t, cast(scale, t.dtype)) for t in tensors], norm
+    found = [None if t is None else multiply(t, cast(scale, t.dtype)) for t in tensors]
+    return [t.with_values(x) if slices(t) else x for t, x in zip(t_list, found, strict=True)], norm
 
 
 _SAME = "t (*s) -> (*s)"

@@ -19,7 +19,7 @@ from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import doc, of_one, of_two
 from autodiff_lab.ops.math.arithmetic import add_n, divide, floormod, multiply, whole_quotient
 from autodiff_lab.ops.math.complex_numbers import is_complex
-from autodiff_lab.ops.structured import structured
+from autodiff_lab.ops.structured import slices, structured
 
 _FLOATS = "floating, both the same"
 
@@ -150,7 +150,9 @@ clip = general(
     doc="The kernel-level clip; `lab.clip_by_value` is the public function.")
 
 
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+    if slices(t):
+        return t.with_values(clip_by_value(t.values, clip_value_min, clip_value_max))
     try:
         x = convert(t)
     except NotOneTensor as met:
@@ -172,8 +174,13 @@ clip_by_value.__doc__ = doc(
             "Tensor([-1.   0.5  1. ], shape=(3,), dtype=float32)")
 
 
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Tensor:
-    factor, x = convert_pair(multiply.op, scalar, x)  # type: ignore[attr-defined]
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+    if slices(x):
+        return x.with_values(scalar_mul(scalar, x.values))
+    try:
+        factor, x = convert_pair(multiply.op, scalar, x)  # type: ignore[attr-defined]
+    except NotOneTensor as met:
+        return handed(met, "__composite__", multiply, (scalar, x))
     if factor._array.ndim:
         raise ShapeMismatch(f"scalar_mul: the factor must be a single number, got shape {factor._array.shape}. "
                             "Try lab.multiply.")
