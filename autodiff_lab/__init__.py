@@ -213,6 +213,18 @@ if TYPE_CHECKING:
         tanh,
     )
     from autodiff_lab.ops.nn.activations import sigmoid
+    from autodiff_lab.ops.portable import (
+        control_dependencies,
+        executing_eagerly,
+        get_current_name_scope,
+        get_static_value,
+        group,
+        identity_n,
+        numpy_function,
+        py_function,
+        shape_n,
+        tuple,
+    )
     from autodiff_lab.ops.printing import print
     from autodiff_lab.ops.tensor_array import TensorArray
     from autodiff_lab.recording import Recording, load_recording, record
@@ -237,8 +249,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 newaxis = None
-# Where names live that load late: modules by their own name, others by their module. The imports above say the same to
-# editors and type checkers.
+# Where names live that load late; the imports above say the same to editors and type checkers.
 _MODULES = frozenset({
     "activations", "autodiff", "bitwise", "config", "data", "debugging", "image", "initializers", "keras", "layers",
     "linalg", "losses", "math", "metrics", "nest", "nn", "optimizers", "queue", "ragged", "random", "signal", "sparse",
@@ -292,6 +303,10 @@ _HOMES = {
     "ops.math.statistics": "reduce_logsumexp",
     "ops.math.trigonometric": "acos acosh asin asinh atan atanh cos cosh sin sinh tan tanh",
     "ops.nn.activations": "sigmoid",
+    "ops.portable": (
+        "control_dependencies executing_eagerly get_current_name_scope get_static_value group identity_n "
+        "numpy_function py_function shape_n tuple"
+    ),
     "ops.printing": "print",
     "ops.tensor_array": "TensorArray",
     "recording": "Recording load_recording record",
@@ -356,32 +371,29 @@ __all__ = [
     "argsort", "as_dtype", "asin", "asinh", "atan", "atan2", "atanh", "autodiff", "batch_to_space", "bfloat16",
     "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to",
     "case", "cast", "clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex",
-    "complex128", "complex64", "concat", "cond", "config", "constant", "constant_initializer", "convert_to_tensor",
-    "cos", "cosh",
-    "cumsum", "custom_gradient", "data", "debugging", "derivative", "device", "differentiable",
-    "differentiable_function",
-    "divide", "double", "dynamic_partition", "dynamic_stitch", "eig", "eigvals", "einsum", "ensure_shape", "equal",
-    "errors", "events",
-    "exp", "expand_dims", "explore", "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr",
-    "from_dlpack",
-    "function", "gather", "gather_nd", "grad_pass_through", "gradient", "greater", "greater_equal", "half", "hessian",
-    "histogram_fixed_width",
-    "histogram_fixed_width_bins", "hvp", "identity", "image", "initializers", "int16", "int32", "int64", "int8",
-    "is_tensor", "jvp", "keras", "layers", "less", "less_equal", "linalg", "linspace", "load_ipython_extension",
-    "load_recording", "logical_and", "logical_not", "logical_or", "losses", "map_fn", "math", "matmul", "maximum",
-    "meshgrid", "metrics", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "norm",
-    "not_equal", "one_hot", "ones", "ones_initializer", "ones_like", "ops", "optimizers", "pad", "placeholder",
-    "plot_derivative", "pow", "print", "pullback", "queue", "ragged", "random", "random_normal_initializer",
+    "complex128", "complex64", "concat", "cond", "config", "constant", "constant_initializer", "control_dependencies",
+    "convert_to_tensor", "cos", "cosh", "cumsum", "custom_gradient", "data", "debugging", "derivative", "device",
+    "differentiable", "differentiable_function", "divide", "double", "dynamic_partition", "dynamic_stitch", "eig",
+    "eigvals", "einsum", "ensure_shape", "equal", "errors", "events", "executing_eagerly", "exp", "expand_dims",
+    "explore", "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr", "from_dlpack", "function",
+    "gather", "gather_nd", "get_current_name_scope", "get_static_value", "grad_pass_through", "gradient", "greater",
+    "greater_equal", "group", "half", "hessian", "histogram_fixed_width", "histogram_fixed_width_bins", "hvp",
+    "identity", "identity_n", "image", "initializers", "int16", "int32", "int64", "int8", "is_tensor", "jvp", "keras",
+    "layers", "less", "less_equal", "linalg", "linspace", "load_ipython_extension", "load_recording", "logical_and",
+    "logical_not", "logical_or", "losses", "map_fn", "math", "matmul", "maximum", "meshgrid", "metrics", "minimum",
+    "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "norm", "not_equal", "numpy_function",
+    "one_hot", "ones", "ones_initializer", "ones_like", "ops", "optimizers", "pad", "placeholder", "plot_derivative",
+    "pow", "print", "pullback", "py_function", "queue", "ragged", "random", "random_normal_initializer",
     "random_uniform_initializer", "range", "rank", "realdiv", "recompute_grad", "record", "reduce_all", "reduce_any",
     "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "registered_gradients",
     "repeat", "reshape", "reverse", "reverse_sequence", "roll", "round", "saturate_cast", "scalar_mul", "scan",
-    "scatter_nd", "searchsorted", "sequence_mask", "sequenced", "shape", "sigmoid", "sign", "signal", "sin", "sinh",
-    "size", "slice", "sort", "space_to_batch", "space_to_batch_nd", "sparse", "split", "sqrt", "square", "squeeze",
-    "stack", "stop_gradient", "strided_slice", "string", "strings", "style", "subtract", "switch_case", "tan", "tanh",
-    "tensor_diag", "tensor_diag_part", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "testing", "tile", "transpose", "truediv",
-    "truncatediv", "truncatemod", "uint16", "uint32", "uint64", "uint8", "unique", "unique_with_counts",
-    "unravel_index", "unstack", "use_kernels", "value_with_gradient", "value_with_pullback", "vectorized_map", "vjp",
-    "where", "while_loop", "with_derivative", "with_recomputation_in_pullbacks", "without_derivative", "zeros",
-    "zeros_initializer", "zeros_like",
+    "scatter_nd", "searchsorted", "sequence_mask", "sequenced", "shape", "shape_n", "sigmoid", "sign", "signal", "sin",
+    "sinh", "size", "slice", "sort", "space_to_batch", "space_to_batch_nd", "sparse", "split", "sqrt", "square",
+    "squeeze", "stack", "stop_gradient", "strided_slice", "string", "strings", "style", "subtract", "switch_case",
+    "tan", "tanh", "tensor_diag", "tensor_diag_part", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "testing", "tile",
+    "transpose", "truediv", "truncatediv", "truncatemod", "tuple", "uint16", "uint32", "uint64", "uint8", "unique",
+    "unique_with_counts", "unravel_index", "unstack", "use_kernels", "value_with_gradient", "value_with_pullback",
+    "vectorized_map", "vjp", "where", "while_loop", "with_derivative", "with_recomputation_in_pullbacks",
+    "without_derivative", "zeros", "zeros_initializer", "zeros_like",
 ]

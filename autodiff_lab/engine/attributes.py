@@ -36,7 +36,7 @@ _HABITS = {
 _NAMES = {
     "Session": "nothing: operations run at once, x.numpy() gives the value", "arange": "lab.range",
     "array": "lab.constant", "asarray": "lab.constant", "compat": "the names without it: they are those of version 2",
-    "dot": "lab.matmul, or x @ y", "executing_eagerly": "True: operations always run at once",
+    "dot": "lab.matmul, or x @ y",
     "function": "the function without the decorator: operations run at once", "get_variable": "lab.Variable",
     "global_variables_initializer": "nothing: a variable has its value from the start",
     "gradients": f"{_TAPE}; or lab.gradient(f)(x)", "mean": "lab.reduce_mean", "prod": "lab.reduce_prod",

@@ -16,6 +16,7 @@ from autodiff_lab.engine.devices import device, placed
 from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.placement import alone, entered
+from autodiff_lab.engine.refitting import refitted
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.sharing import copied_on_gpu
 from autodiff_lab.engine.strings import string_array
@@ -35,7 +36,7 @@ def _fits(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
     """Whether a Python value of this natural dtype may become `dtype`: ints may widen, floats never truncate."""
     order = "biufcV"
     have, want = array.dtype.kind, dtype.kind
-    if have in "bO" or want in "bO":
+    if have == "O" or want in "bO":
         return have == want
     if want == "V":  # bfloat16
         return have in "iuf"
@@ -67,7 +68,7 @@ def _from_python(value: Any, dtype: np.dtype[Any] | None) -> Any:
     if array.size == 0 and array.dtype == np.float64 and dtype is None:
         return array.astype(np.int32 if isinstance(value, TensorShape) else np.float32)
     if dtype is None:
-        dtype = _DEFAULTS.get(array.dtype.kind, array.dtype)
+        dtype = _natural(array)
     if not _fits(array, dtype) and array.size:
         raise ConversionError(f"Cannot convert {value!r} to Tensor of dtype {public(dtype).name}. Try {_cure(dtype)}.")
     if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
@@ -85,6 +86,13 @@ def _as_numpy(value: Any) -> np.ndarray[Any, np.dtype[Any]]:
         return np.asarray(value)
     except UnicodeDecodeError:  # bytes that are not UTF-8 beside text
         return np.array(value, object)
+
+
+def _natural(array: np.ndarray[Any, Any]) -> np.dtype[Any]:
+    """The dtype that Python values get if none is asked for: 32 bits, 64 for whole numbers that need them."""
+    if array.dtype.kind == "i" and array.size and not -(2**31) <= int(array.min()) <= int(array.max()) < 2**31:
+        return array.dtype
+    return _DEFAULTS.get(array.dtype.kind, array.dtype)
 
 
 def _cure(dtype: np.dtype[Any]) -> str:
@@ -116,13 +124,7 @@ def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
             raise ConversionError(
                 f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor. Try array.astype('{cure}')."
             )
-        if dtype is not None and dtype != value.dtype and not _fits(np.asarray(value), dtype):
-            raise ConversionError(
-                f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor of dtype {public(dtype).name}; "
-                "that would lose what is after the point. Try lab.cast."
-            )
-        with np.errstate(all="ignore"):
-            return np.array(value, dtype or value.dtype)[()]
+        return np.array(value)[()] if dtype is None or dtype == value.dtype else refitted(value, dtype)
     make = _SCALARS.get(value.__class__)
     if make is not None and dtype is None:
         with np.errstate(all="ignore"):
@@ -263,7 +265,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     value : number, nested list, numpy.ndarray or Tensor
         What it holds; it is copied.
     dtype : DType, str or NumPy dtype, optional
-        Python floats become float32, ints int32 and bools bool if it is not given; NumPy values keep theirs.
+        Python floats become float32, ints int32 (int64 where they are larger) and bools bool if it is not given; NumPy
+        values keep theirs.
     shape : int or sequence of int, optional
         The result's shape: a single number fills it, other values are rearranged.
     name : str, optional

@@ -29,7 +29,7 @@ _chosen = _PLACE.get  # None outside of blocks, `CPU`, or the memory of a GPU
 _NAME = re.compile(r"(?:/job:\w+)?(?:/replica:\d+)?(?:/task:\d+)?/?(?:device:)?(cpu|gpu)(?::(\d+))?", re.IGNORECASE)
 
 
-def device(name: str | None) -> AbstractContextManager[str | None]:
+def device(device_name: str | None) -> AbstractContextManager[str | None]:
     """Make tensors on a device for the length of a block; blocks nest, and each thread and task has its own.
 
     What is made in the block lies there: constants, zeros, ranges, random numbers, variables, the weights of layers.
@@ -37,7 +37,7 @@ def device(name: str | None) -> AbstractContextManager[str | None]:
 
     Parameters
     ----------
-    name : str or None
+    device_name : str or None
         ``"/GPU:0"``, ``"GPU:0"``, ``"gpu"``, ``"/device:GPU:0"``, ``"/CPU:0"`` and the like; None undoes the blocks
         around this one.
 
@@ -54,7 +54,7 @@ def device(name: str | None) -> AbstractContextManager[str | None]:
     >>> x.device
     '/CPU:0'
     """
-    return _Block(None if name is None else place_of(name))
+    return _Block(None if device_name is None else place_of(device_name))
 
 
 class _Block(AbstractContextManager["str | None"], ContextDecorator):

@@ -98,6 +98,22 @@ class DType:
         """The greatest finite value."""
         return self._limits().max
 
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The range of an integer or bool; 0 and 1 for floats, whose intensities lie there."""
+        return (0, self.max) if self.is_integer else (0, 1)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether a value of another dtype can take this one's place, which is so for the same dtype alone.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.float32.is_compatible_with("float32"), lab.float32.is_compatible_with(lab.float64)
+        (True, False)
+        """
+        return as_dtype(other) is self
+
     def _limits(self) -> Any:
         if self.is_integer:
             return np.iinfo(self.dtype)
@@ -157,7 +173,7 @@ DIFFERENTIABLE = frozenset(d.dtype for d in TABLE.values() if d.is_floating or d
 """NumPy dtypes that gradients can pass through."""
 
 
-def as_dtype(value: Any) -> DType:
+def as_dtype(type_value: Any) -> DType:
     """The dtype that a DType, a name, a NumPy dtype or a Python type stands for.
 
     Raises
@@ -171,22 +187,24 @@ def as_dtype(value: Any) -> DType:
     >>> lab.as_dtype("float64") is lab.float64
     True
     """
-    if value.__class__ is DType:
-        return value
-    if isinstance(value, str):
-        found = TABLE.get(_ALIASES.get(value, value))
+    if type_value.__class__ is DType:
+        return type_value
+    if isinstance(type_value, str):
+        found = TABLE.get(_ALIASES.get(type_value, type_value))
         if found is not None:
             return found
-    elif value is float:
+    elif type_value is float:
         return float32
-    elif value is int:
+    elif type_value is int:
         return int32
-    elif value is str or value is bytes:
+    elif type_value is str or type_value is bytes:
         return string
     try:
-        return _BY_NUMPY[np.dtype(value)]
+        return _BY_NUMPY[np.dtype(type_value)]
     except (KeyError, TypeError):
-        raise ConversionError(f"{value!r} is not a dtype of this package. Try one of: {', '.join(TABLE)}.") from None
+        raise ConversionError(
+            f"{type_value!r} is not a dtype of this package. Try one of: {', '.join(TABLE)}."
+        ) from None
 
 
 def public(dtype: np.dtype[Any]) -> DType:

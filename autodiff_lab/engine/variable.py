@@ -7,6 +7,7 @@ the same source; the gradient of a variable is the sum over its reads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from autodiff_lab.engine.moving import ARRAYS, assignable, move
 from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Operators, Tensor, wrap
-from autodiff_lab.errors import ConversionError, ShapeMismatch
+from autodiff_lab.errors import ConversionError, ShapeMismatch, UnimplementedError
 from autodiff_lab.events import (
+    SCOPE,
     SINKS,
     Identified,
     VariableAssigned,
@@ -44,10 +46,16 @@ class Variable(Identified, Operators):
         The first value; copied.
     trainable : bool
         Whether tapes watch it when it is read.
+    validate_shape, caching_device, import_scope, synchronization, aggregation, experimental_enable_variable_lifting
+        Taken in TensorFlow's places, and without effect here: values live in one process and on one device.
     name : str, optional
-        ``name + ":0"`` becomes its name; names need not differ.
+        ``name + ":0"`` becomes its name, with the scopes of `name_scope` before it; names need not differ.
+    variable_def : None
+        Not supported.
     dtype : DType, optional
         Of the value; it never changes.
+    constraint : callable, optional
+        Kept as the attribute `constraint`: a function of the variable that gives a value it may have.
     shape : TensorShape, optional
         The shape that values must have; ``TensorShape(None)`` takes any.
 
@@ -68,7 +76,9 @@ class Variable(Identified, Operators):
 
     __array_priority__ = 100
     __hash__ = object.__hash__  # by identity: `==` compares elements
-    __slots__ = ("_array", "_id", "_shape", "__weakref__", "name", "trainable")
+    __slots__ = ("_array", "_id", "_shape", "__weakref__", "constraint", "name", "trainable")
+    initializer = None
+    """Nothing is left to initialize: a variable has its value from the start."""
 
     if TYPE_CHECKING:
 
@@ -77,13 +87,23 @@ class Variable(Identified, Operators):
     def __init__(
         self,
         initial_value: Any = _MISSING,
-        trainable: bool = True,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
         name: str | None = None,
+        variable_def: None = None,
         dtype: Any = None,
+        import_scope: Any = None,
+        constraint: Callable[[Any], Any] | None = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
         shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
     ) -> None:
         from autodiff_lab.engine.convert import convert_to_tensor
 
+        if variable_def is not None:
+            raise UnimplementedError("Variable: variable_def is not supported. Try an initial value.")
         if initial_value is _MISSING or initial_value is None:
             raise ConversionError("Variable: an initial value is needed. Try lab.Variable(0.0).")
         if callable(initial_value) and not isinstance(initial_value, (Tensor, Variable)):
@@ -97,13 +117,13 @@ class Variable(Identified, Operators):
             )
         self._array = placed_by_block(initial_value._array)
         self._id = fresh_id()
+        scope = SCOPE.get()
+        self.name = f"{scope}/{name or 'Variable'}:0" if scope else f"{name or 'Variable'}:0"
         if isinstance(initial_value, (Tensor, Variable)) and sinks_now():
-            tell_listeners(
-                VariableAssigned(self._id, f"{name or 'Variable'}:0", self._array, initial_value._id, place_now())
-            )
+            tell_listeners(VariableAssigned(self._id, self.name, self._array, initial_value._id, place_now()))
         self._shape = None if shape is None else TensorShape(shape)
-        self.trainable = trainable
-        self.name = f"{name or 'Variable'}:0"
+        self.trainable = trainable is None or trainable
+        self.constraint = constraint
         if self._shape is not None and not self._shape.is_compatible_with(self._array.shape):
             raise ShapeMismatch(f"Variable: the initial value has shape {self._array.shape}, not {self._shape}.")
 
@@ -210,6 +230,8 @@ class Variable(Identified, Operators):
     ) -> Variable:
         """Replace the value; dtype stays, shape too unless it was declared open.
 
+        Returns the variable, or None if `read_value` is false.
+
         Raises
         ------
         ConversionError
@@ -220,7 +242,7 @@ class Variable(Identified, Operators):
         tensor = self._converted(value)
         self._check_shape(tensor._array.shape)
         self._replace(tensor._array, tensor)
-        return self
+        return self if read_value else None  # type: ignore[return-value]
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
@@ -229,7 +251,7 @@ class Variable(Identified, Operators):
         tensor = self._converted(delta)
         self._broadcast_check(tensor)
         self._accumulate("add", np.add, tensor)
-        return self
+        return self if read_value else None  # type: ignore[return-value]
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
@@ -238,7 +260,7 @@ class Variable(Identified, Operators):
         tensor = self._converted(delta)
         self._broadcast_check(tensor)
         self._accumulate("subtract", np.subtract, tensor)
-        return self
+        return self if read_value else None  # type: ignore[return-value]
 
     def _converted(self, value: Any) -> Tensor:
         from autodiff_lab.engine.convert import convert, convert_to_tensor
@@ -343,7 +365,7 @@ class Variable(Identified, Operators):
 
     def __reduce__(self) -> tuple[Any, ...]:
         name = self.name.removesuffix(":0")  # a copy is another variable, with an id of its own
-        return _unpickled, (type(self), self._array, self.trainable, name, self._shape)
+        return _unpickled, (type(self), self._array, self.trainable, name, self._shape, self.constraint)
 
     def __repr__(self) -> str:
         array, place = self._array, ""
@@ -356,8 +378,12 @@ class Variable(Identified, Operators):
         return format(self._array, spec) if spec and self._array.ndim == 0 else format(repr(self), spec)
 
 
-def _unpickled(kind: type[Variable], array: Any, trainable: bool, name: str, shape: Any) -> Variable:
-    return kind(wrap(array), trainable=trainable, name=name, shape=shape)
+def _unpickled(
+    kind: type[Variable], array: Any, trainable: bool, name: str, shape: Any, constraint: Any = None
+) -> Variable:
+    made = kind(wrap(array), trainable=trainable, name=name, shape=shape)
+    made.name, made.constraint = f"{name}:0", constraint  # whatever the scopes around the copy
+    return made
 
 
 Elsewhere.install(Variable)

@@ -13,7 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -277,27 +277,41 @@ def observing(observer: Callable[[Any], object]) -> Generator[Listener]:
             )
 
 
-@contextmanager
-def name_scope(name: str) -> Generator[str]:
-    """Group the ops of a block under a name; scopes nest, and pictures fold by them.
+class name_scope(ContextDecorator):  # noqa: N801 - TensorFlow's name
+    """Group the ops of a block under a name; scopes nest, pictures fold by them, and variables take them into theirs.
 
     Parameters
     ----------
     name : str
-        One word or a path such as ``"encoder/layer1"``.
+        One word or a path such as ``"encoder/layer1"``.  With a slash at its end it counts from the top, whatever the
+        scopes around it; the empty string is the top itself.
+
+    Raises
+    ------
+    ValueError
+        If the name is not a string.
 
     Examples
     --------
     >>> import autodiff_lab as lab
     >>> with lab.name_scope("encoder"):
     ...     with lab.name_scope("layer1") as path:
-    ...         print(path)
-    encoder/layer1
+    ...         print(path, lab.Variable(1.0, name="w").name)
+    encoder/layer1/ encoder/layer1/w:0
     """
-    outer = SCOPE.get()
-    path = f"{outer}/{name}" if outer else name
-    token = SCOPE.set(path)
-    try:
-        yield path
-    finally:
-        SCOPE.reset(token)
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise ValueError(f"name_scope: a name is a string, got {name!r}.")
+        self.name = name
+        self._around: list[str] = []
+
+    def __enter__(self) -> str:
+        outer, name = SCOPE.get(), self.name
+        path = name.rstrip("/") if not name or name.endswith("/") or not outer else f"{outer}/{name}"
+        self._around.append(outer)
+        SCOPE.set(path)
+        return f"{path}/" if path else ""
+
+    def __exit__(self, *error: object) -> None:
+        SCOPE.set(self._around.pop())

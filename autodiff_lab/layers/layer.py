@@ -105,7 +105,8 @@ class Layer(Module):
                    trainable: bool = True, dtype: Any = None) -> Variable:  # fmt: skip
         """A variable named after the layer, started by an initializer."""
         value = initializers.get(initializer)(tuple(shape), dtype or self.dtype)
-        made = Variable(value, trainable=trainable, name=f"{self.name}/{name or 'weight'}")
+        with name_scope(""):  # after the layer alone, wherever it is built
+            made = Variable(value, trainable=trainable, name=f"{self.name}/{name or 'weight'}")
         self._casts = True
         if trainable and not self.trainable:
             self._freeze((made,))

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
 from autodiff_lab.engine.moving import move_all
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.events import SCOPE, name_scope
 from autodiff_lab.transforms.functional import value_with_pullback
+
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
+"""Where a word begins inside a class's name."""
 
 
 class ModuleGradient:
@@ -53,11 +59,44 @@ class Module:
 
     def __init__(self, name: str | None = None) -> None:
         self._given_name = name
+        self._around = SCOPE.get()
 
     @property
     def name(self) -> str:
-        """The name given, or that of the class."""
-        return getattr(self, "_given_name", None) or type(self).__name__.lower()
+        """The name given, or that of the class: ``TwoLayers`` is ``two_layers``."""
+        return getattr(self, "_given_name", None) or _WORDS.sub("_", type(self).__name__).lower()
+
+    @property
+    def name_scope(self) -> name_scope:
+        """The scope of the module's name, in which `with_name_scope` runs methods: a block for ``with``."""
+        around = getattr(self, "_around", "")
+        return name_scope(f"{around}/{self.name}/" if around else f"{self.name}/")
+
+    @staticmethod
+    def with_name_scope(method: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorate a method that runs in the module's name scope, so that its variables are named after the module.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> class TwoLayers(lab.Module):
+        ...     @lab.Module.with_name_scope
+        ...     def __call__(self, x):
+        ...         if not hasattr(self, "w"):
+        ...             self.w = lab.Variable(lab.ones((2, 2)), name="w")
+        ...         return x @ self.w
+        >>> layers = TwoLayers()
+        >>> _ = layers(lab.ones((1, 2)))
+        >>> layers.w.name
+        'two_layers/w:0'
+        """
+
+        @functools.wraps(method)
+        def inside(self: Module, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return inside
 
     @property
     def variables(self) -> tuple[Variable, ...]:

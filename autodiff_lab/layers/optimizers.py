@@ -19,7 +19,7 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events import SINKS, sinks_now, trace_now
+from autodiff_lab.events import SINKS, name_scope, sinks_now, trace_now
 from autodiff_lab.layers.gradient_pairs import steps_to_take
 from autodiff_lab.layers.module import Module, ModuleGradient
 from autodiff_lab.layers.saving import load_variables, save_variables
@@ -76,7 +76,7 @@ class Optimizer:
         self._rate: Any = _rate(learning_rate)
         self.clipnorm, self.global_clipnorm, self.clipvalue = clipnorm, global_clipnorm, clipvalue
         self.name = name or type(self).__name__
-        with device("/CPU:0"):  # it is read at every step
+        with device("/CPU:0"), name_scope(""):  # it is read at every step
             self.iterations = Variable(0, dtype="int64", trainable=False, name=f"{self.name}/iterations")
         self._state: dict[Variable, dict[str, Variable]] = {}
 
@@ -118,7 +118,7 @@ class Optimizer:
             if v in self._state:
                 follow(v, self._state[v].values())
             else:
-                with device(v.device):
+                with device(v.device), name_scope(""):
                     zeros = np.zeros(v._array.shape, v._array.dtype)[()]
                     self._state[v] = {
                         s: Variable(zeros, trainable=False, name=f"{self.name}/{v.name[:-2]}/{s}") for s in self.slots

@@ -139,6 +139,9 @@ def switch_case(branch_index: Any, branch_fns: Sequence[Any] | Mapping[int, Bran
             branches[int(number_of)] = function
     if not branches:
         raise InvalidArgumentError("switch_case: there are no branches.")
+    if sorted(branches) != list(range(len(branches))):
+        raise InvalidArgumentError(f"switch_case: the numbers of branches are those from 0 to {len(branches) - 1}, "
+                                   f"got {sorted(branches)}.")
     otherwise = branches[max(branches)] if default is None else default
     return called(branches.get(int(number._array), otherwise), "switch_case")
 

@@ -12,7 +12,7 @@ from typing import Any
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 
 
-def is_nested(structure: Any) -> bool:
+def is_nested(seq: Any) -> bool:
     """Whether a value is a list, a tuple or a dict.
 
     Examples
@@ -21,7 +21,7 @@ def is_nested(structure: Any) -> bool:
     >>> lab.nest.is_nested([1]), lab.nest.is_nested(lab.constant([1]))
     (True, False)
     """
-    return isinstance(structure, (list, tuple, Mapping)) and not hasattr(structure, "as_list")
+    return isinstance(seq, (list, tuple, Mapping)) and not hasattr(seq, "as_list")
 
 
 def _items(structure: Any) -> list[Any]:

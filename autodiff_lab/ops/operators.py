@@ -45,3 +45,5 @@ def install() -> None:
     for kind in _OF_VARIABLES.split():
         for name in (f"scatter_nd_{kind}", f"scatter_{kind}"):
             setattr(Variable, name, _stand_in(name, "autodiff_lab.ops.array.assigning"))
+    for name in ("scatter_mul", "scatter_div", "sparse_read", "gather_nd"):
+        setattr(Variable, name, _stand_in(name, "autodiff_lab.ops.array.assigning"))

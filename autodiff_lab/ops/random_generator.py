@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,6 +19,20 @@ from autodiff_lab.ops.random_state import checked_seed
 class Generator:
     """A source of random tensors; made by `from_seed` and its sisters.
 
+    Parameters
+    ----------
+    copy_from : Generator, optional
+        One in whose state this one begins.
+    state : Tensor, optional
+        The `state` of another, to begin in.
+    alg : optional
+        Without effect: there is one algorithm, Philox.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If neither is given, or both are.
+
     Examples
     --------
     >>> import autodiff_lab as lab
@@ -28,8 +42,16 @@ class Generator:
     True
     """
 
-    def __init__(self, bits: np.random.Philox) -> None:
-        self._begin(bits)
+    def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:
+        if (copy_from is None) == (state is None):
+            raise InvalidArgumentError("Generator: give either copy_from or state. Try Generator.from_seed(1).")
+        self.reset(state if copy_from is None else copy_from)
+
+    @classmethod
+    def _of(cls, bits: np.random.Philox) -> Self:
+        made = cls.__new__(cls)
+        made._begin(bits)
+        return made
 
     def _begin(self, bits: np.random.Philox) -> None:
         self._bits = bits
@@ -45,7 +67,7 @@ class Generator:
         >>> lab.random.Generator.from_seed(7).uniform((2,)).shape
         TensorShape([2])
         """
-        return cls(np.random.Philox(checked_seed(seed, "Generator.from_seed")))
+        return cls._of(np.random.Philox(checked_seed(seed, "Generator.from_seed")))
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
@@ -57,7 +79,7 @@ class Generator:
         >>> lab.random.Generator.from_non_deterministic_state().normal((2,)).shape
         TensorShape([2])
         """
-        return cls(np.random.Philox())
+        return cls._of(np.random.Philox())
 
     @classmethod
     def from_state(cls, state: Any, alg: Any = None) -> Generator:
@@ -76,7 +98,7 @@ class Generator:
         >>> float(first.normal(())) == float(second.normal(()))
         True
         """
-        made = cls(np.random.Philox(0))
+        made = cls._of(np.random.Philox(0))
         made.reset(state)
         return made
 
@@ -123,7 +145,7 @@ class Generator:
         3
         """
         many, = as_shape(count)
-        return [Generator(np.random.Philox(key=self._source.integers(0, 2**64, 2, np.uint64))) for _ in range(many)]
+        return [Generator._of(np.random.Philox(key=self._source.integers(0, 2**64, 2, np.uint64))) for _ in range(many)]
 
     def make_seeds(self, count: int = 1) -> Tensor:
         """Seeds for the stateless functions: (2, count), int64."""

@@ -64,7 +64,7 @@ def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, nam
         raise ShapeMismatch(f"assert_rank_in: a rank of {wanted} is needed, got shape {shape}.{text(message)}")
 
 
-def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Any:
+def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
     """Raise unless a tensor is a single number; it is returned.
 
     Examples

@@ -48,10 +48,11 @@ class Graph:
         finally:
             _DEFAULT.reset(token)
 
-    def unique_name(self, name: str) -> str:
-        """The name, with a number behind it if it is taken."""
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """The name, with a number behind it if it is taken; it is taken from now on, if asked."""
         used = self._uses.get(name, 0)
-        self._uses[name] = used + 1
+        if mark_as_used:
+            self._uses[name] = used + 1
         return f"{name}_{used}" if used else name
 
     def add(self, tensor: SymbolicTensor) -> None:

@@ -47,7 +47,10 @@ class TensorSpec:
         x = convert(tensor)
         return cls(x.shape, x.dtype, name or getattr(tensor, "name", None))
 
-    from_spec = from_tensor
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        """The same spec, under another name if one is given."""
+        return cls(spec.shape, spec.dtype, name or spec.name)
 
     @property
     def shape(self) -> TensorShape:

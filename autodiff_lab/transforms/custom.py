@@ -41,16 +41,17 @@ class Reads:
         return [v for v in self.reads if v.trainable and not any(v is other for other in but)]
 
 
-def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """Decorate a function that returns its value and its own gradient function.
 
     Parameters
     ----------
-    f : callable
-        Takes tensors, and structures of them; returns ``value, gradient`` where `gradient` takes the cotangent of each
-        output and returns one cotangent for each argument.  If the function reads trainable variables that are not
-        its arguments, `gradient` also gets the keyword ``variables``, a list of them, and returns a pair: the
-        cotangents of the arguments, and a list with one for each variable.  Keyword arguments get no gradient.
+    f : callable, optional
+        Without it, a decorator is returned.  Takes tensors, and structures of them; returns ``value, gradient`` where
+        `gradient` takes the cotangent of each output and returns one cotangent for each argument.  If the function
+        reads trainable variables that are not its arguments, `gradient` also gets the keyword ``variables``, a list of
+        them, and returns a pair: the cotangents of the arguments, and a list with one for each variable.  Keyword
+        arguments get no gradient.
 
     Returns
     -------
@@ -86,6 +87,8 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> print(tape.gradient(y, weight))
     Tensor(3.0, shape=(), dtype=float32)
     """
+    if f is None:
+        return custom_gradient
     name = getattr(f, "__name__", "custom_gradient")
 
     @functools.wraps(f)

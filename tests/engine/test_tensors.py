@@ -168,7 +168,7 @@ def test_integer_limits_are_kept() -> None:
     with pytest.raises(lab.errors.ConversionError, match="does not fit"):
         lab.constant(300, "int8")
     with pytest.raises(lab.errors.ConversionError, match="does not fit"):
-        lab.constant(2**40)
+        lab.constant(2**40, "int32")
     assert lab.constant(2**40, "int64").numpy() == 2**40
 
 

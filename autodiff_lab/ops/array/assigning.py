@@ -11,8 +11,9 @@ from typing import Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.ops.array.gathering import tensor_scatter_nd_update
+from autodiff_lab.errors import ConversionError
+from autodiff_lab.ops.array.gathering import gather, gather_nd, tensor_scatter_nd_update
+from autodiff_lab.ops.array.joining import unstack
 from autodiff_lab.ops.array.scattering import (
     tensor_scatter_nd_add,
     tensor_scatter_nd_max,
@@ -20,6 +21,7 @@ from autodiff_lab.ops.array.scattering import (
     tensor_scatter_nd_sub,
 )
 from autodiff_lab.ops.array.shaping import expand_dims
+from autodiff_lab.ops.math.arithmetic import divide, multiply
 
 _CHANGES = {
     "update": (tensor_scatter_nd_update, "replaced"),
@@ -41,7 +43,7 @@ def _by_coordinates(change: Callable[..., Any], words: str) -> Callable[..., Var
 def _by_rows(name: str, change: Callable[..., Any], words: str) -> Callable[..., Variable]:
     def method(self: Variable, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
         if not hasattr(sparse_delta, "indices") or not hasattr(sparse_delta, "values"):
-            raise InvalidArgumentError(
+            raise ConversionError(
                 f"{method.__name__}: takes lab.IndexedSlices(values, indices), got {type(sparse_delta).__name__}. Try "
                 f"scatter_nd_{method.__name__.rpartition('_')[2]}(indices, updates)."
             )
@@ -52,7 +54,36 @@ def _by_rows(name: str, change: Callable[..., Any], words: str) -> Callable[...,
     return method
 
 
+def _times(x: Any, indices: Any, updates: Any) -> Any:
+    return _rows_by(x, indices, updates, multiply)
+
+
+def _divided(x: Any, indices: Any, updates: Any) -> Any:
+    return _rows_by(x, indices, updates, divide)
+
+
+def _rows_by(x: Any, indices: Any, updates: Any, change: Callable[..., Any]) -> Any:
+    """Rows changed one update after the other, as some may be named twice."""
+    for at, update in zip(unstack(indices), unstack(convert(updates, x)), strict=True):
+        x = tensor_scatter_nd_update(x, expand_dims(at, 0), expand_dims(change(gather_nd(x, at), update), 0))
+    return x
+
+
+def _sparse_read(self: Variable, indices: Any, name: str | None = None) -> Any:
+    """Rows by their positions; tapes see the read."""
+    return gather(self.read(), indices)
+
+
+def _gather_nd(self: Variable, indices: Any, name: str | None = None) -> Any:
+    """Parts by their coordinates; tapes see the read."""
+    return gather_nd(self.read(), indices)
+
+
 def _install() -> None:
+    for kind, change, words in (("mul", _times, "multiplied"), ("div", _divided, "divided")):
+        setattr(Variable, f"scatter_{kind}", _by_rows(f"scatter_{kind}", change, words))
+    setattr(Variable, "sparse_read", _sparse_read)  # noqa: B010 - as the others are
+    setattr(Variable, "gather_nd", _gather_nd)  # noqa: B010
     for kind, (change, words) in _CHANGES.items():
         setattr(Variable, f"scatter_nd_{kind}", _by_coordinates(change, words))
         setattr(Variable, f"scatter_{kind}", _by_rows(f"scatter_{kind}", change, words))

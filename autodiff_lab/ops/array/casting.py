@@ -103,14 +103,21 @@ after = general(
     with the first time nor brought forward.
     """)
 
-stop_gradient = general(
+stopped = general(
     "stop_gradient", lambda x: x, None,
     warns=False, symbol="stop", latex=r"\operatorname{{stop}}({0})", sentence="passes {0} on and stops its gradient",
-    registered="StopGradient",
-    doc=doc("The same value, through which no gradient passes.", shapes="x (*s) -> (*s)", dtypes="any",
-            derivative="none, by intention",
-            example=""">>> x = lab.Variable(3.0)
+    registered="StopGradient", doc="The kernel-level stop; `lab.stop_gradient` is the public function.")
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+    return stopped(convert(input))
+
+
+stop_gradient.__doc__ = doc(
+    "The same value, through which no gradient passes.", shapes="x (*s) -> (*s)", dtypes="any",
+    derivative="none, by intention",
+    example=""">>> x = lab.Variable(3.0)
 >>> with lab.GradientTape() as tape:
 ...     y = x * lab.stop_gradient(x)
 >>> print(tape.gradient(y, x))
-Tensor(3.0, shape=(), dtype=float32)"""))
+Tensor(3.0, shape=(), dtype=float32)""")

@@ -10,7 +10,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
 from autodiff_lab.kernels.arrays import beside, full, on_gpu, ranked
 from autodiff_lab.kernels.choose import chosen, on_gpu_alone
 from autodiff_lab.kernels.reference import gathering as pick
@@ -184,7 +184,18 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | 
     return gather_axis(x, _indices(indices, "gather", x), axis=at - rank if at >= 0 else at)
 
 
-def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Tensor:
+def check_policy(policy: str, what: str) -> None:
+    """Refuse to pass over bad indices: here they are always errors, which is what the other policies ask for."""
+    if policy not in ("", "DEFAULT", "ERROR"):
+        known = policy == "IGNORE"
+        kind = UnimplementedError if known else InvalidArgumentError
+        raise kind(f"{what}: bad_indices_policy is '', 'DEFAULT' or 'ERROR', got {policy!r}."
+                   + (" Try lab.boolean_mask on the indices." if known else ""))
+
+
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None,
+              bad_indices_policy: str = "") -> Tensor:
+    check_policy(bad_indices_policy, "gather_nd")
     try:
         x, indices = convert(params), convert(indices)
     except NotOneTensor as met:
@@ -196,7 +207,9 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
     return gather_nd_at(x, at)
 
 
-def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "",
+               name: str | None = None) -> Tensor:
+    check_policy(bad_indices_policy, "scatter_nd")
     from autodiff_lab.ops.array.creation import as_shape
     x, whole = convert(updates), as_shape(shape)
     at = _indices(indices, "scatter_nd", x)

@@ -148,6 +148,8 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
     else:
         if -1 in sizes:
             sizes[sizes.index(-1)] = length - sum(n for n in sizes if n != -1)
+        if num is not None and num != len(sizes):
+            raise InvalidArgumentError(f"split: num is {num}, and there are {len(sizes)} sizes.")
         if sum(sizes) != length or min(sizes, default=0) < 0:
             raise InvalidArgumentError(f"split: sizes {sizes} do not add up to {length}")
     edges = np.cumsum([0, *sizes])

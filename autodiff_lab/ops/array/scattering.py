@@ -15,7 +15,14 @@ from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
 from autodiff_lab.kernels.checks import check_positions
 from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.kernels.reference.scatter import check_columns, pointed
-from autodiff_lab.ops.array.gathering import _check_updates, _indices, gather_axis, gather_nd_at, scatter_nd_sum
+from autodiff_lab.ops.array.gathering import (
+    _check_updates,
+    _indices,
+    check_policy,
+    gather_axis,
+    gather_nd_at,
+    scatter_nd_sum,
+)
 from autodiff_lab.ops.array.shaping import reshape, transpose_to
 from autodiff_lab.ops.docs import doc
 
@@ -95,19 +102,27 @@ def _scatter(op: Any, tensor: Any, indices: Any, updates: Any) -> Tensor:
     return op(x, new, at)
 
 
-def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
+                          name: str | None = None) -> Tensor:
+    check_policy(bad_indices_policy, "tensor_scatter_nd_add")
     return _scatter(add_at, tensor, indices, updates)
 
 
-def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
+                          name: str | None = None) -> Tensor:
+    check_policy(bad_indices_policy, "tensor_scatter_nd_sub")
     return _scatter(subtract_at, tensor, indices, updates)
 
 
-def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
+                          name: str | None = None) -> Tensor:
+    check_policy(bad_indices_policy, "tensor_scatter_nd_max")
     return _scatter(max_at, tensor, indices, updates)
 
 
-def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
+                          name: str | None = None) -> Tensor:
+    check_policy(bad_indices_policy, "tensor_scatter_nd_min")
     return _scatter(min_at, tensor, indices, updates)
 
 

@@ -27,9 +27,7 @@ _MASK = 2**64 - 1
 
 
 def _number(value: Any, dtype: Any, what: str) -> Any:
-    """An end or a step as a NumPy scalar; a Python int beyond 32 bits makes an int64."""
-    if value.__class__ is int and dtype is None and not -(2**31) <= value < 2**31:
-        dtype = "int64"
+    """An end or a step as a NumPy scalar."""
     tensor = convert(value) if isinstance(value, (Tensor, Variable)) else convert_to_tensor(value, dtype)
     tell_peek(tensor, "range")
     array = as_number(tensor._array, "range")

@@ -113,7 +113,9 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     return cast(reduce_mean(cast(not_equal(x, 0), "float32")) * -1.0 + 1.0, "float32")
 
 
-def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Tensor:
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None,
+                 dim: Any = None) -> Tensor:
+    axis = dim if axis is None else axis  # its name in TensorFlow 1
     x = _floats(x, "l2_normalize", allow_complex=True)
     if is_half(x._array.dtype):
         return cast(l2_normalize(cast(x, "float32"), axis, epsilon), x.dtype)

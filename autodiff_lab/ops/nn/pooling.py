@@ -86,8 +86,8 @@ def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides:
     if x._array.dtype not in DIFFERENTIABLE:
         raise wrong_dtype(op.op, (x,))
     spatial = x._array.ndim - 2
-    if spatial < 1 or (rank is not None and spatial != rank):
-        raise ShapeMismatch(f"{name}: an input (n, *{rank or 'spatial'} axes, c) is needed, got {x._array.shape}.")
+    if not 1 <= spatial <= 3 or (rank is not None and spatial != rank):
+        raise ShapeMismatch(f"{name}: an input (n, *{rank or '1 to 3'} axes, c) is needed, got {x._array.shape}.")
     plain = ksize.__class__ is int and padding.__class__ is str and (strides is None or strides.__class__ is int)
     found = (_remembered if plain else _settled)(x._array.shape[1:-1], ksize, strides, padding)
     window, steps, around, fits = found

@@ -93,7 +93,7 @@ def sampled_softmax_loss(weights: Any, biases: Any, labels: Any, inputs: Any, nu
 
 def nce_loss(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
              num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = False,
-             seed: int | None = None, name: str = "nce_loss") -> Tensor:
+             name: str = "nce_loss", seed: int | None = None) -> Tensor:
     logits, shares = _logits("nce_loss", weights, biases, labels, inputs, num_sampled, num_classes, num_true,
                              sampled_values, remove_accidental_hits, seed)
     each = sigmoid_cross_entropy_with_logits(labels=shares, logits=logits)

@@ -71,8 +71,8 @@ def _image(value: Any, block_size: Any, data_format: str | None, name: str) -> t
     block, = whole_numbers(block_size, name)
     if x._array.ndim != 4:
         raise ShapeMismatch(f"{name}: an input (n, h, w, c) is needed, got {x._array.shape}.")
-    if block < 1:
-        raise InvalidArgumentError(f"{name}: block_size is 1 or more, got {block}.")
+    if block < 2:
+        raise InvalidArgumentError(f"{name}: block_size is 2 or more, got {block}.")
     return x, block
 
 

@@ -1,0 +1,66 @@
+"""Names that TensorFlow has too are called as there: its parameters in its order, ours at most behind them."""
+
+import inspect
+import tomllib
+from typing import Any
+
+import pytest
+
+import autodiff_lab as lab
+from tests.tree import ROOT
+
+TABLE = tomllib.loads((ROOT / "tests" / "data" / "tensorflow_signatures.toml").read_text(encoding="utf-8"))
+_LINALG = "an option of TensorFlow's linear algebra that is not here"
+_KEYWORDS = "TensorFlow declares **kwargs; the keywords it documents are spelled out here"
+DIFFERENT = {
+    "RaggedTensor": "made by its class methods, as in TensorFlow; the constructor is internal there too",
+    "constant_initializer": "support_partition speaks of partitioned variables, which only version 1 had",
+    "einsum": _KEYWORDS, "linalg.einsum": _KEYWORDS, "meshgrid": _KEYWORDS, "print": _KEYWORDS,
+    "eye": _LINALG, "linalg.eye": _LINALG, "linalg.diag": _LINALG, "linalg.diag_part": _LINALG,
+    "linalg.eigh_tridiagonal": _LINALG, "linalg.lu": _LINALG, "linalg.lu_matrix_inverse": _LINALG,
+    "linalg.lu_reconstruct": _LINALG, "linalg.lu_solve": _LINALG, "linalg.matmul": _LINALG,
+    "linalg.matrix_rank": _LINALG, "linalg.matvec": _LINALG, "linalg.pinv": _LINALG, "linalg.set_diag": _LINALG,
+    "linalg.tridiagonal_solve": _LINALG, "matmul": _LINALG,
+    "sparse.split": "the tensor to split is needed, though TensorFlow's signature has None for it",
+    "sparse.sampled_addmm": "an own function of the same name",
+    "strings.unicode_split": "replacement_char is for encodings other than UTF-8",
+}  # fmt: skip
+"""Names that are called otherwise here, and why."""
+
+
+def found(name: str) -> Any:
+    value: Any = lab
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def parameters(name: str) -> dict[str, inspect.Parameter]:
+    own = inspect.signature(found(name)).parameters
+    marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return {marks.get(p.kind, "") + p.name: p for p in own.values() if p.name not in ("self", "cls")}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _methods() -> None:
+    """Methods of variables are there once an op that needs them is: before, stand-ins are."""
+    lab.Variable([1.0]).scatter_nd_update([[0]], [2.0])
+
+
+@pytest.mark.parametrize("name", [name for name in TABLE if name not in DIFFERENT])
+def test_it_is_called_as_in_tensorflow(name: str) -> None:
+    asked = [word.rstrip("=") for word in TABLE[name].split()]
+    optional = {word.rstrip("=") for word in TABLE[name].split() if word.endswith("=")}
+    ours = parameters(name)
+    assert list(ours)[: len(asked)] == asked
+    for at, (word, parameter) in enumerate(ours.items()):
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            needed = parameter.default is parameter.empty
+            assert not (needed and (word in optional or at >= len(asked))), f"{name}: {word} has no default"
+
+
+def test_the_table_is_of_names_that_are_here() -> None:
+    assert len(TABLE) > 600
+    assert set(DIFFERENT) <= set(TABLE)
+    for name in TABLE:
+        assert callable(found(name)), name
