@@ -28,9 +28,9 @@ class Code:
         Whether an error may be caught.
     imports : bool
         Whether a module may be imported: an import has a level and a list of names among the constants.
-    found, modules, silent, calls
+    found, modules, silent, calls, by_name
         What was found under its names: attributes of modules, modules, built-in functions that do more than compute,
-        and whether there is one that calls others.
+        whether there is one that calls others, and one that looks up attributes.
     """
 
     def __init__(self, code: types.CodeType) -> None:
@@ -44,7 +44,8 @@ class Code:
         self.found: set[str] = set()
         self.modules: dict[int, Any] = {}
         self.silent: list[Refusal] = []
-        self.calls = False
+        self.calls = "sort" in self.names  # with a key
+        self.by_name = False
 
 
 def _inner(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -66,10 +66,12 @@ class Effects:
         if self._collecting:
             return
         if event == "call":
-            kind = self._kind(frame)
+            caller, kind = self._stack[-1], self._kind(frame)
             self._stack.append(kind)
             if kind == _THEIRS:
                 self._around.runs(frame)
+            elif caller == _THEIRS:
+                self._around.calls_ours(frame)
         elif event == "return":
             if len(self._stack) > 1 and self._stack.pop() == _THEIRS:
                 self._around.passed(called)

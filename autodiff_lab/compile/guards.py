@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from abc import get_cache_token
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 _FEW = 12
 """Up to so many attributes are compared one by one, which is quicker than as a list."""
+_DICT = object.__getattribute__
+"""Reads an attribute, and runs no code of the user's for it."""
 _ABSENT: Any = type("_Absent", (), {})()
 
 
@@ -67,13 +70,23 @@ class Guards:
         self._looks.append((label, look, held))
         self._tests.append(f"[*map(id, {self._named(look)}())] == {self._named(list(map(id, held)))}")
 
+    def own_fields(self, label: str, owner: Any, holder: dict[str, Any]) -> None:
+        """The attributes in the dict of an object, which may get another dict."""
+        name = self._named(owner)
+        # a class may read its attributes in a way of its own, and nothing of the user's is to run here
+        there = f"{name}.__dict__" if type(owner) is FunctionType else f"{self._named(_DICT)}({name}, '__dict__')"
+        self._looks.append((label, lambda: [_DICT(owner, "__dict__")], [holder]))
+        if holder:
+            self._tests.append(f"{there} is {self._named(holder)}")
+            self.fields(label, holder)
+        else:
+            self._tests.append(f"not {there}")
+            self._looks.append((label, lambda: [*holder], []))
+
     def fields(self, label: str, holder: Any) -> None:
-        """A dict or a mapping of attributes: its keys, in their order, and its values."""
+        """A mapping of names: its keys, in their order, and its values."""
         self._looks.append((label, lambda: [*holder, *holder.values()], [*holder, *holder.values()]))
         where = self._named(holder)
-        if not holder:
-            self._tests.append(f"not {where}")
-            return
         self._tests.append(f"[*{where}] == {self._named(list(holder))}")
         if len(holder) <= _FEW:
             self._tests += [f"{where}[{key!r}] is {self._named(value)}" for key, value in holder.items()]

@@ -18,13 +18,25 @@ import numpy as np
 
 from autodiff_lab.compile.codes import Code, line_of
 from autodiff_lab.compile.guards import Guards
-from autodiff_lab.compile.kinds import CALLERS, FIXED, MAKERS, TRUSTED, foundation, ours, pure, root_of, trusted
+from autodiff_lab.compile.kinds import (
+    BY_NAME,
+    CALLERS,
+    FIXED,
+    MAKERS,
+    TRUSTED,
+    foundation,
+    ours,
+    pure,
+    root_of,
+    trusted,
+)
 from autodiff_lab.compile.trace import Refusal
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import Place
 
 _LARGEST = 2000
+_OBJECTS = set("O->?")
 _PLAIN_META = (type, abc.ABCMeta)
 _QUIET = (types.FunctionType, types.BuiltinFunctionType, types.GetSetDescriptorType, types.MemberDescriptorType,
           str, type(None), bool, types.WrapperDescriptorType)  # fmt: skip
@@ -82,6 +94,8 @@ class Reach:
     def _visit(self, label: str, value: Any) -> None:
         """Look at a value, and at what can be reached through it."""
         kind = type(value)
+        if kind is np.ufunc and set("".join(value.types)) <= _OBJECTS:
+            self._opaque(label, value)  # it may be made of any function
         if kind in FIXED or issubclass(kind, np.generic) or id(value) in self._seen:
             return
         self._seen[id(value)] = value
@@ -116,7 +130,7 @@ class Reach:
         before = len(self.refusals)
         if owner is not None and not isinstance(owner, (types.ModuleType, type)):
             self._visit(label, owner)
-        if not pure(value) and len(self.refusals) == before:
+        if (value in BY_NAME or not pure(value)) and len(self.refusals) == before:
             self._refuse(f"it uses {label}, which may do more than compute", label)
 
     def _function(self, label: str, function: types.FunctionType) -> None:
@@ -146,7 +160,7 @@ class Reach:
                 self._guards.attribute(f"{part} of {label}", function, part)
         if function.__kwdefaults__:
             self._guards.fields(f"the defaults of {label}", function.__kwdefaults__)
-        self._fields(label, function.__dict__)
+        self._fields(label, function, function.__dict__)
         for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
 
             def look(cell: Any = cell) -> list[Any]:
@@ -172,7 +186,7 @@ class Reach:
         for part in (value.func, *value.args):
             self._visit(label, part)
         self._visit(label, value.keywords)
-        self._fields(label, vars(value))
+        self._fields(label, value, vars(value))
 
     def _slice(self, label: str, value: Any) -> None:
         for part in (value.start, value.stop, value.step):
@@ -225,15 +239,17 @@ class Reach:
             self._visit(kind.__name__, kind)
         fields = _dict_of(value)
         if fields is not None:
-            self._fields(label, fields, any(map(trusted, kind.__mro__)), trusted(kind))
+            self._fields(label, value, fields, any(map(trusted, kind.__mro__)), trusted(kind))
         self._slots(label, value, kind)
 
-    def _fields(self, label: str, fields: dict[str, Any], at_once: bool = False, strict: bool = True) -> None:
+    def _fields(
+        self, label: str, owner: Any, fields: dict[str, Any], at_once: bool = False, strict: bool = True
+    ) -> None:
         """Attributes that stand in a dict; `at_once` if our code may reach for them, whatever their names.
 
         Where that is not `strict`, what cannot be guarded matters when code that runs names it.
         """
-        self._guards.fields(f"an attribute of {label}", fields)
+        self._guards.own_fields(f"an attribute of {label}", owner, fields)
         for name, value in list(fields.items()):
             look = functools.partial(self._visit, f"{label}.{name}", value)
             if not at_once:
@@ -295,6 +311,7 @@ class Reach:
         if type(kind) not in _PLAIN_META:
             self._visit(type(kind).__name__, type(kind))
         self._guards.attribute(f"the bases of {label}", kind, "__mro__")
+        self._guards.kind(f"the class of {label}", kind)
         for cls in kind.__mro__:
             if cls is kind:
                 self._members(cls)

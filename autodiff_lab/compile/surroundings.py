@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from autodiff_lab.compile.codes import Code, users_frame
-from autodiff_lab.compile.kinds import CALLERS, TRUSTED, root_of
+from autodiff_lab.compile.kinds import BY_NAME, CALLERS, TRUSTED, root_of
 from autodiff_lab.compile.reach import Reach
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
@@ -73,6 +73,11 @@ class Surroundings(Reach):
                     self._visit(free, local[free])
         self._through = None
 
+    def calls_ours(self, frame: types.FrameType) -> None:
+        """A function of ours or of NumPy's begins, which may call what it is given."""
+        for value in frame.f_locals.values():
+            self.passed(value)
+
     def passed(self, value: Any) -> None:
         """A value went from one function to another, away from the code that has its name."""
         if issubclass(type(value), (types.ModuleType, types.BuiltinFunctionType)):
@@ -122,13 +127,23 @@ class Surroundings(Reach):
                 self._now(name)
         for name in read.names:
             self._global(name, scope, read)
+        self._missing(read, scope)
+        self._unheard(read, scope)
+
+    def _missing(self, read: Code, scope: dict[str, Any]) -> None:
+        """Names that are not there: the code may make them, or catch that they are missing."""
         for name in read.names:
             if name not in read.found and name not in scope and not any(hasattr(kind, name) for kind in _HABITUAL):
-                if read.catches:  # the code may catch that a name is missing
+                if read.catches:
                     self._guards.entry(name, scope, name)
                 else:
                     self._guards.absence(name, scope, name)
-        if read.calls and read.silent:  # what is called by a function made in C is not heard
+
+    def _unheard(self, read: Code, scope: dict[str, Any]) -> None:
+        """Built-in functions that another one made in C may call, where nobody hears of it."""
+        if read.calls and read.by_name:
+            self.by_name(read.code, scope)
+        if read.calls and read.silent:
             self.refusals.append(read.silent[0])
 
     def _global(self, name: str, scope: dict[str, Any], read: Code) -> None:
@@ -148,7 +163,8 @@ class Surroundings(Reach):
     def _under_a_name(self, label: str, value: Any, read: Code) -> None:
         """What stands under a name in the code: of a module only the attributes that the code names as well."""
         if issubclass(type(value), types.BuiltinFunctionType):
-            found = self._apart(functools.partial(self._built_in, label, value))
+            read.by_name = read.by_name or value in BY_NAME
+            found = [] if value in BY_NAME else self._apart(functools.partial(self._built_in, label, value))
             read.silent += found  # if the code calls it, that is heard
         elif not issubclass(type(value), types.ModuleType):
             self._visit(label, value)
