@@ -58,6 +58,8 @@ class Compiled:
 
     def __post_init__(self) -> None:
         self.run, self.silent = self.code.run, self.code.silent
+        self.unchanged = self.surroundings.unchanged
+        self.alone = self.rebuild is _give_one
 
     def call(self, arrays: list[Any]) -> tuple[bool, Any]:
         """Run the program; False where it cannot serve these values, and nothing was changed then."""
@@ -76,7 +78,7 @@ class Compiled:
                 undo()
             return False, None
         if not self.assigned:
-            return True, self.rebuild([wrap(a) for a in values])
+            return True, wrap(values[0]) if self.alone else self.rebuild([wrap(a) for a in values])
         count = len(values) - len(self.assigned)
         for variable, array in zip(self.assigned, values[count:], strict=True):
             if array.__class__ in _VIEWED and array.base is not None:
@@ -120,11 +122,8 @@ def compiled(
     def give_all(tensors: list[Tensor]) -> Any:
         return rebuild(tensors)
 
-    def give_one(tensors: list[Tensor]) -> Any:
-        return tensors[0]
-
     if isinstance(result, Tensor):
-        make = give_one
+        make = _give_one
     else:
         make = give_all if len(places) == len(leaves) else give
         if make is give:
@@ -140,6 +139,10 @@ def compiled(
         [(v, v._array.shape) for v in reads if v._shape is not None],
         trace.late,
     )
+
+
+def _give_one(tensors: list[Tensor]) -> Any:
+    return tensors[0]
 
 
 def not_made(result: Any, held: Callable[[Any], bool]) -> list[Refusal]:

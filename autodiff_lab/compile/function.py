@@ -95,7 +95,7 @@ class Function:
             key.append(current_memory())
         if quick:
             entry = self._fast.get(tuple(key))
-            if entry is not None and entry.surroundings.unchanged():
+            if entry is not None and entry.unchanged():
                 done, result = entry.call(arrays)
                 if done:
                     return result
@@ -127,7 +127,7 @@ class Function:
     def _served(self, call: Call, key: tuple[Any, ...] | None) -> tuple[bool, Any]:
         """Run the program of a call if there is one that can serve it."""
         entry = self._entries.get(call.key)
-        if not isinstance(entry, Compiled) or not entry.surroundings.unchanged():
+        if not isinstance(entry, Compiled) or not entry.unchanged():
             return False, None
         done, result = entry.call([t._array for t in call.tensors])
         if done:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-_FEW = 12
+_FEW = 64
 """Up to so many attributes are compared one by one, which is quicker than as a list."""
 _DICT = object.__getattribute__
 """Reads an attribute, and runs no code of the user's for it."""
 _ABSENT: Any = type("_Absent", (), {})()
+_EMPTY = "an empty slot"
 
 
 class Guards:
@@ -70,11 +71,43 @@ class Guards:
         self._looks.append((label, look, held))
         self._tests.append(f"[*map(id, {self._named(look)}())] == {self._named(list(map(id, held)))}")
 
+    def listed(self, label: str, holder: list[Any]) -> None:
+        """The items of a list, by identity."""
+        held = [*holder]
+        self._looks.append((label, lambda: [*holder], held))
+        where = self._named(holder)
+        if len(held) > _FEW // 8:
+            self._tests.append(f"[*map(id, {where})] == {self._named(list(map(id, held)))}")
+        else:
+            self._tests.append(f"len({where}) == {len(held)}")
+            self._tests += [f"{where}[{n}] is {self._named(item)}" for n, item in enumerate(held)]
+
+    def mapped(self, label: str, holder: dict[Any, Any]) -> None:
+        """The keys and values of a dict, by identity."""
+        where = self._named(holder)
+        self._looks.append((label, lambda: [*holder, *holder.values()], [*holder, *holder.values()]))
+        for text, held in ((where, [*holder]), (f"{where}.values()", [*holder.values()])):
+            self._tests.append(f"[*map(id, {text})] == {self._named(list(map(id, held)))}")
+
+    def slots(self, label: str, holder: Any, found: list[tuple[str, Any]]) -> None:
+        """Attributes that stand in slots."""
+
+        def look() -> list[Any]:
+            return [_held(slot, holder) for _, slot in found]
+
+        held = look()
+        if _EMPTY in held or not _plainly_read(type(holder)):
+            self.items(label, look)
+            return
+        self._looks.append((label, look, held))
+        where = self._named(holder)
+        self._tests += [f"{where}.{name} is {self._named(item)}" for (name, _), item in zip(found, held, strict=True)]
+
     def own_fields(self, label: str, owner: Any, holder: dict[str, Any]) -> None:
         """The attributes in the dict of an object, which may get another dict."""
         name = self._named(owner)
         # a class may read its attributes in a way of its own, and nothing of the user's is to run here
-        there = f"{name}.__dict__" if type(owner) is FunctionType else f"{self._named(_DICT)}({name}, '__dict__')"
+        there = f"{name}.__dict__" if _plainly_read(type(owner)) else f"{self._named(_DICT)}({name}, '__dict__')"
         self._looks.append((label, lambda: [_DICT(owner, "__dict__")], [holder]))
         if holder:
             self._tests.append(f"{there} is {self._named(holder)}")
@@ -135,6 +168,24 @@ class Guards:
             name = self._names[id(value)] = f"v{len(self._names)}"
             self._scope[name] = value
         return name
+
+
+def _held(slot: Any, holder: Any) -> Any:
+    try:
+        return slot.__get__(holder)
+    except AttributeError:
+        return _EMPTY
+
+
+def _plainly_read(kind: type) -> bool:
+    """Whether reading an attribute of such an object runs no code of the user's."""
+    own = kind.__getattribute__
+    return (own is object.__getattribute__ or kind is FunctionType) and "__dict__" not in _shown(kind)
+
+
+def _shown(kind: type) -> set[str]:
+    """Names that a class answers for in a way of its own."""
+    return {name for cls in kind.__mro__ for name, item in vars(cls).items() if isinstance(item, property)}
 
 
 def _same(now: Any, then: Any) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import functools
 import types
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +36,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import Place
 
 _LARGEST = 2000
+_SEQUENCES = (list, tuple, set, frozenset, deque)
 _OBJECTS = set("O->?")
 _PLAIN_META = (type, abc.ABCMeta)
 _QUIET = (types.FunctionType, types.BuiltinFunctionType, types.GetSetDescriptorType, types.MemberDescriptorType,
@@ -273,32 +274,43 @@ class Reach:
         if not found or foundation(kind) is None:
             return
 
-        def look() -> list[Any]:
-            return [_held(item, value) for _, item in found]
-
-        self._guards.items(f"an attribute of {label}", look)
-        for (name, _), held in zip(found, look(), strict=True):
+        self._guards.slots(f"an attribute of {label}", value, found)
+        for name, item in found:
+            try:
+                held = item.__get__(value)
+            except AttributeError:
+                continue
             see = functools.partial(self._visit, f"{label}.{name}", held)
             see() if trusted(kind) else self._attribute(name, see)
 
     def _content(self, label: str, value: Any, base: Any) -> None:
+        named, kind = f"{label} ({type(value).__name__})", type(value)
         if base is np.ndarray:
             if value.dtype.hasobject or value.size > _LARGEST:
                 self._opaque(label, value)
             else:
                 self._guards.content(f"{label} (array)", value)
         elif issubclass(base, dict):
-            self._guards.items(f"{label} ({type(value).__name__})", lambda: [*base.keys(value), *base.values(value)])
-            if issubclass(base, defaultdict):
+            if kind is dict:
+                self._guards.mapped(named, value)
+            else:
+                self._guards.items(named, lambda: [*base.keys(value), *base.values(value)])
+            if base.__name__ == "defaultdict":
                 self._guards.attribute(label, value, "default_factory")
                 self._visit(label, value.default_factory)
             for item in (*base.keys(value), *base.values(value)):
                 self._visit(label, item)
-        elif base in (list, tuple, set, frozenset) or base.__name__ == "deque":
-            if base not in (tuple, frozenset):
-                self._guards.items(f"{label} ({type(value).__name__})", lambda: [*base.__iter__(value)])
-            for item in base.__iter__(value):
-                self._visit(label, item)
+        elif base in _SEQUENCES:
+            self._sequence(label, named, value, base)
+
+    def _sequence(self, label: str, named: str, value: Any, base: Any) -> None:
+        kind: Any = type(value)
+        if kind is list:
+            self._guards.listed(named, value)
+        elif base not in (tuple, frozenset):
+            self._guards.items(named, lambda: [*base.__iter__(value)])
+        for item in base.__iter__(value):
+            self._visit(label, item)
 
     def _class(self, label: str, kind: type) -> None:
         if kind in MAKERS or kind in CALLERS or ours(kind) or issubclass(kind, np.generic):
@@ -348,14 +360,6 @@ _LOOKS: dict[type, Callable[[Reach, str, Any], None]] = {
     functools.cached_property: Reach._cached,
 }
 """How to look at what is of exactly this kind."""
-
-
-def _held(item: Any, holder: Any) -> Any:
-    """What a slot holds, None if nothing."""
-    try:
-        return item.__get__(holder)
-    except AttributeError:
-        return None
 
 
 def _dict_of(value: Any) -> dict[str, Any] | None:
