@@ -2,6 +2,7 @@
 
 import copy
 import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -294,3 +295,65 @@ def test_a_variable_that_changes_its_size_is_told_of() -> None:
     assert total.fallbacks == 1
     assert "1 of its calls ran eagerly" in total.why()
     assert "another shape" in total.why()
+
+
+def test_threads_that_meet_at_the_first_call_share_one_trace() -> None:
+    """Those that find a trace under way run eagerly, once, and are not counted as calls that could not be compiled."""
+    weights = lab.Variable([1.0, 2.0])
+
+    def plain(x: Any) -> Any:
+        return lab.reduce_sum(lab.sin(weights * x))
+
+    expected = plain(x2).numpy()
+    for _ in range(5):
+        compiled, barrier, results = lab.function(plain, backend="numpy"), threading.Barrier(8), []
+
+        def run(compiled: Any = compiled, barrier: Any = barrier, results: Any = results) -> None:
+            barrier.wait()
+            results.append(compiled(x2).numpy())
+
+        threads = [threading.Thread(target=run) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert results == [expected] * 8
+        assert compiled.fallbacks == 0
+        assert compiled.why() == "plain is compiled."
+
+
+def test_a_call_under_a_profiler_is_eager_and_later_ones_are_not() -> None:
+    f = lab.function(lambda x: x * 2.0)
+    sys.setprofile(lambda frame, event, called: None)
+    try:
+        f(x2)
+    finally:
+        sys.setprofile(None)
+    assert "profiler" in f.why()
+    assert np.array_equal(twice(f, x2).numpy(), [2.0, -4.0])
+
+
+def test_lists_and_dicts_that_are_passed_hold_the_callers_tensors_again() -> None:
+    f = lab.function(lambda given: given["a"][0] + given["b"])
+    first, second = lab.constant(1.0), lab.constant(2.0)
+    inner = [first, np.float32(3.0)]
+    given = {"a": inner, "b": second}
+    for _ in range(3):
+        assert float(f(given)) == 3.0
+        assert given["a"] is inner
+        assert inner[0] is first
+        assert isinstance(inner[1], np.float32)
+        assert given["b"] is second
+    assert f.fallbacks == 0
+
+
+def test_layers_added_after_the_first_calls_are_compiled_again() -> None:
+    model, x = lab.Sequential([lab.layers.Dense(2)]), lab.ones((1, 2))
+    f = lab.function(lambda x: model(x))  # noqa: PLW0108
+    f(x)
+    f(x)
+    model.add(lab.layers.Dense(3))
+    f(x)  # builds it
+    before = f.fallbacks
+    assert f(x).shape == (1, 3)
+    assert f.fallbacks == before
