@@ -66,7 +66,7 @@ def damaged(content: bytes, random: Random) -> bytes:
 def changed(content: Any, random: Random) -> Any:
     """A JSON value with one to four changes in a copy: members replaced, removed, doubled, swapped or shifted."""
     content = copy.deepcopy(content)
-    for _ in range(random.randint(1, 4)):
+    for _ in range(random.choice((1, 1, 1, 2, 4))):
         parent, key = _spot(content, random)
         if parent is None:
             return random.choice(VALUES)
@@ -87,8 +87,9 @@ def changed(content: Any, random: Random) -> Any:
 
 def _another(value: Any, random: Random) -> Any:
     """Something in place of a value: a number near it, a part of a text, a list around it, or anything at all."""
-    if random.random() < 0.5:
-        return copy.deepcopy(random.choice(VALUES))
+    like = [other for other in VALUES if type(other) is type(value)]
+    if random.random() < 0.6:
+        return copy.deepcopy(random.choice(like if like and random.random() < 0.7 else VALUES))
     if isinstance(value, (int, float)):
         return value + random.choice((-1, 1, 2, 1000, 0.5))
     if isinstance(value, str):

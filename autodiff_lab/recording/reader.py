@@ -99,7 +99,7 @@ class _Reader:
             notes=tuple([self.note(field) for field in root.get("notes", []).items()]),
             sources=sources,
             labels=labels,
-            error=root.get("error", None).maybe_text(),
+            error=root.get("error", None).maybe_text() or None,
             replayable=root.get("replayable", False).truth(),
             title=root.get("title", "").text(),
         )
@@ -137,7 +137,7 @@ class _Reader:
         self.tensors[key] = TensorRecord(
             key,
             kind,
-            field.get("name", None).maybe_text(),
+            field.get("name", None).maybe_text() or None,
             value_from(field),
             application,
             field.get("variable", None).maybe_whole(),
@@ -176,7 +176,7 @@ class _Reader:
                 None if index == 0 else cause,
                 self.place(field.get("place", None)),
                 field.get("scope", "").text(),
-                field.get("error", None).maybe_text(),
+                field.get("error", None).maybe_text() or None,
             )
         )
 

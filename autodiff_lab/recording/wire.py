@@ -91,9 +91,9 @@ def to_json(recording: Recording) -> dict[str, Any]:
             "replayable": recording.replayable,
             "ops": [_op(op) for op in recording.ops.values()],
             "files": [
-                _lean(
+                {"name": name}
+                | _lean(
                     {
-                        "name": name,
                         "label": recording.labels.get(name, ""),
                         "lines": {str(number): line for number, line in lines.items()},
                     }
@@ -121,16 +121,19 @@ def _lean(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _op(op: OpInfo) -> dict[str, Any]:
-    return _lean(
-        {
-            "name": op.name,
-            "symbol": op.symbol,
-            "latex": op.latex,
-            "locals": list(op.locals_latex),
-            "sentence": op.sentence,
-            "elementwise": op.elementwise,
-        }
-    ) | ({} if op.differentiable else {"differentiable": False})
+    return (
+        {"name": op.name}
+        | _lean(
+            {
+                "symbol": op.symbol,
+                "latex": op.latex,
+                "locals": list(op.locals_latex),
+                "sentence": op.sentence,
+                "elementwise": op.elementwise,
+            }
+        )
+        | ({} if op.differentiable else {"differentiable": False})
+    )
 
 
 def _place(place: Any, files: dict[str, int]) -> list[int] | None:
