@@ -10,7 +10,7 @@ from typing import Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
-from autodiff_lab.engine.dtypes import DIFFERENTIABLE, public
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
@@ -163,7 +163,7 @@ def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse
         return total
     edge = list(x._array.shape)
     edge[at] = 1
-    nothing = fill(edge, x._array.dtype.type(public(x._array.dtype).min))
+    nothing = fill(edge, x._array.dtype.type("-inf"))
     if reverse:
         return concat([slice_axis(total, axis=at, start=1, stop=n), nothing], at)
     return concat([nothing, slice_axis(total, axis=at, start=0, stop=n - 1)], at)
@@ -177,7 +177,7 @@ for _function, _words, _dtypes, _derivative, _example in (
     (cumprod, "Running product along an axis.", "any number",
      "products of the other elements, right at 0 too, where TensorFlow gives nan",
      ">>> print(lab.math.cumprod([1.0, 2.0, 3.0]))\nTensor([1. 2. 6.], shape=(3,), dtype=float32)"),
-    (cumulative_logsumexp, "Running ln Σ e^x along an axis, without overflow; the lowest number for an empty sum.",
+    (cumulative_logsumexp, "Running ln Σ e^x along an axis, without overflow; -inf for an empty sum.",
      "floating", "e^(x - y) for each y after x",
      ">>> print(lab.math.cumulative_logsumexp([0.0, 0.0]))\nTensor([0.        0.6931472], shape=(2,), dtype=float32)"),
 ):
