@@ -69,7 +69,7 @@ class Mean:
         self.dtype = as_dtype(dtype or "float32").name
         with device("/CPU:0"):
             self.total, self.count = (
-                Variable(0.0, False, f"{self.name}/{part}", "float64") for part in ("total", "count")
+                Variable(0.0, False, name=f"{self.name}/{part}", dtype="float64") for part in ("total", "count")
             )
 
     @property
