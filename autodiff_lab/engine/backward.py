@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.collector import be_patient, be_usual
-from autodiff_lab.engine.contributions import Wide, added, meets_bfloat16
+from autodiff_lab.engine.contributions import Wide, added, halves_met
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import device_of, memory_of, zeros_beside
 from autodiff_lab.engine.namespace import RAW, RECORDING
@@ -95,11 +95,12 @@ class Sweep:
         pause: bool = False,
     ) -> None:
         sinks = sinks_now()
+        halves = halves_met(targets, tape._entries)
         if engine.ops is None:
             # A one-shot tape that is still open never hears its own sweep; every other sink does.
             heard = any(sink is not tape or tape._persistent for sink in sinks) if sinks else False
             # In raw arithmetic a bfloat16 scalar and a Python float make a float32; recording ops keep the dtype.
-            careful = heard or meets_bfloat16(targets, tape._entries)
+            careful = heard or "V" in halves
             if engine is DEFAULT:
                 engine = _RECORDED if careful else _RAW
             else:
@@ -126,7 +127,7 @@ class Sweep:
             entries = entries[:]
         else:
             tape._spend()
-        quick = self._raw and not pause and engine.accumulate is add and not engine.rules
+        quick = self._raw and not (halves or pause or engine.rules) and engine.accumulate is add
         if quick and not (MEMORIES and _meets_gpu(entries)):
             self._steps = run_raw(engine.ops, entries, self.adjoints, keep, lead)  # type: ignore[arg-type]
         else:

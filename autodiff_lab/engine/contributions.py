@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.namespace import RECORDING
+from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.kernels.halves import is_half
 
@@ -33,7 +32,7 @@ def added(wide: Wide, key: int, old: Any, new: Any) -> Any:
     array = old._array if old.__class__ is Tensor else old
     if array.itemsize != 2 or not is_half(array.dtype):
         return old + new
-    cast = _cast if array is old else RECORDING.cast
+    cast = (RAW if array is old else RECORDING).cast
     seen = wide.get(key)
     so_far = seen[1] if seen is not None and seen[0] is old else cast(old, dtype="float32")
     total = so_far + cast(new, dtype="float32")
@@ -42,20 +41,22 @@ def added(wide: Wide, key: int, old: Any, new: Any) -> Any:
     return rounded
 
 
-def _cast(value: Any, dtype: str) -> Any:
-    """Cast what a raw sweep moves: arrays, NumPy scalars and stacks in bands."""
-    return value.astype(as_dtype(dtype).dtype)
+CASTS_OF_HALVES: list[bool] = []
+"""Not empty once half floats were cast to another dtype in this process: until then no tape is searched for casts."""
 
 
-CASTS_OF_BFLOAT16: list[bool] = []
-"""Not empty once bfloat16 was cast to another dtype in this process: until then no tape is searched for such casts."""
+def halves_met(targets: list[Tensor], entries: list[Any] | None) -> str:
+    """Find half floats in the targets of a sweep or behind a cast on the tape; without any it runs at full speed.
 
-
-def meets_bfloat16(targets: list[Tensor], entries: list[Any] | None) -> bool:
-    """Whether a sweep comes across bfloat16: in its targets, or behind a cast on the tape."""
+    The result holds an "f" where there is float16, a "V" where there is bfloat16.
+    """
+    met = ""
     for target in targets:
-        if target._array.dtype.kind == "V":
-            return True
-    if not CASTS_OF_BFLOAT16 or not entries:
-        return False
-    return any(op.name == "cast" and ins[0]._array.dtype.kind == "V" for op, _, ins, _, _ in entries)
+        dtype = target._array.dtype
+        if dtype.itemsize == 2:
+            met += dtype.kind
+    if CASTS_OF_HALVES and entries:
+        for op, _, ins, _, _ in entries:
+            if op.name == "cast" and ins[0]._array.dtype.itemsize == 2:
+                met += ins[0]._array.dtype.kind
+    return met

@@ -1,8 +1,7 @@
 """The sweep at full speed: raw arrays, nobody listening, nobody stepping, no rule swapped.
 
 It does what `sweep.sweep` does, to the last bit, with everything left out that only lessons and recordings need.
-Sums of shares go into an array of the sweep's own where there is one, see `_total`; those of half floats are in
-`contributions`.
+Sums of shares go into an array of the sweep's own where there is one, see `_total`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.contributions import Wide, added
 from autodiff_lab.engine.namespace import Ops
 from autodiff_lab.engine.sweep import completed, fit, shares
 
@@ -29,7 +27,6 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
     Parameters are those of `sweep.sweep`.
     """
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
-    wide: Wide = {}
     own: set[int] = set()  # tensors whose adjoint is an array that this sweep has made and that nobody else holds
     while entries:
         op, out, ins, params, need = pop_entry()
@@ -44,8 +41,6 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
             g = pop(key, None)
             if g is None:
                 continue
-            if wide:
-                wide.pop(key, None)
             if key in keep:
                 adjoints[key] = g
             z = out._array
@@ -62,8 +57,6 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
                     old = get(key)
                     if old is None:
                         adjoints[key] = h
-                    elif old.itemsize == 2:
-                        adjoints[key] = added(wide, key, old, h)
                     elif old.__class__ is ndarray and old.nbytes >= IN_PLACE_BYTES:
                         adjoints[key] = _total(own, key, old, h, op.elementwise and h is not g)
                     else:
@@ -81,8 +74,6 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
             old = get(key)
             if old is None:
                 adjoints[key] = h
-            elif old.itemsize == 2:
-                adjoints[key] = added(wide, key, old, h)
             elif old.__class__ is ndarray and old.nbytes >= IN_PLACE_BYTES:
                 adjoints[key] = _total(own, key, old, h, op.elementwise and h is not g)
             else:
@@ -98,8 +89,6 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
                 old = get(key)
                 if old is None:
                     adjoints[key] = h
-                elif old.itemsize == 2:
-                    adjoints[key] = added(wide, key, old, h)
                 elif old.nbytes < IN_PLACE_BYTES:
                     adjoints[key] = old + h
                 else:

@@ -50,15 +50,6 @@ class Bands:
         """Element type."""
         return next(iter(self.bands.values())).dtype
 
-    @property
-    def itemsize(self) -> int:
-        """Bytes of an element."""
-        return self.dtype.itemsize
-
-    def astype(self, dtype: Any) -> Bands:
-        """The stack in another dtype."""
-        return self.mapped(lambda values: values.astype(dtype))
-
     def whole(self) -> np.ndarray[Any, Any]:
         """The stack as an array."""
         size = math.prod(self.inner)

@@ -15,6 +15,7 @@ import numpy as np
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.backward import asks_for_zeros
+from autodiff_lab.engine.contributions import halves_met
 from autodiff_lab.engine.devices import memory_of, moved, zeros_beside
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.sweep import Engine
@@ -96,6 +97,8 @@ def _pays(tape: GradientTape, y: Any) -> bool:
     """Whether to keep the stack as bands while it is: nobody listens, and it is large, but not too large as a whole."""
     entries: Any = tape._entries  # pyright: ignore[reportPrivateUsage]
     if y.size < FEWEST_IN_BANDS or y.dtype.kind != "f" or not entries or sinks_now() or memory_of(y) is not None:
+        return False
+    if y.dtype.itemsize == 2 or halves_met([], entries):
         return False
     limit = LARGEST_IN_BANDS
     for op, *_ in entries:

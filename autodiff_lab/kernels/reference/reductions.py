@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.arrays import full
-from autodiff_lab.kernels.halves import accumulator, in_float32, widened
+from autodiff_lab.kernels.halves import accumulator, as_float32, in_float32, widened
 
 Axes = tuple[int, ...]
 
@@ -21,7 +21,9 @@ def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
         if x.dtype.kind == "i":
             mean = mean + ((whole < 0) & (mean * number != whole))
         return mean.astype(x.dtype)
-    total = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=accumulator(x.dtype))
+    if x.itemsize == 2:
+        return as_float32(mean_over, x, axes=axes, keepdims=keepdims)
+    total = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
     mean = total / total.dtype.type(count(x, axes))
     return mean if mean.dtype is x.dtype else mean.astype(x.dtype)
 

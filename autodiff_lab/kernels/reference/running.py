@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.arrays import empty, full, on_gpu, ranked
-from autodiff_lab.kernels.halves import accumulator, in_float32, widened
+from autodiff_lab.kernels.halves import as_float32, in_float32, is_half, widened
 
 
 @in_float32
@@ -24,18 +24,22 @@ def recurrence(b: Any, a: Any, axis: int, reverse: bool) -> Any:
 
 def cumsum(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
     """Sums of all elements up to each."""
+    if x.itemsize == 2 and is_half(x.dtype):
+        return as_float32(cumsum, x, axis=axis, exclusive=exclusive, reverse=reverse)
     return _running(np.cumsum, 0, x, axis, exclusive, reverse)
 
 
 def cumprod(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
     """Products of all elements up to each."""
+    if x.itemsize == 2 and is_half(x.dtype):
+        return as_float32(cumprod, x, axis=axis, exclusive=exclusive, reverse=reverse)
     return _running(np.cumprod, 1, x, axis, exclusive, reverse)
 
 
 def _running(function: Callable[..., Any], neutral: int, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
     x = ranked(x)
     line = np.flip(x, axis) if reverse else x
-    made = function(line, axis=axis, dtype=accumulator(x.dtype)).astype(x.dtype, copy=False)
+    made = function(line, axis=axis, dtype=x.dtype)
     if exclusive:
         start, rest = [slice(None)] * x.ndim, [slice(None)] * x.ndim
         start[axis], rest[axis] = slice(0, -1), slice(1, None)

@@ -7,21 +7,22 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.contributions import CASTS_OF_BFLOAT16
+from autodiff_lab.engine.contributions import CASTS_OF_HALVES
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.devices import device_now, place_of
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, NotOneTensor
 from autodiff_lab.kernels.arrays import ranked
+from autodiff_lab.kernels.halves import is_half
 from autodiff_lab.ops.array.copying import copy_to_device
 from autodiff_lab.ops.docs import doc
 
 
 def _cast(x: Any, dtype: str) -> Any:
     wanted = as_dtype(dtype).dtype
-    if x.dtype.kind == "V" and not CASTS_OF_BFLOAT16:
-        CASTS_OF_BFLOAT16.append(True)
+    if x.itemsize == 2 and not CASTS_OF_HALVES and is_half(x.dtype):
+        CASTS_OF_HALVES.append(True)
     if x.dtype.kind == "c" != wanted.kind:
         x = x.real  # without the warning of NumPy
     return ranked(x).astype(wanted)[()]
