@@ -8,7 +8,7 @@ that wrong elements do not cancel in the sum.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,10 @@ class GradientCheck:
         What the tape says there, and what the differences say.
     error, tolerance : float
         How far they are apart, and how far they may be.
+    verdict : str
+        ``"agrees"``; ``"kink"``: the slopes on the two sides differ and the tape's gradient is one of them or between
+        them, so that there is nothing to compare with; ``"precision"``: the differences are no better than that here;
+        ``"wrong"``.  Only the first passes.
 
     Examples
     --------
@@ -57,6 +61,7 @@ class GradientCheck:
     difference: float
     error: float
     tolerance: float
+    verdict: str = "agrees"
 
     def __bool__(self) -> bool:
         return self.passed
@@ -65,6 +70,17 @@ class GradientCheck:
         where = f"input {self.input}" + (f", element {list(self.index)}" if self.index else "")
         if self.passed:
             return f"The gradient agrees with differences; the largest error is {self.error:.1e}, at {where}."
+        apart = f"the tape says {self.gradient:.8g}, differences say {self.difference:.8g}"
+        if self.verdict == "kink":
+            return (
+                f"The function has a kink at {where}: {apart}, and the slopes on the two sides differ. The gradient is "
+                "one of them or lies between them, which is all that can be asked. Try a point away from the kink."
+            )
+        if self.verdict == "precision":
+            return (
+                f"Differences are too rough to judge the gradient at {where}: {apart}. Try another step, or a point "
+                "farther from kinks, sharp turns and the end of the domain."
+            )
         return (
             f"The gradient is wrong at {where}: the tape says {self.gradient:.8g}, differences say "
             f"{self.difference:.8g}; they are {self.error:.1e} apart and may be {self.tolerance:.1e}."
@@ -122,8 +138,8 @@ def check_gradient(
     Parameters
     ----------
     function : callable
-        Takes tensors and returns a tensor or a structure of them.  Keep away from kinks: there, differences mean
-        nothing.
+        Takes tensors and returns a tensor or a structure of them.  At a kink, such as that of relu at 0, differences
+        say nothing about a gradient; the verdict is then ``"kink"`` and the check does not pass.
     *inputs : Tensor, array, number or nested list
         Where to compare; converted to float64.
     order : int
@@ -192,7 +208,32 @@ def check_gradient(
                 float(error[at]),
                 float(allowed[at]),
             )
-    return worst
+    return worst if worst.passed else replace(worst, verdict=_verdict(function, arrays, worst, step or 1e-6))
+
+
+def _verdict(function: Function, arrays: list[np.ndarray[Any, Any]], worst: GradientCheck, step: float) -> str:
+    """Why a gradient disagrees with the difference at one element: a kink, too rough differences, or a wrong rule."""
+    x = float(arrays[worst.input][worst.index])
+
+    def value(shift: float) -> float:
+        changed = [a.copy() for a in arrays]
+        changed[worst.input][worst.index] = x + shift
+        return float(weighted_sum(function(*map(constant, changed)))._array)
+
+    def sides(h: float) -> tuple[float, float]:
+        return (here - value(-h)) / h, (value(h) - here) / h
+
+    here, h = value(0.0), step * max(1.0, abs(x))
+    (left, right), (closer_left, closer_right) = sides(h), sides(h / 8)
+    rounding = 32 * float(np.finfo(np.float64).eps) * max(abs(here), 1e-300) / h
+    if not np.isfinite([left, right, closer_left, closer_right]).all():
+        return "precision"
+    jump, closer = abs(right - left), abs(closer_right - closer_left)
+    low, high = min(left, right) - worst.tolerance, max(left, right) + worst.tolerance
+    if jump > max(worst.tolerance, rounding) and closer > jump / 2 and low <= worst.gradient <= high:
+        return "kink"
+    moved = abs((closer_left + closer_right) / 2 - worst.difference)
+    return "precision" if worst.error <= max(rounding, 4 * moved) else "wrong"
 
 
 def gradient(function: Function, *tensors: Tensor) -> list[Tensor | None]:

@@ -281,7 +281,7 @@ def test_a_folder_that_cannot_be_made_is_said(
     assert "No lessons were found" in capsys.readouterr().err
     monkeypatch.setattr(lessons, "find_spec", lambda name: None)
     assert main([]) == 1
-    assert "pip install jupyterlab" in capsys.readouterr().err
+    assert "pip install 'autodiff-lab[lab]'" in capsys.readouterr().err
 
 
 # --- doctor and the rest -----------------------------------------------------------------------------------------

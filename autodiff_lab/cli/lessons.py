@@ -44,11 +44,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Find the lessons and start JupyterLab; gives its exit status."""
     if find_spec("jupyterlab") is None:
-        print(
-            "JupyterLab is not installed. Try: "
-            f"{sys.executable} -m pip install jupyterlab ipywidgets anywidget matplotlib",
-            file=sys.stderr,
-        )
+        print(f"JupyterLab is not installed. Try: {sys.executable} -m pip install 'autodiff-lab[lab]'", file=sys.stderr)
         return 1
     source = find_lessons(PACKAGE)
     if source is None:

@@ -13,12 +13,17 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-import ipywidgets
-
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import InvalidArgumentError, MissingPackage
 from autodiff_lab.lessons.attempt import same
 from autodiff_lab.lessons.pictures import Picture
 from autodiff_lab.recording.numbers import short
+
+try:
+    import ipywidgets
+except ImportError as missing:
+    raise MissingPackage(
+        "The lessons need ipywidgets, which is not installed here. Try: pip install 'autodiff-lab[lab]'."
+    ) from missing
 
 Answer = float | str
 

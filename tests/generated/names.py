@@ -16,8 +16,9 @@ HEAD = """# Names that TensorFlow users know
 
 This page is written by the program: `make docs-renew` renews it, and a test holds it to what the package exports.
 
-These are the names that code for eager tensors, variables and tapes uses most. Those that are here are called as they
-are there, after `import autodiff_lab as tf`; those that are left out are left out on purpose.
+These are the names that code for eager tensors, variables and tapes uses most. Those that are here have the same
+positional order and the common keywords after `import autodiff_lab as tf`; rarer keywords may be missing, and then the
+call raises `TypeError`. What computes differently on purpose is in [differences](differences.md).
 """
 
 
