@@ -35,6 +35,7 @@ PER_WORK = 16
 """Multiplications in one unit of the work of `matmul`, so that samples of up to a million units show what wins."""
 
 ndarray = np.ndarray
+_TRUTH = np.dtype(np.bool_)
 _lock = threading.Lock()
 
 
@@ -106,15 +107,16 @@ class Products(Chosen):
         300.0
         """
         shape = y.shape
-        if x.dtype.kind == "b":
-            raise DtypeMismatch("matmul: truth values are not multiplied. Try lab.cast(x, lab.int32).")
         if len(shape) < 2 or x.size * shape[-1] < LEAST:
             out = x @ y
         elif _WISH == "numpy":
             out = self.reference(x, y)
         else:
             out = super().__call__(x, y)
-        if out.dtype is not x.dtype and x.dtype == y.dtype and x.dtype.isnative:  # NumPy multiplies bfloat16 in float32
+        dtype = out.dtype
+        if dtype is _TRUTH:
+            raise DtypeMismatch("matmul: truth values are not multiplied. Try lab.cast(x, lab.int32).")
+        if dtype is not x.dtype and x.dtype == y.dtype and x.dtype.isnative:  # NumPy multiplies bfloat16 in float32
             return out.astype(x.dtype, copy=False)
         return out
 

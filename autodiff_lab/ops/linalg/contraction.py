@@ -5,8 +5,10 @@ A gradient of an einsum is an einsum with the subscripts exchanged, so one op se
 
 from __future__ import annotations
 
+import functools
 import math
 import string
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -67,9 +69,11 @@ def einsum(equation: str, *inputs: Any, name: str | None = None, **kwargs: Any) 
         raise DtypeMismatch(f"einsum: the dtypes differ: {', '.join(t.dtype.name for t in tensors)}. Try lab.cast.")
     if tensors[0]._array.dtype.kind in "bO":
         raise DtypeMismatch(f"einsum: numbers are needed, got {tensors[0].dtype.name}. Try lab.cast.")
-    subscripts, output, hidden = _parsed(equation, tensors)
-    subscripts, tensors = _without_ones(subscripts, tensors, hidden)
-    subscripts, tensors = _without_repeats(subscripts, tensors)
+    subscripts, output, hidden, repeats = _parsed(equation, tuple([t._array.ndim for t in tensors]))
+    if hidden:
+        subscripts, tensors = _without_ones(subscripts, tensors, hidden)
+    if repeats:
+        subscripts, tensors = _without_repeats(subscripts, tensors)
     sizes: dict[str, int] = {}
     for s, t in zip(subscripts, tensors, strict=True):
         for letter, n in zip(s, t._array.shape, strict=True):
@@ -80,15 +84,12 @@ def einsum(equation: str, *inputs: Any, name: str | None = None, **kwargs: Any) 
     return contract(*tensors, inputs=tuple(subscripts), output=output)
 
 
-def _checked(equation: Any) -> tuple[list[str], str | None]:
+def _checked(equation: str) -> tuple[list[str], str | None]:
     """Subscripts of the operands and the result, None for a result that is not written; all of them well formed."""
-    if not isinstance(equation, str):
-        raise InvalidArgumentError(f"einsum: the equation is a string, got {type(equation).__name__}.")
     left, arrow, right = equation.replace(" ", "").partition("->")
     given = left.split(",")
     for s in [*given, right]:
-        rest = s.replace("...", "", 1)
-        if not all(c in string.ascii_letters for c in rest):
+        if not all(c in string.ascii_letters for c in s.replace("...", "", 1)):
             raise InvalidArgumentError(f"einsum {equation!r}: {s!r} is not made of letters and at most one '...', with "
                                        "',' between operands and one '->' before the result.")
     twice = next((c for c in right.replace("...", "") if right.count(c) > 1), None)
@@ -100,30 +101,32 @@ def _checked(equation: Any) -> tuple[list[str], str | None]:
     return given, right if arrow else None
 
 
-def _parsed(equation: str, tensors: list[Tensor]) -> tuple[list[str], str, str]:
-    """Subscripts of the operands and the result, with an ellipsis written out in letters; and those letters."""
+@functools.lru_cache(512)
+def _parsed(equation: Any, ranks: tuple[int, ...]) -> tuple[tuple[str, ...], str, str, bool]:
+    """Subscripts with an ellipsis written out in letters, those letters, and whether one comes twice in an operand."""
+    if not isinstance(equation, str):
+        raise InvalidArgumentError(f"einsum: the equation is a string, got {type(equation).__name__}.")
     given, right = _checked(equation)
-    if len(given) != len(tensors):
-        raise InvalidArgumentError(f"einsum {equation!r}: names {len(given)} operands, got {len(tensors)}.")
-    hidden = [t._array.ndim - len(s.replace("...", "")) if "..." in s else 0
-              for s, t in zip(given, tensors, strict=True)]
+    if len(given) != len(ranks):
+        raise InvalidArgumentError(f"einsum {equation!r}: names {len(given)} operands, got {len(ranks)}.")
+    hidden = [rank - len(s.replace("...", "")) if "..." in s else 0 for s, rank in zip(given, ranks, strict=True)]
     letters = _fresh(equation, max(hidden, default=0))
     written = [s.replace("...", letters[len(letters) - max(n, 0):]) for s, n in zip(given, hidden, strict=True)]
-    for s, t in zip(written, tensors, strict=True):
-        if len(s) != t._array.ndim:
-            raise ShapeMismatch(f"einsum {equation!r}: {s!r} names {len(s)} axes, the operand has shape "
-                                f"{t._array.shape}.")
+    for s, rank in zip(written, ranks, strict=True):
+        if len(s) != rank:
+            raise ShapeMismatch(f"einsum {equation!r}: {s!r} names {len(s)} axes, the operand has {rank}.")
+    repeats = any(len(set(s)) < len(s) for s in written)
     if right is None:
         every = "".join(written)
         named = "".join(sorted(c for c in set(every) - set(letters) if every.count(c) == 1))
-        return written, letters + named, letters
+        return tuple(written), letters + named, letters, repeats
     if letters and "..." not in right:
         raise InvalidArgumentError(f"einsum {equation!r}: the operands have {len(letters)} axes under '...', and the "
                                    "result does not name them. Try '...' after '->'.")
-    return written, right.replace("...", letters), letters
+    return tuple(written), right.replace("...", letters), letters, repeats
 
 
-def _without_ones(subscripts: list[str], tensors: list[Tensor], hidden: str) -> tuple[list[str], list[Tensor]]:
+def _without_ones(subscripts: Sequence[str], tensors: list[Tensor], hidden: str) -> tuple[list[str], list[Tensor]]:
     """Axes under an ellipsis that are 1 long broadcast: where another operand has a longer one they are dropped."""
     lengths = [list(zip(s, t._array.shape, strict=True)) for s, t in zip(subscripts, tensors, strict=True)]
     long = {letter for pairs in lengths for letter, n in pairs if letter in hidden and n != 1}
@@ -136,7 +139,7 @@ def _without_ones(subscripts: list[str], tensors: list[Tensor], hidden: str) -> 
     return names, operands
 
 
-def _without_repeats(subscripts: list[str], tensors: list[Tensor]) -> tuple[list[str], list[Tensor]]:
+def _without_repeats(subscripts: Sequence[str], tensors: list[Tensor]) -> tuple[list[str], list[Tensor]]:
     """``ii`` becomes ``ij`` times an identity matrix ``ij``, so that rules need not know of diagonals."""
     used = "".join(subscripts)
     names, operands = list(subscripts), list(tensors)

@@ -37,13 +37,14 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None,
          name: str | None = None) -> Tensor:
     x = convert(tensor)
-    if x._array.dtype.kind not in "fcV" and ord not in (1, np.inf, -np.inf):
+    kind = x._array.dtype.kind
+    if kind not in "fcV" and ord not in (1, np.inf, -np.inf):
         raise DtypeMismatch(f"norm: a floating or complex tensor is needed, got {x.dtype.name}. Try "
                             "lab.cast(x, lab.float32).")
     over, keep = _axes(axis, x._array.ndim), bool(keepdims)
     of_matrix = over is not None and len(over) == 2
     if ord in ("euclidean", "fro") or (ord == 2 and not of_matrix):
-        return sqrt(reduce_sum(x * conj(x) if x.dtype.is_complex else square(x), axis=over, keepdims=keep))
+        return sqrt(reduce_sum(x * conj(x) if kind == "c" else square(x), axis=over, keepdims=keep))
     if isinstance(ord, bool) or not isinstance(ord, (int, float, np.number)):
         raise InvalidArgumentError(f"norm: ord {ord!r} is not known. Try 'euclidean', 1, 2, numpy.inf or another "
                                    "p > 0.")

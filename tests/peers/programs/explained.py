@@ -54,19 +54,12 @@ def _labels(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -
     return not np.allclose(np.sum(labels, axis=-1, dtype=np.float64), 1.0, atol=1e-3)
 
 
-@row("eigenvalues of a symmetric matrix")
-def _triangle(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
-    if call.function not in ("linalg.eigvalsh", "linalg.eigh") or difference.what != "first gradient":
-        return False
-    theirs = difference.theirs
-    whole = (theirs + np.conj(np.swapaxes(theirs, -1, -2))) / 2
-    return np.allclose(difference.mine, whole, 1e-3, 1e-4)
-
-
 @row("complex functions whose rules omit a conjugate")
 def _conjugates(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
     names = ("math.multiply_no_nan", "math.xlogy", "math.xdivy", "math.cumprod", "reduce_prod", "nn.silu", "nn.swish",
-             "linalg.det", "linalg.slogdet", "linalg.sqrtm")  # fmt: skip
+             "linalg.det", "linalg.slogdet", "linalg.sqrtm", "linalg.tridiagonal_solve")  # fmt: skip
+    if call.function in ("linalg.svd", "norm") and difference.what == "second gradient":
+        return _complex(arrays)
     return call.function in names and _complex(arrays) and "gradient" in difference.what
 
 
