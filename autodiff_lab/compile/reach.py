@@ -229,6 +229,8 @@ class Reach:
         if issubclass(kind, Variable):
             self._guards.attribute(f"{label}.trainable", value, "trainable")
             self._guards.attribute(f"{label}.name", value, "name")
+            self._guards.attribute(f"{label}.constraint", value, "constraint")
+            self._visit(f"{label}.constraint", value.constraint)
         elif base is None or base is type or issubclass(base, BaseException):
             self._opaque(label, value)
             return

@@ -219,6 +219,10 @@ class Trace:
         else:
             self.assigned[variable] = self._resolved(tensor)
 
+    def note_new(self, variable: Variable) -> None:
+        """A variable was made."""
+        self._refuse_new(variable)
+
     def _refuse_new(self, variable: Variable) -> None:
         self.builds = True
         self.refuse(f"the variable {variable.name} is made in the function")

@@ -126,6 +126,9 @@ class Variable(Identified, Operators):
         self.constraint = constraint
         if self._shape is not None and not self._shape.is_compatible_with(self._array.shape):
             raise ShapeMismatch(f"Variable: the initial value has shape {self._array.shape}, not {self._shape}.")
+        trace = trace_now()
+        if trace is not None:
+            trace.note_new(self)
 
     @property
     def shape(self) -> TensorShape:
