@@ -1,6 +1,7 @@
 """Optimizers: ``lab.optimizers``."""
 
 from autodiff_lab.layers import schedules
-from autodiff_lab.layers.optimizers import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop
+from autodiff_lab.layers.optimizers import Optimizer
+from autodiff_lab.layers.update_rules import SGD, Adagrad, Adam, AdamW, RMSprop
 
 __all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "schedules"]

@@ -110,8 +110,8 @@ class CosineSimilarity(Loss):
     Tensor(-1.0, shape=(), dtype=float32)
     """
 
-    def __init__(self, axis: int = -1, **more: Any) -> None:
-        super().__init__(**more)
+    def __init__(self, axis: int = -1, reduction: str | None = "sum_over_batch_size", **more: Any) -> None:
+        super().__init__(reduction, **more)
         self.axis = axis
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.layers.configured import Configured
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.shaping import squeeze
-from autodiff_lab.ops.math.arithmetic import abs, maximum, minimum, square
+from autodiff_lab.ops.array.creation import zeros_like
+from autodiff_lab.ops.array.gathering import where
+from autodiff_lab.ops.array.shaping import expand_dims, squeeze, transpose
+from autodiff_lab.ops.math.arithmetic import abs, minimum, square
+from autodiff_lab.ops.math.comparison import not_equal
+from autodiff_lab.ops.math.elementary import clip_by_value
 from autodiff_lab.ops.math.exponential import log
+from autodiff_lab.ops.math.guarded import divide_no_nan
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
 from autodiff_lab.ops.nn.activations import softplus
 from autodiff_lab.ops.nn.losses import softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
 
+_REDUCTIONS = ("sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "none", None)
 EPSILON = 1e-7
 """Probabilities closer to 0 than this count as this, so that their logarithms stay finite."""
 
 
-class Loss:
-    """Base of losses: call with labels and predictions; a subclass defines `each`.
+class Loss(Configured):
+    """Base of losses: call with labels and predictions; a subclass defines `each`, or `call` for arguments as they are.
 
     Parameters
     ----------
-    reduction : {'sum_over_batch_size', 'mean', 'sum', 'none', None}
-        How the losses of the examples become one: their mean, their sum, or not at all.
+    reduction : {'sum_over_batch_size', 'mean', 'mean_with_sample_weight', 'sum', 'none', None}
+        How the losses of the examples become one: their mean, their mean by the sum of the weights, their sum, or not
+        at all.
     name : str, optional
-        Of the loss.
+        Of the loss; that of its class in snake case if it is not given.
+    dtype : DType, optional
+        In which the loss is computed; that of the predictions if it is not given, float32 for whole numbers.
 
     Raises
     ------
@@ -41,31 +54,47 @@ class Loss:
     Tensor(2.0, shape=(), dtype=float32)
     """
 
-    def __init__(self, reduction: str | None = "sum_over_batch_size", name: str | None = None) -> None:
-        if reduction not in ("sum_over_batch_size", "mean", "sum", "none", None):
+    def __init__(self, reduction: str | None = "sum_over_batch_size", name: str | None = None,
+                 dtype: Any = None) -> None:  # fmt: skip
+        if reduction not in _REDUCTIONS:
             raise InvalidArgumentError(f"{type(self).__name__}: reduction {reduction!r} is not known. Try 'sum'.")
-        self.reduction, self.name = reduction, name or type(self).__name__
+        self.reduction = reduction
+        self.name = name or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).lower()
+        self.dtype = None if dtype is None else as_dtype(dtype).name
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
         """The mean over the batch, weighted if asked."""
-        y_pred = convert(y_pred)
-        each = self.each(*self.aligned(convert(y_true), y_pred))
+        y_true, y_pred = convert(y_true), convert(y_pred)
+        if self.dtype is not None or y_pred._array.dtype.kind in "iub":
+            y_pred = cast(y_pred, self.dtype or "float32")
+        each, counted = self.call(y_true, y_pred), self.counted(y_true)
+        if counted is not None and self.reduction not in ("sum", "none", None):
+            count = reduce_sum(cast(counted, each.dtype))
+            each = each * divide_no_nan(zeros_like(count) + _size(counted), count)
+        weight = None
         if sample_weight is not None:
-            weight = cast(convert(sample_weight), each.dtype)
-            if weight.ndim == each.ndim + 1 and weight.shape[-1] == 1:
-                weight = squeeze(weight, -1)
+            each, weight = same_rank(each, cast(convert(sample_weight), each.dtype))
             each = each * weight
-        if self.reduction in ("none", None):
+        if self.reduction in ("none", None) or not each.ndim:
             return each
-        return reduce_sum(each) if self.reduction == "sum" else reduce_mean(each)
+        total = reduce_sum(each)
+        if self.reduction == "sum":
+            return total
+        if self.reduction == "mean_with_sample_weight" and weight is not None:
+            return divide_no_nan(total, reduce_sum(weight))
+        return reduce_mean(each) if _size(each) else total
+
+    def call(self, y_true: Any, y_pred: Any) -> Tensor:
+        """The loss of each example, not weighted."""
+        return self.each(*self.aligned(convert(y_true), convert(y_pred)))
+
+    def counted(self, y_true: Tensor) -> Tensor | None:
+        """Which examples the mean is taken of; None where it is all of them."""
+        return None
 
     def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
         """Labels in the dtype and shape of the predictions."""
-        y_true = cast(y_true, y_pred.dtype)
-        if y_true.ndim == y_pred.ndim + 1 and y_true.shape[-1] == 1:
-            y_true = squeeze(y_true, -1)
-        elif y_pred.ndim == y_true.ndim + 1 and y_pred.shape[-1] == 1:
-            y_pred = squeeze(y_pred, -1)
+        y_true, y_pred = same_rank(cast(y_true, y_pred.dtype), y_pred)
         if y_true.shape != y_pred.shape:
             raise ShapeMismatch(
                 f"{self.name}: labels have shape {tuple(y_true.shape)} and predictions {tuple(y_pred.shape)}; they "
@@ -76,6 +105,19 @@ class Loss:
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         """The loss of each example."""
         raise NotImplementedError
+
+
+def same_rank(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Two tensors, one of which may lack a last axis of length 1, or have one too many."""
+    if y.ndim == x.ndim + 1:
+        y, x = same_rank(y, x)
+    elif x.ndim == y.ndim + 1 and x.shape[-1] == 1:
+        x, y = (x, expand_dims(y, -1)) if y.ndim == 1 else (squeeze(x, -1), y)
+    return x, y
+
+
+def _size(x: Tensor) -> int:
+    return math.prod(x._array.shape)
 
 
 def mean_over_last(x: Tensor) -> Tensor:
@@ -125,14 +167,31 @@ class Huber(Loss):
     Tensor(1.5, shape=(), dtype=float32)
     """
 
-    def __init__(self, delta: float = 1.0, **more: Any) -> None:
-        super().__init__(**more)
+    def __init__(self, delta: float = 1.0, reduction: str | None = "sum_over_batch_size", **more: Any) -> None:
+        super().__init__(reduction, **more)
         self.delta = delta
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         distance = abs(y_pred - y_true)
         near = minimum(distance, self.delta)
         return mean_over_last(0.5 * square(near) + self.delta * (distance - near))
+
+
+def _inside(p: Tensor) -> Tensor:
+    """Probabilities kept from 0 and 1, where no gradient passes."""
+    return clip_by_value(p, EPSILON, 1 - EPSILON)
+
+
+def _classes_last(axis: int, *tensors: Tensor) -> list[Tensor]:
+    """Tensors with the axis of the classes in the last place."""
+    moved: list[Tensor] = []
+    for x in tensors:
+        if not x.ndim or axis % x.ndim == x.ndim - 1:
+            moved.append(x)
+        else:
+            at = axis % x.ndim
+            moved.append(transpose(x, [*range(at), *range(at + 1, x.ndim), at]))
+    return moved
 
 
 class BinaryCrossentropy(Loss):
@@ -145,20 +204,25 @@ class BinaryCrossentropy(Loss):
     Tensor(0.6931472, shape=(), dtype=float32)
     """
 
-    def __init__(self, from_logits: bool = False, label_smoothing: float = 0.0, **more: Any) -> None:
-        super().__init__(**more)
-        self.from_logits, self.label_smoothing = from_logits, label_smoothing
+    def __init__(self, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1,
+                 reduction: str | None = "sum_over_batch_size", **more: Any) -> None:  # fmt: skip
+        super().__init__(reduction, **more)
+        self.from_logits, self.label_smoothing, self.axis = from_logits, label_smoothing, axis
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         t = _smoothed(y_true, self.label_smoothing, 2)
         if self.from_logits:
-            return mean_over_last(softplus(y_pred) - t * y_pred)
-        p = minimum(maximum(y_pred, EPSILON), 1 - EPSILON)
-        return -mean_over_last(t * log(p) + (1 - t) * log(1 - p))
+            losses = softplus(y_pred) - t * y_pred
+        else:
+            p = _inside(y_pred)
+            losses = -(t * log(p) + (1 - t) * log(1 - p))
+        return reduce_mean(losses, axis=self.axis) if losses.ndim else losses
 
 
 class CategoricalCrossentropy(Loss):
-    """Cross entropy between shares and probabilities, or logits, over the last axis.
+    """Cross entropy between shares and probabilities, or logits, over the axis of the classes.
+
+    Probabilities are brought to the sum 1.
 
     Examples
     --------
@@ -167,19 +231,23 @@ class CategoricalCrossentropy(Loss):
     Tensor(0.6931472, shape=(), dtype=float32)
     """
 
-    def __init__(self, from_logits: bool = False, label_smoothing: float = 0.0, **more: Any) -> None:
-        super().__init__(**more)
-        self.from_logits, self.label_smoothing = from_logits, label_smoothing
+    def __init__(self, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1,
+                 reduction: str | None = "sum_over_batch_size", **more: Any) -> None:  # fmt: skip
+        super().__init__(reduction, **more)
+        self.from_logits, self.label_smoothing, self.axis = from_logits, label_smoothing, axis
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        y_true, y_pred = _classes_last(self.axis, y_true, y_pred)
         t = _smoothed(y_true, self.label_smoothing, y_true.shape[-1] or 1)
-        # The softmax of logarithms is the probabilities again, brought to the sum 1.
-        logits = y_pred if self.from_logits else log(maximum(y_pred, EPSILON))
-        return softmax_cross_entropy_with_logits(labels=t, logits=logits)
+        if self.from_logits:
+            return softmax_cross_entropy_with_logits(labels=t, logits=y_pred)
+        return -reduce_sum(t * log(_inside(y_pred / reduce_sum(y_pred, axis=-1, keepdims=True))), axis=-1)
 
 
 class SparseCategoricalCrossentropy(Loss):
-    """Cross entropy between class numbers and probabilities, or logits, over the last axis.
+    """Cross entropy between class numbers and probabilities, or logits, over the axis of the classes.
+
+    Examples of the class `ignore_class` have no loss, and the mean is that of the others.
 
     Examples
     --------
@@ -188,16 +256,25 @@ class SparseCategoricalCrossentropy(Loss):
     Tensor(0.6931472, shape=(), dtype=float32)
     """
 
-    def __init__(self, from_logits: bool = False, **more: Any) -> None:
-        super().__init__(**more)
-        self.from_logits = from_logits
+    def __init__(self, from_logits: bool = False, ignore_class: int | None = None,
+                 reduction: str | None = "sum_over_batch_size", axis: int = -1, **more: Any) -> None:  # fmt: skip
+        super().__init__(reduction, **more)
+        self.from_logits, self.ignore_class, self.axis = from_logits, ignore_class, axis
+
+    def counted(self, y_true: Tensor) -> Tensor | None:
+        return None if self.ignore_class is None else not_equal(cast(y_true, "int64"), self.ignore_class)
 
     def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
         """Class numbers, without a last axis of length 1."""
         if y_true.ndim == y_pred.ndim and y_true.shape[-1] == 1:
             y_true = squeeze(y_true, -1)
-        return y_true, y_pred
+        return cast(y_true, "int64"), _classes_last(self.axis, y_pred)[0]
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        logits = y_pred if self.from_logits else log(maximum(y_pred, EPSILON))
-        return sparse_softmax_cross_entropy_with_logits(labels=cast(y_true, "int32"), logits=logits)
+        counted = self.counted(y_true)
+        if counted is not None:
+            y_true = where(counted, y_true, zeros_like(y_true))
+            y_pred = where(expand_dims(counted, -1), y_pred, zeros_like(y_pred))
+        logits = y_pred if self.from_logits else log(_inside(y_pred))
+        losses = sparse_softmax_cross_entropy_with_logits(labels=y_true, logits=logits)
+        return losses if counted is None else where(counted, losses, zeros_like(losses))

@@ -17,9 +17,10 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.events import SINKS, sinks_now, trace_now
+from autodiff_lab.layers.losses import same_rank
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import argmax
-from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, squeeze
+from autodiff_lab.ops.array.shaping import broadcast_to, squeeze
 from autodiff_lab.ops.math.arithmetic import abs, sqrt, square
 from autodiff_lab.ops.math.comparison import equal, greater
 from autodiff_lab.ops.math.guarded import divide_no_nan
@@ -274,15 +275,6 @@ class MeanAbsoluteError(Accuracy):
 def over_last(x: Tensor) -> Tensor:
     """The mean over the last axis of rank 2 and more."""
     return reduce_mean(x, axis=-1) if x.ndim > 1 else x
-
-
-def same_rank(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Two tensors, one of which may lack a last axis of length 1, or have one too many."""
-    if y.ndim == x.ndim + 1:
-        y, x = same_rank(y, x)
-    elif x.ndim == y.ndim + 1 and x.shape[-1] == 1:
-        x, y = (x, expand_dims(y, -1)) if y.ndim == 1 else (squeeze(x, -1), y)
-    return x, y
 
 
 def same_shape(name: str, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:

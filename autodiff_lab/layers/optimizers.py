@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.devices import device, zeros_beside
+from autodiff_lab.engine.devices import device
 from autodiff_lab.engine.moving import follow, ranked, settle
 from autodiff_lab.engine.placement import inside
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import InvalidArgumentError, UnimplementedError
 from autodiff_lab.events import SINKS, name_scope, sinks_now, trace_now
 from autodiff_lab.layers.gradient_pairs import steps_to_take
 from autodiff_lab.layers.module import Module, ModuleGradient
@@ -26,7 +26,6 @@ from autodiff_lab.layers.saving import load_variables, save_variables
 from autodiff_lab.layers.schedules import LearningRateSchedule, rate_in, step_taken
 from autodiff_lab.layers.shortening import shortened_each, shortened_together
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.math.arithmetic import sqrt
 from autodiff_lab.ops.math.elementary import clip_by_value
 
 
@@ -49,12 +48,19 @@ class Optimizer:
     ----------
     learning_rate : float or LearningRateSchedule
         The step's length.
+    weight_decay : float, optional
+        Share of each variable that is taken away at each step, times the rate, apart from the gradient.
     clipnorm : float, optional
         Longest norm of each gradient.
-    global_clipnorm : float, optional
-        Longest norm of all gradients together.
     clipvalue : float, optional
         Largest absolute value of an element.
+    global_clipnorm : float, optional
+        Longest norm of all gradients together.
+
+    Raises
+    ------
+    UnimplementedError
+        If `use_ema` is set; it and the arguments behind it stand for those of Keras.
 
     Examples
     --------
@@ -70,10 +76,20 @@ class Optimizer:
 
     slots: tuple[str, ...] = ()
 
-    def __init__(self, learning_rate: Any = 0.001, *, clipnorm: float | None = None,
-                 global_clipnorm: float | None = None, clipvalue: float | None = None, name: str | None = None,
-                 ) -> None:  # fmt: skip
+    def __init__(self, learning_rate: Any = 0.001, weight_decay: float | None = None, clipnorm: float | None = None,
+                 clipvalue: float | None = None, global_clipnorm: float | None = None, use_ema: bool = False,
+                 ema_momentum: float = 0.99, ema_overwrite_frequency: int | None = None, *,
+                 jit_compile: bool = False, name: str | None = None) -> None:  # fmt: skip
         self._rate: Any = _rate(learning_rate)
+        if use_ema:
+            raise UnimplementedError(
+                f"{type(self).__name__}: use_ema is not supported. Try averaging the variables in the training loop."
+            )
+        if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: one of clipnorm, clipvalue and global_clipnorm can be set, not several."
+            )
+        self.weight_decay = weight_decay
         self.clipnorm, self.global_clipnorm, self.clipvalue = clipnorm, global_clipnorm, clipvalue
         self.name = name or type(self).__name__
         with device("/CPU:0"), name_scope(""):  # it is read at every step
@@ -96,7 +112,8 @@ class Optimizer:
 
     def _rate_for(self, gradient: Any) -> Any:
         """The rate of this step, as `change` multiplies a gradient by it; under a trace it may be a tensor."""
-        return _weak(self._rate_now(), gradient)
+        rate = self._rate_now()
+        return cast(rate, gradient.dtype) if isinstance(rate, Tensor) else rate
 
     def _rate_now(self) -> Any:
         """The rate of this step, in float64; under a trace a value of its own where it may be another in each call."""
@@ -112,9 +129,9 @@ class Optimizer:
         """The optimizer's own state: the step count and what it keeps for each variable."""
         return (self.iterations, *(slot for state in self._state.values() for slot in state.values()))
 
-    def build(self, variables: Iterable[Variable]) -> None:
+    def build(self, var_list: Iterable[Variable]) -> None:
         """Make the state for variables, zeros at first; that of a variable that has moved goes after it."""
-        for v in variables:
+        for v in var_list:
             if v in self._state:
                 follow(v, self._state[v].values())
             else:
@@ -128,7 +145,15 @@ class Optimizer:
         """What to add to a variable; `state` is written to.  All are arrays, or tensors while a function is traced."""
         raise NotImplementedError
 
-    def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Variable]]) -> Variable:
+    def _moved(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
+        """The change of a variable, with what it loses by weight decay."""
+        moved = self.change(gradient, value, state, step)
+        if not self.weight_decay:
+            return moved
+        share = self._rate_now() * self.weight_decay
+        return moved - (cast(share, value.dtype) if isinstance(share, Tensor) else share) * value
+
+    def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Variable]], name: str | None = None) -> Variable:
         """Change each variable along its gradient; a gradient of None leaves it as it is, and a warning is logged.
 
         Raises
@@ -150,10 +175,10 @@ class Optimizer:
             for gradient, (_, v) in zip(arrays, pairs, strict=True):
                 slots = self._state[v]
                 state = {name: slot._array for name, slot in slots.items()}
-                moved = self.change(gradient, v._array, state, step)
+                moved = self._moved(gradient, v._array, state, step)
                 settle(v, v._array + moved)
-                for name, slot in slots.items():
-                    settle(slot, state[name])
+                for kept, slot in slots.items():
+                    settle(slot, state[kept])
         self.iterations.assign_add(1)
         return self.iterations
 
@@ -167,10 +192,10 @@ class Optimizer:
             for gradient, (_, v) in zip(self._clipped([g for g, _ in pairs]), pairs, strict=True):
                 slots = self._state[v]
                 state: dict[str, Any] = {name: slot.read() for name, slot in slots.items()}
-                moved = self.change(gradient, v.read(), state, step)
+                moved = self._moved(gradient, v.read(), state, step)
                 v.assign(v.read() + moved)
-                for name, slot in slots.items():
-                    slot.assign(state[name])
+                for kept, slot in slots.items():
+                    slot.assign(state[kept])
             self.iterations.assign_add(1)
             step_taken(trace, self.iterations)
         finally:
@@ -225,148 +250,3 @@ class Optimizer:
         finally:
             SINKS.set(sinks)
         return gradients
-
-
-def _root(x: Any) -> Any:
-    return sqrt(x) if isinstance(x, Tensor) else np.sqrt(x)
-
-
-def _number(x: Any, like: Any) -> Any:
-    """A single number in the dtype of a gradient, so that it does not widen what it is multiplied with."""
-    return cast(x, like.dtype) if isinstance(x, Tensor) else like.dtype.type(x)
-
-
-def _weak(x: Any, like: Any) -> Any:
-    """A rate as a factor of a gradient: a Python number takes the gradient's dtype by itself."""
-    return cast(x, like.dtype) if isinstance(x, Tensor) else x
-
-
-class SGD(Optimizer):
-    """Gradient descent, with momentum and Nesterov's look ahead if asked: ``v <- v - rate * g``.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> v = lab.Variable([1.0, 2.0])
-    >>> _ = lab.optimizers.SGD(learning_rate=0.5).apply_gradients([(lab.constant([1.0, -2.0]), v)])
-    >>> print(v.numpy())
-    [0.5 3. ]
-    """
-
-    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **more: Any) -> None:
-        super().__init__(learning_rate, **more)
-        self.momentum, self.nesterov = momentum, nesterov
-        self.slots = ("momentum",) if momentum else ()
-
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
-        if not self.momentum:
-            return -self._rate_for(gradient) * gradient
-        state["momentum"] = self.momentum * state["momentum"] - self._rate_for(gradient) * gradient
-        if self.nesterov:
-            return self.momentum * state["momentum"] - self._rate_for(gradient) * gradient
-        return state["momentum"]
-
-
-class Adam(Optimizer):
-    """Moments of the gradient, corrected for their start: Kingma & Ba 2015.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> v = lab.Variable(1.0)
-    >>> _ = lab.optimizers.Adam(0.1).apply_gradients([(lab.constant(2.0), v)])
-    >>> print(round(float(v), 4))
-    0.9
-    """
-
-    slots = ("m", "v")
-
-    def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
-                 **more: Any) -> None:  # fmt: skip
-        super().__init__(learning_rate, **more)
-        self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
-
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
-        state["m"] = self.beta_1 * state["m"] + (1 - self.beta_1) * gradient
-        state["v"] = self.beta_2 * state["v"] + (1 - self.beta_2) * gradient * gradient
-        rate = self._rate_now() * _root(1 - self.beta_2**step) / (1 - self.beta_1**step)
-        return -_number(rate, gradient) * state["m"] / (_root(state["v"]) + self.epsilon)
-
-
-class AdamW(Adam):
-    """Adam with weight decay apart from the gradient: Loshchilov & Hutter 2019.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> v = lab.Variable(1.0)
-    >>> _ = lab.optimizers.AdamW(0.1).apply_gradients([(lab.constant(2.0), v)])
-    >>> print(round(float(v), 3))
-    0.9
-    """
-
-    def __init__(self, learning_rate: Any = 0.001, weight_decay: float = 0.004, **more: Any) -> None:
-        super().__init__(learning_rate, **more)
-        self.weight_decay = weight_decay
-
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
-        decayed = _weak(self._rate_now() * self.weight_decay, value) * value
-        return super().change(gradient, value, state, step) - decayed
-
-
-class RMSprop(Optimizer):
-    """Gradients divided by a moving average of their size: Tieleman & Hinton 2012.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> v = lab.Variable(1.0)
-    >>> _ = lab.optimizers.RMSprop(0.1).apply_gradients([(lab.constant(2.0), v)])
-    >>> print(round(float(v), 3))
-    0.684
-    """
-
-    slots = ("square", "momentum")
-
-    def __init__(self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7,
-                 **more: Any) -> None:  # fmt: skip
-        super().__init__(learning_rate, **more)
-        self.rho, self.momentum, self.epsilon = rho, momentum, epsilon
-
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
-        state["square"] = self.rho * state["square"] + (1 - self.rho) * gradient * gradient
-        moved = self._rate_for(gradient) * gradient / _root(state["square"] + self.epsilon)
-        state["momentum"] = self.momentum * state["momentum"] + moved
-        return -state["momentum"]
-
-
-class Adagrad(Optimizer):
-    """Gradients divided by the root of the sum of their squares: Duchi et al. 2011.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> v = lab.Variable(1.0)
-    >>> _ = lab.optimizers.Adagrad(0.1).apply_gradients([(lab.constant(2.0), v)])
-    >>> print(round(float(v), 3))
-    0.901
-    """
-
-    slots = ("sum",)
-
-    def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7,
-                 **more: Any) -> None:  # fmt: skip
-        super().__init__(learning_rate, **more)
-        self.initial, self.epsilon = initial_accumulator_value, epsilon
-
-    def build(self, variables: Iterable[Variable]) -> None:
-        variables = list(variables)
-        new = [v for v in variables if v not in self._state]
-        super().build(variables)
-        for v in new:
-            slot = self._state[v]["sum"]
-            slot.assign(zeros_beside(v._array, v._array.shape) + v._array.dtype.type(self.initial))
-
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
-        state["sum"] = state["sum"] + gradient * gradient
-        return -self._rate_for(gradient) * gradient / _root(state["sum"] + self.epsilon)

@@ -12,6 +12,7 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import SINKS, sinks_now
+from autodiff_lab.layers.configured import Configured
 
 _TAKEN: WeakKeyDictionary[Any, dict[Variable, tuple[int, int]]] = WeakKeyDictionary()
 """By the trace and by the step count of an optimizer: how many steps were taken, and the value of the count then."""
@@ -43,7 +44,7 @@ def rate_in(trace: Any, schedule: LearningRateSchedule, iterations: Variable) ->
     return rate
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(Configured):
     """Base of schedules: call with a step, counted from 0, to get a rate."""
 
     def __call__(self, step: int) -> float:
@@ -62,30 +63,42 @@ class ExponentialDecay(LearningRateSchedule):
     """
 
     def __init__(self, initial_learning_rate: float, decay_steps: int, decay_rate: float,
-                 staircase: bool = False) -> None:  # fmt: skip
-        self.initial, self.steps, self.rate, self.staircase = initial_learning_rate, decay_steps, decay_rate, staircase
+                 staircase: bool = False, name: str | None = None) -> None:  # fmt: skip
+        self.initial_learning_rate, self.decay_steps, self.decay_rate = initial_learning_rate, decay_steps, decay_rate
+        self.staircase, self.name = staircase, name or type(self).__name__
 
     def __call__(self, step: int) -> float:
-        exponent = step / self.steps
-        return self.initial * self.rate ** (math.floor(exponent) if self.staircase else exponent)
+        exponent = step / self.decay_steps
+        return self.initial_learning_rate * self.decay_rate ** (math.floor(exponent) if self.staircase else exponent)
 
 
 class CosineDecay(LearningRateSchedule):
     """Half a cosine from the initial rate to ``alpha`` times it: Loshchilov & Hutter 2017.
+
+    With a `warmup_target` the rate rises to it along a line for `warmup_steps`, and the cosine begins there.
 
     Examples
     --------
     >>> import autodiff_lab as lab
     >>> round(lab.optimizers.schedules.CosineDecay(1.0, 10)(5), 3)
     0.5
+    >>> lab.optimizers.schedules.CosineDecay(0.0, 10, warmup_target=1.0, warmup_steps=4)(1)
+    0.25
     """
 
-    def __init__(self, initial_learning_rate: float, decay_steps: int, alpha: float = 0.0) -> None:
-        self.initial, self.steps, self.alpha = initial_learning_rate, decay_steps, alpha
+    def __init__(self, initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str | None = None,
+                 warmup_target: float | None = None, warmup_steps: int = 0) -> None:  # fmt: skip
+        self.initial_learning_rate, self.decay_steps, self.alpha = initial_learning_rate, decay_steps, alpha
+        self.name, self.warmup_target, self.warmup_steps = name or type(self).__name__, warmup_target, warmup_steps
 
     def __call__(self, step: int) -> float:
-        share = 0.5 * (1 + math.cos(math.pi * min(step, self.steps) / self.steps))
-        return self.initial * ((1 - self.alpha) * share + self.alpha)
+        start = self.initial_learning_rate
+        if self.warmup_target is not None:
+            if step < self.warmup_steps:
+                return start + (self.warmup_target - start) * step / self.warmup_steps
+            start, step = self.warmup_target, step - self.warmup_steps
+        share = 0.5 * (1 + math.cos(math.pi * min(step, self.decay_steps) / self.decay_steps))
+        return start * ((1 - self.alpha) * share + self.alpha)
 
 
 class PiecewiseConstantDecay(LearningRateSchedule):
@@ -104,13 +117,13 @@ class PiecewiseConstantDecay(LearningRateSchedule):
     (1.0, 0.1)
     """
 
-    def __init__(self, boundaries: list[int], values: list[float]) -> None:
+    def __init__(self, boundaries: list[int], values: list[float], name: str | None = None) -> None:
         if len(values) != len(boundaries) + 1:
             raise InvalidArgumentError(
                 f"PiecewiseConstantDecay: {len(boundaries)} boundaries need {len(boundaries) + 1} values, "
                 f"got {len(values)}."
             )
-        self.boundaries, self.values = boundaries, values
+        self.boundaries, self.values, self.name = boundaries, values, name or type(self).__name__
 
     def __call__(self, step: int) -> float:
         return self.values[sum(step > boundary for boundary in self.boundaries)]
@@ -127,12 +140,13 @@ class InverseTimeDecay(LearningRateSchedule):
     """
 
     def __init__(self, initial_learning_rate: float, decay_steps: int, decay_rate: float,
-                 staircase: bool = False) -> None:  # fmt: skip
-        self.initial, self.steps, self.rate, self.staircase = initial_learning_rate, decay_steps, decay_rate, staircase
+                 staircase: bool = False, name: str | None = None) -> None:  # fmt: skip
+        self.initial_learning_rate, self.decay_steps, self.decay_rate = initial_learning_rate, decay_steps, decay_rate
+        self.staircase, self.name = staircase, name or type(self).__name__
 
     def __call__(self, step: int) -> float:
-        share = step / self.steps
-        return self.initial / (1 + self.rate * (math.floor(share) if self.staircase else share))
+        share = step / self.decay_steps
+        return self.initial_learning_rate / (1 + self.decay_rate * (math.floor(share) if self.staircase else share))
 
 
 class PolynomialDecay(LearningRateSchedule):
@@ -146,11 +160,12 @@ class PolynomialDecay(LearningRateSchedule):
     """
 
     def __init__(self, initial_learning_rate: float, decay_steps: int, end_learning_rate: float = 1e-4,
-                 power: float = 1.0, cycle: bool = False) -> None:  # fmt: skip
-        self.initial, self.steps, self.end = initial_learning_rate, decay_steps, end_learning_rate
-        self.power, self.cycle = power, cycle
+                 power: float = 1.0, cycle: bool = False, name: str | None = None) -> None:  # fmt: skip
+        self.initial_learning_rate, self.decay_steps = initial_learning_rate, decay_steps
+        self.end_learning_rate, self.power, self.cycle = end_learning_rate, power, cycle
+        self.name = name or type(self).__name__
 
     def __call__(self, step: int) -> float:
-        steps = self.steps * max(1, math.ceil(step / self.steps)) if self.cycle else self.steps
+        steps = self.decay_steps * max(1, math.ceil(step / self.decay_steps)) if self.cycle else self.decay_steps
         left = 1 - min(step, steps) / steps
-        return (self.initial - self.end) * left**self.power + self.end
+        return (self.initial_learning_rate - self.end_learning_rate) * left**self.power + self.end_learning_rate

@@ -1,0 +1,39 @@
+"""Settings as a dict: what losses, initializers and schedules are made again from."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+
+class Configured:
+    """Base of what keeps each argument of its constructors as an attribute of that name.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.losses.Huber(delta=2.0).get_config()
+    {'delta': 2.0, 'reduction': 'sum_over_batch_size', 'name': 'huber', 'dtype': None}
+    """
+
+    def get_config(self) -> dict[str, Any]:
+        """The settings by which another one like this is made."""
+        return {name: getattr(self, name) for name in _settings(type(self))}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """One with the settings of another."""
+        return cls(**config)
+
+
+def _settings(cls: type) -> list[str]:
+    """Names of the arguments of a class's constructor, and of those that it hands its arguments on to."""
+    found: dict[str, None] = {}
+    for base in cls.__mro__:
+        if "__init__" not in vars(base) or base is object:
+            continue
+        parameters = list(inspect.signature(base.__init__).parameters.values())[1:]
+        found.update((p.name, None) for p in parameters if p.kind is not p.VAR_KEYWORD)
+        if all(p.kind is not p.VAR_KEYWORD for p in parameters):
+            break
+    return list(found)

@@ -1,0 +1,169 @@
+"""The rules of the optimizers: how a gradient, and what is kept of those before, changes a variable.
+
+Each is written once for arrays and for the tensors of a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.devices import zeros_beside
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.layers.optimizers import Optimizer
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.math.arithmetic import maximum, sqrt
+
+
+def _root(x: Any) -> Any:
+    return sqrt(x) if isinstance(x, Tensor) else np.sqrt(x)
+
+
+def _number(x: Any, like: Any) -> Any:
+    """A single number in the dtype of a gradient, so that it does not widen what it is multiplied with."""
+    return cast(x, like.dtype) if isinstance(x, Tensor) else like.dtype.type(x)
+
+
+def _larger(x: Any, y: Any) -> Any:
+    return maximum(x, y) if isinstance(x, Tensor) else np.maximum(x, y)
+
+
+class SGD(Optimizer):
+    """Gradient descent, with momentum and Nesterov's look ahead if asked: ``v <- v - rate * g``.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable([1.0, 2.0])
+    >>> _ = lab.optimizers.SGD(learning_rate=0.5).apply_gradients([(lab.constant([1.0, -2.0]), v)])
+    >>> print(v.numpy())
+    [0.5 3. ]
+    """
+
+    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **more: Any) -> None:
+        super().__init__(learning_rate, **more)
+        self.momentum, self.nesterov = momentum, nesterov
+        self.slots = ("momentum",) if momentum else ()
+
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
+        if not self.momentum:
+            return -self._rate_for(gradient) * gradient
+        state["momentum"] = self.momentum * state["momentum"] - self._rate_for(gradient) * gradient
+        if self.nesterov:
+            return self.momentum * state["momentum"] - self._rate_for(gradient) * gradient
+        return state["momentum"]
+
+
+class Adam(Optimizer):
+    """Moments of the gradient, corrected for their start: Kingma & Ba 2015.
+
+    With `amsgrad` the largest second moment so far is used: Reddi, Kale & Kumar 2018.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> _ = lab.optimizers.Adam(0.1).apply_gradients([(lab.constant(2.0), v)])
+    >>> print(round(float(v), 4))
+    0.9
+    """
+
+    slots: tuple[str, ...] = ("m", "v")
+
+    def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
+                 amsgrad: bool = False, **more: Any) -> None:  # fmt: skip
+        super().__init__(learning_rate, **more)
+        self.beta_1, self.beta_2, self.epsilon, self.amsgrad = beta_1, beta_2, epsilon, amsgrad
+        self.slots = ("m", "v", "largest") if amsgrad else ("m", "v")
+
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
+        state["m"] = self.beta_1 * state["m"] + (1 - self.beta_1) * gradient
+        size = state["v"] = self.beta_2 * state["v"] + (1 - self.beta_2) * gradient * gradient
+        if self.amsgrad:
+            size = state["largest"] = _larger(state["largest"], size)
+        rate = self._rate_now() * _root(1 - self.beta_2**step) / (1 - self.beta_1**step)
+        return -_number(rate, gradient) * state["m"] / (_root(size) + self.epsilon)
+
+
+class AdamW(Adam):
+    """Adam with weight decay apart from the gradient: Loshchilov & Hutter 2019.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> _ = lab.optimizers.AdamW(0.1).apply_gradients([(lab.constant(2.0), v)])
+    >>> print(round(float(v), 3))
+    0.9
+    """
+
+    def __init__(self, learning_rate: Any = 0.001, weight_decay: float | None = 0.004, beta_1: float = 0.9,
+                 beta_2: float = 0.999, epsilon: float = 1e-7, amsgrad: bool = False, **more: Any) -> None:  # fmt: skip
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, weight_decay=weight_decay, **more)
+
+
+class RMSprop(Optimizer):
+    """Gradients divided by a moving average of their size: Tieleman & Hinton 2012.
+
+    With `centered` by one of their deviation from a moving average of themselves.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> _ = lab.optimizers.RMSprop(0.1).apply_gradients([(lab.constant(2.0), v)])
+    >>> print(round(float(v), 3))
+    0.684
+    """
+
+    slots: tuple[str, ...] = ("square", "momentum")
+
+    def __init__(self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7,
+                 centered: bool = False, **more: Any) -> None:  # fmt: skip
+        super().__init__(learning_rate, **more)
+        self.rho, self.momentum, self.epsilon, self.centered = rho, momentum, epsilon, centered
+        self.slots = ("square", "momentum", "mean") if centered else ("square", "momentum")
+
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
+        size = state["square"] = self.rho * state["square"] + (1 - self.rho) * gradient * gradient
+        if self.centered:
+            mean = state["mean"] = self.rho * state["mean"] + (1 - self.rho) * gradient
+            size = size - mean * mean
+        moved = self._rate_for(gradient) * gradient / _root(size + self.epsilon)
+        state["momentum"] = self.momentum * state["momentum"] + moved
+        return -state["momentum"]
+
+
+class Adagrad(Optimizer):
+    """Gradients divided by the root of the sum of their squares: Duchi et al. 2011.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> _ = lab.optimizers.Adagrad(0.1).apply_gradients([(lab.constant(2.0), v)])
+    >>> print(round(float(v), 3))
+    0.901
+    """
+
+    slots = ("sum",)
+
+    def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7,
+                 **more: Any) -> None:  # fmt: skip
+        super().__init__(learning_rate, **more)
+        self.initial_accumulator_value, self.epsilon = initial_accumulator_value, epsilon
+
+    def build(self, var_list: Iterable[Variable]) -> None:
+        variables = list(var_list)
+        new = [v for v in variables if v not in self._state]
+        super().build(variables)
+        for v in new:
+            slot = self._state[v]["sum"]
+            slot.assign(zeros_beside(v._array, v._array.shape) + v._array.dtype.type(self.initial_accumulator_value))
+
+    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
+        state["sum"] = state["sum"] + gradient * gradient
+        return -self._rate_for(gradient) * gradient / _root(state["sum"] + self.epsilon)
