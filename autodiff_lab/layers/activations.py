@@ -38,7 +38,7 @@ _BY_NAME: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def get(value: Any) -> Callable[[Any], Tensor]:
+def get(identifier: Any) -> Callable[[Any], Tensor]:
     """The activation that a name stands for; None is the identity, a function is returned as it is.
 
     Raises
@@ -52,11 +52,11 @@ def get(value: Any) -> Callable[[Any], Tensor]:
     >>> print(lab.activations.get("relu")([-1.0, 2.0]))
     Tensor([0. 2.], shape=(2,), dtype=float32)
     """
-    if value is None:
+    if identifier is None:
         return linear
-    if callable(value):
-        given: Any = value
+    if callable(identifier):
+        given: Any = identifier
         return given
-    if value not in _BY_NAME:
-        raise InvalidArgumentError(f"activation {value!r} is not known. Try one of: {', '.join(_BY_NAME)}.")
-    return _BY_NAME[value]
+    if identifier not in _BY_NAME:
+        raise InvalidArgumentError(f"activation {identifier!r} is not known. Try one of: {', '.join(_BY_NAME)}.")
+    return _BY_NAME[identifier]

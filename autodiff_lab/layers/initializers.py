@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +12,13 @@ import numpy as np
 from autodiff_lab.engine.convert import convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.layers.configured import Configured
 from autodiff_lab.ops.random_drawing import truncated_noise
 from autodiff_lab.ops.random_state import generator_for
 
 
-class Initializer:
+class Initializer(Configured):
     """Makes a tensor from a shape; subclasses define `values`.
 
     Examples
@@ -36,15 +38,6 @@ class Initializer:
     def values(self, shape: tuple[int, ...]) -> Any:
         """The numbers, as float64."""
         raise NotImplementedError
-
-    def get_config(self) -> dict[str, Any]:
-        """The settings by which an initializer like this one is made."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Initializer:
-        """An initializer with the settings of another."""
-        return cls(**config)
 
 
 def _source(seed: int | None) -> np.random.Generator:
@@ -81,7 +74,12 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """One value, or given values.
+    """One value, or given values: in the shape that is asked for, or a list of as many numbers.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the values do not fill the shape.
 
     Examples
     --------
@@ -94,7 +92,17 @@ class Constant(Initializer):
         self.value = value
 
     def values(self, shape: tuple[int, ...]) -> Any:
-        return np.broadcast_to(np.asarray(self.value, np.float64), shape).copy()
+        given = np.asarray(
+            convert_to_tensor(self.value)._array if isinstance(self.value, Tensor) else self.value, np.float64
+        )
+        if given.size == math.prod(shape):
+            return given.reshape(shape).copy()
+        try:
+            return np.broadcast_to(given, shape).copy()
+        except ValueError:
+            raise ShapeMismatch(
+                f"Constant: {given.size} values of shape {given.shape} do not fill shape {shape}."
+            ) from None
 
 
 class RandomNormal(Initializer):
@@ -203,6 +211,11 @@ class Orthogonal(Initializer):
 class Identity(Initializer):
     """The identity matrix.
 
+    Raises
+    ------
+    ShapeMismatch
+        If the shape is not that of a matrix.
+
     Examples
     --------
     >>> import autodiff_lab as lab
@@ -215,7 +228,9 @@ class Identity(Initializer):
         self.gain = gain
 
     def values(self, shape: tuple[int, ...]) -> Any:
-        return self.gain * np.eye(shape[0], shape[-1])
+        if len(shape) != 2:
+            raise ShapeMismatch(f"Identity: the shape of a matrix is needed, got {shape}.")
+        return self.gain * np.eye(*shape)
 
 
 def fans(shape: tuple[int, ...]) -> tuple[float, float]:
@@ -227,7 +242,7 @@ def fans(shape: tuple[int, ...]) -> tuple[float, float]:
     return shape[-2] * window, shape[-1] * window
 
 
-def glorot_uniform(seed: int | None = None) -> Initializer:
+class GlorotUniform(VarianceScaling):
     """Uniform, with the variance of Glorot and Bengio (2010).
 
     Examples
@@ -236,10 +251,12 @@ def glorot_uniform(seed: int | None = None) -> Initializer:
     >>> bool(lab.reduce_max(lab.abs(lab.initializers.glorot_uniform()((2, 4)))) <= 1.0)
     True
     """
-    return VarianceScaling(1.0, "fan_avg", "uniform", seed)
+
+    def __init__(self, seed: int | None = None) -> None:
+        super().__init__(1.0, "fan_avg", "uniform", seed)
 
 
-def he_normal(seed: int | None = None) -> Initializer:
+class HeNormal(VarianceScaling):
     """Normal, with the variance of He et al. (2015).
 
     Examples
@@ -248,7 +265,12 @@ def he_normal(seed: int | None = None) -> Initializer:
     >>> lab.initializers.he_normal()((2, 4)).shape
     TensorShape([2, 4])
     """
-    return VarianceScaling(2.0, "fan_in", "truncated_normal", seed)
+
+    def __init__(self, seed: int | None = None) -> None:
+        super().__init__(2.0, "fan_in", "truncated_normal", seed)
+
+
+glorot_uniform, he_normal = GlorotUniform, HeNormal
 
 
 _BY_NAME: dict[str, Callable[[], Initializer]] = {
@@ -262,7 +284,7 @@ _BY_NAME: dict[str, Callable[[], Initializer]] = {
 }  # fmt: skip
 
 
-def get(value: Any) -> Callable[..., Tensor]:
+def get(identifier: Any) -> Callable[..., Tensor]:
     """The initializer that a name stands for; an initializer is returned as it is.
 
     Raises
@@ -276,20 +298,21 @@ def get(value: Any) -> Callable[..., Tensor]:
     >>> print(lab.initializers.get("ones")((2,)))
     Tensor([1. 1.], shape=(2,), dtype=float32)
     """
-    if isinstance(value, type):
-        return value()
-    if callable(value):
-        given: Any = value
+    if isinstance(identifier, type):
+        return identifier()
+    if callable(identifier):
+        given: Any = identifier
         return given
-    if value not in _BY_NAME:
-        raise InvalidArgumentError(f"initializer {value!r} is not known. Try one of: {', '.join(_BY_NAME)}.")
-    return _BY_NAME[value]()
+    if identifier not in _BY_NAME:
+        raise InvalidArgumentError(f"initializer {identifier!r} is not known. Try one of: {', '.join(_BY_NAME)}.")
+    return _BY_NAME[identifier]()
 
 
 _CLASSES: dict[str, type[Initializer]] = {
     cls.__name__: cls
     for cls in (
         Zeros, Ones, Constant, RandomNormal, RandomUniform, TruncatedNormal, VarianceScaling, Orthogonal, Identity,
+        GlorotUniform, HeNormal,
     )
 }  # fmt: skip
 
@@ -313,8 +336,8 @@ def serialize(initializer: Initializer) -> dict[str, Any]:
     return {"class_name": type(initializer).__name__, "config": initializer.get_config()}
 
 
-def deserialize(config: Any) -> Callable[..., Tensor]:
-    """The initializer that `serialize`, or a name, describes; nothing but this package's own are made.
+def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Callable[..., Tensor]:
+    """The initializer that `serialize`, or a name, describes; this package's own, and those of `custom_objects`.
 
     Raises
     ------
@@ -330,7 +353,7 @@ def deserialize(config: Any) -> Callable[..., Tensor]:
     """
     if not isinstance(config, dict):
         return get(config)
-    cls = _CLASSES.get(str(config.get("class_name")))
+    cls = {**_CLASSES, **(custom_objects or {})}.get(str(config.get("class_name")))
     if cls is None:
         raise InvalidArgumentError(
             f"deserialize: {config.get('class_name')!r} is not known. Try one of: {', '.join(_CLASSES)}."

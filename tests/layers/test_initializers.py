@@ -78,3 +78,25 @@ def test_nothing_but_an_initializer_is_made_from_a_dict() -> None:
     ):
         with pytest.raises(lab.errors.InvalidArgumentError, match=words):
             initializers.deserialize(config)
+
+
+def test_a_list_fills_a_shape_of_as_many_numbers() -> None:
+    np.testing.assert_array_equal(lab.constant_initializer([1, 2, 3, 4])((2, 2)), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(lab.initializers.Constant([[1.0, 2.0]])((2, 2)), [[1, 2], [1, 2]])
+    with pytest.raises(lab.errors.ShapeMismatch, match="3 values"):
+        lab.initializers.Constant([1, 2, 3])((2, 2))
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3, 4)])
+def test_only_a_matrix_is_an_identity(shape: tuple[int, ...]) -> None:
+    with pytest.raises(lab.errors.ShapeMismatch, match="matrix"):
+        lab.initializers.Identity()(shape)
+
+
+@pytest.mark.parametrize("name", ["glorot_uniform", "he_normal"])
+def test_the_initializers_in_lower_case_have_settings_too(name: str) -> None:
+    made = getattr(lab.initializers, name)(seed=3)
+    assert made.get_config() == {"seed": 3}
+    np.testing.assert_array_equal(type(made).from_config({"seed": 3})((2, 3)), made((2, 3)))
+    again = lab.initializers.deserialize(lab.initializers.serialize(made))
+    np.testing.assert_array_equal(again((2, 3)), made((2, 3)))
