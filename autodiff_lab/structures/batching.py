@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.structures.ragged import RaggedTensor
 from autodiff_lab.structures.ragged_functions import stack as stack_rows
 from autodiff_lab.structures.state import kept, structure_of
@@ -110,3 +110,36 @@ def _padded(arrays: list[Any], limit: Any, fill: Any) -> Tensor:
             raise ShapeMismatch(f"padded_batch: an element of shape {array.shape} does not fit into {tuple(longest)}.")
         made[(i, *(slice(n) for n in array.shape))] = array
     return wrap(made)
+
+
+def ragged_stacked(row_splits_dtype: Any) -> Stack:
+    """What stacks elements of different lengths as the rows of ragged tensors; single numbers as a tensor."""
+
+    def stack(columns: list[list[Any]]) -> list[Any]:
+        return [_ragged(column) for column in columns]
+
+    def _ragged(column: list[Any]) -> Any:
+        if isinstance(column[0], Tensor) and column[0]._array.ndim == 0:
+            return _stack([t._array for t in column])
+        return stack_rows(column).with_row_splits_dtype(row_splits_dtype)
+
+    return stack
+
+
+def call(function: Callable[..., Any], element: Any) -> Any:
+    """A user's function of an element; the parts of a tuple are its arguments."""
+    plain = isinstance(element, tuple) and not hasattr(element, "_make")
+    return function(*element) if plain else function(element)
+
+
+def as_element(value: Any, dtypes: list[Any] | None = None) -> Any:
+    """What a user's function gave, as an element: tensors at the leaves."""
+    leaves, rebuild = structure_of(value)
+    wanted = [None] * len(leaves) if dtypes is None else dtypes
+    if len(wanted) != len(leaves):
+        raise InvalidArgumentError(f"from_generator: {len(leaves)} values were given for {len(wanted)} dtypes")
+    made = [
+        leaf if hasattr(leaf, "__composite__") else convert_to_tensor(leaf, dtype)
+        for leaf, dtype in zip(leaves, wanted, strict=True)
+    ]
+    return rebuild(made)

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, OutOfRangeError, ShapeMismatch
 from autodiff_lab.events import SINKS, TensorMet, sinks_now
 from autodiff_lab.ops.random import uniform
-from autodiff_lab.structures.batching import batched, padded_batch, rows_of
+from autodiff_lab.structures.batching import as_element, batched, call, padded_batch, rows_of
+from autodiff_lab.structures.data_steps import Steps
 from autodiff_lab.structures.state import kept, structure_of
 
 AUTOTUNE = -1
@@ -27,7 +28,7 @@ UNKNOWN_CARDINALITY = -2
 _builtin_range, _builtin_enumerate = range, enumerate
 
 
-class Dataset:
+class Dataset(Steps):
     """A sequence of elements: tensors, or tuples and dicts of them.
 
     Examples
@@ -101,7 +102,7 @@ class Dataset:
         """
         types = output_types if output_signature is None else _dtypes_of(output_signature)
         wanted = None if types is None else structure_of(types)[0]
-        return cls(lambda: (_as_element(item, wanted) for item in generator(*args)))
+        return cls(lambda: (as_element(item, wanted) for item in generator(*args)))
 
     @classmethod
     def range(cls, *args: int, output_type: Any = "int64", name: str | None = None) -> Dataset:
@@ -133,18 +134,20 @@ class Dataset:
         map_func: Callable[..., Any],
         num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
         name: str | None = None,
     ) -> Dataset:
         """Each element run through a function; the parts of a tuple are its arguments."""
-        return Dataset(lambda: (_as_element(_call(map_func, x)) for x in self._make()), self._cardinality)
+        return Dataset(lambda: (as_element(call(map_func, x)) for x in self._make()), self._cardinality)
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which a function is true."""
-        return Dataset(lambda: (x for x in self._make() if bool(_call(predicate, x))))
+        return Dataset(lambda: (x for x in self._make() if bool(call(predicate, x))))
 
     def flat_map(self, map_func: Callable[..., Dataset], name: str | None = None) -> Dataset:
         """The elements of the data sets that a function makes of the elements."""
-        return Dataset(lambda: (y for x in self._make() for y in _call(map_func, x)._make()))
+        return Dataset(lambda: (y for x in self._make() for y in call(map_func, x)._make()))
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Pairs of a number, counted from `start`, and an element."""
@@ -351,24 +354,6 @@ class DatasetIterator:
             return next(self)
         except StopIteration:
             raise OutOfRangeError("The data set has no more elements.") from None
-
-
-def _call(function: Callable[..., Any], element: Any) -> Any:
-    plain = isinstance(element, tuple) and not hasattr(element, "_make")
-    return function(*element) if plain else function(element)
-
-
-def _as_element(value: Any, dtypes: list[Any] | None = None) -> Any:
-    """What a user's function gave, as an element: tensors at the leaves."""
-    leaves, rebuild = structure_of(value)
-    wanted = [None] * len(leaves) if dtypes is None else dtypes
-    if len(wanted) != len(leaves):
-        raise InvalidArgumentError(f"from_generator: {len(leaves)} values were given for {len(wanted)} dtypes")
-    made = [
-        leaf if hasattr(leaf, "__composite__") else convert_to_tensor(leaf, dtype)
-        for leaf, dtype in zip(leaves, wanted, strict=True)
-    ]
-    return rebuild(made)
 
 
 def _dtypes_of(signature: Any) -> Any:

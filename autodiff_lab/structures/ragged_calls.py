@@ -67,9 +67,9 @@ def one_hot(indices: RaggedTensor, depth: Any, on_value: Any, off_value: Any, ax
     return indices.with_flat_values(creation.one_hot(indices.flat_values, depth, on_value, off_value, at, dtype))
 
 
-def matmul(a: Any, b: Any, **settings: Any) -> Any:
+def matmul(a: Any, b: Any, how: dict[str, Any] | None = None) -> Any:
     """Products of the innermost matrices, whose inner sizes agree matrix by matrix."""
-    a, b = either(a), either(b)
+    a, b, settings = either(a), either(b), how or {}
     if a.dtype != b.dtype:
         raise DtypeMismatch(f"matmul: dtypes {a.dtype.name} and {b.dtype.name} differ. Try lab.cast.")
     if a.ndim != b.ndim or a.ndim < 2:
@@ -80,10 +80,10 @@ def matmul(a: Any, b: Any, **settings: Any) -> Any:
     if a.ndim > 3:
         if not left.partitions[0].same(right.partitions[0]):
             raise ShapeMismatch(f"matmul: the batches of shapes {a.shape} and {b.shape} differ.")
-        return left.with_values(matmul(left.values, right.values, **settings))
+        return left.with_values(matmul(left.values, right.values, settings))
     if len(left) != len(right):
         raise ShapeMismatch(f"matmul: {len(left)} matrices meet {len(right)} matrices.")
-    found = [matmul(left[i], right[i], **settings) for i in range(len(left))]
+    found = [matmul(left[i], right[i], settings) for i in range(len(left))]
     deep = isinstance(b, RaggedTensor) and (
         b.ragged_rank == 2 or settings.get("transpose_b") or settings.get("adjoint_b")
     )

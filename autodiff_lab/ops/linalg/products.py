@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.engine.apply import binary
-from autodiff_lab.engine.convert import convert_pair
+from autodiff_lab.engine.convert import convert_pair, handed
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.blas import matmul as multiply
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import expand_dims, matrix_transpose, squeeze
@@ -80,7 +80,12 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         raise InvalidArgumentError("matmul: a matrix is transposed or adjoint, not both.")
     if not isinstance(a, (Tensor, Variable)) or not isinstance(b, (Tensor, Variable)):
-        a, b = convert_pair(matmul_two.op, a, b)  # type: ignore[attr-defined]
+        try:
+            a, b = convert_pair(matmul_two.op, a, b)  # type: ignore[attr-defined]
+        except NotOneTensor as met:
+            how = {"transpose_a": transpose_a, "transpose_b": transpose_b, "adjoint_a": adjoint_a,
+                   "adjoint_b": adjoint_b, "output_type": output_type}
+            return handed(met, "__called__", "matmul", a, b, how)
     if output_type is not None:
         a, b = cast(a, output_type), cast(b, output_type)
     if transpose_a or adjoint_a:
