@@ -133,7 +133,7 @@ def sparse_dense_matmul(
     """
     if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
         flipped = sparse_dense_matmul(b, sp_a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a)
-        return matrix_transpose(flipped)
+        return matrix_transpose(flipped, conjugate=True)
     x = sparse(sp_a, "sparse_dense_matmul")
     dense = convert(b, x.values)
     if x.ndim != 2 or dense._array.ndim != 2:
