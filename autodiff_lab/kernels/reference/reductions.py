@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.arrays import full
+from autodiff_lab.kernels.checks import complex_refused
 from autodiff_lab.kernels.halves import accumulator, as_float32, in_float32, widened
 
 Axes = tuple[int, ...]
@@ -30,6 +31,8 @@ def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
 
 def max_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Largest element; nan if any is."""
+    if x.dtype.kind == "c":
+        raise complex_refused("reduce_max", x.dtype)
     try:
         return np.maximum.reduce(x, axis=axes, keepdims=keepdims)
     except ValueError:
@@ -38,6 +41,8 @@ def max_over(x: Any, axes: Axes, keepdims: bool) -> Any:
 
 def min_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Least element; nan if any is."""
+    if x.dtype.kind == "c":
+        raise complex_refused("reduce_min", x.dtype)
     try:
         return np.minimum.reduce(x, axis=axes, keepdims=keepdims)
     except ValueError:

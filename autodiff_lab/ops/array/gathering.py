@@ -12,6 +12,7 @@ from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
 from autodiff_lab.kernels.arrays import beside, full, on_gpu, ranked
+from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.kernels.choose import chosen, on_gpu_alone
 from autodiff_lab.kernels.reference import gathering as pick
 from autodiff_lab.kernels.reference import scatter as reference
@@ -128,11 +129,11 @@ where_true = general(
     sentence="lists where {0} is true", registered="Where",
     doc="Coordinates of the true elements; `lab.where` with one argument.")
 argmax_at = general(
-    "argmax", lambda x, axis: np.int64(0) + np.argmax(x, axis=axis), None, symbol="argmax",
+    "argmax", lambda x, axis: np.int64(0) + np.argmax(real_only("argmax", x), axis=axis), None, symbol="argmax",
     latex=r"\operatorname{{argmax}} {0}", sentence="finds the position of the largest element of {0}",
     registered="ArgMax", doc="The kernel-level argmax; `lab.argmax` is the public function.")
 argmin_at = general(
-    "argmin", lambda x, axis: np.int64(0) + np.argmin(x, axis=axis), None, symbol="argmin",
+    "argmin", lambda x, axis: np.int64(0) + np.argmin(real_only("argmin", x), axis=axis), None, symbol="argmin",
     latex=r"\operatorname{{argmin}} {0}", sentence="finds the position of the least element of {0}",
     registered="ArgMin", doc="The kernel-level argmin; `lab.argmin` is the public function.")
 

@@ -20,6 +20,7 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
+from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, scatter_axis
@@ -63,6 +64,7 @@ put_along = general(
 
 
 def _argsort(x: Any, axis: int, descending: bool) -> Any:
+    real_only("sort", x)
     if not descending:
         return np.argsort(x, axis, kind="stable").astype(np.int32)
     order = np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)  # the first of equal ones stays first
