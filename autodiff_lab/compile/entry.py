@@ -18,6 +18,7 @@ from autodiff_lab.compile.stacks import guarded, in_bands
 from autodiff_lab.compile.surroundings import Surroundings
 from autodiff_lab.compile.trace import Late, Refusal, Trace
 from autodiff_lab.engine import nest
+from autodiff_lab.engine.assigning import LOCK
 from autodiff_lab.engine.devices import memory_of
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.shape import TensorShape
@@ -60,31 +61,36 @@ class Compiled:
         self.run, self.silent = self.code.run, self.code.silent
         self.unchanged = self.surroundings.unchanged
         self.alone = self.rebuild is _give_one
+        first, assigned = len(self.program.arguments), {id(v) for v in self.assigned}
+        self.moving = [(v, first + n) for n, v in enumerate(self.reads) if id(v) in assigned]
 
     def call(self, arrays: list[Any]) -> tuple[bool, Any]:
         """Run the program; False where it cannot serve these values, and nothing was changed then."""
-        for variable, shape in self.open_shapes:
-            if variable._array.shape != shape:
-                return False, None
+        if self.open_shapes and any(v._array.shape != shape for v, shape in self.open_shapes):
+            return False, None
         undo = None
         if self.late:
             arrays, undo = self._with_late(arrays)
-        if self.reads:
-            arrays = [*arrays, *[v._array for v in self.reads]]
-        try:
-            values = self.run(*arrays) if self.silent else quietly(self.run, *arrays)
-        except Exception:  # noqa: BLE001 - the eager run that follows raises the error in our words, or has another shape
-            if undo is not None:
-                undo()
-            return False, None
-        if not self.assigned:
-            return True, wrap(values[0]) if self.alone else self.rebuild([wrap(a) for a in values])
-        count = len(values) - len(self.assigned)
-        for variable, array in zip(self.assigned, values[count:], strict=True):
-            if array.__class__ in _VIEWED and array.base is not None:
-                array = array.copy()
-            variable._array = array
-        return True, self.rebuild([wrap(a) for a in values[:count]])
+        while True:  # a second time where another thread has assigned a variable meanwhile
+            inputs = [*arrays, *[v._array for v in self.reads]] if self.reads else arrays
+            try:
+                values = self.run(*inputs) if self.silent else quietly(self.run, *inputs)
+            except Exception:  # noqa: BLE001 - the eager run that follows says it in our words, or has another shape
+                if undo is not None:
+                    undo()
+                return False, None
+            if not self.assigned:
+                return True, wrap(values[0]) if self.alone else self.rebuild([wrap(a) for a in values])
+            count = len(values) - len(self.assigned)
+            fresh = [a.copy() if a.__class__ in _VIEWED and a.base is not None else a for a in values[count:]]
+            with LOCK.held:
+                for variable, n in self.moving:
+                    if variable._array is not inputs[n]:
+                        break
+                else:
+                    for variable, array in zip(self.assigned, fresh, strict=True):
+                        variable._array = array
+                    return True, self.rebuild([wrap(a) for a in values[:count]])
 
     def _with_late(self, arrays: list[Any]) -> tuple[list[Any], Callable[[], None]]:
         """The arrays and what Python makes in every call; and how to undo the draws, for an eager run that follows."""

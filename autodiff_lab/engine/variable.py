@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autodiff_lab.engine.assigning import accumulated
 from autodiff_lab.engine.attributes import Elsewhere
 from autodiff_lab.engine.devices import device, device_of, placed_by_block
 from autodiff_lab.engine.dtypes import DType, as_dtype, public
@@ -298,8 +299,9 @@ class Variable(Identified, Operators):
         """Replace the value by its sum or difference with `tensor`; a trace hears of it as an op, a tape does not."""
         trace = trace_now()
         if trace is None:
-            with np.errstate(all="ignore"):
-                self._replace(kernel(self._array, tensor._array), tensor)
+            total = accumulated(self, kernel, tensor._array)
+            if sinks_now():
+                tell_listeners(VariableAssigned(self._id, self.name, total, tensor._id, place_now()))
             return
         from autodiff_lab.engine.namespace import RECORDING
 
