@@ -50,7 +50,7 @@ def as_bytes(value: Any) -> bytes:
     Raises
     ------
     ConversionError
-        If it is no string.
+        If it is no string, or holds half of a character.
 
     Examples
     --------
@@ -58,7 +58,13 @@ def as_bytes(value: Any) -> bytes:
     b'\xc3\xa9'
     """
     if isinstance(value, str):
-        return value.encode()
+        try:
+            return value.encode()
+        except UnicodeEncodeError:
+            raise ConversionError(
+                f"Cannot convert {value!r} to Tensor of dtype string: it holds half of a character (a lone surrogate), "
+                'which UTF-8 does not have. Try value.encode("utf-8", "replace").'
+            ) from None
     if isinstance(value, bytes):
         return bytes(value)
     raise ConversionError(

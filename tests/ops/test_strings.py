@@ -35,6 +35,12 @@ def test_strings_enter_from_lists_and_arrays(value: Any) -> None:
         assert x.shape == (2,)
 
 
+@pytest.mark.parametrize("value", ["\ud800", ["a", "b\udfff"], np.array([["\ud800"]])])
+def test_half_a_character_is_refused_in_words(value: Any) -> None:
+    with pytest.raises(lab.errors.ConversionError, match="lone surrogate"):
+        lab.constant(value)
+
+
 def test_bytes_keep_their_zeros() -> None:
     assert lab.constant([b"a\0", b"\0"]).numpy().tolist() == [b"a\0", b"\0"]
 
