@@ -7,6 +7,7 @@ Entering as a NumPy value or a list is told to the sinks, because a value that o
 
 from __future__ import annotations
 
+import math
 import reprlib
 from typing import Any
 
@@ -17,12 +18,20 @@ from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.placement import alone, entered
 from autodiff_lab.engine.refitting import refitted
-from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.shape import TensorShape, whole_numbers
 from autodiff_lab.engine.sharing import copied_on_gpu
 from autodiff_lab.engine.strings import string_array
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ConversionError, DtypeMismatch, LabError, NotOneTensor, NotRectangular, ShapeMismatch
+from autodiff_lab.errors import (
+    ConversionError,
+    DtypeMismatch,
+    InvalidArgumentError,
+    LabError,
+    NotOneTensor,
+    NotRectangular,
+    ShapeMismatch,
+)
 from autodiff_lab.events import TensorMet, sinks_now
 from autodiff_lab.kernels.arrays import on_gpu, ranked
 from autodiff_lab.kernels.cuda.traffic import MEMORIES
@@ -92,7 +101,7 @@ def _natural(array: np.ndarray[Any, Any]) -> np.dtype[Any]:
     """The dtype that Python values get if none is asked for: 32 bits, 64 for whole numbers that need them."""
     if array.dtype.kind == "i" and array.size and not -(2**31) <= int(array.min()) <= int(array.max()) < 2**31:
         return array.dtype
-    return _DEFAULTS.get(array.dtype.kind, array.dtype)
+    return _DEFAULTS.get(array.dtype.kind) or array.dtype
 
 
 def _cure(dtype: np.dtype[Any]) -> str:
@@ -297,13 +306,11 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
         return convert_to_tensor(value, dtype, name=name)
     with device(None):
         array = ranked(convert_to_tensor(value, dtype)._array)
-    shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
-    if array.size == 1:
+    shape = whole_numbers(shape, "constant: shape")
+    if array.size == 1 and min(shape, default=0) >= 0 and math.prod(shape) < 1 << 60:
         array = np.broadcast_to(array.reshape(()), shape)
-    elif array.size != int(np.prod(shape)):
-        raise ShapeMismatch(
-            f"constant: {array.size} values do not fill shape {shape}, which needs {int(np.prod(shape))}."
-        )
+    elif array.size != math.prod(shape) or min(shape, default=0) < 0:
+        raise ShapeMismatch(f"constant: {array.size} values do not fill shape {shape}, which needs {math.prod(shape)}.")
     if not on_gpu(array):
         return convert_to_tensor(array.reshape(shape), name=name)
     made = wrap(array.reshape(shape))
@@ -363,6 +370,20 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         tensor._name = name
     tell_entry(value, tensor, "constant" if isinstance(value, (int, float)) else "converted")
     return tensor
+
+
+def whole(value: Any, what: str) -> int:
+    """A whole number that may also come as a tensor of one.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not one whole number.
+    """
+    array = convert(value)._array
+    if array.size != 1 or array.dtype.kind not in "iu":
+        raise InvalidArgumentError(f"{what}: one whole number is needed, got {value!r:.80}.")
+    return int(array.reshape(()) if array.ndim else array)
 
 
 def is_tensor(x: Any) -> bool:

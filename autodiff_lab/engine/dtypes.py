@@ -201,9 +201,9 @@ def as_dtype(type_value: Any) -> DType:
         return string
     try:
         return _BY_NUMPY[np.dtype(type_value)]
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):
         raise ConversionError(
-            f"{type_value!r} is not a dtype of this package. Try one of: {', '.join(TABLE)}."
+            f"{type_value!r:.80} is not a dtype of this package. Try one of: {', '.join(TABLE)}."
         ) from None
 
 

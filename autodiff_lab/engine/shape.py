@@ -51,6 +51,44 @@ def one_whole_number(value: Any, what: str) -> int:
     return found[0]
 
 
+def listed(value: Any, what: str) -> list[Any]:
+    """The items of what must be a list or the like.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it has no items.
+
+    Examples
+    --------
+    >>> listed((1, 2), "add_n: inputs")
+    [1, 2]
+    """
+    try:
+        return list(value)
+    except TypeError:
+        raise InvalidArgumentError(f"{what}: a list is needed, got {value!r:.80}.") from None
+
+
+def flag(value: Any, what: str) -> bool:
+    """Read a truth value.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is an array, or anything else that is not either true or false.
+
+    Examples
+    --------
+    >>> flag(1, "reduce_sum: keepdims")
+    True
+    """
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(f"{what}: True or False is needed, got {value!r:.80}.") from None
+
+
 def _length(value: Any, dims: Any) -> int | None:
     """One length of a shape."""
     if value is None:

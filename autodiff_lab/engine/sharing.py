@@ -39,7 +39,10 @@ def packed(array: Any, how: dict[str, Any]) -> Any:
         return array.__dlpack__(**how)
     if how.pop("copy", None) is False:
         raise BufferError("A tensor of the CPU never shares its memory. Try it without copy=False.")
-    return np.array(array).__dlpack__(**how)
+    try:
+        return np.array(array).__dlpack__(**how)
+    except BufferError as refused:  # bfloat16 and strings, of which DLPack knows nothing
+        raise BufferError(f"A tensor of dtype {array.dtype} has no DLPack form: {refused}") from None
 
 
 def where_packed(array: Any) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 
 
 def text(message: str | None) -> str:
@@ -26,6 +26,8 @@ def _compare(name: str, sign: str, holds: Callable[[Any, Any], Any], x: Any, y: 
     except ValueError:
         raise ShapeMismatch(f"{name}: shapes {a._array.shape} and {b._array.shape} do not broadcast."
                             f"{text(message)}") from None
+    if (left.dtype.kind == "O") != (right.dtype.kind == "O"):
+        raise DtypeMismatch(f"{name}: {a.dtype.name} and {b.dtype.name} cannot be compared.{text(message)}")
     wrong = ~np.asarray(holds(left, right))
     if wrong.any():
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -166,9 +168,17 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str
     >>> import autodiff_lab as lab
     >>> lab.debugging.assert_near(1.0, 1.0 + 1e-7)
     """
+    def tolerance(value: Any) -> float:
+        array = convert(value)._array
+        if array.ndim or array.dtype.kind not in "fiuV":
+            raise InvalidArgumentError(f"assert_near: a tolerance is one number, got {value!r:.80}.")
+        return float(getattr(value, "_array", value))
+
     a = convert(x)
+    if a.dtype.name in ("string", "bool"):
+        raise DtypeMismatch(f"assert_near: takes numbers, got {a.dtype.name}.")
     step = 10 * float(a.dtype._limits().eps) if a.dtype.is_floating else 0.0
-    relative, absolute = (step if t is None else float(np.asarray(getattr(t, "_array", t))) for t in (rtol, atol))
+    relative, absolute = (step if t is None else tolerance(t) for t in (rtol, atol))
 
     def near(left: Any, right: Any) -> Any:
         return np.abs(left - right) <= absolute + relative * np.abs(right)

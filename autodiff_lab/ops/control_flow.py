@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, whole
+from autodiff_lab.engine.shape import listed
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, NotCallable
 from autodiff_lab.ops import nesting
@@ -89,7 +90,8 @@ def case(pred_fn_pairs: Sequence[tuple[Any, Branch]] | Mapping[Any, Branch], def
     >>> print(lab.case([(x < 0.0, lambda: -x), (x > 2.0, lambda: x * x)], default=lambda: x))
     Tensor(9.0, shape=(), dtype=float32)
     """
-    pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, Mapping) else list(pred_fn_pairs)
+    given = pred_fn_pairs.items() if isinstance(pred_fn_pairs, Mapping) else pred_fn_pairs
+    pairs = listed(given, "case: pred_fn_pairs")
     if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
         raise InvalidArgumentError("case: pairs of a condition and a function are needed.")
     holding = [function for condition, function in pairs if truth(condition, "case")]
@@ -134,9 +136,9 @@ def switch_case(branch_index: Any, branch_fns: Sequence[Any] | Mapping[int, Bran
         branches: dict[int, Any] = dict(branch_fns)
     else:
         branches = {}
-        for i, branch in enumerate(branch_fns):
-            number_of, function = branch if isinstance(branch, (tuple, list)) else (i, branch)
-            branches[int(number_of)] = function
+        for i, branch in enumerate(listed(branch_fns, "switch_case: branch_fns")):
+            number_of, function = branch if isinstance(branch, (tuple, list)) and len(branch) == 2 else (i, branch)
+            branches[whole(number_of, "switch_case: the number of a branch")] = function
     if not branches:
         raise InvalidArgumentError("switch_case: there are no branches.")
     if sorted(branches) != list(range(len(branches))):
@@ -181,7 +183,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     values: Any = nesting.map_structure(_tensor_unless_composite, loop_vars)
     as_arguments = isinstance(loop_vars, (list, tuple))
     rounds = 0
-    limit = None if maximum_iterations is None else int(convert(maximum_iterations)._array)
+    limit = None if maximum_iterations is None else whole(maximum_iterations, "while_loop: maximum_iterations")
     while (limit is None or rounds < limit) and truth(
             called(cond, "while_loop", *(values if as_arguments else (values,))), "while_loop"):
         found: Any = called(body, "while_loop", *(values if as_arguments else (values,)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from autodiff_lab.engine.shape import listed
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 
 
@@ -120,7 +121,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     >>> lab.nest.pack_sequence_as({"a": 0, "b": [0, 0]}, [1, 2, 3])
     {'a': 1, 'b': [2, 3]}
     """
-    values, count = list(flat_sequence), len(flatten(structure))
+    values, count = listed(flat_sequence, "pack_sequence_as: flat_sequence"), len(flatten(structure))
     if len(values) != count:
         raise ShapeMismatch(f"pack_sequence_as: the structure has {count} leaves, but there are {len(values)} values.")
     supply = iter(values)

@@ -9,6 +9,7 @@ from typing import Any
 
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import int32
+from autodiff_lab.engine.shape import listed
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, NotCallable
@@ -82,7 +83,7 @@ def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:
     ...     print(float(v))
     2.0
     """
-    for value in control_inputs or ():
+    for value in () if control_inputs is None else listed(control_inputs, "control_dependencies"):
         if callable(value) and not isinstance(value, (Tensor, Variable)):
             value()
     return nullcontext()
@@ -97,7 +98,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
     >>> [float(t) for t in lab.identity_n([1.0, 2.0])]
     [1.0, 2.0]
     """
-    return [identity(x) for x in input]
+    return [identity(x) for x in listed(input, "identity_n: input")]
 
 
 def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[Tensor]:
@@ -109,7 +110,7 @@ def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[
     >>> [s.numpy().tolist() for s in lab.shape_n([[1.0, 2.0], [[3.0]]])]
     [[2], [1, 1]]
     """
-    return [shape(x, out_type) for x in input]
+    return [shape(x, out_type) for x in listed(input, "shape_n: input")]
 
 
 def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None = None) -> list[Any]:
@@ -121,7 +122,7 @@ def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None =
     >>> [float(t) for t in lab.tuple([lab.constant(1.0), lab.constant(2.0)])]
     [1.0, 2.0]
     """
-    return list(tensors)
+    return listed(tensors, "tuple: tensors")
 
 
 def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None,

@@ -20,7 +20,7 @@ def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, na
     """Gamma numbers, of the shape asked for, with that of the parameters behind it."""
     a = convert(alpha)
     noise_shape = np.broadcast_shapes(a._array.shape, () if beta is None else convert(beta)._array.shape)
-    if np.any(np.asarray(a._array) <= 0):
+    if a._array.dtype.kind not in "fiuV" or np.any(np.asarray(a._array) <= 0):
         raise InvalidArgumentError(f"{name}: alpha must be positive.")
     noise = source.standard_gamma(np.broadcast_to(np.asarray(a._array, np.float64), noise_shape),
                                   (*as_shape(shape), *noise_shape))
@@ -32,6 +32,8 @@ def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, na
 def draw_poisson(source: Source, shape: Any, rate: Any, dtype: Any, name: str) -> Tensor:
     """Poisson numbers, of the shape asked for, with that of the rates behind it."""
     rates = convert(rate)
+    if rates._array.dtype.kind not in "fiuV":
+        raise InvalidArgumentError(f"{name}: the rates are numbers, got {rates.dtype.name}.")
     lam = np.asarray(rates._array, np.float64)
     if np.any(~(lam >= 0)):
         raise InvalidArgumentError(f"{name}: the rates must be 0 or more.")

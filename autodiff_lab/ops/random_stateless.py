@@ -38,6 +38,8 @@ def stateless_parameterized_truncated_normal(shape: Any, seed: Any, means: Any =
                                              name: str | None = None) -> Tensor:
     what = "stateless_parameterized_truncated_normal"
     mean, deviation, low, high = (np.asarray(convert(v)._array) for v in (means, stddevs, minvals, maxvals))
+    if any(v.dtype.kind not in "fiuV" for v in (mean, deviation, low, high)):
+        raise InvalidArgumentError(f"{what}: means, deviations and bounds are numbers.")
     if np.any(deviation <= 0) or np.any(low >= high):
         raise InvalidArgumentError(f"{what}: deviations must be positive, and minvals below maxvals.")
     bounds = ((low - mean) / deviation, (high - mean) / deviation)

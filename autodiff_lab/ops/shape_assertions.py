@@ -7,8 +7,8 @@ from typing import Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DType, as_dtype
-from autodiff_lab.engine.shape import whole_numbers
-from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.engine.shape import listed, one_whole_number, whole_numbers
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.assertions import text
 
 
@@ -31,7 +31,7 @@ def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None 
     >>> lab.debugging.assert_rank([[1.0]], 2)
     """
     have, shape = _rank(x)
-    wanted, = whole_numbers(rank, "assert_rank")
+    wanted = one_whole_number(rank, "assert_rank")
     if have != wanted:
         raise ShapeMismatch(f"assert_rank: rank {wanted} is needed, got shape {shape}.{text(message)}")
 
@@ -45,7 +45,7 @@ def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: st
     >>> lab.debugging.assert_rank_at_least([[1.0]], 1)
     """
     have, shape = _rank(x)
-    wanted, = whole_numbers(rank, "assert_rank_at_least")
+    wanted = one_whole_number(rank, "assert_rank_at_least")
     if have < wanted:
         raise ShapeMismatch(f"assert_rank_at_least: rank {wanted} or more is needed, got shape {shape}.{text(message)}")
 
@@ -59,7 +59,7 @@ def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, nam
     >>> lab.debugging.assert_rank_in([[1.0]], (1, 2))
     """
     have, shape = _rank(x)
-    wanted = whole_numbers(list(ranks), "assert_rank_in")
+    wanted = whole_numbers(listed(ranks, "assert_rank_in: ranks"), "assert_rank_in")
     if have not in wanted:
         raise ShapeMismatch(f"assert_rank_in: a rank of {wanted} is needed, got shape {shape}.{text(message)}")
 
@@ -100,8 +100,10 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, m
     >>> x, w = lab.ones((5, 3)), lab.ones((3, 2))
     >>> lab.debugging.assert_shapes([(x, ("n", "k")), (w, ("k", 2))])
     """
-    pairs: list[Any] = list(shapes.items()) if isinstance(shapes, Mapping) else list(shapes)
+    pairs: list[Any] = list(shapes.items()) if isinstance(shapes, Mapping) else listed(shapes, "assert_shapes: shapes")
     lengths: dict[Any, int] = {}
+    if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
+        raise InvalidArgumentError("assert_shapes: pairs of a tensor and a shape are needed.")
     for tensor, wanted in pairs:
         _, shape = _rank(tensor)
         for length, symbol in _aligned(shape, wanted, message):
@@ -172,7 +174,8 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     >>> lab.debugging.assert_same_float_dtype([lab.constant(1.0)])
     autodiff_lab.float32
     """
-    found = {convert(t).dtype for t in tensors or ()} | ({as_dtype(dtype)} if dtype is not None else set())
+    given = [] if tensors is None else listed(tensors, "assert_same_float_dtype: tensors")
+    found = {convert(t).dtype for t in given} | ({as_dtype(dtype)} if dtype is not None else set())
     if len(found) > 1:
         names = ", ".join(sorted(d.name for d in found))
         raise DtypeMismatch(f"assert_same_float_dtype: the dtypes differ: {names}. Try lab.cast.")

@@ -15,6 +15,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.shape import one_whole_number, whole_numbers
 from autodiff_lab.engine.strings import STRING
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -76,7 +77,8 @@ def as_string(input: Any, precision: int = -1, scientific: bool = False, shortes
         return x
     if scientific and shortest:
         raise InvalidArgumentError("as_string: a number is written scientific or shortest, not both")
-    if len(fill) > 1 or fill not in " +-0#":
+    precision, width = one_whole_number(precision, "as_string: precision"), one_whole_number(width, "as_string: width")
+    if not isinstance(fill, str) or len(fill) > 1 or fill not in " +-0#":
         raise InvalidArgumentError(f"as_string: fill is one of ' ', '+', '-', '0' and '#', got {fill!r}")
     if kind in "iub":
         if precision >= 0 or scientific or shortest:
@@ -167,7 +169,7 @@ def reduce_join(inputs: Any, axis: int | Sequence[int] | None = None, keepdims: 
                 name: str | None = None) -> Tensor:
     x = text_tensor(inputs, "reduce_join")
     rank = x._array.ndim
-    axes = range(rank - 1, -1, -1) if axis is None else (axis,) if isinstance(axis, int) else axis
+    axes = range(rank - 1, -1, -1) if axis is None else whole_numbers(axis, "reduce_join: axis")
     if any(not -rank <= a < rank for a in axes):
         raise InvalidArgumentError(f"reduce_join: axis {axis} is out of bounds for a tensor of rank {rank}")
     return join_over(x, axes=tuple(int(a) % rank - rank for a in axes), keepdims=keepdims, separator=separator)
@@ -217,7 +219,7 @@ upper_case = general(
 
 
 def _encoding(encoding: str, what: str) -> bool:
-    if encoding.lower() not in ("", "utf-8"):
+    if str(encoding).lower() not in ("", "utf-8"):
         raise InvalidArgumentError(f"{what}: encoding is '' (ASCII letters change) or 'utf-8', got {encoding!r}")
     return bool(encoding)
 

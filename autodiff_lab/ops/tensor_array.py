@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import DType, as_dtype
-from autodiff_lab.engine.shape import TensorShape, whole_numbers
+from autodiff_lab.engine.shape import TensorShape, one_whole_number, whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, OutOfRangeError, ShapeMismatch
 from autodiff_lab.ops.array.creation import as_shape
@@ -80,7 +80,7 @@ class TensorArray:
         return TensorShape(None) if self._shape is None else self._shape
 
     def _position(self, index: Any, write: bool = False) -> int:
-        at, = whole_numbers(index, "TensorArray")
+        at = one_whole_number(index, "TensorArray")
         if write and self._dynamic and at >= len(self._tensors):
             self._tensors.extend([None] * (at + 1 - len(self._tensors)))
         if not 0 <= at < len(self._tensors):

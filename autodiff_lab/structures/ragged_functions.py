@@ -10,7 +10,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import ConversionError, InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.structures import ragged_shaping as shaping
 from autodiff_lab.structures.partition import RowPartition, wants_narrow, whole_vector
@@ -107,6 +107,8 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> lab.ragged.map_flat_values(lab.square, lab.ragged.constant([[1.0, 2.0], [3.0]]))
     <RaggedTensor [[1.0, 4.0], [9.0]]>
     """
+    if not callable(op):
+        raise NotCallable(f"map_flat_values: a function is needed, got {op!r:.80}.")
     found: list[RaggedTensor] = []
     flat_args = [_flat(a, found) for a in args]
     flat_kwargs = {k: _flat(a, found) for k, a in kwargs.items()}
@@ -164,9 +166,23 @@ def range(
     if limits is None:
         starts, limits = 0, starts
     arrays = [np.atleast_1d(convert(v)._array) for v in (starts, limits, deltas)]
+    for array in arrays:
+        if array.ndim > 1 or array.dtype.kind not in "fiu":
+            raise InvalidArgumentError(
+                "ragged.range: starts, limits and deltas are numbers or vectors of them, got "
+                f"{array.dtype} of shape {array.shape}."
+            )
+    if len({array.size for array in arrays} - {1}) > 1:
+        raise ShapeMismatch(f"ragged.range: vectors of {[array.size for array in arrays]} numbers do not broadcast.")
     kind = np.result_type(*arrays) if dtype is None else as_dtype(dtype).dtype
     if (arrays[2] == 0).any():
         raise InvalidArgumentError("ragged.range: a delta of 0 never reaches its limit")
+    total = sum(
+        max(0.0, float(b - a) / float(c))
+        for a, b, c in zip(*np.broadcast_arrays(*[array.astype(np.float64) for array in arrays]), strict=True)
+    )
+    if not total < 1 << 57:
+        raise InvalidArgumentError("ragged.range: the rows have no end, or are longer than any memory.")
     rows = [np.arange(*items, dtype=kind) for items in zip(*np.broadcast_arrays(*arrays), strict=True)]
     lengths = np.array([len(row) for row in rows], np.int64)
     partition = RowPartition.from_lengths(lengths, narrow=wants_narrow(row_splits_dtype))

@@ -29,6 +29,8 @@ def values_of_rows(value: Any) -> Tensor | RaggedTensor:
 
 def count(values: Tensor | RaggedTensor) -> int:
     """Length of the first axis."""
+    if isinstance(values, Tensor) and not values._array.ndim:
+        raise ShapeMismatch("rows are needed, got one number.")
     return values._array.shape[0] if isinstance(values, Tensor) else len(values)
 
 

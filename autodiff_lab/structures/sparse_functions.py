@@ -14,7 +14,7 @@ from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.ops.array.creation import as_shape, ones
 from autodiff_lab.ops.array.gathering import gather_axis, gather_nd, laid_beside
 from autodiff_lab.ops.array.joining import concat as concat_dense
@@ -194,9 +194,9 @@ def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", n
     Tensor([[1. 0.]
      [0. 1.]], shape=(2, 2), dtype=float32)
     """
-    columns = int(num_rows) if num_columns is None else int(num_columns)
-    places = np.repeat(np.arange(min(int(num_rows), columns))[:, None], 2, axis=1)
-    return SparseTensor(places, ones(len(places), as_dtype(dtype)), [int(num_rows), columns])
+    lines, columns = as_shape([num_rows, num_rows if num_columns is None else num_columns])
+    places = np.repeat(np.arange(min(lines, columns))[:, None], 2, axis=1)
+    return SparseTensor(places, ones(len(places), as_dtype(dtype)), [lines, columns])
 
 
 def concat(
@@ -319,6 +319,8 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
     >>> print(lab.sparse.map_values(lab.add, lab.SparseTensor([[1]], [5.0], [2]), 1.0).values)
     Tensor([6.], shape=(1,), dtype=float32)
     """
+    if not callable(op):
+        raise NotCallable(f"sparse.map_values: a function is needed, got {op!r:.80}.")
     found = [a for a in (*args, *kwargs.values()) if isinstance(a, SparseTensor)]
     if not found:
         return op(*args, **kwargs)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.gathering import laid_beside
@@ -126,8 +126,12 @@ def bincount(
         x = SparseTensor(np.argwhere(np.ones(array.shape, np.bool_)), wrap(array.ravel()), array.shape)
     ids = _ids(x, "bincount", None)
     rows = rows if axis == -1 and x.ndim > 1 else np.zeros_like(rows)
-    bins = max(int(ids.max(initial=-1)) + 1, int(minlength or 0))
-    bins = min(bins, int(maxlength)) if maxlength is not None else bins
+    bins = max(
+        (int(ids.max()) if ids.size else -1) + 1, 0 if minlength is None else whole(minlength, "bincount: minlength")
+    )
+    bins = min(bins, whole(maxlength, "bincount: maxlength")) if maxlength is not None else bins
+    if bins * max(len(rows), 1) >= 1 << 57:
+        raise InvalidArgumentError(f"sparse.bincount: {bins} bins are more than any memory holds. Try maxlength=.")
     amounts = np.ones(len(ids), np.int64) if weights is None else _weights(weights, len(ids))
     counts = np.zeros((x._shape[0] if axis == -1 and x.ndim > 1 else 1, bins), amounts.dtype)
     seen = np.zeros(counts.shape, np.bool_)

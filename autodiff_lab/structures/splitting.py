@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.engine.shape import one_whole_number
 from autodiff_lab.engine.strings import STRING
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
@@ -46,7 +47,9 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     >>> print(lab.strings.split("a,b", sep=","))
     Tensor([b'a' b'b'], shape=(2,), dtype=string)
     """
-    between, most = sep.encode() if sep else None, int(maxsplit)
+    if sep is not None and not isinstance(sep, str):
+        raise InvalidArgumentError(f"strings.split: sep is a string, got {sep!r:.80}.")
+    between, most = sep.encode() if sep else None, one_whole_number(maxsplit, "strings.split: maxsplit")
 
     def words(text: bytes) -> list[bytes]:
         if between is not None or most < 0:
@@ -111,6 +114,7 @@ def unicode_split(
             "unicode_split: the encoding is 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE' and errors is 'replace', 'strict' or "
             f"'ignore'; got {input_encoding!r} and {errors!r}"
         )
+    replacement_char = one_whole_number(replacement_char, "unicode_split: replacement_char")
     if not 0 <= int(replacement_char) < 0x110000 or 0xD800 <= int(replacement_char) < 0xE000:
         raise InvalidArgumentError(f"unicode_split: replacement_char {replacement_char} is not a character.")
     code = input_encoding.lower()

@@ -20,6 +20,18 @@ from autodiff_lab.events import SINKS, sinks_now
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 
 
+def check_function(f: Any, what: str) -> None:
+    """Refuse what cannot be called.
+
+    Raises
+    ------
+    NotCallable
+        A `TypeError`.
+    """
+    if not callable(f):
+        raise NotCallable(f"{what}: a function is needed, got {f!r:.80}.")
+
+
 class Reads:
     """A sink that only notes which variables are read."""
 
@@ -89,6 +101,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """
     if f is None:
         return custom_gradient
+    check_function(f, "custom_gradient")
     name = getattr(f, "__name__", "custom_gradient")
 
     @functools.wraps(f)
@@ -180,6 +193,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> print(y, tape.gradient(y, x))
     Tensor(6.0, shape=(), dtype=float32) Tensor(3.0, shape=(), dtype=float32)
     """
+    check_function(f, "grad_pass_through")
 
     def pass_on(*upstream: Any, variables: Any = None) -> Any:
         return list(upstream) if variables is None else (list(upstream), [None] * len(variables))

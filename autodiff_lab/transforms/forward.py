@@ -14,6 +14,7 @@ from typing import Any, Self
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.backward import asks_for_zeros
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.shape import listed
 from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
@@ -23,6 +24,7 @@ from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.math.arithmetic import add_n
 from autodiff_lab.ops.math.complex_numbers import conj
 from autodiff_lab.ops.math.reductions import reduce_sum
+from autodiff_lab.transforms.custom import check_function
 
 
 class ForwardAccumulator:
@@ -161,8 +163,9 @@ def jvp(function: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any,
     >>> float(value), float(tangent)
     (9.0, 6.0)
     """
-    inputs = [p if isinstance(p, Variable) else convert(p) for p in primals]
-    with ForwardAccumulator(inputs, _along(inputs, list(tangents))) as accumulator:
+    check_function(function, "jvp")
+    inputs = [p if isinstance(p, Variable) else convert(p) for p in listed(primals, "jvp: primals")]
+    with ForwardAccumulator(inputs, _along(inputs, listed(tangents, "jvp: tangents"))) as accumulator:
         value = function(*inputs)
     return value, accumulator.jvp(value, UnconnectedGradients.ZERO)
 
@@ -181,6 +184,6 @@ def vjp(function: Callable[..., Any], primals: Any, cotangent: Any) -> tuple[Any
     """
     from autodiff_lab.transforms.functional import value_with_pullback
 
-    value, back = value_with_pullback(function, *primals)
+    value, back = value_with_pullback(function, *listed(primals, "vjp: primals"))
     found = back(cotangent)
     return value, found if isinstance(found, tuple) else (found,)

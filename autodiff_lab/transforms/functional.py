@@ -22,6 +22,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import tell_made
 from autodiff_lab.ops.array.casting import stop_gradient
 from autodiff_lab.ops.array.creation import zeros_like
+from autodiff_lab.transforms.custom import check_function
 
 _stops: ContextVar[int] = ContextVar("autodiff_lab_stops", default=0)
 
@@ -91,6 +92,7 @@ def value_with_pullback(function: Callable[..., Any], *arguments: Any) -> tuple[
     >>> float(value), float(pullback(1.0)), float(pullback(10.0))
     (9.0, 6.0, 60.0)
     """
+    check_function(function, "value_with_pullback")
     given = [_Argument(a) for a in arguments]
     stops = _stops.get()
     with GradientTape(persistent=True) as tape:

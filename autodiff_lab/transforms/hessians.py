@@ -10,6 +10,7 @@ from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.ops.math.reductions import reduce_sum
+from autodiff_lab.transforms.custom import check_function
 
 
 def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[Any], Tensor]:
@@ -66,9 +67,10 @@ def hvp(function: Callable[[Tensor], Tensor], x: Any, vector: Any) -> Tensor:
 
 
 def _slope(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    check_function(function, "hessian")
     with GradientTape() as inner:
         inner.watch(x)
-        value = function(x)
+        value = convert(function(x))
     if value._array.ndim:
         raise ShapeMismatch(
             f"A Hessian is of a scalar function; this one gave shape {value._array.shape}. "

@@ -19,7 +19,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import SINKS, sinks_now, trace_now
 from autodiff_lab.ops.array.casting import after
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
-from autodiff_lab.transforms.custom import Reads
+from autodiff_lab.transforms.custom import Reads, check_function
 
 _LARGE_BYTES = 1 << 16
 """Shares smaller than this fill gaps that nothing else needs."""
@@ -60,6 +60,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> print(tape.gradient(y, x), len(calls))
     Tensor(1.0, shape=(), dtype=float32) 2
     """
+    check_function(f, "recompute_grad")
 
     @functools.wraps(f)
     def apply(*arguments: Any, **options: Any) -> Any:

@@ -13,6 +13,7 @@ from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events import sinks_now
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
+from autodiff_lab.transforms.custom import check_function
 
 
 def with_derivative(x: Any, function: Callable[[Any], Any]) -> Any:
@@ -44,6 +45,7 @@ def with_derivative(x: Any, function: Callable[[Any], Any]) -> Any:
     saw 10.0
     Tensor(5.0, shape=(), dtype=float32)
     """
+    check_function(function, "with_derivative")
     leaves, rebuild = nest.flatten(x)
     ins = tuple(convert(leaf) for leaf in leaves)
     outs = tuple(wrap(t._array) for t in ins)

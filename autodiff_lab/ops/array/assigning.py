@@ -11,7 +11,7 @@ from typing import Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ConversionError
+from autodiff_lab.errors import DtypeMismatch
 from autodiff_lab.ops.array.gathering import gather, gather_nd, tensor_scatter_nd_update
 from autodiff_lab.ops.array.joining import unstack
 from autodiff_lab.ops.array.scattering import (
@@ -43,7 +43,7 @@ def _by_coordinates(change: Callable[..., Any], words: str) -> Callable[..., Var
 def _by_rows(name: str, change: Callable[..., Any], words: str) -> Callable[..., Variable]:
     def method(self: Variable, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
         if not hasattr(sparse_delta, "indices") or not hasattr(sparse_delta, "values"):
-            raise ConversionError(
+            raise DtypeMismatch(
                 f"{method.__name__}: takes lab.IndexedSlices(values, indices), got {type(sparse_delta).__name__}. Try "
                 f"scatter_nd_{method.__name__.rpartition('_')[2]}(indices, updates)."
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ def as_shape(shape: Any) -> tuple[int, ...]:
     dims = whole_numbers(shape, "a shape")
     if any(n < 0 for n in dims):
         raise InvalidArgumentError(f"a shape has no negative lengths, got {dims}")
+    if math.prod(dims) >= 1 << 60:
+        raise InvalidArgumentError(f"a shape of {dims} has more elements than any memory holds")
     return dims
 
 

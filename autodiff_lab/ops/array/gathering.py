@@ -9,6 +9,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.primitives import stack
+from autodiff_lab.engine.shape import one_whole_number
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
 from autodiff_lab.kernels.arrays import beside, full, on_gpu, ranked
@@ -171,7 +172,8 @@ def _check_updates(updates: Tensor, indices: Tensor, shape: tuple[int, ...], wha
 
 def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | None = None, batch_dims: int = 0,
            name: str | None = None) -> Tensor:
-    at = int(batch_dims if axis is None else axis)
+    batch_dims = one_whole_number(batch_dims, "gather: batch_dims")
+    at = batch_dims if axis is None else one_whole_number(axis, "gather: axis")
     try:
         x, indices = convert(params), convert(indices)
     except NotOneTensor as met:
@@ -181,14 +183,14 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | 
         raise InvalidArgumentError(f"gather: axis {at} is out of bounds for a tensor of rank {rank}")
     if batch_dims:
         from autodiff_lab.ops.array.scattering import gather_in_batches
-        return gather_in_batches(x, _indices(indices, "gather", x), at % rank, int(batch_dims))
+        return gather_in_batches(x, _indices(indices, "gather", x), at % rank, batch_dims)
     return gather_axis(x, _indices(indices, "gather", x), axis=at - rank if at >= 0 else at)
 
 
 def check_policy(policy: str, what: str) -> None:
     """Refuse to pass over bad indices: here they are always errors, which is what the other policies ask for."""
-    if policy not in ("", "DEFAULT", "ERROR"):
-        known = policy == "IGNORE"
+    if not isinstance(policy, str) or policy not in ("", "DEFAULT", "ERROR"):
+        known = isinstance(policy, str) and policy == "IGNORE"
         kind = UnimplementedError if known else InvalidArgumentError
         raise kind(f"{what}: bad_indices_policy is '', 'DEFAULT' or 'ERROR', got {policy!r}."
                    + (" Try lab.boolean_mask on the indices." if known else ""))
@@ -204,7 +206,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
     at = _indices(indices, "gather_nd", x)
     if batch_dims:
         from autodiff_lab.ops.array.scattering import gather_nd_in_batches
-        return gather_nd_in_batches(x, at, int(batch_dims))
+        return gather_nd_in_batches(x, at, one_whole_number(batch_dims, "gather_nd: batch_dims"))
     return gather_nd_at(x, at)
 
 
@@ -257,7 +259,7 @@ def argmin(input: Any, axis: Any = 0, output_type: Any = None, name: str | None 
 
 def _argument(op: Any, value: Any, axis: Any, output_type: Any) -> Tensor:
     from autodiff_lab.ops.array.casting import cast
-    found = op(convert(value), axis=0 if axis is None else int(axis))
+    found = op(convert(value), axis=0 if axis is None else one_whole_number(axis, f"{op.op.name}: axis"))
     return found if output_type is None else cast(found, output_type)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.devices import beside, placed
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.primitives import broadcast
@@ -46,7 +46,9 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: s
     counts = np.asarray(given._array)
     if counts.size and counts.dtype.kind not in "iu":
         raise DtypeMismatch(f"sequence_mask: lengths are whole numbers, got {public(counts.dtype).name}. Try lab.cast.")
-    width = int(counts.max(initial=0)) if maxlen is None else int(convert(maxlen)._array)
+    width = int(counts.max(initial=0)) if maxlen is None else whole(maxlen, "sequence_mask: maxlen")
+    if width * max(counts.size, 1) >= 1 << 60:
+        raise InvalidArgumentError(f"sequence_mask: rows of {width} are longer than any memory. Try maxlen=.")
     with beside(given):
         return cast(tell_made(wrap(placed(np.arange(width) < counts[..., None]))), dtype)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import contains_tensor, convert, handed
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import listed, one_whole_number, whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.ops.docs import doc
@@ -86,9 +86,7 @@ take = general(
 
 
 def _tensors(values: Any, what: str) -> list[Tensor]:
-    if isinstance(values, Tensor):
-        values = list(values)
-    values = list(values)
+    values = listed(values, f"{what}: values")
     if not values:
         raise InvalidArgumentError(f"{what}: the list is empty; there is nothing to join")
     values = [convert(v) if hasattr(v, "_array") or contains_tensor(v) else v for v in values]
@@ -101,7 +99,7 @@ def _tensors(values: Any, what: str) -> list[Tensor]:
 
 
 def _negative(axis: Any, rank: int, what: str) -> int:
-    axis, = whole_numbers(axis, what)
+    axis = one_whole_number(axis, what)
     if not -rank <= axis < rank:
         raise InvalidArgumentError(f"{what}: axis {axis} is out of bounds for rank {rank}")
     return axis - rank if axis >= 0 else axis

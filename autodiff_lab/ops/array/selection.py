@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.convert import convert, convert_to_tensor, whole
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.primitives import negative_axes
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import one_whole_number, whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
@@ -139,7 +139,7 @@ class UniqueWithCounts(NamedTuple):
 
 
 def _axis(x: Tensor, axis: Any, what: str) -> int:
-    axis, = whole_numbers(axis, what)
+    axis = one_whole_number(axis, what)
     try:
         return negative_axes(axis, x._array.ndim)[0]
     except ValueError as error:
@@ -165,7 +165,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 
 
 def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32", name: str | None = None) -> TopK:
-    x, count = convert(input), int(convert(k)._array)
+    x, count = convert(input), whole(k, "top_k: k")
     if not x._array.ndim or not 0 <= count <= x._array.shape[-1]:
         raise InvalidArgumentError(f"top_k: k = {count} of the last axis of a tensor of shape {x._array.shape}")
     found = best_positions(x, k=count)

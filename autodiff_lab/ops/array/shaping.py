@@ -9,7 +9,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.primitives import broadcast, negative_axes, reshape_to
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import one_whole_number, whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.ops.docs import doc
@@ -94,7 +94,7 @@ def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
     except NotOneTensor as met:
         return handed(met, "__called__", "expand_dims", input, axis)
     rank = x._array.ndim
-    axis, = whole_numbers(axis, "expand_dims")
+    axis = one_whole_number(axis, "expand_dims")
     if not -rank - 1 <= axis <= rank:
         raise InvalidArgumentError(f"expand_dims: axis {axis} is out of bounds for a tensor of rank {rank}")
     at = axis if axis >= 0 else axis + rank + 1

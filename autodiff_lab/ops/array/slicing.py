@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import listed, one_whole_number, whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import beside
@@ -61,6 +61,7 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
 @structured("dynamic_partition")
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
     x, parts = convert(data), np.asarray(convert(partitions)._array)
+    num_partitions = one_whole_number(num_partitions, "dynamic_partition: num_partitions")
     if parts.dtype.kind not in "iu" or x._array.shape[:parts.ndim] != parts.shape:
         raise ShapeMismatch(f"dynamic_partition: data of shape {x._array.shape} does not begin with {parts.shape}, the "
                             "shape of partitions, or these are no whole numbers.")
@@ -74,8 +75,8 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
 
 
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
-    places = [np.asarray(convert(i)._array) for i in indices]
-    parts = [convert(d) for d in data]
+    places = [np.asarray(convert(i)._array) for i in listed(indices, "dynamic_stitch: indices")]
+    parts = [convert(d) for d in listed(data, "dynamic_stitch: data")]
     if not parts or len(places) != len(parts):
         raise InvalidArgumentError(f"dynamic_stitch: {len(places)} lists of indices for {len(parts)} tensors")
     inner = parts[0]._array.shape[places[0].ndim:]

@@ -16,7 +16,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.primitives import negative_axes
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import listed, whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
@@ -182,6 +182,7 @@ def _axes(axes: Any, rank_x: int, rank_y: int) -> tuple[list[int], list[int]]:
             raise InvalidArgumentError(f"tensordot: axes={count} axes to sum over do not fit tensors of rank {rank_x} "
                                        f"and {rank_y}.")
         return list(range(rank_x - count, rank_x)), list(range(count))
+    axes = listed(axes, "tensordot: axes")
     if len(axes) != 2:
         raise InvalidArgumentError(f"tensordot: axes is a whole number or two lists of axes, got {axes!r}.")
     first, second = (whole_numbers(part, "tensordot: axes") for part in axes)

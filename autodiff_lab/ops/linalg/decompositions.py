@@ -15,6 +15,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import tell_peek
 from autodiff_lab.kernels.arrays import eye
 from autodiff_lab.ops.array.shaping import matrix_transpose
@@ -224,6 +225,8 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
     if rcond is None:
         return pseudoinverse(x, rcond=float(10 * max(x._array.shape[-2:]) * np.finfo(x._array.dtype).eps))
     limit = np.asarray(convert(rcond)._array)
+    if limit.dtype.kind not in "fiuV":
+        raise InvalidArgumentError(f"pinv: rcond is a number, got {rcond!r:.80}.")
     return pseudoinverse(x, rcond=limit[..., None].tolist() if limit.ndim else float(limit))
 
 

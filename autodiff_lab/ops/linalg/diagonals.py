@@ -10,7 +10,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.placement import alone
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import one_whole_number
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
@@ -82,8 +82,7 @@ def square(value: Any, name: str) -> Tensor:
 
 def as_index(value: Any, what: str) -> int:
     """One whole number, of whatever kind."""
-    (number,) = whole_numbers(getattr(value, "_array", value), what)
-    return number
+    return one_whole_number(getattr(value, "_array", value), what)
 
 
 def _lengths(low: int, high: int, longest_one: int, num_rows: Any, num_cols: Any) -> tuple[int, int]:

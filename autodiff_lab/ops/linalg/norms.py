@@ -43,6 +43,8 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool |
                             "lab.cast(x, lab.float32).")
     over, keep = _axes(axis, x._array.ndim), bool(keepdims)
     of_matrix = over is not None and len(over) == 2
+    if isinstance(ord, np.ndarray):
+        raise InvalidArgumentError(f"norm: ord is one number or a name, got {ord!r:.80}.")
     if ord in ("euclidean", "fro") or (ord == 2 and not of_matrix):
         return sqrt(reduce_sum(x * conj(x) if kind == "c" else square(x), axis=over, keepdims=keep))
     if isinstance(ord, bool) or not isinstance(ord, (int, float, np.number)):

@@ -6,6 +6,7 @@ from typing import Any
 
 from autodiff_lab.engine.apply import binary
 from autodiff_lab.engine.convert import convert_pair, handed
+from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
@@ -75,6 +76,10 @@ matmul_two = binary(
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
            adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: Any = None,
            grad_a: bool = False, grad_b: bool = False, name: str | None = None) -> Tensor:
+    if transpose_a is transpose_b is adjoint_a is adjoint_b is False and output_type is None:
+        return matmul_two(a, b)
+    transpose_a, transpose_b, adjoint_a, adjoint_b = (
+        flag(v, "matmul: transpose and adjoint") for v in (transpose_a, transpose_b, adjoint_a, adjoint_b))
     if not (transpose_a or transpose_b or adjoint_a or adjoint_b or output_type):
         return matmul_two(a, b)
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):

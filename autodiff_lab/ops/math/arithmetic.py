@@ -13,6 +13,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.primitives import add
+from autodiff_lab.engine.shape import listed
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.arrays import ARRAYS, on_gpu
@@ -316,9 +317,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     >>> print(lab.add_n([1.0, 2.0, 3.0]))
     Tensor(6.0, shape=(), dtype=float32)
     """
-    from autodiff_lab.errors import InvalidArgumentError
-
-    inputs = list(inputs)
+    inputs = listed(inputs, "add_n: inputs")
     if not inputs:
         raise InvalidArgumentError("add_n: the list is empty. Try lab.zeros(shape).")
     if len(inputs) == 1:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -74,7 +74,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     if x._array.ndim != 2 or found._array.shape != x._array.shape[:1]:
         raise ShapeMismatch(f"in_top_k: targets (n) and predictions (n, classes) are needed, got {found._array.shape} "
                             f"and {x._array.shape}.")
-    return hits(found, x, k=int(convert(k)._array))
+    return hits(found, x, k=whole(k, "in_top_k: k"))
 
 
 @structured("bincount")
@@ -86,8 +86,8 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
     if axis not in (None, 0, -1) or (axis == -1 and numbers.ndim > 2):
         raise InvalidArgumentError(f"bincount: axis is None, 0 or -1 (of a vector or a matrix), got {axis}")
     length = (int(numbers.max()) if numbers.size else -1) + 1
-    length = max(length, int(convert(minlength)._array)) if minlength is not None else length
-    length = min(length, int(convert(maxlength)._array)) if maxlength is not None else length
+    length = max(length, whole(minlength, "bincount: minlength")) if minlength is not None else length
+    length = min(length, whole(maxlength, "bincount: maxlength")) if maxlength is not None else length
     rows = numbers.shape[0] if axis == -1 and numbers.ndim == 2 else 1
     kept = numbers < length
     bins = np.where(kept, numbers + arange(rows, numbers).reshape((rows,) + (1,) * (numbers.ndim - 1)) * length
@@ -111,7 +111,8 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, wei
         raise ShapeMismatch(f"confusion_matrix: two vectors of one length are needed, got {true.shape} and "
                             f"{guessed.shape}.")
     both = np.stack([true, guessed], -1)
-    count = (int(both.max()) if both.size else -1) + 1 if num_classes is None else int(convert(num_classes)._array)
+    count = (int(both.max()) if both.size else -1) + 1 if num_classes is None else whole(
+        num_classes, "confusion_matrix: num_classes")
     if both.size and (both.min() < 0 or both.max() >= count):
         raise InvalidArgumentError(f"confusion_matrix: classes must be in [0, {count}), got {int(both.min())} to "
                                    f"{int(both.max())}.")
@@ -122,7 +123,7 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, wei
 def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32",
                                name: str | None = None) -> Tensor:
     x = convert(values)
-    ends, count = convert(value_range, x), int(convert(nbins)._array)
+    ends, count = convert(value_range, x), whole(nbins, "histogram_fixed_width: nbins")
     tell_peek(ends, "histogram_fixed_width_bins")
     if ends._array.shape != (2,) or not ends._array[0] < ends._array[1] or count < 1:
         raise InvalidArgumentError("histogram_fixed_width_bins: a range [low, high] and at least one bin are needed, "

@@ -12,7 +12,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.primitives import negative_axes
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import one_whole_number
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.choose import chosen
@@ -122,7 +122,7 @@ def one_axis(x: Tensor, axis: Any, what: str) -> int:
     InvalidArgumentError
         If the tensor has no such axis.
     """
-    axis, = whole_numbers(axis, what)
+    axis = one_whole_number(axis, what)
     try:
         return negative_axes(axis, x._array.ndim)[0]
     except ValueError as error:

@@ -10,7 +10,7 @@ from autodiff_lab.engine.apply import binary, general, of_features, unary
 from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.op import REALS, Domain
-from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.shape import TensorShape, listed
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.kernels.checks import real_only
@@ -234,7 +234,7 @@ polyval.__doc__ = doc(
 
 
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
-    total = add_n([convert(x) for x in inputs])
+    total = add_n([convert(x) for x in listed(inputs, "accumulate_n: inputs")])
     if tensor_dtype is not None and total.dtype != tensor_dtype:
         raise DtypeMismatch(f"accumulate_n: the tensors are {total.dtype.name}, not {tensor_dtype}. Try lab.cast.")
     if shape is not None and not TensorShape(shape).is_compatible_with(total.shape):

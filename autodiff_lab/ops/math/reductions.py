@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.primitives import FEW, negative_axes, stack, sum_over
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import flag, whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.choose import IN_USE, chosen
@@ -138,7 +138,7 @@ def _reduce(op: Any, name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
         raise InvalidArgumentError(
             f"{name}: {error}. The tensor has shape {x._array.shape}; try axis=None or one of "
             f"{list(range(x._array.ndim))}.") from None
-    return op(x, axes=axes, keepdims=bool(keepdims))
+    return op(x, axes=axes, keepdims=keepdims if keepdims.__class__ is bool else flag(keepdims, f"{name}: keepdims"))
 
 
 def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:

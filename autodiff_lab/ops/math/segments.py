@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.devices import filled_beside
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -90,7 +90,7 @@ def _sorted(data: Any, segment_ids: Any, what: str) -> Parts:
 
 def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Parts:
     x, ids = _numbers(data, segment_ids, what)
-    count = int(convert(num_segments)._array)
+    count = whole(num_segments, f"{what}: num_segments")
     require(not ids.size or ids.max() < count, lambda: InvalidArgumentError(
         f"{what}: a segment is not below num_segments, {count}; got {told(ids)}."))
     if ids.ndim != 1:

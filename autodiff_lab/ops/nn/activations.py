@@ -11,6 +11,7 @@ from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import Domain
+from autodiff_lab.engine.shape import one_whole_number
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.checks import RealZeros
@@ -123,6 +124,7 @@ def _along(op: Any, name: str, logits: Any, axis: int) -> Tensor:
     if x._array.dtype not in DIFFERENTIABLE or x._array.dtype.kind == "c":
         raise wrong_dtype(op.op, (x,))
     rank = x._array.ndim
+    axis = axis if axis.__class__ is int else one_whole_number(axis, f"{name}: axis")
     if rank == 0 or not -rank <= axis < rank:
         raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for a tensor of shape {x._array.shape}")
     return op(x, axis=axis - rank if axis >= 0 else axis)

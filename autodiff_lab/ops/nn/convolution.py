@@ -125,6 +125,8 @@ def too_large(name: str, window: Sizes, dilations: Sizes, spatial: Sizes) -> Sha
 
 def layout(data_format: str | None) -> None:
     """Refuse what is not channels last."""
+    if data_format is not None and not isinstance(data_format, str):
+        raise InvalidArgumentError(f"data_format: a string such as 'NHWC' is needed, got {data_format!r:.80}.")
     if data_format is not None and not (data_format.startswith("N") and data_format.endswith("C")):
         raise UnimplementedError(f"data_format {data_format!r}: only channels last is supported. Try lab.transpose.")
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.shape import one_whole_number
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.kernels.arrays import arange, on_gpu
@@ -77,6 +78,7 @@ block_mean = general(
 
 def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) -> tuple[Tensor, Tensor]:
     x = floats(inputs, "isotonic_regression")
+    axis = one_whole_number(axis, "isotonic_regression: axis")
     if x._array.ndim == 0 or axis not in (-1, x._array.ndim - 1):
         raise ShapeMismatch(f"isotonic_regression: works along the last axis, got shape {x._array.shape} and axis "
                             f"{axis}. Try lab.transpose.")

@@ -8,7 +8,7 @@ from typing import Any
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.primitives import negative_axes
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import one_whole_number, whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.halves import is_half
@@ -120,7 +120,7 @@ def local_response_normalization(input: Any, depth_radius: int = 5, bias: float 
     x = floats(input, "local_response_normalization")
     if x._array.ndim != 4:
         raise ShapeMismatch(f"local_response_normalization: an input (n, h, w, c) is needed, got {x._array.shape}.")
-    radius, = whole_numbers(depth_radius, "local_response_normalization")
+    radius = one_whole_number(depth_radius, "local_response_normalization")
     if radius < 0:
         raise InvalidArgumentError(f"local_response_normalization: depth_radius is 0 or more, got {radius}.")
     channels = x._array.shape[-1]

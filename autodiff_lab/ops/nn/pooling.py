@@ -139,7 +139,7 @@ def avg_pool3d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALI
 
 def pool(input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
          data_format: str | None = None, dilations: Any = None, name: str | None = None) -> Tensor:
-    if pooling_type.upper() not in ("MAX", "AVG"):
+    if str(pooling_type).upper() not in ("MAX", "AVG"):
         raise InvalidArgumentError(f"pool: pooling_type is 'MAX' or 'AVG', got {pooling_type!r}.")
     if dilations is not None and set(np.ravel(dilations).tolist()) != {1}:
         raise UnimplementedError(f"pool: windows with gaps are not supported, got dilations {dilations}.")

@@ -115,8 +115,9 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
         return handed(met, "__called__", "on_values", leaky_relu, features, alpha)
     if x._array.dtype not in DIFFERENTIABLE or x._array.dtype.kind == "c":
         raise wrong_dtype(REGISTRY["leaky_relu"], (x,))
-    if not 0 <= float(alpha) < np.inf:
-        raise InvalidArgumentError(f"leaky_relu: alpha is a slope, 0 or more, got {alpha}.")
+    given = convert(alpha)._array
+    if given.ndim or given.dtype.kind not in "fiuV" or not 0 <= float(given) < np.inf:
+        raise InvalidArgumentError(f"leaky_relu: alpha is a slope, 0 or more, got {alpha!r:.80}.")
     return leaky(x, alpha=float(alpha))
 
 

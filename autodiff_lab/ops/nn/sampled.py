@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.gathering import gather, laid_beside
@@ -30,6 +30,10 @@ def _log_uniform(classes: Any, range_max: int) -> Any:
 def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
                                   seed: int | None = None, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     true = np.asarray(convert(true_classes)._array)
+    num_sampled, range_max = (whole(v, "log_uniform_candidate_sampler") for v in (num_sampled, range_max))
+    if num_sampled < 0 or range_max < 1:
+        raise InvalidArgumentError("log_uniform_candidate_sampler: at least 0 samples of at least 1 class are drawn, "
+                                   f"got {num_sampled} of {range_max}.")
     if unique and num_sampled > range_max:
         raise InvalidArgumentError(f"log_uniform_candidate_sampler: {num_sampled} different classes cannot be drawn "
                                    f"from {range_max}. Try unique=False.")

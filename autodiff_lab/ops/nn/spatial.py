@@ -9,7 +9,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import following, placed
 from autodiff_lab.engine.primitives import add
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import one_whole_number, whole_numbers
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import ranked
@@ -24,7 +24,7 @@ from autodiff_lab.ops.structured import structured
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
     x = convert(value)
     b = convert(bias, x)
-    if data_format is not None and not data_format.startswith("N"):
+    if data_format is not None and not str(data_format).startswith("N"):
         raise InvalidArgumentError(f"bias_add: data_format {data_format!r} is not known. Try 'NHWC' or 'NCHW'.")
     first = data_format is not None and data_format.startswith("NC")
     if x._array.ndim < 2 or b._array.shape != (x._array.shape[1 if first else -1],):
@@ -40,6 +40,9 @@ def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = Non
     from autodiff_lab.ops.random_noise import uniform_noise  # random numbers live beside their ops
     from autodiff_lab.ops.random_state import drawn
     x = floats(x, "dropout")
+    given = convert(rate)._array
+    if given.ndim or given.dtype.kind not in "fiuV":
+        raise InvalidArgumentError(f"dropout: the rate is one number, got {rate!r:.80}.")
     share = float(rate)
     if not 0 <= share < 1:
         raise InvalidArgumentError(f"dropout: the rate is a share in [0, 1), got {rate}.")
@@ -68,7 +71,7 @@ def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = Non
 def _image(value: Any, block_size: Any, data_format: str | None, name: str) -> tuple[Tensor, int]:
     layout(data_format)
     x = convert(value)
-    block, = whole_numbers(block_size, name)
+    block = one_whole_number(block_size, name)
     if x._array.ndim != 4:
         raise ShapeMismatch(f"{name}: an input (n, h, w, c) is needed, got {x._array.shape}.")
     if block < 2:
