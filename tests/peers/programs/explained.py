@@ -63,12 +63,14 @@ def _conjugates(call: Call, arrays: dict[int, np.ndarray], difference: Differenc
     return call.function in names and _complex(arrays) and "gradient" in difference.what
 
 
-@row("products with zeros, infinities or nan")
+@row("products and quotients with zeros, infinities or nan")
 def _zero_factors(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
-    names = ("math.cumprod", "reduce_prod", "math.segment_prod", "math.unsorted_segment_prod")
-    if call.function not in names or "gradient" not in difference.what:
+    products = ("math.cumprod", "reduce_prod", "math.segment_prod", "math.unsorted_segment_prod")
+    guarded = ("math.xdivy", "math.xlogy", "math.xlog1py", "math.multiply_no_nan", "math.divide_no_nan")
+    if "gradient" not in difference.what or call.function not in products + guarded:
         return False
-    return any(not np.all(a) or not np.all(np.isfinite(a.astype(complex))) for a in arrays.values())
+    infinite = any(not np.all(np.isfinite(a.astype(complex))) for a in arrays.values())
+    return infinite or (call.function in products and any(not np.all(a) for a in arrays.values()))
 
 
 @row("the second derivative of moments")
@@ -111,19 +113,17 @@ def _powers(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -
     return call.function in ("op:**", "pow") and "gradient" in difference.what and hostile
 
 
-@row("float16 near its largest number")
+@row("half precision near its largest number")
 def _overflow(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
     mine, theirs = difference.mine, difference.theirs
-    if (
-        mine is None
-        or theirs is None
-        or not mine.dtype == theirs.dtype == np.float16
-        or "gradient" not in difference.what
-    ):
+    if mine is None or theirs is None or mine.dtype.name not in ("float16", "bfloat16") or mine.dtype != theirs.dtype:
         return False
-    apart = ~((mine == theirs) | (np.isnan(mine) & np.isnan(theirs)) | (np.abs(mine - theirs) < 0.01 * np.abs(theirs)))
-    large = any(np.any(np.abs(a.astype(np.float64)) > 200) for a in arrays.values())
-    return large and bool(np.all(((np.maximum(np.abs(mine), np.abs(theirs)) > 1e4) | np.isnan(theirs))[apart]))
+    a, b = mine.astype(np.float64), theirs.astype(np.float64)
+    apart = ~((a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) < 0.02 * np.abs(b)))
+    limit = 200.0 if mine.dtype == np.float16 else 1e19
+    large = any(np.any(np.abs(array.astype(np.float64)) > limit) for array in arrays.values()) or limit == 200.0
+    beyond = (np.maximum(np.abs(a), np.abs(b)) > limit**1.7) | np.isnan(b)
+    return large and "gradient" in difference.what and bool(np.all(beyond[apart]))
 
 
 @row("Bessel functions at 0 and where they overflow")
