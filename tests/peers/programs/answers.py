@@ -37,6 +37,8 @@ def written(value: Any) -> Any:
         parts = [flat.real, flat.imag] if kind_of(value.dtype) == "c" else [flat]
         shown = [[_number(x, digits) for x in part.tolist()] for part in parts]
         return {"array": shown, "as": value.dtype.name, "shape": list(value.shape)}
+    if isinstance(value, np.generic):
+        return value.item()
     if isinstance(value, slice):
         return {"slice": [value.start, value.stop, value.step]}
     if value is Ellipsis:
@@ -117,7 +119,7 @@ def main() -> int:
                 return 1
             if found:
                 continue
-            over = {at: written(array) for at, array in arrays.items()}
+            over = {at: written(np.asarray(array)) for at, array in arrays.items()}
             parts = (expected.values, expected.first, expected.second)
             rows.append({"seed": seed, "call": call.function, "args": written(list(call.args)),
                          "kwargs": {key: written(item) for key, item in call.kwargs.items()}, "over": over,

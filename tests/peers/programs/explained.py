@@ -63,19 +63,25 @@ def _conjugates(call: Call, arrays: dict[int, np.ndarray], difference: Differenc
     return call.function in names and _complex(arrays) and "gradient" in difference.what
 
 
-@row("products and quotients with zeros, infinities or nan")
+@row("products, quotients and scans with zeros, infinities or nan")
 def _zero_factors(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
     products = ("math.cumprod", "reduce_prod", "math.segment_prod", "math.unsorted_segment_prod")
-    guarded = ("math.xdivy", "math.xlogy", "math.xlog1py", "math.multiply_no_nan", "math.divide_no_nan")
+    guarded = ("math.xdivy", "math.xlogy", "math.xlog1py", "math.multiply_no_nan", "math.divide_no_nan",
+               "math.cumulative_logsumexp")  # fmt: skip
     if "gradient" not in difference.what or call.function not in products + guarded:
         return False
     infinite = any(not np.all(np.isfinite(a.astype(complex))) for a in arrays.values())
     return infinite or (call.function in products and any(not np.all(a) for a in arrays.values()))
 
 
-@row("the second derivative of moments")
+@row("second derivatives of moments, and moments of infinite numbers")
 def _moments(call: Call, arrays: dict[int, np.ndarray], difference: Difference) -> bool:
-    return call.function == "nn.moments" and difference.what == "second gradient"
+    if call.function not in ("nn.moments", "math.reduce_variance", "math.reduce_std"):
+        return False
+    infinite = any(not np.all(np.isfinite(a.astype(complex))) for a in arrays.values())
+    return (infinite and "gradient" in difference.what) or (
+        call.function == "nn.moments" and difference.what == "second gradient"
+    )
 
 
 @row("zeta, igamma and polygamma with respect to their order")
