@@ -96,6 +96,7 @@ class Tensor(Identified, Operators):
     __array_priority__ = 100  # so that ndarray * Tensor comes to us
     __hash__ = object.__hash__  # by identity: `==` compares elements
     _array: Any
+    _held: Any
 
     if TYPE_CHECKING:
 
@@ -301,5 +302,9 @@ def wrap(array: Any) -> Tensor:
     tensor._id = fresh_id()
     return tensor
 
+
+# A second name of the slot, for code that asks for shape, dtype or place alone, or whose reads a trace hears of in
+# other ways: while a function is traced, a read under the first name is a look at the values.
+Tensor._held = Tensor.__dict__["_array"]
 
 Elsewhere.install(Tensor)

@@ -77,6 +77,7 @@ class Variable(Identified, Operators):
 
     __array_priority__ = 100
     __hash__ = object.__hash__  # by identity: `==` compares elements
+    _held: Any
     __slots__ = ("_array", "_id", "_shape", "__weakref__", "constraint", "name", "trainable")
     initializer = None
     """Nothing is left to initialize: a variable has its value from the start."""
@@ -392,3 +393,6 @@ def _unpickled(
 
 
 Elsewhere.install(Variable)
+
+
+Variable._held = Variable.__dict__["_array"]  # as in `Tensor`
