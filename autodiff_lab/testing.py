@@ -268,7 +268,7 @@ def weighted_sum(value: Any) -> Tensor:
             tensor = real(tensor) + 0.6 * imag(tensor)
         if not tensor.dtype.is_floating:
             continue
-        weights = np.cos(0.7 * np.arange(tensor._array.size)).reshape(tensor._array.shape)
+        weights = np.cos(0.7 * np.arange(tensor._held.size)).reshape(tensor._held.shape)
         part = reduce_sum(tensor * constant(weights, tensor.dtype))
         total = part if total is None else total + part
     return constant(0.0, "float64") if total is None else total

@@ -55,7 +55,7 @@ class Compiled:
     def moved(self) -> bool:
         """Whether a variable lies in another memory than when the function was traced."""
         there = [self.program.values[i].memory for i in self.program.reads]
-        return any(memory_of(v._array) is not place for v, place in zip(self.reads, there, strict=True))
+        return any(memory_of(v._held) is not place for v, place in zip(self.reads, there, strict=True))
 
     def __post_init__(self) -> None:
         self.run, self.silent = self.code.run, self.code.silent
@@ -66,13 +66,13 @@ class Compiled:
 
     def call(self, arrays: list[Any]) -> tuple[bool, Any]:
         """Run the program; False where it cannot serve these values, and nothing was changed then."""
-        if self.open_shapes and any(v._array.shape != shape for v, shape in self.open_shapes):
+        if self.open_shapes and any(v._held.shape != shape for v, shape in self.open_shapes):
             return False, None
         undo = None
         if self.late:
             arrays, undo = self._with_late(arrays)
         while True:  # a second time where another thread has assigned a variable meanwhile
-            inputs = [*arrays, *[v._array for v in self.reads]] if self.reads else arrays
+            inputs = [*arrays, *[v._held for v in self.reads]] if self.reads else arrays
             try:
                 values = self.run(*inputs) if self.silent else quietly(self.run, *inputs)
             except Exception:  # noqa: BLE001 - the eager run that follows says it in our words, or has another shape
@@ -85,7 +85,7 @@ class Compiled:
             fresh = [a.copy() if a.__class__ in _VIEWED and a.base is not None else a for a in values[count:]]
             with LOCK.held:
                 for variable, n in self.moving:
-                    if variable._array is not inputs[n]:
+                    if variable._held is not inputs[n]:
                         break
                 else:
                     for variable, array in zip(self.assigned, fresh, strict=True):
@@ -142,7 +142,7 @@ def compiled(
         list(trace.assigned),
         make,
         objects,
-        [(v, v._array.shape) for v in reads if v._shape is not None],
+        [(v, v._held.shape) for v in reads if v._shape is not None],
         trace.late,
     )
 

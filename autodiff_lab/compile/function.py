@@ -129,7 +129,7 @@ class Function:
         entry = self._entries.get(call.key)
         if not isinstance(entry, Compiled) or not entry.unchanged():
             return False, None
-        done, result = entry.call([t._array for t in call.tensors])
+        done, result = entry.call([t._held for t in call.tensors])
         if done:
             if key is not None:
                 self._fast[key] = entry

@@ -53,7 +53,7 @@ def quick_key(given: Iterable[Any], arrays: list[Any], key: list[Any]) -> bool:
     for x in given:
         kind = x.__class__
         if kind is Tensor:
-            array = x._array
+            array = x._held
             arrays.append(array)
             key.append(array.shape)
             char = array.dtype.char
@@ -99,7 +99,7 @@ def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
         if isinstance(leaf, Tensor):
             places.append(position)
             tensors.append(leaf)
-            keys.append((leaf._array.shape, leaf._array.dtype.char, memory_of(leaf._array)))
+            keys.append((leaf._held.shape, leaf._held.dtype.char, memory_of(leaf._held)))
         elif leaf.__class__ in _BY_VALUE:
             keys.append((leaf.__class__, repr(leaf)))
         else:
@@ -137,5 +137,5 @@ def copy_of(tensor: Tensor) -> Tensor:
     """The same value in an array of its own, so that a trace cannot take it for another's."""
     from autodiff_lab.engine.tensor import wrap
 
-    array = tensor._array
+    array = tensor._held
     return wrap(array.copy() if array.__class__ is DeviceArray else np.array(array)[()])

@@ -196,7 +196,7 @@ class Trace:
         """A variable was read: its value comes in, or is what the function assigned before."""
         self.reads[variable] = tensor
         if variable._id > self._start and variable not in self.assigned:
-            known = self._twin(tensor._array)
+            known = self._twin(tensor._held)
             if known is None:
                 self._refuse_new(variable)
             else:

@@ -60,7 +60,7 @@ class Hollow:
 
 def _hollow(tensor: Tensor) -> Tensor:
     stub = Tensor()
-    stub._array, stub._id = Hollow(tensor._array), tensor._id
+    stub._array, stub._id = Hollow(tensor._held), tensor._id
     return stub
 
 
@@ -87,8 +87,8 @@ def appender(entries: list[Any], lean: bool) -> Callable[[Any], None]:
 
     def hear(entry: tuple[Any, ...]) -> None:
         op, out, ins, params, need = entry
-        on_gpu = out.__class__ is Tensor and out._array.__class__ is DeviceArray
-        if on_gpu and op.keeps != "all" and ins[0]._array.__class__ is not Hollow and _any_large(out, ins):
+        on_gpu = out.__class__ is Tensor and out._held.__class__ is DeviceArray
+        if on_gpu and op.keeps != "all" and ins[0]._held.__class__ is not Hollow and _any_large(out, ins):
             entry = lean_entry(op, out, ins, params, need)
         append(entry)
 
@@ -97,11 +97,11 @@ def appender(entries: list[Any], lean: bool) -> Callable[[Any], None]:
 
 def _any_large(out: Any, ins: tuple[Tensor, ...]) -> bool:
     for t in ins:
-        if t._array.nbytes >= LEAN_BYTES:
+        if t._held.nbytes >= LEAN_BYTES:
             return True
     if out.__class__ is not tuple:
-        return out._array.nbytes >= LEAN_BYTES
-    return any(t._array.nbytes >= LEAN_BYTES for t in out)
+        return out._held.nbytes >= LEAN_BYTES
+    return any(t._held.nbytes >= LEAN_BYTES for t in out)
 
 
 def _quietly(kernel: Callable[..., Any], *arrays: Any, **params: Any) -> Any:
@@ -126,7 +126,7 @@ def record_application(sinks: Any, op: Op, out: Any, ins: tuple[Tensor, ...], pa
             need = tuple([i for i, t in enumerate(ins) if t._id in tracked])
         if need:
             for t in out if out.__class__ is tuple else (out,):
-                if t._array.dtype.kind in "fcV":
+                if t._held.dtype.kind in "fcV":
                     tracked.add(t._id)
             if sink.lean and op.keeps != "all" and _any_large(out, ins):
                 sink.append(lean_entry(op, out, ins, params, need))
@@ -140,7 +140,7 @@ def _record_one(sinks: Any, op: Op, out: Tensor, x: Tensor) -> None:
         tracked = sink.tracked
         if key in tracked:
             tracked.add(out._id)
-            if out._array.__class__ is ndarray and sink.lean and op.keeps != "all" and out._array.nbytes >= LEAN_BYTES:
+            if out._held.__class__ is ndarray and sink.lean and op.keeps != "all" and out._held.nbytes >= LEAN_BYTES:
                 sink.append(lean_entry(op, out, (x,), None, NEED_0))
             else:
                 sink.append((op, out, (x,), None, NEED_0))
@@ -156,7 +156,7 @@ def _record_two(sinks: Any, op: Op, out: Tensor, x: Tensor, y: Tensor) -> None:
         else:
             continue
         tracked.add(out._id)
-        if out._array.__class__ is ndarray and sink.lean and op.keeps != "all" and out._array.nbytes >= LEAN_BYTES:
+        if out._held.__class__ is ndarray and sink.lean and op.keeps != "all" and out._held.nbytes >= LEAN_BYTES:
             sink.append(lean_entry(op, out, (x, y), None, need))
         else:
             sink.append((op, out, (x, y), None, need))
@@ -200,7 +200,7 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
                 x = convert(x) if not MEMORIES else alone(convert(x))
             except NotOneTensor as met:
                 return handed(met, "__composite__", apply, (x,))
-        array = x._array
+        array = x._held
         out = Tensor()
         out._id = fresh_id()
         try:
@@ -252,7 +252,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
                 if not elementwise:
                     return handed(met, "__called__", op.name, x, y)
                 return handed(met, "__composite__", apply, (x, y))
-        a, b = x._array, y._array
+        a, b = x._held, y._held
         if (a.__class__ is not b.__class__ or a.__class__ is ndarray) and a.dtype is not b.dtype and a.dtype != b.dtype:
             raise dtypes_differ(op, x, y)
         out = Tensor()
@@ -272,7 +272,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
         if sinks:
             if silent:
                 record_application(sinks, op, out, (x, y), None)
-            elif len(sinks) == 1 and out._array.__class__ is not ndarray:  # as `_record_two` does, without the call
+            elif len(sinks) == 1 and out._held.__class__ is not ndarray:  # as `_record_two` does, without the call
                 (sink,) = sinks
                 tracked = sink.tracked
                 if x._id in tracked:
@@ -321,7 +321,7 @@ def general(
 
 def apply_op(op: Op, ins: tuple[Tensor, ...], params: dict[str, Any]) -> Any:
     """Run an op that is given as a value, and record it."""
-    arrays = [x._array for x in ins]
+    arrays = [x._held for x in ins]
     try:
         if MEMORIES:
             ins, value = run(op, ins, params)

@@ -35,11 +35,11 @@ LOCK = _Lock()
 def accumulated(variable: Variable, kernel: Any, delta: Any) -> Any:
     """The new value of a variable: what `kernel` makes of the old one and of `delta`."""
     while True:
-        before = variable._array
+        before = variable._held
         total = quietly(kernel, before, delta)
         if total.__class__ in ARRAYS and total.base is not None:
             total = total.copy()
         with LOCK.held:
-            if variable._array is before:
+            if variable._held is before:
                 variable._array = total
                 return total

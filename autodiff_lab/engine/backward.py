@@ -136,12 +136,12 @@ class Sweep:
     def _plant(self, target: Tensor, seed: Tensor | None) -> None:
         """Give a target its cotangent, ones if none is given; a target named twice gets the sum."""
         if self._raw:
-            value = _ones(target._array) if seed is None else seed._array
+            value = _ones(target._held) if seed is None else seed._held
         else:
-            value = tell_made(wrap(_ones(target._array))) if seed is None else seed
+            value = tell_made(wrap(_ones(target._held))) if seed is None else seed
         if MEMORIES and seed is not None:
-            value = homed(RAW if self._raw else RECORDING, value, target._array)
-        if target._array.dtype.kind == "c":
+            value = homed(RAW if self._raw else RECORDING, value, target._held)
+        if target._held.dtype.kind == "c":
             value = _conjugate(value)
         old = self.adjoints.get(target._id)
         self.adjoints[target._id] = value if old is None else quietly(added, self._wide, target._id, old, value)
@@ -221,7 +221,7 @@ class Sweep:
             g = self.adjoints.get(key)
             if g is not None:
                 total = g if total is None else quietly(added, wide, 0, total, g)
-        if total is not None and source._array.dtype.kind == "c":
+        if total is not None and source._held.dtype.kind == "c":
             total = _conjugate(total)
         return total if total is None or isinstance(total, Tensor) else wrap(total)
 
@@ -245,7 +245,7 @@ def _conjugate(g: Any) -> Any:
 def _meets_gpu(entries: list[Any]) -> bool:
     """Whether a GPU's arrays are on a tape: its sweep is the one that keeps an eye on devices."""
     return any(
-        memory_of(t._array)
+        memory_of(t._held)
         for _, out, ins, _, _ in entries
         for t in (*ins, *(out if out.__class__ is tuple else (out,)))
     )
@@ -261,7 +261,7 @@ def _ones(array: Any) -> Any:
 
 def zeros_of(source: Any) -> Tensor:
     """Make the gradient of a source that no path reaches, where zeros are asked for."""
-    return tell_made(wrap(zeros_beside(source._array, source._array.shape)))
+    return tell_made(wrap(zeros_beside(source._held, source._held.shape)))
 
 
 def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:
@@ -275,7 +275,7 @@ def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:
     if given is None:
         return [None] * len(targets)
     leaves = nest.flatten(given)[0]
-    if len(targets) == 1 and targets[0]._array.ndim and not any(isinstance(c, Tensor | Variable) for c in leaves):
+    if len(targets) == 1 and targets[0]._held.ndim and not any(isinstance(c, Tensor | Variable) for c in leaves):
         leaves = [given]  # one target and plain numbers: a list of them is one value
     if len(leaves) != len(targets):
         raise ShapeMismatch(
@@ -284,15 +284,15 @@ def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:
         )
     found = [None if c is None else convert(c, t) for c, t in zip(leaves, targets, strict=True)]
     for seed, t in zip(found, targets, strict=True):
-        if seed is not None and seed._array.shape != t._array.shape:
+        if seed is not None and seed._held.shape != t._held.shape:
             raise ShapeMismatch(
-                f"gradient: a cotangent has shape {seed._array.shape} and its target {t._array.shape}; they must agree."
+                f"gradient: a cotangent has shape {seed._held.shape} and its target {t._held.shape}; they must agree."
             )
-        if seed is not None and seed._array.ndim and device_of(seed._array) != device_of(t._array):
+        if seed is not None and seed._held.ndim and device_of(seed._held) != device_of(t._held):
             raise DeviceMismatch(
                 f"gradient: a cotangent lies on {seed.device} and its target on {t.device}. Try .gpu() or .cpu() on it."
             )
-        if seed is not None and seed._array.dtype != t._array.dtype:
+        if seed is not None and seed._held.dtype != t._held.dtype:
             raise DtypeMismatch(
                 f"gradient: a cotangent is {seed.dtype.name} and its target {t.dtype.name}. Try lab.cast."
             )

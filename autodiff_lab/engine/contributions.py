@@ -29,7 +29,7 @@ def added(wide: Wide, key: int, old: Any, new: Any) -> Any:
     old, new : array or Tensor
         Of one shape and dtype.
     """
-    array = old._array if old.__class__ is Tensor else old
+    array = old._held if old.__class__ is Tensor else old
     if array.itemsize != 2 or not is_half(array.dtype):
         return old + new
     cast = (RAW if array is old else RECORDING).cast
@@ -52,11 +52,11 @@ def halves_met(targets: list[Tensor], entries: list[Any] | None) -> str:
     """
     met = ""
     for target in targets:
-        dtype = target._array.dtype
+        dtype = target._held.dtype
         if dtype.itemsize == 2:
             met += dtype.kind
     if CASTS_OF_HALVES and entries:
         for op, _, ins, _, _ in entries:
-            if op.name == "cast" and ins[0]._array.dtype.itemsize == 2:
-                met += ins[0]._array.dtype.kind
+            if op.name == "cast" and ins[0]._held.dtype.itemsize == 2:
+                met += ins[0]._held.dtype.kind
     return met

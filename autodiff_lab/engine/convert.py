@@ -175,7 +175,7 @@ def convert(value: Any, like: Tensor | None = None) -> Tensor:
         return _from_structure(value)
     dtype = None
     if like is not None:
-        dtype = like._array.dtype
+        dtype = like._held.dtype
         if isinstance(value, (ndarray, np.generic)) and value.dtype.kind != dtype.kind:
             dtype = None
     tensor = wrap(as_array(value, dtype))
@@ -225,7 +225,7 @@ def _pack(value: Any) -> Tensor:
     first = next(v for v in items if isinstance(v, (Tensor, Variable)))
     first = convert(first)
     tensors = [convert(v, first) for v in items]
-    return RECORDING.stack(*tensors, axis=-first._array.ndim - 1)
+    return RECORDING.stack(*tensors, axis=-first._held.ndim - 1)
 
 
 def convert_pair(op: Any, x: Any, y: Any) -> tuple[Tensor, Tensor]:
@@ -242,7 +242,7 @@ def convert_pair(op: Any, x: Any, y: Any) -> tuple[Tensor, Tensor]:
 def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
     kind = value.__class__
     if kind is float or kind is int:
-        dtype = partner._array.dtype
+        dtype = partner._held.dtype
         if kind is int and dtype.kind in "iu":
             if abs(value) > 127:
                 limits = np.iinfo(dtype)
@@ -305,7 +305,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     if shape is None:
         return convert_to_tensor(value, dtype, name=name)
     with device(None):
-        array = ranked(convert_to_tensor(value, dtype)._array)
+        array = ranked(convert_to_tensor(value, dtype)._held)
     shape = whole_numbers(shape, "constant: shape")
     if array.size == 1 and min(shape, default=0) >= 0 and math.prod(shape) < 1 << 60:
         array = np.broadcast_to(array.reshape(()), shape)
@@ -349,7 +349,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     wanted = None if dtype is None else as_dtype(dtype).dtype
     if isinstance(value, (Tensor, Variable)) or (isinstance(value, (list, tuple)) and contains_tensor(value)):
         tensor = convert(value)
-        if wanted is not None and tensor._array.dtype != wanted:
+        if wanted is not None and tensor._held.dtype != wanted:
             raise DtypeMismatch(
                 f"convert_to_tensor: dtype {public(wanted).name} was asked for, but the tensor is {tensor.dtype.name}. "
                 "Try lab.cast."
@@ -380,7 +380,7 @@ def whole(value: Any, what: str) -> int:
     InvalidArgumentError
         If it is not one whole number.
     """
-    array = convert(value)._array
+    array = convert(value)._held
     if array.size != 1 or array.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{what}: one whole number is needed, got {value!r:.80}.")
     return int(array.reshape(()) if array.ndim else array)

@@ -111,7 +111,7 @@ def beside(*values: Any) -> AbstractContextManager[Any]:
     """A block on the device of the first tensor that lies on a GPU; where `device` has said something that counts."""
     if MEMORIES and _chosen() is None:
         for value in values:
-            memory = memory_of(getattr(value, "_array", None))
+            memory = memory_of(getattr(value, "_held", None))
             if memory is not None:
                 return _Block(memory)
     return nullcontext()
@@ -119,7 +119,7 @@ def beside(*values: Any) -> AbstractContextManager[Any]:
 
 def following(value: Any) -> AbstractContextManager[Any]:
     """A block on the device of a tensor, whatever the blocks around it name: for what an op makes for itself."""
-    return _Block(memory_of(value._array) or CPU) if MEMORIES else nullcontext()
+    return _Block(memory_of(value._held) or CPU) if MEMORIES else nullcontext()
 
 
 def as_the_user() -> AbstractContextManager[None]:
@@ -169,7 +169,7 @@ def zeros_beside(array: Any, shape: tuple[int, ...], value: int = 0) -> Any:
 
 def filled_beside(tensor: Any, shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> Any:
     """One value everywhere, on the device of a tensor, of which nothing else is looked at."""
-    memory = memory_of(tensor._array)
+    memory = memory_of(tensor._held)
     if memory is None:
         return (np.zeros(shape, dtype) if value.__class__ is int and value == 0 else np.full(shape, value, dtype))[()]
     made = memory.empty(shape, dtype)

@@ -51,7 +51,7 @@ def at_line(place: Place | None) -> str:
 
 def failed(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> LabError:
     """Tell the listeners that an op raised, and give the error to raise in its place."""
-    arrays = [t._array for t in ins]
+    arrays = [t._held for t in ins]
     if any(a.__class__ is DeviceArray for a in arrays):
         mended = _failed_on_gpu(op, arrays, error)
     elif isinstance(error, LabError):
@@ -106,7 +106,7 @@ def _failed_on_gpu(op: Any, arrays: list[Any], error: Exception) -> LabError:
 
 def devices_differ(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None) -> LabError:
     """The error for tensors of two devices."""
-    kinds = [kind_of(t._array) + ("" if t._array.__class__ is DeviceArray else f" on {CPU}") for t in ins]
+    kinds = [kind_of(t._held) + ("" if t._held.__class__ is DeviceArray else f" on {CPU}") for t in ins]
     text = (
         f"{op.name}({', '.join(kinds)}): tensors of two devices meet, and none is copied silently."
         f"{at_line(place_now())}\n  Try x.gpu() or x.cpu() on one of them, or make them inside one lab.device block."
@@ -172,9 +172,9 @@ def _broadcast_reason(a: tuple[int, ...], b: tuple[int, ...]) -> str:
 
 def dtypes_differ(op: Any, x: Any, y: Any) -> LabError:
     """The error for operands of two dtypes."""
-    a, b = public(x._array.dtype).name, public(y._array.dtype).name
+    a, b = public(x._held.dtype).name, public(y._held.dtype).name
     text = (
-        f"{op.name}({kind_of(x._array)}, {kind_of(y._array)}): {a} and {b} do not mix; nothing is cast silently."
+        f"{op.name}({kind_of(x._held)}, {kind_of(y._held)}): {a} and {b} do not mix; nothing is cast silently."
         f"{at_line(place_now())}\n  Try lab.cast(y, lab.{a}) or lab.cast(x, lab.{b})."
     )
     return _heard(op, (x, y), DtypeMismatch(text))
@@ -182,7 +182,7 @@ def dtypes_differ(op: Any, x: Any, y: Any) -> LabError:
 
 def wrong_dtype(op: Any, ins: tuple[Any, ...]) -> LabError:
     """The error for a dtype that the op is not defined for."""
-    kinds = ", ".join(kind_of(t._array) for t in ins)
+    kinds = ", ".join(kind_of(t._held) for t in ins)
     text = (
         f"{op.name}({kinds}): this op takes floating-point tensors.{at_line(place_now())}\n"
         "  Try lab.cast(x, lab.float32) first."

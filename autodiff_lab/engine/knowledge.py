@@ -29,7 +29,7 @@ def known(tape: GradientTape, target: Any, source: Any) -> dict[str, Any]:
         "watched": watched,
         "spent": spent,
         "dtype": getattr(getattr(source, "dtype", None), "name", ""),
-        "floating": not hasattr(source, "_array") or source._array.dtype in DIFFERENTIABLE,
+        "floating": not hasattr(source, "_held") or source._held.dtype in DIFFERENTIABLE,
     }
     if not spent:
         keys = set(tape._watched.get(source, ())) if is_variable else {getattr(source, "_id", None)}

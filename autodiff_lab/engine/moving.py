@@ -39,7 +39,7 @@ def assignable(variable: Variable, tensor: Tensor, by_value: bool = False) -> Te
     DeviceMismatch
         If a tensor lies on another device.
     """
-    array, memory = tensor._array, memory_of(variable._array)
+    array, memory = tensor._held, memory_of(variable._held)
     have = memory_of(array)
     if have is memory:
         return tensor
@@ -57,8 +57,8 @@ def assignable(variable: Variable, tensor: Tensor, by_value: bool = False) -> Te
 
 def settle(variable: Variable, array: Any) -> None:
     """Assign what our arithmetic made of a variable's value, in its dtype; nothing is copied on a GPU."""
-    dtype = variable._array.dtype
-    if array.__class__ is DeviceArray and memory_of(variable._array) is array.memory:
+    dtype = variable._held.dtype
+    if array.__class__ is DeviceArray and memory_of(variable._held) is array.memory:
         variable._check_shape(array.shape)
         array = array if array.dtype == dtype else array.astype(dtype)
         variable._replace(array, wrap(array))
@@ -69,12 +69,12 @@ def settle(variable: Variable, array: Any) -> None:
 def move(variable: Variable, name: str) -> None:
     """Put the value of a variable on another device; see `Variable.move_to`."""
     memory = _check_free([variable], name)
-    if memory_of(variable._array) is memory:
+    if memory_of(variable._held) is memory:
         return
     trace = trace_now()
     if trace is not None:
         trace.refuse(f"the variable {variable.name} is moved to another device")
-    array = moved(variable._array, memory)
+    array = moved(variable._held, memory)
     variable._replace(array, wrap(array))
 
 
@@ -91,7 +91,7 @@ def _check_free(variables: list[Variable], name: str) -> Memory | None:
     place = place_of(name)
     memory = None if place.__class__ is str else place
     for variable in variables:
-        if memory_of(variable._array) is memory or not _held(variable):
+        if memory_of(variable._held) is memory or not _held(variable):
             continue
         raise TapeMisused(
             f"move_to: a tape holds a read of the variable {variable.name} on {variable.device}; its gradient would "
@@ -103,18 +103,18 @@ def _check_free(variables: list[Variable], name: str) -> Memory | None:
 
 def follow(variable: Variable, kept: Iterable[Variable]) -> None:
     """Put what is kept for a variable where that one has moved to, so that no step copies it there and back."""
-    memory = memory_of(variable._array)
+    memory = memory_of(variable._held)
     for slot in kept:
-        if memory_of(slot._array) is not memory:
-            slot._array = moved(slot._array, memory)  # nobody assigned anything, and listeners need not hear of it
+        if memory_of(slot._held) is not memory:
+            slot._array = moved(slot._held, memory)  # nobody assigned anything, and listeners need not hear of it
 
 
 def _held(variable: Variable) -> bool:
     """Whether a tape, open or closed and unspent, has read the variable's present value."""
-    array = variable._array
+    array = variable._held
     if sys.getrefcount(array) <= UNSHARED and not sinks_now():
         return False
     from autodiff_lab.engine.tape import GradientTape
 
     tapes: list[Any] = [found for found in gc.get_objects() if found.__class__ is GradientTape]
-    return any(tape.reads[variable]._array is array for tape in tapes if variable in tape.reads)
+    return any(tape.reads[variable]._held is array for tape in tapes if variable in tape.reads)

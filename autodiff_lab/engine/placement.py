@@ -26,10 +26,10 @@ ENTERED = "a Python or NumPy value met a tensor of the GPU"
 
 def entered(tensor: Tensor, like: Tensor | None = None) -> Tensor:
     """Place a value that came with the call of an op: beside its partner, or where the op will find the others."""
-    if not tensor._array.ndim or tensor._array.__class__ is DeviceArray:
+    if not tensor._held.ndim or tensor._held.__class__ is DeviceArray:
         return tensor
-    if like is not None and like._array.__class__ is DeviceArray:
-        return _uploaded(tensor, like._array.memory)
+    if like is not None and like._held.__class__ is DeviceArray:
+        return _uploaded(tensor, like._held.memory)
     _entered[tensor._id] = tensor
     return tensor
 
@@ -37,26 +37,26 @@ def entered(tensor: Tensor, like: Tensor | None = None) -> Tensor:
 def alone(tensor: Tensor) -> Tensor:
     """Place a value that no other tensor meets: where new tensors are made."""
     memory = current_memory()
-    if memory is None or tensor._id not in _entered or tensor._array.dtype.kind not in KINDS:
+    if memory is None or tensor._id not in _entered or tensor._held.dtype.kind not in KINDS:
         return tensor
     return _moved(tensor, memory)
 
 
 def _moved(tensor: Tensor, memory: Any) -> Tensor:
     """Put a value that came along on a GPU: the tensor itself and not a copy of it, as a tape may be watching it."""
-    tensor._array = memory.upload(tensor._array)
+    tensor._array = memory.upload(tensor._held)
     return tensor
 
 
 def _uploaded(tensor: Tensor, memory: Any) -> Tensor:
-    tell("to device", tensor._array.nbytes, ENTERED)
+    tell("to device", tensor._held.nbytes, ENTERED)
     return _moved(tensor, memory)
 
 
 def joined(tensor: Tensor, others: Iterable[Any]) -> Tensor:
     """Put a value that came along on the GPU of the first tensor of one that came with it, and tell of it."""
-    memory = next((m for m in (memory_of(getattr(x, "_array", None)) for x in others) if m is not None), None)
-    if memory is None or not tensor._array.ndim or tensor._array.__class__ is DeviceArray:
+    memory = next((m for m in (memory_of(getattr(x, "_held", None)) for x in others) if m is not None), None)
+    if memory is None or not tensor._held.ndim or tensor._held.__class__ is DeviceArray:
         return tensor
     return _uploaded(tensor, memory)
 
@@ -69,8 +69,8 @@ def gathered(op: Any, ins: tuple[Tensor, ...], params: dict[str, Any] | None = N
     DeviceMismatch
         If tensors of two devices are among them.
     """
-    memories = {t._array.memory for t in ins if t._array.__class__ is DeviceArray}
-    from_host = [t._array.__class__ is not DeviceArray and t._array.ndim > 0 for t in ins]
+    memories = {t._held.memory for t in ins if t._held.__class__ is DeviceArray}
+    from_host = [t._held.__class__ is not DeviceArray and t._held.ndim > 0 for t in ins]
     if not any(from_host) and len(memories) < 2:
         return ins
     came_along = all(t._id in _entered for t, host in zip(ins, from_host, strict=True) if host)
@@ -85,7 +85,7 @@ def gathered(op: Any, ins: tuple[Tensor, ...], params: dict[str, Any] | None = N
 def run(op: Any, ins: tuple[Tensor, ...], params: dict[str, Any]) -> tuple[tuple[Tensor, ...], Any]:
     """Run the kernel of an op with parameters; give the inputs that it had, and what it made."""
     ins = gathered(op, ins, params)
-    arrays = [t._array for t in ins]
+    arrays = [t._held for t in ins]
     for array in arrays:
         if array.__class__ is not DeviceArray:
             continue
@@ -120,7 +120,7 @@ def rescued(op: Any, ins: tuple[Tensor, ...], error: Exception, floating: bool =
     if error.__class__ is not Refused:
         raise failed(op, ins, None, error) from None
     ins = gathered(op, ins)
-    arrays = [t._array for t in ins]
+    arrays = [t._held for t in ins]
     if len(ins) == 2 and arrays[0].dtype != arrays[1].dtype:
         raise dtypes_differ(op, *ins)
     try:

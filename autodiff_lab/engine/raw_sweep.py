@@ -35,7 +35,7 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
             if all(h is None for h in g):
                 continue
             g = completed(g, out, lead, True)
-            z = tuple([t._array for t in out])
+            z = tuple([t._held for t in out])
         else:
             key = out._id
             g = pop(key, None)
@@ -43,12 +43,12 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
                 continue
             if key in keep:
                 adjoints[key] = g
-            z = out._array
+            z = out._held
         rules = op.rules
         if params is None and rules.__class__ is tuple:
             if len(ins) == 2:  # the two common shapes of an entry, spelled out for speed
                 x, y = ins
-                a, b = x._array, y._array
+                a, b = x._held, y._held
                 if len(need) == 2 or need[0] == 0:
                     h = rules[0](ops, g, z, a, b)
                     if h.shape[lead:] != a.shape if lead else h.__class__ is ndarray and h.shape != a.shape:
@@ -69,7 +69,7 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
                 key = y._id
             else:
                 (x,) = ins
-                h = rules[0](ops, g, z, x._array)
+                h = rules[0](ops, g, z, x._held)
                 key = x._id
             old = get(key)
             if old is None:
@@ -79,12 +79,12 @@ def run_raw(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entr
             else:
                 adjoints[key] = old + h
         else:
-            for i, h in shares(op, rules, ops, g, z, [t._array for t in ins], params or {}, need):
+            for i, h in shares(op, rules, ops, g, z, [t._held for t in ins], params or {}, need):
                 if h is None:
                     continue
                 t = ins[i]
-                if h.shape[lead:] != t._array.shape:
-                    h = fit(ops, h, t._array, lead)
+                if h.shape[lead:] != t._held.shape:
+                    h = fit(ops, h, t._held, lead)
                 key = t._id
                 old = get(key)
                 if old is None:

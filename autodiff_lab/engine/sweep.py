@@ -120,7 +120,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             if all(h is None for h in g):
                 continue
             g = completed(g, out, lead, raw)
-            z = tuple([t._array for t in out]) if raw else out
+            z = tuple([t._held for t in out]) if raw else out
         else:
             g = pop(out._id, None)
             if g is None:
@@ -129,42 +129,42 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 wide.pop(out._id, None)
             if out._id in keep:
                 adjoints[out._id] = g
-            z = out._array if raw else out
+            z = out._held if raw else out
         rules = swapped.get(op.name, op.rules) if swapped else op.rules
         if not raw:
             CAUSE.set((out if out.__class__ is not tuple else out[0])._id)
         if params is None and rules.__class__ is tuple:
             if len(ins) == 2:  # the two common shapes of an entry, spelled out for speed
                 x, y = ins
-                a, b = (x._array, y._array) if raw else ins
+                a, b = (x._held, y._held) if raw else ins
                 for i in need:
                     h = rules[i](ops, g, z, a, b)
                     t = ins[i]
-                    if h.__class__ in ranked and (h if raw else h._array).shape != t._array.shape:
-                        h = fit(ops, h, t._array, lead)
+                    if h.__class__ in ranked and (h if raw else h._held).shape != t._held.shape:
+                        h = fit(ops, h, t._held, lead)
                     if abroad:
-                        h = homed(ops, h, t._array)
+                        h = homed(ops, h, t._held)
                     old = get(t._id)
                     total = adjoints[t._id] = h if old is None else combine(t._id, old, h)
                     if flow is not None:
                         flow(op, out, ins, params, i, g, h, total)
             else:
                 (x,) = ins
-                h = rules[0](ops, g, z, x._array if raw else x)
+                h = rules[0](ops, g, z, x._held if raw else x)
                 old = get(x._id)
                 total = adjoints[x._id] = h if old is None else combine(x._id, old, h)
                 if flow is not None:
                     flow(op, out, ins, params, 0, g, h, total)
         else:
-            values = [t._array for t in ins] if raw else ins
+            values = [t._held for t in ins] if raw else ins
             for i, h in shares(op, rules, ops, g, z, values, params or {}, need):
                 if h is None:
                     continue
                 t = ins[i]
-                if (h if raw else h._array).shape[lead:] != t._array.shape:
-                    h = fit(ops, h, t._array, lead)
+                if (h if raw else h._held).shape[lead:] != t._held.shape:
+                    h = fit(ops, h, t._held, lead)
                 if abroad:
-                    h = homed(ops, h, t._array)
+                    h = homed(ops, h, t._held)
                 old = get(t._id)
                 total = adjoints[t._id] = h if old is None else combine(t._id, old, h)
                 if flow is not None:
@@ -186,9 +186,9 @@ def _combiner(engine: Engine, wide: Wide) -> Callable[[int, Any, Any], Any]:
 def homed(ops: Any, g: Any, x: Any) -> Any:
     """Give a gradient the device of its input: what went to a GPU as a number gets its gradient on the CPU."""
     memory = memory_of(x)
-    if memory_of(g if ops.raw else g._array) is memory:
+    if memory_of(g if ops.raw else g._held) is memory:
         return g
-    size = (g if ops.raw else g._array).nbytes
+    size = (g if ops.raw else g._held).nbytes
     tell("to host" if memory is None else "to device", size, "a gradient goes where its value lies")
     return moved(g, memory) if ops.raw else ops.copy_to_device(g, device=CPU if memory is None else memory.name)
 
@@ -199,7 +199,7 @@ def completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> li
     stacked = tuple(like.shape[:lead])
 
     def zeros(t: Tensor) -> Any:
-        array = zeros_beside(t._array, stacked + t._array.shape)
+        array = zeros_beside(t._held, stacked + t._held.shape)
         return array if raw else tell_made(wrap(array))
 
     return [zeros(t) if h is None else h for h, t in zip(g, out, strict=True)]
@@ -228,10 +228,10 @@ def shares(
 
 def derivative_at_unit(op: Op, rules: Any, position: int, out: Any, ins: tuple[Any, ...]) -> Any:
     """The local derivative of an elementwise op: its rule at a cotangent of ones, on raw arrays."""
-    array = out._array
+    array = out._held
     g = zeros_beside(array, array.shape, 1)
     with np.errstate(all="ignore"), inside():
-        return rules[position](RAW, g, array, *(t._array for t in ins))
+        return rules[position](RAW, g, array, *(t._held for t in ins))
 
 
 def teller(tell: Callable[[Any], None], sweep_id: int, engine: Engine) -> Callable[..., None]:

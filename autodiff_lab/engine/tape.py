@@ -150,10 +150,10 @@ class GradientTape:
             if isinstance(source, Variable):
                 self._watched.setdefault(source, [])
                 self.reads.pop(source, None)  # the next read inside the tape is watched
-                warn_if_integer(source._array.dtype)
+                warn_if_integer(source._held.dtype)
             elif isinstance(source, Tensor):
-                warn_if_integer(source._array.dtype)
-                if source._array.dtype in DIFFERENTIABLE and self.tracked is not _NOBODY:
+                warn_if_integer(source._held.dtype)
+                if source._held.dtype in DIFFERENTIABLE and self.tracked is not _NOBODY:
                     self.tracked.add(source._id)
             else:
                 raise ConversionError(
@@ -171,7 +171,7 @@ class GradientTape:
         self.reads[variable] = tensor
         if (self._automatic and variable.trainable) or variable in self._watched:
             self._watched.setdefault(variable, []).append(tensor._id)
-            if tensor._array.dtype in DIFFERENTIABLE and self.tracked is not _NOBODY:
+            if tensor._held.dtype in DIFFERENTIABLE and self.tracked is not _NOBODY:
                 self.tracked.add(tensor._id)
 
     def watched_variables(self) -> tuple[Variable, ...]:
@@ -195,8 +195,8 @@ class GradientTape:
         held: dict[int, int] = {}
         for _, out, ins, _, _ in self._entries or ():
             for tensor in (*(out if out.__class__ is tuple else (out,)), *ins):
-                if tensor._array.nbytes:
-                    held[tensor._id] = tensor._array.nbytes
+                if tensor._held.nbytes:
+                    held[tensor._id] = tensor._held.nbytes
         return sum(held.values())
 
     # --- gradients -------------------------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ class GradientTape:
 
     def _read_inside(self, variable: Variable) -> Tensor:
         tensor = self.reads.get(variable)
-        if tensor is None or tensor._array is not variable._array:
+        if tensor is None or tensor._held is not variable._held:
             tensor = variable.read()
             self.note_read(variable, tensor)
         return tensor

@@ -105,17 +105,17 @@ class Tensor(Identified, Operators):
     @property
     def shape(self) -> TensorShape:
         """Length of each axis."""
-        return tuple.__new__(TensorShape, self._array.shape)  # whole numbers already; rules ask often
+        return tuple.__new__(TensorShape, self._held.shape)  # whole numbers already; rules ask often
 
     @property
     def dtype(self) -> DType:
         """Element type."""
-        return public(self._array.dtype)
+        return public(self._held.dtype)
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return self._array.ndim
+        return self._held.ndim
 
     @property
     def name(self) -> str | None:
@@ -128,7 +128,7 @@ class Tensor(Identified, Operators):
     @property
     def device(self) -> str:
         """Where it lies: ``"/CPU:0"``, ``"/GPU:0"``."""
-        return device_of(self._array)
+        return device_of(self._held)
 
     @property
     def id(self) -> int:
@@ -156,7 +156,7 @@ class Tensor(Identified, Operators):
     def _leave(self, how: str) -> Any:
         for sink in sinks_now():
             sink.note(TensorLeft, self, how)
-        return self._array
+        return self._held
 
     def numpy(self) -> Any:
         """A copy as a NumPy array, or a NumPy scalar for rank 0; it leaves the tape."""
@@ -181,7 +181,7 @@ class Tensor(Identified, Operators):
         >>> lab.constant([1.0, 2.0]).cpu().device
         '/CPU:0'
         """
-        return RECORDING.copy_to_device(self, device=CPU) if self._array.__class__ is DeviceArray else self
+        return RECORDING.copy_to_device(self, device=CPU) if self._held.__class__ is DeviceArray else self
 
     def gpu(self, gpu_index: int = 0) -> Tensor:
         """The same values on a GPU: a copy, through which gradients pass; itself if it lies there.
@@ -198,13 +198,13 @@ class Tensor(Identified, Operators):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return shared_on_gpu(self._array, self._leave)
+        return shared_on_gpu(self._held, self._leave)
 
     def __dlpack__(self, **how: Any) -> Any:
         return packed(self._leave("__dlpack__"), how)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return where_packed(self._array)
+        return where_packed(self._held)
 
     def _one(self, how: str) -> Any:
         """The only element, for conversions to a Python number."""
@@ -238,14 +238,14 @@ class Tensor(Identified, Operators):
         return bool(array)
 
     def __len__(self) -> int:
-        if self._array.ndim == 0:
+        if self._held.ndim == 0:
             raise TypeError("A scalar tensor has no len().")
-        return self._array.shape[0]
+        return self._held.shape[0]
 
     def __iter__(self) -> Iterator[Tensor]:
-        if self._array.ndim == 0:
+        if self._held.ndim == 0:
             raise TypeError("Cannot iterate over a scalar tensor.")
-        return (self[i] for i in range(self._array.shape[0]))
+        return (self[i] for i in range(self._held.shape[0]))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError(

@@ -117,17 +117,17 @@ class Variable(Identified, Operators):
                 f"Variable: the initial value is {initial_value.dtype.name}, but dtype "
                 f"{as_dtype(dtype).name} was asked for. Try lab.cast."
             )
-        self._array = placed_by_block(initial_value._array)
+        self._array = placed_by_block(initial_value._held)
         self._id = fresh_id()
         scope = SCOPE.get()
         self.name = f"{scope}/{name or 'Variable'}:0" if scope else f"{name or 'Variable'}:0"
         if isinstance(initial_value, (Tensor, Variable)) and sinks_now():
-            tell_listeners(VariableAssigned(self._id, self.name, self._array, initial_value._id, place_now()))
+            tell_listeners(VariableAssigned(self._id, self.name, self._held, initial_value._id, place_now()))
         self._shape = None if shape is None else TensorShape(shape)
         self.trainable = trainable is None or trainable
         self.constraint = constraint
-        if self._shape is not None and not self._shape.is_compatible_with(self._array.shape):
-            raise ShapeMismatch(f"Variable: the initial value has shape {self._array.shape}, not {self._shape}.")
+        if self._shape is not None and not self._shape.is_compatible_with(self._held.shape):
+            raise ShapeMismatch(f"Variable: the initial value has shape {self._held.shape}, not {self._shape}.")
         trace = trace_now()
         if trace is not None:
             trace.note_new(self)
@@ -135,22 +135,22 @@ class Variable(Identified, Operators):
     @property
     def shape(self) -> TensorShape:
         """Length of each axis, or the shape it was declared with."""
-        return TensorShape(self._array.shape) if self._shape is None else self._shape
+        return TensorShape(self._held.shape) if self._shape is None else self._shape
 
     @property
     def dtype(self) -> DType:
         """Element type."""
-        return public(self._array.dtype)
+        return public(self._held.dtype)
 
     @property
     def ndim(self) -> int:
         """Number of axes of the present value."""
-        return self._array.ndim
+        return self._held.ndim
 
     @property
     def device(self) -> str:
         """Where its value lies: ``"/CPU:0"``, ``"/GPU:0"``."""
-        return device_of(self._array)
+        return device_of(self._held)
 
     @property
     def id(self) -> int:
@@ -181,13 +181,13 @@ class Variable(Identified, Operators):
         """The present value as a tensor; tapes that record see the read."""
         sinks = sinks_now()
         if not sinks:
-            return wrap(self._array)
+            return wrap(self._held)
         # The outermost sink has seen every read that the others have. A trace begins before the tapes it hears, and
         # what was read before a tape is not that tape's read.
         outermost = 1 if sinks[0].traces and len(sinks) > 1 else 0
         tensor = sinks[outermost].reads.get(self)
-        if tensor is None or tensor._array is not self._array:
-            tensor = wrap(self._array)
+        if tensor is None or tensor._held is not self._held:
+            tensor = wrap(self._held)
         elif len(sinks) == 1:
             return tensor
         for sink in sinks:
@@ -245,8 +245,8 @@ class Variable(Identified, Operators):
             A `ValueError`: the value has another shape.
         """
         tensor = self._converted(value)
-        self._check_shape(tensor._array.shape)
-        self._replace(tensor._array, tensor)
+        self._check_shape(tensor._held.shape)
+        self._replace(tensor._held, tensor)
         return self if read_value else None  # type: ignore[return-value]
 
     def assign_add(
@@ -272,7 +272,7 @@ class Variable(Identified, Operators):
 
         if isinstance(value, (Tensor, Variable)):
             tensor = convert(value) if not MEMORIES else assignable(self, convert(value))
-            if tensor._array.dtype != self._array.dtype:
+            if tensor._held.dtype != self._held.dtype:
                 raise ConversionError(
                     f"Cannot convert {value} to Tensor of dtype {self.dtype.name}: variable {self.name} keeps its "
                     f"dtype. Try lab.cast(value, lab.{self.dtype.name})."
@@ -284,7 +284,7 @@ class Variable(Identified, Operators):
         return convert_to_tensor(value, self.dtype)
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:
-        declared = self._array.shape if self._shape is None else self._shape
+        declared = self._held.shape if self._shape is None else self._shape
         fits = shape == declared if self._shape is None else self._shape.is_compatible_with(shape)
         if not fits:
             raise ShapeMismatch(
@@ -293,14 +293,14 @@ class Variable(Identified, Operators):
             )
 
     def _broadcast_check(self, tensor: Tensor) -> None:
-        if tensor._array.shape != self._array.shape:
-            self._check_shape(tensor._array.shape)
+        if tensor._held.shape != self._held.shape:
+            self._check_shape(tensor._held.shape)
 
     def _accumulate(self, op: str, kernel: Any, tensor: Tensor) -> None:
         """Replace the value by its sum or difference with `tensor`; a trace hears of it as an op, a tape does not."""
         trace = trace_now()
         if trace is None:
-            total = accumulated(self, kernel, tensor._array)
+            total = accumulated(self, kernel, tensor._held)
             if sinks_now():
                 tell_listeners(VariableAssigned(self._id, self.name, total, tensor._id, place_now()))
             return
@@ -312,7 +312,7 @@ class Variable(Identified, Operators):
             total = getattr(RECORDING, op)(self.read(), tensor)
         finally:
             SINKS.set(sinks)
-        self._replace(total._array, tensor, total)
+        self._replace(total._held, tensor, total)
 
     def _replace(self, array: Any, source: Tensor, value: Tensor | None = None) -> None:
         """Take a new value; `source` is the tensor that the user gave, `value` the one that holds it, if another."""
@@ -328,12 +328,12 @@ class Variable(Identified, Operators):
     def assign_slice(self, index: Any, value: Any) -> Variable:
         """Replace the elements that `index` selects; ``v[index].assign(value)`` is the same."""
         tensor = self._converted(value)
-        changed = self._array.copy() if self._array.__class__ is DeviceArray else np.array(self._array)
+        changed = self._held.copy() if self._held.__class__ is DeviceArray else np.array(self._held)
         try:
-            changed[index] = tensor._array
+            changed[index] = tensor._held
         except ValueError:
             raise ShapeMismatch(
-                f"Cannot assign a value of shape {tensor._array.shape} to a part of variable {self.name} of shape "
+                f"Cannot assign a value of shape {tensor._held.shape} to a part of variable {self.name} of shape "
                 f"{changed[index].shape}. Try lab.reshape or lab.broadcast_to."
             ) from None
         trace = trace_now()

@@ -125,10 +125,10 @@ class Listener:
                 self.meet(tensor, "constant")
         if out.__class__ is tuple:
             outputs = tuple([t._id for t in out])
-            values = tuple([t._array for t in out])
+            values = tuple([t._held for t in out])
             known.update(outputs)
         else:
-            outputs, values = (out._id,), (out._array,)
+            outputs, values = (out._id,), (out._held,)
             known.add(out._id)
         cause = CAUSE.get()
         place = place_now() if cause is None else None
@@ -147,7 +147,7 @@ class Listener:
                 tensor._id,
                 kind,
                 name,
-                tensor._array,
+                tensor._held,
                 None if variable is None else variable._id,
                 variable is not None and variable.trainable,
                 place_now(),

@@ -80,7 +80,7 @@ def entered(value: Any, dtype: np.dtype[Any], several: bool = False) -> Any:
         if contains_tensor(value) or (several and any(hasattr(item, "__array__") for item in value)):
             return type(value)([entered(item, dtype, several) for item in value])
         tensor = convert(value)
-        if tensor._array.dtype.kind == "f" and dtype.itemsize > tensor._array.dtype.itemsize:
+        if tensor._held.dtype.kind == "f" and dtype.itemsize > tensor._held.dtype.itemsize:
             tensor = convert_to_tensor(value, public(dtype))  # the digits that Python has
         return fitted(alone(tensor), dtype)
     return fitted(alone(convert(value)), dtype)
@@ -94,7 +94,7 @@ def fitted(value: Any, dtype: np.dtype[Any], floats: bool = True, whole: bool = 
         return {key: fitted(item, dtype, floats, whole) for key, item in value.items()}
     if not isinstance(value, (Tensor, Variable)):
         return value
-    have = value._array.dtype
+    have = value._held.dtype
     if have == dtype or dtype.kind not in "fV":
         return value
     return cast(value, public(dtype)) if (floats and have.kind in "fV") or (whole and have.kind in "iub") else value

@@ -40,5 +40,5 @@ class Embedding(Layer):
         self.embeddings = self.add_weight("embeddings", shape, self.embeddings_initializer)
 
     def call(self, x: Any) -> Tensor:
-        whole = x if convert(x)._array.dtype.kind in "iu" else cast(x, "int32")
+        whole = x if convert(x)._held.dtype.kind in "iu" else cast(x, "int32")
         return gather(self.embeddings, whole)

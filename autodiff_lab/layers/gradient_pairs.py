@@ -29,7 +29,7 @@ def _pair(item: Any) -> tuple[Any, Variable]:
 def _whole(gradient: Any, v: Variable) -> Tensor:
     """A gradient as a tensor; rows that do not say of what are rows of the variable."""
     known = getattr(gradient, "dense_shape", v) is not None
-    return convert(gradient if known else gradient.with_shape(v._array.shape))
+    return convert(gradient if known else gradient.with_shape(v._held.shape))
 
 
 def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
@@ -49,15 +49,15 @@ def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
             ", ".join(v.name for g, v in given if g is None),
         )
     for tensor, v in pairs:
-        if v._array.dtype not in DIFFERENTIABLE:
+        if v._held.dtype not in DIFFERENTIABLE:
             raise DtypeMismatch(
                 f"apply_gradients: {v.name} is {v.dtype.name}, and a step along a gradient would be cut off. "
                 "Try lab.Variable(..., dtype=lab.float32)."
             )
-        if tensor._array.shape != v._array.shape:
+        if tensor._held.shape != v._held.shape:
             raise ShapeMismatch(
-                f"apply_gradients: the gradient of {v.name} has shape {tensor._array.shape}, the variable "
-                f"{v._array.shape}. Are gradients and variables in the same order?"
+                f"apply_gradients: the gradient of {v.name} has shape {tensor._held.shape}, the variable "
+                f"{v._held.shape}. Are gradients and variables in the same order?"
             )
         assignable(v, tensor)
     return pairs

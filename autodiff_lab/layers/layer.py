@@ -134,7 +134,7 @@ class Layer(Module):
         if not self.built:
             self.ensure_built(inputs)
             casts = self._casts
-        if (casts or self.floating) and (inputs.__class__ is not Tensor or inputs._array.dtype is not dtype):
+        if (casts or self.floating) and (inputs.__class__ is not Tensor or inputs._held.dtype is not dtype):
             inputs = fitted(inputs, dtype, casts, self.floating)
         if args:
             args = tuple([argument(value, dtype, casts) for value in args])

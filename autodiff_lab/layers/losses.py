@@ -65,7 +65,7 @@ class Loss(Configured):
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
         """The mean over the batch, weighted if asked."""
         y_true, y_pred = convert(y_true), convert(y_pred)
-        if self.dtype is not None or y_pred._array.dtype.kind in "iub":
+        if self.dtype is not None or y_pred._held.dtype.kind in "iub":
             y_pred = cast(y_pred, self.dtype or "float32")
         each, counted = self.call(y_true, y_pred), self.counted(y_true)
         if counted is not None and self.reduction not in ("sum", "none", None):
@@ -117,7 +117,7 @@ def same_rank(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _size(x: Tensor) -> int:
-    return math.prod(x._array.shape)
+    return math.prod(x._held.shape)
 
 
 def mean_over_last(x: Tensor) -> Tensor:

@@ -49,7 +49,7 @@ class Model(Layer):
 
     def count_params(self) -> int:
         """How many numbers the variables hold."""
-        return sum(int(v._array.size) for v in self.variables)
+        return sum(int(v._held.size) for v in self.variables)
 
     def summary(self, print_fn: Any = print) -> None:
         """Print each layer with the number of its parameters.
@@ -64,6 +64,6 @@ class Model(Layer):
         """
         print_fn(f"Model: {self.name}")
         for layer in self.layers:
-            count = sum(int(v._array.size) for v in layer.variables) if hasattr(layer, "variables") else 0
+            count = sum(int(v._held.size) for v in layer.variables) if hasattr(layer, "variables") else 0
             print_fn(f"  {getattr(layer, 'name', 'function')} ({type(layer).__name__}): {count} parameters")
         print_fn(f"Total parameters: {self.count_params()}")

@@ -136,7 +136,7 @@ class Optimizer:
                 follow(v, self._state[v].values())
             else:
                 with device(v.device), name_scope(""):
-                    zeros = np.zeros(v._array.shape, v._array.dtype)[()]
+                    zeros = np.zeros(v._held.shape, v._held.dtype)[()]
                     self._state[v] = {
                         s: Variable(zeros, trainable=False, name=f"{self.name}/{v.name[:-2]}/{s}") for s in self.slots
                     }

@@ -30,7 +30,7 @@ class _Damaged(Exception):
 def save_variables(variables: Sequence[Variable], path: str | Path) -> None:
     """Write variables by position and name; the file appears whole or not at all."""
     for v in variables:
-        if v._array.dtype.kind == "O":
+        if v._held.dtype.kind == "O":
             raise ConversionError(f"save_weights: {v.name} holds strings, and only numbers can be written.")
     target = Path(path)
     temporary = target.with_name(target.name + ".part")

@@ -162,7 +162,7 @@ class Adagrad(Optimizer):
         super().build(variables)
         for v in new:
             slot = self._state[v]["sum"]
-            slot.assign(zeros_beside(v._array, v._array.shape) + v._array.dtype.type(self.initial_accumulator_value))
+            slot.assign(zeros_beside(v._held, v._held.shape) + v._held.dtype.type(self.initial_accumulator_value))
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["sum"] = state["sum"] + gradient * gradient

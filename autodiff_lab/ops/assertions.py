@@ -24,7 +24,7 @@ def _compare(name: str, sign: str, holds: Callable[[Any, Any], Any], x: Any, y: 
     try:
         left, right = np.broadcast_arrays(a._array, b._array)
     except ValueError:
-        raise ShapeMismatch(f"{name}: shapes {a._array.shape} and {b._array.shape} do not broadcast."
+        raise ShapeMismatch(f"{name}: shapes {a._held.shape} and {b._held.shape} do not broadcast."
                             f"{text(message)}") from None
     if (left.dtype.kind == "O") != (right.dtype.kind == "O"):
         raise DtypeMismatch(f"{name}: {a.dtype.name} and {b.dtype.name} cannot be compared.{text(message)}")

@@ -21,9 +21,9 @@ Branch = Callable[[], Any]
 def truth(value: Any, name: str) -> bool:
     """Whether a condition holds; it is one truth value, and asking does not take it off the tape."""
     tensor = convert(value)
-    if tensor._array.size != 1 or tensor._array.dtype.kind != "b":
+    if tensor._held.size != 1 or tensor._held.dtype.kind != "b":
         raise InvalidArgumentError(f"{name}: a condition is one truth value, got {tensor.dtype.name} of shape "
-                                   f"{tensor._array.shape}. Try lab.reduce_all(x > 0).")
+                                   f"{tensor._held.shape}. Try lab.reduce_all(x > 0).")
     return bool(tensor._array)
 
 
@@ -129,9 +129,9 @@ def switch_case(branch_index: Any, branch_fns: Sequence[Any] | Mapping[int, Bran
     Tensor(20, shape=(), dtype=int32)
     """
     number = convert(branch_index)
-    if number._array.ndim or number._array.dtype.kind not in "iu":
+    if number._held.ndim or number._held.dtype.kind not in "iu":
         raise InvalidArgumentError(f"switch_case: the number of a branch is one whole number, got {number.dtype.name} "
-                                   f"of shape {number._array.shape}.")
+                                   f"of shape {number._held.shape}.")
     if isinstance(branch_fns, Mapping):
         branches: dict[int, Any] = dict(branch_fns)
     else:

@@ -42,9 +42,9 @@ contrast = general(
 
 def _images(value: Any, what: str) -> Tensor:
     tensor = convert(value)
-    if tensor._array.ndim < 3:
+    if tensor._held.ndim < 3:
         raise ShapeMismatch(f"{what}: an image has the axes height, width and channels, got shape "
-                            f"{tensor._array.shape}. Try lab.reshape or lab.expand_dims(image, -1).")
+                            f"{tensor._held.shape}. Try lab.reshape or lab.expand_dims(image, -1).")
     return tensor
 
 
@@ -59,9 +59,9 @@ def _floating(value: Any, what: str) -> Tensor:
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     image = _floating(images, "adjust_contrast")
     factor = convert(contrast_factor, image)
-    if factor._array.ndim:
-        raise ShapeMismatch(f"adjust_contrast: the factor is one number, got shape {factor._array.shape}")
-    if factor._array.dtype != image._array.dtype:
+    if factor._held.ndim:
+        raise ShapeMismatch(f"adjust_contrast: the factor is one number, got shape {factor._held.shape}")
+    if factor._held.dtype != image._held.dtype:
         raise DtypeMismatch(f"adjust_contrast: the image is {image.dtype.name} and the factor {factor.dtype.name}. "
                             f"Try lab.cast(factor, lab.{image.dtype.name}).")
     return contrast(image, factor)
@@ -82,10 +82,10 @@ def flip_up_down(image: Any) -> Tensor:
 
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
     image = _floating(images, "rgb_to_grayscale")
-    if image._array.shape[-1] != 3:
-        raise ShapeMismatch(f"rgb_to_grayscale: the last axis has the 3 channels, got shape {image._array.shape}")
+    if image._held.shape[-1] != 3:
+        raise ShapeMismatch(f"rgb_to_grayscale: the last axis has the 3 channels, got shape {image._held.shape}")
     weights = np.array([[0.2989], [0.587], [0.114]])  # ITU-R BT.601: how bright an eye finds red, green and blue
-    return matmul(image, beside(image._array, weights.astype(image._array.dtype)))
+    return matmul(image, beside(image._held, weights.astype(image._held.dtype)))
 
 
 def total_variation(images: Any, name: str | None = None) -> Tensor:

@@ -17,7 +17,7 @@ def _rows(elems: Any, name: str) -> list[Any]:
     tensors = [convert(leaf) for leaf in nesting.flatten(elems)]
     if not tensors:
         raise InvalidArgumentError(f"{name}: there is nothing to go along; elems is empty.")
-    shapes = [t._array.shape for t in tensors]
+    shapes = [t._held.shape for t in tensors]
     if any(not s for s in shapes) or len({s[0] for s in shapes}) > 1:
         raise ShapeMismatch(f"{name}: elems need a first axis of one length, got shapes {shapes}.")
     columns = [unstack(t) for t in tensors]

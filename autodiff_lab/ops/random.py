@@ -62,9 +62,9 @@ def categorical(logits: Any, num_samples: int, dtype: Any = "int64", seed: int |
 
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     x = convert(value)
-    if x._array.ndim == 0:
+    if x._held.ndim == 0:
         raise InvalidArgumentError("shuffle: a single number has no rows to shuffle.")
-    rows = x._array.shape[0]
+    rows = x._held.shape[0]
     return gather(x, drawn(lambda source: wrap(source.permutation(rows).astype(np.int32)), seed))
 
 

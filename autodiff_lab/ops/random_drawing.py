@@ -61,8 +61,8 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
     with beside(shift, scale):
         drawn = noise_of(noise, dtype, name)
     result = multiply(drawn, scale) + shift
-    if result._array.shape != shape:
-        raise ShapeMismatch(f"{name}: the parameters broadcast to {result._array.shape}, but the shape asked for is "
+    if result._held.shape != shape:
+        raise ShapeMismatch(f"{name}: the parameters broadcast to {result._held.shape}, but the shape asked for is "
                             f"{shape}.")
     return result
 

@@ -19,8 +19,8 @@ from autodiff_lab.ops.random_state import Source
 def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, name: str) -> Tensor:
     """Gamma numbers, of the shape asked for, with that of the parameters behind it."""
     a = convert(alpha)
-    noise_shape = np.broadcast_shapes(a._array.shape, () if beta is None else convert(beta)._array.shape)
-    if a._array.dtype.kind not in "fiuV" or np.any(np.asarray(a._array) <= 0):
+    noise_shape = np.broadcast_shapes(a._held.shape, () if beta is None else convert(beta)._held.shape)
+    if a._held.dtype.kind not in "fiuV" or np.any(np.asarray(a._array) <= 0):
         raise InvalidArgumentError(f"{name}: alpha must be positive.")
     noise = source.standard_gamma(np.broadcast_to(np.asarray(a._array, np.float64), noise_shape),
                                   (*as_shape(shape), *noise_shape))
@@ -32,7 +32,7 @@ def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, na
 def draw_poisson(source: Source, shape: Any, rate: Any, dtype: Any, name: str) -> Tensor:
     """Poisson numbers, of the shape asked for, with that of the rates behind it."""
     rates = convert(rate)
-    if rates._array.dtype.kind not in "fiuV":
+    if rates._held.dtype.kind not in "fiuV":
         raise InvalidArgumentError(f"{name}: the rates are numbers, got {rates.dtype.name}.")
     lam = np.asarray(rates._array, np.float64)
     if np.any(~(lam >= 0)):
@@ -45,8 +45,8 @@ def draw_poisson(source: Source, shape: Any, rate: Any, dtype: Any, name: str) -
 def draw_categorical(source: Source, logits: Any, num_samples: Any, dtype: Any, name: str) -> Tensor:
     """Class numbers (b, n) from the logits of each row."""
     x = convert(logits)
-    if x._array.ndim != 2 or x._array.shape[1] == 0:
-        raise ShapeMismatch(f"{name}: logits (batch, classes) are needed, got shape {x._array.shape}.")
+    if x._held.ndim != 2 or x._held.shape[1] == 0:
+        raise ShapeMismatch(f"{name}: logits (batch, classes) are needed, got shape {x._held.shape}.")
     if not x.dtype.is_floating:
         raise DtypeMismatch(f"{name}: logits are floating, got {x.dtype.name}. Try lab.cast.")
     count, = as_shape(num_samples)

@@ -80,9 +80,9 @@ def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any =
 
 def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str | None = None) -> Tensor:
     x = convert(value)
-    if x._array.ndim == 0:
+    if x._held.ndim == 0:
         raise InvalidArgumentError("stateless_shuffle: a single number has no rows to shuffle.")
-    rows = x._array.shape[0]
+    rows = x._held.shape[0]
     return gather(x, determined(lambda source: wrap(source.permutation(rows).astype(np.int32)), seed,
                                 "stateless_shuffle"))
 

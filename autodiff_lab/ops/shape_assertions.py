@@ -13,7 +13,7 @@ from autodiff_lab.ops.assertions import text
 
 
 def _rank(x: Any) -> tuple[int, tuple[int, ...]]:
-    shape = convert(x)._array.shape
+    shape = convert(x)._held.shape
     return len(shape), shape
 
 
@@ -74,8 +74,8 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
     Tensor(1.0, shape=(), dtype=float32)
     """
     x = convert(tensor)
-    if x._array.shape:
-        raise ShapeMismatch(f"assert_scalar: a single number is needed, got shape {x._array.shape}.{text(message)}")
+    if x._held.shape:
+        raise ShapeMismatch(f"assert_scalar: a single number is needed, got shape {x._held.shape}.{text(message)}")
     return x
 
 

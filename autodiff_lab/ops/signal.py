@@ -100,7 +100,7 @@ def _spectrum(value: Any, rank: int, what: str) -> Tensor:
 
 
 def _with_rank(x: Tensor, rank: int, what: str) -> Tensor:
-    shape = x._array.shape
+    shape = x._held.shape
     if len(shape) < rank or 0 in shape[len(shape) - rank:]:
         raise ShapeMismatch(f"{what}: transforms the last {rank} axes, none of them empty; got shape {shape}.")
     return x
@@ -108,7 +108,7 @@ def _with_rank(x: Tensor, rank: int, what: str) -> Tensor:
 
 def _fitted(x: Tensor, axis: int, length: int) -> Tensor:
     """Cut an axis to a length, or fill it up with zeros."""
-    have = x._array.shape[axis]
+    have = x._held.shape[axis]
     if have > length:
         return slice_axis(x, axis=axis, start=0, stop=length)
     return pad_axis(x, axis=axis, before=0, after=length - have) if have < length else x
@@ -149,7 +149,7 @@ def _real_pair(rank: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]
 
     def backward(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
         x = _spectrum(input_tensor, rank, f"irfft{suffix}")
-        shape = x._array.shape[x._array.ndim - rank:]
+        shape = x._held.shape[x._held.ndim - rank:]
         natural = (*shape[:-1], max(2 * (shape[-1] - 1), 1))
         lengths = natural if fft_length is None else _lengths(fft_length, rank, f"irfft{suffix}")
         for axis, length in zip(_axes(rank), (*lengths[:-1], lengths[-1] // 2 + 1), strict=True):
@@ -169,10 +169,10 @@ rfft3d, irfft3d = _real_pair(3)
 
 def _shifted(x: Any, axes: Any, back: bool, what: str) -> Tensor:
     x = convert(x)
-    numbers = tuple(range(x._array.ndim)) if axes is None else whole_numbers(axes, what)
-    if any(not -x._array.ndim <= a < x._array.ndim for a in numbers):
-        raise InvalidArgumentError(f"{what}: axes {numbers} are out of bounds for shape {x._array.shape}")
-    halves = [x._array.shape[a] // 2 for a in numbers]
+    numbers = tuple(range(x._held.ndim)) if axes is None else whole_numbers(axes, what)
+    if any(not -x._held.ndim <= a < x._held.ndim for a in numbers):
+        raise InvalidArgumentError(f"{what}: axes {numbers} are out of bounds for shape {x._held.shape}")
+    halves = [x._held.shape[a] // 2 for a in numbers]
     return roll(x, [-h for h in halves] if back else halves, numbers)
 
 

@@ -38,7 +38,7 @@ def _each(function: Callable[..., Any], *arrays: Any, dtype: Any = STRING) -> An
 def text_tensor(value: Any, what: str) -> Tensor:
     """A string tensor, or an error that names the op."""
     tensor = convert(value)
-    if tensor._array.dtype != STRING:
+    if tensor._held.dtype != STRING:
         raise DtypeMismatch(f"{what}: this op takes strings, got {tensor.dtype.name}. Try lab.strings.as_string(x).")
     return tensor
 
@@ -72,7 +72,7 @@ write = general(
 def as_string(input: Any, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1,
               fill: str = "", name: str | None = None) -> Tensor:
     x = convert(input)
-    kind = x._array.dtype.kind
+    kind = x._held.dtype.kind
     if kind == "O":
         return x
     if scientific and shortest:
@@ -140,8 +140,8 @@ def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) ->
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise InvalidArgumentError("join: give a list of string tensors. Try lab.strings.reduce_join for one tensor.")
     texts = [text_tensor(x, "join") for x in inputs]
-    if len({t._array.shape for t in texts if t._array.ndim}) > 1:
-        shapes = ", ".join(str(t._array.shape) for t in texts)
+    if len({t._held.shape for t in texts if t._held.ndim}) > 1:
+        shapes = ", ".join(str(t._held.shape) for t in texts)
         raise ShapeMismatch(f"join: tensors of one shape, or single strings, are joined; got shapes {shapes}.")
     return join_elements(*texts, separator=separator)
 
@@ -168,7 +168,7 @@ join_over = general(
 def reduce_join(inputs: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, separator: str = "",
                 name: str | None = None) -> Tensor:
     x = text_tensor(inputs, "reduce_join")
-    rank = x._array.ndim
+    rank = x._held.ndim
     axes = range(rank - 1, -1, -1) if axis is None else whole_numbers(axis, "reduce_join: axis")
     if any(not -rank <= a < rank for a in axes):
         raise InvalidArgumentError(f"reduce_join: axis {axis} is out of bounds for a tensor of rank {rank}")

@@ -91,14 +91,14 @@ class TensorArray:
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """Put a tensor at a position; the array is returned."""
         at = self._position(index, write=True)
-        plain = not hasattr(value, "_array")
+        plain = not hasattr(value, "_held")
         tensor = convert_to_tensor(value, self._dtype) if plain else convert(value)
         if tensor.dtype != self._dtype:
             raise DtypeMismatch(f"TensorArray: elements are {self._dtype.name}, got {tensor.dtype.name}. Try lab.cast.")
-        if self._shape is not None and not self._shape.is_compatible_with(tensor._array.shape):
-            raise ShapeMismatch(f"TensorArray: elements have shape {self._shape}, got {tensor._array.shape}.")
+        if self._shape is not None and not self._shape.is_compatible_with(tensor._held.shape):
+            raise ShapeMismatch(f"TensorArray: elements have shape {self._shape}, got {tensor._held.shape}.")
         if self._shape is None and self._infer:
-            self._shape = TensorShape(tensor._array.shape)
+            self._shape = TensorShape(tensor._held.shape)
         self._tensors[at] = tensor
         self._read.discard(at)
         return self

@@ -119,7 +119,7 @@ def ragged_stacked(row_splits_dtype: Any) -> Stack:
         return [_ragged(column) for column in columns]
 
     def _ragged(column: list[Any]) -> Any:
-        if isinstance(column[0], Tensor) and column[0]._array.ndim == 0:
+        if isinstance(column[0], Tensor) and column[0]._held.ndim == 0:
             return _stack([t._array for t in column])
         return stack_rows(column).with_row_splits_dtype(row_splits_dtype)
 

@@ -49,7 +49,7 @@ class IndexedSlices:
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self._values, self._indices = alone(convert(values)), alone(convert(indices))
         self._dense_shape = None if dense_shape is None else convert(dense_shape)
-        rows, places = self._values._array.shape, self._indices._array
+        rows, places = self._values._held.shape, self._indices._array
         if places.ndim != 1 or places.dtype.kind not in "iu" or rows[:1] != places.shape:
             raise ShapeMismatch(
                 f"IndexedSlices: values (n, ...) and n whole numbers are needed; got values {rows} and "
@@ -75,7 +75,7 @@ class IndexedSlices:
     def shape(self) -> TensorShape:
         """The shape of the whole; None stands for a number of rows that is not known."""
         if self._dense_shape is None:
-            return TensorShape((None, *self._values._array.shape[1:]))
+            return TensorShape((None, *self._values._held.shape[1:]))
         return TensorShape(self._dense_shape._array.tolist())
 
     @property

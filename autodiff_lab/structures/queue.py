@@ -108,15 +108,15 @@ class FIFOQueue:
         """Put one element at the end."""
         parts = self._parts(vals)
         for part, shape in zip(parts, self.shapes, strict=True):
-            if not shape.is_compatible_with(part._array.shape):
-                raise ShapeMismatch(f"{self.name}: an element has shape {part._array.shape}, the queue takes {shape}")
+            if not shape.is_compatible_with(part._held.shape):
+                raise ShapeMismatch(f"{self.name}: an element has shape {part._held.shape}, the queue takes {shape}")
         self._make_room(1)
         self._elements.append(tuple(kept(part, "queue") for part in parts))
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> None:
         """Put elements at the end, one for each row."""
         parts = self._parts(vals)
-        lengths = {part._array.shape[:1] for part in parts}
+        lengths = {part._held.shape[:1] for part in parts}
         if len(lengths) != 1 or lengths == {()}:
             raise ShapeMismatch(
                 f"{self.name}: the parts must have the same number of rows, got {[tuple(part.shape) for part in parts]}"
@@ -152,7 +152,7 @@ class FIFOQueue:
             raise InvalidArgumentError(f"{self.name}: an element has {len(self._dtypes)} parts, got {len(vals)}")
         found: list[Tensor] = []
         for value, dtype in zip(vals, self._dtypes, strict=True):
-            tensor = convert(value) if hasattr(value, "_array") else convert_to_tensor(value, dtype)
+            tensor = convert(value) if hasattr(value, "_held") else convert_to_tensor(value, dtype)
             if tensor.dtype != dtype:
                 raise DtypeMismatch(
                     f"{self.name}: the queue takes {dtype.name}, got {tensor.dtype.name}. Try lab.cast."

@@ -103,7 +103,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
          [3 0]], shape=(2, 2), dtype=int32)
         """
         limits = self._limits(shape)
-        inner = self.flat_values._array.shape[1:]
+        inner = self.flat_values._held.shape[1:]
         return padded(self.flat_values, self._positions(limits), filler(self.flat_values, default_value, inner))
 
     def _limits(self, shape: Any) -> list[int | None]:
@@ -115,7 +115,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
         if len(wanted) != self.ndim:
             raise ShapeMismatch(f"to_tensor: shape {shape} does not have the {self.ndim} axes of {self.shape}.")
         inner = wanted[self.ragged_rank + 1 :]
-        have = self.flat_values._array.shape[1:]
+        have = self.flat_values._held.shape[1:]
         if any(n is not None and n != m for n, m in zip(inner, have, strict=True)):
             raise ShapeMismatch(f"to_tensor: shape {shape} does not agree with the inner shape {have}.")
         return wanted
@@ -147,7 +147,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
     def numpy(self) -> Any:
         """An array of arrays, one for each row; a plain array if all rows have one length."""
         if isinstance(self._values, Tensor) and self._partition.rows == 0:
-            return np.zeros((0, 0, *self._values._array.shape[1:]), self._values._array.dtype)
+            return np.zeros((0, 0, *self._values._held.shape[1:]), self._values._held.dtype)
         parts = [row.numpy() for row in self]
         if len({part.shape for part in parts}) == 1 and parts[0].dtype.kind != "O":
             return np.stack(parts)
@@ -230,7 +230,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
 
     def shown(self, edge: int = 3) -> str:
         """The nested lists as text; of what is long, the first and last `edge` rows or numbers."""
-        if self.flat_values._array.size <= _SHOWN and len(self) <= _SHOWN:
+        if self.flat_values._held.size <= _SHOWN and len(self) <= _SHOWN:
             return str(self._listed(self.flat_values._array.tolist()))
         parts = [_text(self, i, edge) for i in places_shown(len(self), edge)]
         return f"[{', '.join(parts)}]"
@@ -246,7 +246,7 @@ def _text(x: RaggedTensor, row: int, edge: int) -> str:
         return "..."
     inner = x[row]
     if isinstance(inner, RaggedTensor):
-        return inner.shown(edge) if inner.flat_values._array.size > 2 * edge else str(inner.to_list())
+        return inner.shown(edge) if inner.flat_values._held.size > 2 * edge else str(inner.to_list())
     array = inner._array
     if array.ndim == 0 or len(array) <= 2 * edge:
         return str(array.tolist())
@@ -256,7 +256,7 @@ def _text(x: RaggedTensor, row: int, edge: int) -> str:
 def _merged(values: Any, outer: int, inner: int) -> Any:
     if isinstance(values, RaggedTensor):
         return values.merge_dims(outer, inner)
-    shape = values._array.shape
+    shape = values._held.shape
     return reshape(values, (*shape[:outer], int(np.prod(shape[outer : inner + 1])), *shape[inner + 1 :]))
 
 

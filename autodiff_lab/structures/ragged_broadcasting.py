@@ -36,14 +36,14 @@ def elementwise(apply: Callable[..., Any], inputs: tuple[Any, ...]) -> RaggedTen
     like = next(value for value in inputs if isinstance(value, RaggedTensor))
     operands = [_operand(value, like) for value in inputs]
     ragged = [x for x in operands if isinstance(x, RaggedTensor)]
-    inner = like.flat_values._array.ndim - 1
+    inner = like.flat_values._held.ndim - 1
     plain = all(
-        x._array.ndim <= inner if isinstance(x, Tensor) else not isinstance(x, RaggedTensor) or same_rows(x, like)
+        x._held.ndim <= inner if isinstance(x, Tensor) else not isinstance(x, RaggedTensor) or same_rows(x, like)
         for x in operands
     )
     if plain:
         flat = apply(*(x.flat_values if isinstance(x, RaggedTensor) else x for x in operands))
-        return max(ragged, key=lambda x: x.flat_values._array.ndim).with_flat_values(flat)
+        return max(ragged, key=lambda x: x.flat_values._held.ndim).with_flat_values(flat)
     places = [i for i, x in enumerate(operands) if isinstance(x, (RaggedTensor, Tensor))]
     flats, partitions = aligned([operands[i] for i in places])
     for i, flat in zip(places, flats, strict=True):
@@ -68,11 +68,11 @@ def _operand(value: Any, like: RaggedTensor) -> Any:
 def rows_along(x: Any, axis: int) -> int | RowPartition:
     """The length of an axis from 0 up: a number where it is fixed, else the partition that has the lengths."""
     if isinstance(x, Tensor):
-        return x._array.shape[axis]
+        return x._held.shape[axis]
     if axis == 0:
         return len(x)
     if axis > x.ragged_rank:
-        return x.flat_values._array.shape[axis - x.ragged_rank]
+        return x.flat_values._held.shape[axis - x.ragged_rank]
     partition = x.partitions[axis - 1]
     return partition if partition.uniform is None else partition.uniform
 
@@ -134,11 +134,11 @@ def _flat(x: Any, axis: int, places: Whole) -> Tensor:
     flat = x.flat_values if isinstance(x, RaggedTensor) else x
     merged = axis - (x.ragged_rank if isinstance(x, RaggedTensor) else 0)
     if merged > 0:
-        shape = flat._array.shape
+        shape = flat._held.shape
         flat = reshape(flat, (int(np.prod(shape[: merged + 1])), *shape[merged + 1 :]))
     if len(places) == count(flat) and np.array_equal(places, np.arange(len(places))):
         return flat
-    return gather_axis(flat, laid_beside(flat, places), axis=-flat._array.ndim)
+    return gather_axis(flat, laid_beside(flat, places), axis=-flat._held.ndim)
 
 
 def broadcast_to_rows(x: Any, like: RaggedTensor) -> Any:

@@ -34,7 +34,7 @@ def shape_of(x: RaggedTensor, out_type: Any = "int32") -> RaggedShape:
 
 def size(x: RaggedTensor, out_type: Any = "int32") -> Tensor:
     """How many elements there are in all rows."""
-    return wrap(as_dtype(out_type).dtype.type(x.flat_values._array.size))
+    return wrap(as_dtype(out_type).dtype.type(x.flat_values._held.size))
 
 
 def rank(x: RaggedTensor) -> Tensor:
@@ -91,7 +91,7 @@ def matmul(a: Any, b: Any, how: dict[str, Any] | None = None) -> Any:
         return left.with_values(left.values[:0])
     if deep:
         return shaping.stack([RaggedTensor.from_tensor(x) for x in found])
-    rows = shaping.from_lengths_of(np.array([x._array.shape[0] for x in found]), left.partitions[0])
+    rows = shaping.from_lengths_of(np.array([x._held.shape[0] for x in found]), left.partitions[0])
     return RaggedTensor(shaping.concat(found, 0), rows)
 
 
@@ -129,7 +129,7 @@ def map_fn(fn: Callable[[Any], Any], elems: RaggedTensor, signature: Any) -> Any
     ragged = signature is None or hasattr(signature, "ragged_rank")
     if all(not isinstance(x, RaggedTensor) for x in found):
         parts = [convert(x) for x in found]
-        if not ragged or parts[0]._array.ndim == 0:
+        if not ragged or parts[0]._held.ndim == 0:
             from autodiff_lab.ops.array.joining import stack
 
             return stack(parts)

@@ -122,10 +122,10 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 f"their splits are {other.row_splits._array.tolist()[:10]} and {like.row_splits._array.tolist()[:10]}."
             )
     flat = convert(op(*flat_args, **flat_kwargs))
-    if flat._array.ndim == 0 or flat._array.shape[0] != count(like.flat_values):
+    if flat._held.ndim == 0 or flat._held.shape[0] != count(like.flat_values):
         raise ShapeMismatch(
             f"map_flat_values: the function must keep the first axis, of length {count(like.flat_values)}; it gave "
-            f"shape {flat._array.shape}. Try lab.reduce_sum(x, axis=1) and its like for reductions."
+            f"shape {flat._held.shape}. Try lab.reduce_sum(x, axis=1) and its like for reductions."
         )
     return like.with_flat_values(flat)
 
@@ -295,17 +295,17 @@ def from_tensor(tensor: Tensor, lengths: Any, padding: Any, ragged_rank: int, na
 
 def _cut(tensor: Tensor, kept: Any, narrow: bool) -> RaggedTensor:
     """The first values of each row."""
-    rows, width = tensor._array.shape[:2]
+    rows, width = tensor._held.shape[:2]
     partition = RowPartition.from_lengths(kept, narrow=narrow)
     positions = partition.places + partition.row_numbers * width
-    return RaggedTensor(picked(reshape(tensor, (rows * width, *tensor._array.shape[2:])), positions), partition)
+    return RaggedTensor(picked(reshape(tensor, (rows * width, *tensor._held.shape[2:])), positions), partition)
 
 
 def _nested_lengths(tensor: Tensor, lengths: list[Any], narrow: bool) -> RaggedTensor:
     """A rectangle cut to lengths along several axes, outermost first."""
-    width = tensor._array.shape[1] if tensor._array.ndim > 1 else 0
+    width = tensor._held.shape[1] if tensor._held.ndim > 1 else 0
     kept = np.minimum(whole_vector(lengths[0], "from_tensor"), width)
-    _same_length(len(kept), tensor._array.shape[0])
+    _same_length(len(kept), tensor._held.shape[0])
     made = _cut(tensor, kept, narrow)
     return made if len(lengths) == 1 else made.with_values(_nested_lengths(made.values, lengths[1:], narrow))  # type: ignore[arg-type]
 
@@ -328,7 +328,7 @@ def to_sparse(x: RaggedTensor) -> SparseTensor:
     outer = np.argwhere(positions < total)
     order = positions[positions < total]
     flat = picked(x.flat_values, order)
-    inner = flat._array.shape[1:]
+    inner = flat._held.shape[1:]
     if inner:
         inside = np.argwhere(np.ones(inner, np.bool_))
         outer = np.concatenate([np.repeat(outer, len(inside), axis=0), np.tile(inside, (total, 1))], axis=1)

@@ -70,7 +70,7 @@ def _part(x: Any, keys: list[Any]) -> Any:
     first, rest = keys[0], keys[1:]
     if first is None:
         inner = _part(x, rest)
-        rows = inner._array.shape[0] if isinstance(inner, Tensor) and inner._array.ndim else 0
+        rows = inner._held.shape[0] if isinstance(inner, Tensor) and inner._held.ndim else 0
         if isinstance(inner, Tensor):
             return inner[None]
         rows = len(inner)

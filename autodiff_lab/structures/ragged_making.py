@@ -22,16 +22,16 @@ def values_of_rows(value: Any) -> Tensor | RaggedTensor:
     if isinstance(value, RaggedMakers):
         return value  # type: ignore[return-value]
     tensor = alone(convert(value))
-    if tensor._array.ndim == 0:
+    if tensor._held.ndim == 0:
         raise ShapeMismatch("RaggedTensor: values need an axis to be cut into rows, got one number.")
     return tensor
 
 
 def count(values: Tensor | RaggedTensor) -> int:
     """Length of the first axis."""
-    if isinstance(values, Tensor) and not values._array.ndim:
+    if isinstance(values, Tensor) and not values._held.ndim:
         raise ShapeMismatch("rows are needed, got one number.")
-    return values._array.shape[0] if isinstance(values, Tensor) else len(values)
+    return values._held.shape[0] if isinstance(values, Tensor) else len(values)
 
 
 class RaggedMakers:

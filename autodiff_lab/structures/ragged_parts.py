@@ -21,7 +21,7 @@ def picked(values: Tensor | RaggedTensor, rows: Whole) -> Any:
     if isinstance(values, RaggedTensor):
         partition, positions = values.partitions[0].picked(rows)
         return RaggedTensor(picked(values.values, positions), partition)
-    return gather_axis(values, laid_beside(values, rows), axis=-values._array.ndim)
+    return gather_axis(values, laid_beside(values, rows), axis=-values._held.ndim)
 
 
 def either(value: Any) -> Any:
@@ -33,7 +33,7 @@ def as_ragged(x: Any) -> RaggedTensor:
     """A tensor as a ragged one, its second axis fixed in length."""
     if isinstance(x, RaggedTensor):
         return x
-    shape = x._array.shape
+    shape = x._held.shape
     if len(shape) < 2:
         raise ShapeMismatch(f"ragged: a tensor of shape {shape} has no rows; at least two axes are needed.")
     rows, width = shape[:2]
@@ -97,7 +97,7 @@ def _gathered(values: Any, numbers: Any, axis: int, batches: int) -> Any:
 def _one_row(numbers: Any) -> Any:
     """Numbers as the only row of a batch."""
     if isinstance(numbers, Tensor):
-        return reshape(numbers, (1, *numbers._array.shape))
+        return reshape(numbers, (1, *numbers._held.shape))
     return RaggedTensor(numbers, RowPartition.uniform_rows(1, len(numbers)))
 
 
@@ -105,7 +105,7 @@ def _rows_of(values: Any, numbers: Any, starts: Whole, lengths: Whole) -> Any:
     """Rows by numbers that count from a start for each batch: its own, or the only one."""
     if isinstance(numbers, RaggedTensor):
         rows = np.arange(len(numbers)) if len(starts) == len(numbers) else np.zeros(len(numbers), np.int64)
-        shape: tuple[int, ...] = numbers.flat_values._array.shape
+        shape: tuple[int, ...] = numbers.flat_values._held.shape
         for partition in numbers.partitions:
             rows = rows[partition.row_numbers]
         flat = np.asarray(numbers.flat_values._array)
@@ -126,7 +126,7 @@ def _rows_of(values: Any, numbers: Any, starts: Whole, lengths: Whole) -> Any:
     if flat.ndim == 0:
         return made[0]
     if isinstance(made, Tensor):
-        made = reshape(made, (*shape, *made._array.shape[1:]))
+        made = reshape(made, (*shape, *made._held.shape[1:]))
     else:
         for size, length in zip(np.cumprod(shape)[-2::-1].tolist(), shape[:0:-1], strict=True):
             made = RaggedTensor(made, RowPartition.uniform_rows(size, length))
@@ -149,7 +149,7 @@ def gathered_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
         raise InvalidArgumentError("gather_nd: of ragged tensors batch_dims must be 0. Try lab.gather.")
     values, places = either(params), _checked(indices, "gather_nd")
     if isinstance(places, RaggedTensor):
-        if places.flat_values._array.ndim < 2:
+        if places.flat_values._held.ndim < 2:
             raise ShapeMismatch(
                 f"gather_nd: rows of coordinates must all have one length, got indices of shape {places.shape}."
             )
@@ -185,7 +185,7 @@ def _inside(column: Whole, limit: Any, values: RaggedTensor) -> None:
 
 def _shaped(made: Any, outer: tuple[int, ...]) -> Any:
     if isinstance(made, Tensor):
-        return reshape(made, (*outer, *made._array.shape[1:]))
+        return reshape(made, (*outer, *made._held.shape[1:]))
     if not outer:
         return made[0]
     for size, length in zip(np.cumprod(outer)[-2::-1].tolist(), outer[:0:-1], strict=True):

@@ -98,7 +98,7 @@ class Cells:
     def shaped(self, made: Any) -> Any:
         """One value for each cell as the result."""
         if not self.rows:
-            made = reshape(made, made._array.shape[1:])
+            made = reshape(made, made._held.shape[1:])
         for partition in reversed(self.kept):
             made = RaggedTensor(made, partition)
         return made
@@ -125,9 +125,9 @@ def _cells(x: RaggedTensor, name: str, axes: tuple[int, ...]) -> tuple[Tensor, C
     if name == "reduce_mean":
         total = reduce_segments("reduce_sum", flat, cells.target, cells.number)
         total = reductions.reduce_sum(total, axis=inner) if inner else total
-        width = int(np.prod([flat._array.shape[a] for a in inner]))
+        width = int(np.prod([flat._held.shape[a] for a in inner]))
         amounts = np.bincount(cells.target, minlength=cells.number) * width
-        amounts = amounts.reshape(-1, *(1,) * (total._array.ndim - 1)).astype(np.float64)
+        amounts = amounts.reshape(-1, *(1,) * (total._held.ndim - 1)).astype(np.float64)
         kind = "float64" if total.dtype.is_integer else total.dtype
         return divide(cast(total, kind), cast(laid_beside(total, amounts), kind)), cells
     if inner:
@@ -159,9 +159,9 @@ def _variance(x: RaggedTensor, axes: tuple[int, ...], keepdims: bool) -> Any:
     if all(a > x.ragged_rank for a in axes):
         return x.with_flat_values(statistics.reduce_variance(x.flat_values, axis=inner, keepdims=keepdims))
     means, cells = _cells(x, "reduce_mean", axes)
-    shape = tuple(1 if a in inner else n for a, n in enumerate(x.flat_values._array.shape))[1:]
+    shape = tuple(1 if a in inner else n for a, n in enumerate(x.flat_values._held.shape))[1:]
     means = reshape(means, (cells.number, *shape))
-    mean_of_each = gather_axis(means, laid_beside(means, cells.target), axis=-means._array.ndim)
+    mean_of_each = gather_axis(means, laid_beside(means, cells.target), axis=-means._held.ndim)
     squares = x.with_flat_values(square(subtract(x.flat_values, mean_of_each)))
     return _shaped(*_cells(squares, "reduce_mean", axes), axes, keepdims)
 
@@ -188,9 +188,9 @@ def softmax(logits: RaggedTensor, axis: int | None = None) -> RaggedTensor:
     from autodiff_lab.ops.array.casting import stop_gradient
 
     largest = reduce_segments("reduce_max", stop_gradient(flat), cells.target, cells.number)
-    raised = exp(subtract(flat, gather_axis(largest, back, axis=-flat._array.ndim)))
+    raised = exp(subtract(flat, gather_axis(largest, back, axis=-flat._held.ndim)))
     total = reduce_segments("reduce_sum", raised, cells.target, cells.number)
-    return logits.with_flat_values(divide(raised, gather_axis(total, back, axis=-flat._array.ndim)))
+    return logits.with_flat_values(divide(raised, gather_axis(total, back, axis=-flat._held.ndim)))
 
 
 def cumsum(x: RaggedTensor, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> RaggedTensor:
@@ -209,13 +209,13 @@ def cumsum(x: RaggedTensor, axis: int = 0, exclusive: bool = False, reverse: boo
     lines = Cells(x, (at,))  # the values of a cell follow each other along the axis
     order = np.argsort(lines.target, kind="stable")
     rows = from_lengths_of(np.bincount(lines.target, minlength=lines.number))
-    sorted_values = gather_axis(flat, laid_beside(flat, order), axis=-flat._array.ndim)
+    sorted_values = gather_axis(flat, laid_beside(flat, order), axis=-flat._held.ndim)
     table = cumsum_dense(RaggedTensor(sorted_values, rows).to_tensor(), 1, exclusive, reverse)
-    shape = table._array.shape
+    shape = table._held.shape
     whole = reshape(table, (shape[0] * shape[1], *shape[2:]))
     places = np.empty(len(order), np.int64)
     places[order] = rows.row_numbers * shape[1] + rows.places
-    return x.with_flat_values(gather_axis(whole, laid_beside(whole, places), axis=-whole._array.ndim))
+    return x.with_flat_values(gather_axis(whole, laid_beside(whole, places), axis=-whole._held.ndim))
 
 
 def segments_reduced(name: str, data: Any, segment_ids: Any, num_segments: Any = None) -> Any:
@@ -254,7 +254,7 @@ def segments_reduced(name: str, data: Any, segment_ids: Any, num_segments: Any =
         sums = _shaped(*_cells(grouped, "reduce_sum", (1,)), (1,), False)
         cells = Cells(grouped, (1,))
         amounts = np.sqrt(np.bincount(cells.target, minlength=cells.number)).reshape(
-            -1, *(1,) * (values.flat_values._array.ndim - 1)
+            -1, *(1,) * (values.flat_values._held.ndim - 1)
         )
         return sums.with_flat_values(divide(sums.flat_values, cast(laid_beside(sums.flat_values, amounts), sums.dtype)))
     return reduced(grouped, f"reduce_{how}", 1)

@@ -112,7 +112,7 @@ class RaggedRows:
             raise InvalidArgumentError(f"row_lengths: axis {axis} is out of bounds for the shape {self.shape}.")
         if isinstance(self._values, RaggedRows):
             return self.with_values(self._values.row_lengths(at - 1))
-        shape = self._values._array.shape
+        shape = self._values._held.shape
         lengths = np.full(shape[: at - 1], shape[at - 1], np.int64)
         return self.with_values(self._partition.shown(lengths))
 
@@ -144,7 +144,7 @@ class RaggedRows:
 
     def _bounds(self) -> list[int]:
         inner = self._values
-        rest = inner._bounds()[1:] if isinstance(inner, RaggedRows) else inner._array.shape[1:]
+        rest = inner._bounds()[1:] if isinstance(inner, RaggedRows) else inner._held.shape[1:]
         return [self._partition.rows, int(self._partition.lengths.max(initial=0)), *rest]
 
     def with_row_splits_dtype(self, dtype: Any) -> Self:

@@ -44,7 +44,7 @@ class RaggedShape:
     @classmethod
     def from_tensor(cls, x: RaggedTensor, dtype: Any = "int64") -> RaggedShape:
         """The shape of a ragged tensor."""
-        return cls(x.partitions, x.flat_values._array.shape, dtype)
+        return cls(x.partitions, x.flat_values._held.shape, dtype)
 
     @property
     def dtype(self) -> DType:

@@ -28,11 +28,11 @@ def filler(values: Tensor, default: Any, inner: tuple[int, ...]) -> Tensor:
         array = values._array
         return laid_beside(values, np.full(inner, b"" if array.dtype.kind == "O" else 0, array.dtype))
     fill = convert(default, values)
-    if fill._array.dtype != values._array.dtype:
+    if fill._held.dtype != values._held.dtype:
         raise DtypeMismatch(
             f"default_value: it is {fill.dtype.name} and the values are {values.dtype.name}. Try lab.cast."
         )
-    have = fill._array.shape
+    have = fill._held.shape
     if len(have) > len(inner) or any(n not in (1, m) for n, m in zip(have[::-1], inner[::-1], strict=False)):
         raise ShapeMismatch(f"default_value: a shape of {have} does not broadcast to {inner}, the shape of one value.")
     if fill is not default and fill.device != values.device:
@@ -46,7 +46,7 @@ def padded(values: Tensor, positions: np.ndarray[Any, Any], fill: Tensor) -> Ten
     Shapes: values (v, *inner), positions (*p), fill (*inner) -> (*p, *inner).
     """
     longer = concat([values, expand_dims(fill, 0)], axis=0)
-    return gather_axis(longer, laid_beside(longer, positions), axis=-longer._array.ndim)
+    return gather_axis(longer, laid_beside(longer, positions), axis=-longer._held.ndim)
 
 
 def positions_of(segments: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
@@ -72,14 +72,14 @@ def reduce_segments(name: str, values: Tensor, segments: np.ndarray[Any, Any], c
     if name == "reduce_mean":
         total = reduce_segments("reduce_sum", values, segments, count)
         lengths = np.bincount(segments, minlength=count).astype(np.float64)
-        shape = (count,) + (1,) * (values._array.ndim - 1)
+        shape = (count,) + (1,) * (values._held.ndim - 1)
         return divide(total, cast(reshape(laid_beside(total, lengths), shape), total.dtype))
     if name not in _KNOWN:
         raise InvalidArgumentError(
             f"{name}: rows of different lengths are not reduced so; {', '.join(_KNOWN)} are. Try x.to_tensor() first."
         )
     if name in ("reduce_any", "reduce_all"):
-        fill = laid_beside(values, np.full(values._array.shape[1:], name == "reduce_all"))
+        fill = laid_beside(values, np.full(values._held.shape[1:], name == "reduce_all"))
         return getattr(reductions, name)(padded(values, positions_of(segments, count), fill), axis=1)
     reduce = getattr(by_segment, f"unsorted_segment_{name.removeprefix('reduce_')}")
     return reduce(values, laid_beside(values, segments), count)

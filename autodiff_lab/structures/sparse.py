@@ -69,7 +69,7 @@ class SparseTensor(Operators):
         self._indices = _whole(indices, 2, "indices")
         if self._indices.size == 0 and (self._shape or self._indices.ndim != 2):
             self._indices = self._indices.reshape(0, len(self._shape))
-        have, places = self._values._array.shape, self._indices.shape
+        have, places = self._values._held.shape, self._indices.shape
         if len(have) != 1 or places != (have[0], len(self._shape)):
             raise ShapeMismatch(
                 f"SparseTensor: values (n), indices (n, rank) and dense_shape (rank) are needed; got values {have}, "
@@ -152,7 +152,7 @@ class SparseTensor(Operators):
         op = getattr(apply, "op", None)
         name = "cast" if op is None else op.name
         first, *others = inputs
-        if op is None or (len(inputs) == 1 and not np.any(op.kernel(np.zeros(1, self._values._array.dtype)))):
+        if op is None or (len(inputs) == 1 and not np.any(op.kernel(np.zeros(1, self._values._held.dtype)))):
             return self.with_values(apply(self._values, *others))
         if name == "multiply" or (name == "divide" and first is self):
             other = others[0] if first is self else first
@@ -168,7 +168,7 @@ class SparseTensor(Operators):
     def _elements_of(self, dense: Any) -> Tensor:
         """The elements of a dense operand at the coordinates of the values."""
         tensor = convert(dense, self._values)
-        if tensor._array.ndim == 0:
+        if tensor._held.ndim == 0:
             return tensor
         return gather_nd(broadcast_to(tensor, self._shape), laid_beside(tensor, self._indices))
 

@@ -136,7 +136,7 @@ def sparse_dense_matmul(
         return matrix_transpose(flipped, conjugate=True)
     x = sparse(sp_a, "sparse_dense_matmul")
     dense = convert(b, x.values)
-    if x.ndim != 2 or dense._array.ndim != 2:
+    if x.ndim != 2 or dense._held.ndim != 2:
         raise ShapeMismatch(
             f"sparse.sparse_dense_matmul: two matrices are needed, got shapes {x.shape} and "
             f"{dense.shape}. Try lab.expand_dims for a vector."
@@ -152,9 +152,9 @@ def sparse_dense_matmul(
         values = conj(values) if is_complex else values
     if adjoint_b:
         dense = matrix_transpose(conj(dense) if is_complex else dense)
-    if dense._array.shape[0] != columns:
+    if dense._held.shape[0] != columns:
         raise ShapeMismatch(
-            f"sparse.sparse_dense_matmul: inner sizes differ: {columns} and {dense._array.shape[0]}. "
+            f"sparse.sparse_dense_matmul: inner sizes differ: {columns} and {dense._held.shape[0]}. "
             "Try adjoint_a=True or adjoint_b=True."
         )
     return sparse_matmul(values, dense, laid_beside(dense, np.ascontiguousarray(places)), rows=rows)
@@ -189,8 +189,8 @@ def sampled_addmm(
     """
     left, right, there = alone(convert(mat1)), alone(convert(mat2)), alone(convert(values))
     where = convert_to_tensor(indices)
-    places, batch = np.asarray(where._array), left._array.ndim - 2
-    shapes = [t._array.shape for t in (where, there, left, right)]
+    places, batch = np.asarray(where._array), left._held.ndim - 2
+    shapes = [t._held.shape for t in (where, there, left, right)]
     fits = (
         batch >= 0 and places.ndim == batch + 2 and places.shape[-1] == 2 and places.dtype.kind in "iu"
         and shapes[1] == shapes[0][:-1] and len(shapes[3]) == batch + 2 and shapes[2][-1] == shapes[3][-2]

@@ -287,7 +287,7 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     """
     x = sparse(sp_input, "retain")
     mask = np.asarray(convert_to_tensor(to_retain, "bool")._array)
-    if mask.shape != x.values._array.shape:
+    if mask.shape != x.values._held.shape:
         raise ShapeMismatch(f"sparse.retain: a bool for each of the {len(x._indices)} values is needed")
     kept = np.flatnonzero(mask)
     return SparseTensor(x.indices._array[kept], taken(x.values, kept), x._shape)

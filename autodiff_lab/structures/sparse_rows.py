@@ -40,8 +40,8 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     empty = np.bincount(x._indices[:, 0], minlength=x._shape[0]) == 0
     rows = np.flatnonzero(empty)
     fill = convert(default_value, x.values)
-    if fill._array.size != 1:
-        raise ShapeMismatch(f"sparse.fill_empty_rows: the default is one value, got shape {fill._array.shape}.")
+    if fill._held.size != 1:
+        raise ShapeMismatch(f"sparse.fill_empty_rows: the default is one value, got shape {fill._held.shape}.")
     fill = reshape(fill, (1,))
     if fill.device != x.values.device and not isinstance(default_value, Tensor):
         fill = laid_beside(x.values, fill._array)
@@ -146,6 +146,6 @@ def bincount(
 
 def _weights(weights: Any, count: int) -> np.ndarray[Any, Any]:
     given = weights.values if isinstance(weights, SparseTensor) else convert(weights)
-    if given._array.size != count:
-        raise ShapeMismatch(f"sparse.bincount: {count} values have {given._array.size} weights")
+    if given._held.size != count:
+        raise ShapeMismatch(f"sparse.bincount: {count} values have {given._held.size} weights")
     return np.asarray(given._array).ravel()

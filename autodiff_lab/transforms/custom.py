@@ -132,7 +132,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
             )
         ins = (*given, *[v.read() for v in variables])
         out_leaves, rebuild = nest.flatten(value)
-        outs = tuple(wrap(convert(leaf)._array) for leaf in out_leaves)
+        outs = tuple(wrap(convert(leaf)._held) for leaf in out_leaves)
         op = Op(
             name,
             f,

@@ -71,17 +71,17 @@ class ForwardAccumulator:
                 "ForwardAccumulator: a primal is given more than once. Try it once, with the sum of its tangents."
             )
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
-            if primal._array.shape != tangent._array.shape:
+            if primal._held.shape != tangent._held.shape:
                 raise ShapeMismatch(
-                    f"ForwardAccumulator: a primal has shape {primal._array.shape} and its tangent "
-                    f"{tangent._array.shape}; they must agree."
+                    f"ForwardAccumulator: a primal has shape {primal._held.shape} and its tangent "
+                    f"{tangent._held.shape}; they must agree."
                 )
-            if primal._array.dtype != tangent._array.dtype:
+            if primal._held.dtype != tangent._held.dtype:
                 raise DtypeMismatch(
                     f"ForwardAccumulator: a primal is {primal.dtype.name} and its tangent {tangent.dtype.name}. Try "
                     "lab.cast."
                 )
-            if tangent._array.ndim and tangent.device != primal.device:
+            if tangent._held.ndim and tangent.device != primal.device:
                 raise DeviceMismatch(
                     f"ForwardAccumulator: a primal lies on {primal.device} and its tangent on {tangent.device}. Try "
                     ".gpu() or .cpu() on one of them."

@@ -146,7 +146,7 @@ def pullback(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any
 
 def _ones(value: Any) -> Any:
     leaves, rebuild = nest.flatten(value)
-    return rebuild([tell_made(wrap(_unit(convert(leaf)._array))) for leaf in leaves])
+    return rebuild([tell_made(wrap(_unit(convert(leaf)._held))) for leaf in leaves])
 
 
 def _unit(array: Any) -> Any:

@@ -71,9 +71,9 @@ def _slope(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     with GradientTape() as inner:
         inner.watch(x)
         value = convert(function(x))
-    if value._array.ndim:
+    if value._held.ndim:
         raise ShapeMismatch(
-            f"A Hessian is of a scalar function; this one gave shape {value._array.shape}. "
+            f"A Hessian is of a scalar function; this one gave shape {value._held.shape}. "
             "Try lab.reduce_sum, or tape.jacobian twice."
         )
     return inner.gradient(value, x, unconnected_gradients=UnconnectedGradients.ZERO)

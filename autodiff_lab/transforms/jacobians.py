@@ -50,7 +50,7 @@ def jacobian(tape: GradientTape, target: Any, sources: Any, unconnected_gradient
     leaves, rebuild = nest.flatten(sources)
     if len(targets) != 1:
         raise ShapeMismatch("jacobian: one target tensor is needed. Try one call for each, on a persistent tape.")
-    y = targets[0]._array
+    y = targets[0]._held
     if _pays(tape, y):
         found = _in_bands(tape, targets[0], leaves)
     else:
@@ -70,25 +70,25 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
                 "one call for each, on a persistent tape."
             )
     y = tape._targets(target)[0]  # pyright: ignore[reportPrivateUsage]
-    a = y._array
-    if a.ndim < 2 or source._array.ndim < 2:
+    a = y._held
+    if a.ndim < 2 or source._held.ndim < 2:
         raise ShapeMismatch(
-            f"batch_jacobian: target {a.shape} and source {source._array.shape} need at least 2 axes, the batch and "
+            f"batch_jacobian: target {a.shape} and source {source._held.shape} need at least 2 axes, the batch and "
             "another. Try lab.expand_dims(x, -1), or tape.jacobian."
         )
-    if a.shape[:1] != source._array.shape[:1]:
+    if a.shape[:1] != source._held.shape[:1]:
         raise ShapeMismatch(
-            f"batch_jacobian: target {a.shape} and source {source._array.shape} need the same first axis, the batch."
+            f"batch_jacobian: target {a.shape} and source {source._held.shape} need the same first axis, the batch."
         )
     rest = a.shape[1:]
     n = int(np.prod(rest))
     seed = np.broadcast_to(np.eye(n, dtype=a.dtype).reshape((n, 1, *rest)), (n, *a.shape))
     g = _swept(tape, y, [source], seed)[0]
-    shape = (*a.shape, *source._array.shape[1:])
+    shape = (*a.shape, *source._held.shape[1:])
     if g is None:
         asks_for_zeros(unconnected_gradients)
-        return tell_made(wrap(zeros_beside(source._array, shape)))
-    rank = g._array.ndim
+        return tell_made(wrap(zeros_beside(source._held, shape)))
+    rank = g._held.ndim
     swapped = RECORDING.transpose(g, perm=(1 - rank, -rank, *range(2 - rank, 0)))
     return RECORDING.reshape(swapped, shape=shape)
 
@@ -112,7 +112,7 @@ def _pays(tape: GradientTape, y: Any) -> bool:
 def _in_bands(tape: GradientTape, target: Tensor, sources: list[Any]) -> list[Tensor | None]:
     """Sweep the stack of unit cotangents as bands, of which the whole is made where it is needed."""
     engine = Engine(BANDED)
-    run = tape._begin([target], sources, [wrap(unit_stack(target._array))], lead=1, engine=engine)  # pyright: ignore[reportPrivateUsage]
+    run = tape._begin([target], sources, [wrap(unit_stack(target._held))], lead=1, engine=engine)  # pyright: ignore[reportPrivateUsage]
     run.finish()
     for key, g in run.adjoints.items():
         run.adjoints[key] = filled(g)
@@ -123,11 +123,11 @@ def _swept(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -
     """Return gradients with a leading axis, one part for each seed."""
     entries: Any = tape._entries  # pyright: ignore[reportPrivateUsage]
     stacked = entries is None or all(entry[0].stacked for entry in entries)
-    rows = _rows_of_a_block(entries, len(seeds), memory_of(target._array) is not None) if stacked else 1
+    rows = _rows_of_a_block(entries, len(seeds), memory_of(target._held) is not None) if stacked else 1
     if stacked and rows >= len(seeds):
         return _block(tape, target, sources, seeds)
     if not len(seeds):  # a target without elements, and an op that takes no stack: there is nothing to sweep
-        return [wrap(zeros_beside(source._array, (0, *source._array.shape))) for source in sources]
+        return [wrap(zeros_beside(source._held, (0, *source._held.shape))) for source in sources]
     one = _block if stacked else _row
     persistent, tape._persistent = tape._persistent, True  # pyright: ignore[reportPrivateUsage]
     try:
@@ -153,7 +153,7 @@ def _largest(entries: Any) -> int:
     largest = 0
     for _, out, *_ in entries:
         for t in out if out.__class__ is tuple else (out,):
-            array = t._array
+            array = t._held
             largest = max(largest, math.prod(array.shape) * array.dtype.itemsize)
     return largest
 
@@ -161,13 +161,13 @@ def _largest(entries: Any) -> int:
 def _joined(parts: Any) -> Tensor:
     """The blocks of one source as one stack."""
     if sinks_now():
-        return RECORDING.concat(*parts, axis=-parts[0]._array.ndim)
-    return wrap(np.concatenate([part._array for part in parts]))
+        return RECORDING.concat(*parts, axis=-parts[0]._held.ndim)
+    return wrap(np.concatenate([part._held for part in parts]))
 
 
 def _block(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -> list[Tensor | None]:
     """Sweep a stack of cotangents."""
-    stack = tell_made(wrap(moved(np.array(seeds), memory_of(target._array))))
+    stack = tell_made(wrap(moved(np.array(seeds), memory_of(target._held))))
     run = tape._begin([target], sources, [stack], lead=1)  # pyright: ignore[reportPrivateUsage]
     run.finish()
     return run.results()
@@ -175,20 +175,20 @@ def _block(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -
 
 def _row(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -> list[Tensor | None]:
     """Sweep a single cotangent whose rules see no leading axis, and give the results one."""
-    unit = tell_made(wrap(moved(np.array(seeds[0])[()], memory_of(target._array))))
+    unit = tell_made(wrap(moved(np.array(seeds[0])[()], memory_of(target._held))))
     run = tape._begin([target], sources, [unit])  # pyright: ignore[reportPrivateUsage]
     run.finish()
-    return [None if g is None else RECORDING.reshape(g, shape=(1, *g._array.shape)) for g in run.results()]
+    return [None if g is None else RECORDING.reshape(g, shape=(1, *g._held.shape)) for g in run.results()]
 
 
 def _shaped(g: Tensor | None, shape: tuple[int, ...], source: Any, unconnected: Any) -> Tensor | None:
-    whole = (*shape, *source._array.shape)
+    whole = (*shape, *source._held.shape)
     if g is None:
         return _unconnected(whole, source, unconnected)
-    return g if g._array.shape == whole and not sinks_now() else RECORDING.reshape(g, shape=whole)
+    return g if g._held.shape == whole and not sinks_now() else RECORDING.reshape(g, shape=whole)
 
 
 def _unconnected(shape: tuple[int, ...], source: Any, unconnected: Any) -> Tensor | None:
     if not asks_for_zeros(unconnected):
         return None
-    return tell_made(wrap(zeros_beside(source._array, shape)))
+    return tell_made(wrap(zeros_beside(source._held, shape)))

@@ -79,7 +79,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         variables = found.trained()
         ins = (*given, *[v.read() for v in variables])
         out_leaves, rebuild_value = nest.flatten(value)
-        outs = tuple(wrap(convert(leaf)._array) for leaf in out_leaves)
+        outs = tuple(wrap(convert(leaf)._held) for leaf in out_leaves)
         name = getattr(f, "__name__", "function")
         op = Op(
             "recompute", _unused, _rule(function, rebuild, len(given), variables), None, symbol="recompute",

@@ -48,7 +48,7 @@ def with_derivative(x: Any, function: Callable[[Any], Any]) -> Any:
     check_function(function, "with_derivative")
     leaves, rebuild = nest.flatten(x)
     ins = tuple(convert(leaf) for leaf in leaves)
-    outs = tuple(wrap(t._array) for t in ins)
+    outs = tuple(wrap(t._held) for t in ins)
     sinks = sinks_now()
     if sinks:
         op = Op(
@@ -65,7 +65,7 @@ def _pass_on(*arrays: Any) -> Any:
 
 
 def _rule(function: Callable[[Any], Any], rebuild: Callable[[list[Any]], Any], ins: tuple[Tensor, ...]) -> Any:
-    kinds = [t._array.dtype for t in ins]
+    kinds = [t._held.dtype for t in ins]
 
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         given = g if isinstance(g, list) else [g]
@@ -74,7 +74,7 @@ def _rule(function: Callable[[Any], Any], rebuild: Callable[[list[Any]], Any], i
             answer = function(rebuild(list(tensors)))
         if answer is not None:
             tensors = [convert(leaf, like) for leaf, like in zip(nest.flatten(answer)[0], tensors, strict=True)]
-        assert all(t._array.dtype == kind for t, kind in zip(tensors, kinds, strict=True))
+        assert all(t._held.dtype == kind for t, kind in zip(tensors, kinds, strict=True))
         return [handed_back(ops, tensors[i]) for i in need]
 
     return rule

@@ -49,7 +49,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
         x = convert(np.asarray(x) if plain else x)
     except NotOneTensor as met:
         return handed(met, "__composite__", cast, (x, dtype))
-    have = x._array.dtype
+    have = x._held.dtype
     if have == wanted.dtype:
         return x
     if "O" in (have.kind, wanted.dtype.kind):

@@ -59,13 +59,13 @@ def ones(shape: Any, dtype: Any = "float32", name: str | None = None, layout: An
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
     _no_layout(layout, "fill")
     value = convert(value)
-    if value._array.ndim:
-        raise ShapeMismatch(f"fill: the value is a single one, got shape {value._array.shape}. Try lab.broadcast_to.")
+    if value._held.ndim:
+        raise ShapeMismatch(f"fill: the value is a single one, got shape {value._held.shape}. Try lab.broadcast_to.")
     if sinks_now():  # the value may be tracked
         return named(broadcast(value, shape=as_shape(dims)), name)
-    if on_gpu(value._array):
+    if on_gpu(value._held):
         return named(wrap(np.broadcast_to(value._array, as_shape(dims)).copy()), name)
-    return named(wrap(filled(as_shape(dims), value._array, value._array.dtype)), name)
+    return named(wrap(filled(as_shape(dims), value._array, value._held.dtype)), name)
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
@@ -75,7 +75,7 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: A
     except NotOneTensor as met:
         return handed(met, "__called__", "on_values", zeros_like, input, dtype)
     wanted = _dtype_or(x, dtype)
-    return named(wrap(filled_beside(x, x._array.shape, b"" if wanted.kind == "O" else 0, wanted)), name)
+    return named(wrap(filled_beside(x, x._held.shape, b"" if wanted.kind == "O" else 0, wanted)), name)
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
@@ -84,7 +84,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
         x = alone(convert(input))
     except NotOneTensor as met:
         return handed(met, "__called__", "on_values", ones_like, input, dtype)
-    return named(wrap(filled_beside(x, x._array.shape, 1, _dtype_or(x, dtype))), name)
+    return named(wrap(filled_beside(x, x._held.shape, 1, _dtype_or(x, dtype))), name)
 
 
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = "float32",
@@ -109,7 +109,7 @@ def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Tenso
         return handed(met, "__called__", "shape", input, out_type)
     wanted = as_dtype(out_type)
     if trace_now() is not None:  # the shapes in a program are fixed: where they depend on values its calls check them
-        return named(wrap(np.asarray(x._array.shape, wanted.dtype)), name)
+        return named(wrap(np.asarray(x._held.shape, wanted.dtype)), name)
     return named(shape_of(x, dtype=wanted.name), name)
 
 
@@ -118,7 +118,7 @@ def size(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor
         x = convert(input)
     except NotOneTensor as met:
         return handed(met, "__called__", "size", input, out_type)
-    return named(wrap(as_dtype(out_type).dtype.type(x._array.size)), name)
+    return named(wrap(as_dtype(out_type).dtype.type(x._held.size)), name)
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
@@ -126,7 +126,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
         x = convert(input)
     except NotOneTensor as met:
         return handed(met, "__called__", "rank", input)
-    return named(wrap(np.int32(x._array.ndim)), name)
+    return named(wrap(np.int32(x._held.ndim)), name)
 
 
 def _one_hot(indices: Any, depth: int, on: Any, off: Any, axis: int, dtype: str) -> Any:
@@ -148,12 +148,12 @@ def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = Non
         x = convert(indices)
     except NotOneTensor as met:
         return handed(met, "__called__", "one_hot", indices, depth, on_value, off_value, axis, dtype)
-    if x._array.dtype.kind not in "iu":
+    if x._held.dtype.kind not in "iu":
         raise DtypeMismatch(f"one_hot: indices are whole numbers, got {x.dtype.name}. Try lab.cast.")
     count = one_whole_number(depth, "one_hot: depth, the number of classes")
     axis = one_whole_number(axis, "one_hot: axis")
-    if not -1 <= axis <= x._array.ndim:
-        raise InvalidArgumentError(f"one_hot: axis {axis} is no place for a new axis in shape {x._array.shape}")
+    if not -1 <= axis <= x._held.ndim:
+        raise InvalidArgumentError(f"one_hot: axis {axis} is no place for a new axis in shape {x._held.shape}")
     if count < 0:
         raise InvalidArgumentError(f"one_hot: depth, the number of classes, is 0 or more, got {depth}.")
     on, off, kind = _on_and_off(on_value, off_value, dtype)
@@ -167,8 +167,8 @@ def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[Any, Any, st
     found = {key: convert_to_tensor(value, None if isinstance(value, (Tensor, Variable)) else wanted)
              for key, value in given.items() if value is not None}
     for key, value in found.items():
-        if value._array.ndim:
-            raise ShapeMismatch(f"one_hot: {key} is a single value, got shape {value._array.shape}.")
+        if value._held.ndim:
+            raise ShapeMismatch(f"one_hot: {key} is a single value, got shape {value._held.shape}.")
         if wanted is not None and value.dtype != wanted:
             raise DtypeMismatch(f"one_hot: {key} is {value.dtype.name}, and the dtype asked for is {wanted.name}. "
                                 "Try lab.cast.")
@@ -186,7 +186,7 @@ def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[Any, Any, st
 
 
 def _dtype_or(x: Tensor, dtype: Any) -> Any:
-    return x._array.dtype if dtype is None else as_dtype(dtype).dtype
+    return x._held.dtype if dtype is None else as_dtype(dtype).dtype
 
 
 def named(tensor: Tensor, name: str | None) -> Tensor:

@@ -141,9 +141,9 @@ argmin_at = general(
 
 def _indices(value: Any, what: str, x: Tensor) -> Tensor:
     tensor = convert(value)
-    if tensor._array.dtype.kind not in "iu":
+    if tensor._held.dtype.kind not in "iu":
         raise DtypeMismatch(f"{what}: indices are whole numbers, got {tensor.dtype.name}. Try lab.cast(.., lab.int32).")
-    return wrap(beside(x._array, tensor._array)) if on_gpu(x._array) and tensor is not value else tensor
+    return wrap(beside(x._held, tensor._array)) if on_gpu(x._held) and tensor is not value else tensor
 
 
 def laid_beside(x: Tensor, host: Any) -> Tensor:
@@ -156,11 +156,11 @@ def laid_beside(x: Tensor, host: Any) -> Tensor:
     >>> laid_beside(lab.constant([1.0]), np.array([0])).device
     '/CPU:0'
     """
-    return wrap(beside(x._array, host))
+    return wrap(beside(x._held, host))
 
 
 def _check_updates(updates: Tensor, indices: Tensor, shape: tuple[int, ...], what: str) -> None:
-    at, have = indices._array.shape, updates._array.shape
+    at, have = indices._held.shape, updates._held.shape
     if not at:
         raise ShapeMismatch(f"{what}: indices are rows of coordinates, got a single number. Try [[i]].")
     if at[-1] > len(shape):
@@ -178,7 +178,7 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | 
         x, indices = convert(params), convert(indices)
     except NotOneTensor as met:
         return handed(met, "__called__", "gather", params, indices, axis, batch_dims)
-    rank = x._array.ndim
+    rank = x._held.ndim
     if not -rank <= at < rank:
         raise InvalidArgumentError(f"gather: axis {at} is out of bounds for a tensor of rank {rank}")
     if batch_dims:
@@ -223,10 +223,10 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str =
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
     x = convert(tensor)
     new, at = convert(updates, x), _indices(indices, "tensor_scatter_nd_update", x)
-    if new._array.dtype != x._array.dtype:
+    if new._held.dtype != x._held.dtype:
         raise DtypeMismatch(f"tensor_scatter_nd_update: the tensor is {x.dtype.name} and the updates are "
                             f"{new.dtype.name}. Try lab.cast.")
-    _check_updates(new, at, x._array.shape, "tensor_scatter_nd_update")
+    _check_updates(new, at, x._held.shape, "tensor_scatter_nd_update")
     return tensor_update(x, new, at)
 
 
@@ -241,10 +241,10 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         return where_true(c)
     if x is None or y is None:
         raise InvalidArgumentError("where: give both x and y, or neither")
-    if c._array.dtype.kind != "b":
+    if c._held.dtype.kind != "b":
         raise DtypeMismatch(f"where: the condition must be bool, got {c.dtype.name}. Try a comparison, or lab.cast.")
     x, y = convert_pair(where_three.op, x, y)  # type: ignore[attr-defined]
-    if x._array.dtype != y._array.dtype:
+    if x._held.dtype != y._held.dtype:
         raise DtypeMismatch(f"where: x is {x.dtype.name} and y is {y.dtype.name}. Try lab.cast.")
     return where_three(c, x, y)
 

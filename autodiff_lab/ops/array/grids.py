@@ -30,13 +30,13 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
         order[0], order[1] = 1, 0
     shape = [0] * len(lines)
     for line, at in zip(lines, order, strict=True):
-        if line._array.ndim > 1:
-            raise ShapeMismatch(f"meshgrid: takes vectors, got shape {line._array.shape}.")
-        shape[at] = line._array.size
+        if line._held.ndim > 1:
+            raise ShapeMismatch(f"meshgrid: takes vectors, got shape {line._held.shape}.")
+        shape[at] = line._held.size
     grids: list[Tensor] = []
     for line, at in zip(lines, order, strict=True):
         along = [1] * len(lines)
-        along[at] = line._array.size
+        along[at] = line._held.size
         grids.append(broadcast(reshape(line, along), shape=tuple(shape)))
     return grids
 
@@ -67,16 +67,16 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     tensor, wanted = convert(x), TensorShape(shape)
-    if not wanted.is_compatible_with(tensor._array.shape):
-        raise ShapeMismatch(f"ensure_shape: the tensor has shape {tensor._array.shape}, not {wanted}.")
+    if not wanted.is_compatible_with(tensor._held.shape):
+        raise ShapeMismatch(f"ensure_shape: the tensor has shape {tensor._held.shape}, not {wanted}.")
     return identity(tensor)
 
 
 def _blocks(x: Tensor, block_shape: Any, pairs: Any, what: str) -> tuple[tuple[int, ...], np.ndarray[Any, Any]]:
     blocks = whole_numbers(block_shape, what)
     rows = np.asarray(convert(pairs)._array)
-    if x._array.ndim < 1 + len(blocks) or rows.shape != (len(blocks), 2) or min(blocks, default=1) < 1:
-        raise ShapeMismatch(f"{what}: a tensor of shape {x._array.shape} with a block {blocks} needs {len(blocks)} "
+    if x._held.ndim < 1 + len(blocks) or rows.shape != (len(blocks), 2) or min(blocks, default=1) < 1:
+        raise ShapeMismatch(f"{what}: a tensor of shape {x._held.shape} with a block {blocks} needs {len(blocks)} "
                             f"axes after the batch and a pair of numbers for each, got {rows.tolist()}.")
     return blocks, rows
 
@@ -85,8 +85,8 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
     x = convert(input)
     blocks, rows = _blocks(x, block_shape, paddings, "space_to_batch")
     count = len(blocks)
-    x = pad(x, [[0, 0], *rows.tolist(), *[[0, 0]] * (x._array.ndim - 1 - count)])
-    batch, space, rest = x._array.shape[0], x._array.shape[1:1 + count], x._array.shape[1 + count:]
+    x = pad(x, [[0, 0], *rows.tolist(), *[[0, 0]] * (x._held.ndim - 1 - count)])
+    batch, space, rest = x._held.shape[0], x._held.shape[1:1 + count], x._held.shape[1 + count:]
     if any(n % b for n, b in zip(space, blocks, strict=True)):
         raise ShapeMismatch(f"space_to_batch: the padded lengths {space} are no multiples of the block {blocks}.")
     cut = [v for n, b in zip(space, blocks, strict=True) for v in (n // b, b)]
@@ -99,7 +99,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
 def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
     x = convert(input)
     blocks, rows = _blocks(x, block_shape, crops, "batch_to_space")
-    count, shape = len(blocks), x._array.shape
+    count, shape = len(blocks), x._held.shape
     size = int(np.prod(blocks))
     if shape[0] % size:
         raise ShapeMismatch(f"batch_to_space: a batch of {shape[0]} is no multiple of the block {blocks}.")

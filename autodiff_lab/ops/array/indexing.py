@@ -159,7 +159,7 @@ def getitem(x: Any, index: Any) -> Tensor:
         from autodiff_lab.ops.array.selection import boolean_mask
 
         return boolean_mask(tensor, index)
-    return slice_items(tensor, items=as_items(index, tensor._array.shape))
+    return slice_items(tensor, items=as_items(index, tensor._held.shape))
 
 
 class VariableSlice(Tensor):
@@ -179,7 +179,7 @@ def _getitem_of_variable(variable: Variable, index: Any) -> Tensor:
     if _is_mask(index):
         view._index = index._array if isinstance(index, (Tensor, Variable)) else np.array(index)
     else:
-        view._index = _python_index(as_items(index, variable._array.shape))
+        view._index = _python_index(as_items(index, variable._held.shape))
     view._variable = variable
     return view
 

@@ -89,10 +89,10 @@ def _tensors(values: Any, what: str) -> list[Tensor]:
     values = listed(values, f"{what}: values")
     if not values:
         raise InvalidArgumentError(f"{what}: the list is empty; there is nothing to join")
-    values = [convert(v) if hasattr(v, "_array") or contains_tensor(v) else v for v in values]
+    values = [convert(v) if hasattr(v, "_held") or contains_tensor(v) else v for v in values]
     first = next((v for v in values if isinstance(v, Tensor)), None)  # whose dtype lists of numbers adopt
     tensors = [convert(v, first) for v in values]
-    if len({t._array.dtype for t in tensors}) > 1:
+    if len({t._held.dtype for t in tensors}) > 1:
         names = ", ".join(t.dtype.name for t in tensors)
         raise DtypeMismatch(f"{what}: the dtypes differ: {names}. Try lab.cast.")
     return tensors
@@ -110,7 +110,7 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
         tensors = _tensors(values, "concat")
     except NotOneTensor as met:
         return handed(met, "__called__", "concat", values, axis)
-    return concat_along(*tensors, axis=_negative(axis, tensors[0]._array.ndim, "concat"))
+    return concat_along(*tensors, axis=_negative(axis, tensors[0]._held.ndim, "concat"))
 
 
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Tensor:
@@ -118,15 +118,15 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Tensor:
         tensors = _tensors(values, "stack")
     except NotOneTensor as met:
         return handed(met, "__called__", "stack", values, axis)
-    return stack_along(*tensors, axis=_negative(axis, tensors[0]._array.ndim + 1, "stack"))
+    return stack_along(*tensors, axis=_negative(axis, tensors[0]._held.ndim + 1, "stack"))
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> list[Tensor]:
     x = convert(value)
-    at = _negative(axis, x._array.ndim, "unstack")
-    if num is not None and num != x._array.shape[at]:
-        raise InvalidArgumentError(f"unstack: the axis has {x._array.shape[at]} parts, not {num}")
-    return [take(x, axis=at, index=i) for i in range(x._array.shape[at])]
+    at = _negative(axis, x._held.ndim, "unstack")
+    if num is not None and num != x._held.shape[at]:
+        raise InvalidArgumentError(f"unstack: the axis has {x._held.shape[at]} parts, not {num}")
+    return [take(x, axis=at, index=i) for i in range(x._held.shape[at])]
 
 
 def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None,
@@ -135,8 +135,8 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
         x = convert(value)
     except NotOneTensor as met:
         return handed(met, "__called__", "split", value, num_or_size_splits, axis, num)
-    at = _negative(axis, x._array.ndim, "split")
-    length = x._array.shape[at]
+    at = _negative(axis, x._held.ndim, "split")
+    length = x._held.shape[at]
     sizes = list(whole_numbers(num_or_size_splits, "split"))
     if np.ndim(num_or_size_splits) == 0:
         count = sizes[0]

@@ -74,10 +74,10 @@ def _numbers(value: Any, count: int, what: str) -> tuple[int, ...]:
 def _axes(x: Tensor, axis: Any, what: str) -> tuple[int, ...]:
     numbers = whole_numbers(axis, what)
     try:
-        negative_axes(numbers, x._array.ndim)
+        negative_axes(numbers, x._held.ndim)
     except ValueError as error:
-        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._array.shape}.") from None
-    return tuple(a - x._array.ndim if a >= 0 else a for a in numbers)
+        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._held.shape}.") from None
+    return tuple(a - x._held.ndim if a >= 0 else a for a in numbers)
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
@@ -85,7 +85,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
         x = convert(input)
     except NotOneTensor as met:
         return handed(met, "__called__", "tile", input, multiples)
-    times = _numbers(multiples, x._array.ndim, "tile")
+    times = _numbers(multiples, x._held.ndim, "tile")
     if min(times, default=0) < 0:
         raise InvalidArgumentError(f"tile: multiples must not be negative, got {times}")
     return tile_to(x, multiples=times)
@@ -97,12 +97,12 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
         x, axis = reshape(x, (-1,)), 0
     at, = _axes(x, axis, "repeat")
     times = np.asarray(whole_numbers(repeats, "repeat"), np.int64)
-    length = x._array.shape[at]
+    length = x._held.shape[at]
     if times.size not in (1, length) or times.min(initial=0) < 0:
         raise InvalidArgumentError(f"repeat: repeats is one number from 0 up, or {length} of them for this axis; got "
                                    f"{times.tolist()}.")
     places = np.repeat(np.arange(length), times[0] if times.size == 1 else times)
-    return gather_axis(x, tell_made(wrap(beside(x._array, places))), axis=at)
+    return gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=at)
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
@@ -130,7 +130,7 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int = 1, batch_axis
     x = convert(input)
     (along,), (batch,) = _axes(x, seq_axis, "reverse_sequence"), _axes(x, batch_axis, "reverse_sequence")
     lengths = np.asarray(whole_numbers(seq_lengths, "reverse_sequence"))
-    shape, rank = x._array.shape, x._array.ndim
+    shape, rank = x._held.shape, x._held.ndim
     if along == batch or lengths.shape != (shape[batch],):
         raise ShapeMismatch(f"reverse_sequence: two axes and a length for each of the {shape[batch]} rows are needed, "
                             f"got {len(lengths)} lengths.")
@@ -140,7 +140,7 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int = 1, batch_axis
     order = np.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)  # rows, places
     order = order if batch < along else order.T
     kept = [n if i - rank in (along, batch) else 1 for i, n in enumerate(shape)]
-    places = np.broadcast_to(beside(x._array, order.reshape(kept)), shape).copy()
+    places = np.broadcast_to(beside(x._held, order.reshape(kept)), shape).copy()
     return take_along(x, tell_made(wrap(places)), axis=along)
 
 
@@ -148,26 +148,26 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
         name: str | None = None) -> Tensor:
     x = convert(tensor)
     rows = np.asarray(convert(paddings)._array)
-    if rows.shape != (x._array.ndim, 2) or (rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0)):
+    if rows.shape != (x._held.ndim, 2) or (rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0)):
         raise InvalidArgumentError(f"pad: paddings are a pair of whole numbers from 0 up for each of the "
-                                   f"{x._array.ndim} axes, got {rows.tolist()}")
+                                   f"{x._held.ndim} axes, got {rows.tolist()}")
     widths = [(int(before), int(after)) for before, after in rows]
     mode = mode.upper()
     if mode == "CONSTANT":
         if isinstance(constant_values, (bool, int, float)) and not constant_values:
-            value = np.asarray(b"" if x._array.dtype == object else 0, x._array.dtype)  # the zero of any dtype
+            value = np.asarray(b"" if x._held.dtype == object else 0, x._held.dtype)  # the zero of any dtype
         else:
-            value = np.asarray(convert(constant_values, x)._array, x._array.dtype)
+            value = np.asarray(convert(constant_values, x)._array, x._held.dtype)
         return pad_with(x, paddings=tuple(widths), value=value.item())
     if mode not in ("REFLECT", "SYMMETRIC"):
         raise InvalidArgumentError(f"pad: mode is 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}")
     for axis, (before, after) in enumerate(widths):
-        length = x._array.shape[axis]
+        length = x._held.shape[axis]
         if max(before, after) > length - (mode == "REFLECT"):
             raise InvalidArgumentError(f"pad: axis {axis} has {length} elements, too few to mirror {(before, after)}.")
         if before or after:
             places = np.pad(np.arange(length), (before, after), mode=mode.lower())  # type: ignore[call-overload]
-            x = gather_axis(x, tell_made(wrap(beside(x._array, places))), axis=axis - x._array.ndim)
+            x = gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=axis - x._held.ndim)
     return x
 
 

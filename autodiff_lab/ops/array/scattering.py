@@ -96,9 +96,9 @@ def _scatter(op: Any, tensor: Any, indices: Any, updates: Any) -> Tensor:
     name = op.op.name
     x = convert(tensor)
     new, at = convert(updates, x), _indices(indices, name, x)
-    if new._array.dtype != x._array.dtype:
+    if new._held.dtype != x._held.dtype:
         raise DtypeMismatch(f"{name}: the tensor is {x.dtype.name} and the updates are {new.dtype.name}. Try lab.cast.")
-    _check_updates(new, at, x._array.shape, name)
+    _check_updates(new, at, x._held.shape, name)
     return op(x, new, at)
 
 
@@ -128,10 +128,10 @@ def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, bad_indices_p
 
 def _batch(x: Tensor, at: Tensor, batch_dims: int, what: str) -> int:
     """Read a number of leading axes that tensor and indices share."""
-    limit = min(x._array.ndim, at._array.ndim)
-    count = batch_dims + at._array.ndim if batch_dims < 0 else batch_dims
-    if not 0 <= count <= limit or x._array.shape[:count] != at._array.shape[:count]:
-        raise InvalidArgumentError(f"{what}: a tensor of shape {x._array.shape} and indices of shape {at._array.shape} "
+    limit = min(x._held.ndim, at._held.ndim)
+    count = batch_dims + at._held.ndim if batch_dims < 0 else batch_dims
+    if not 0 <= count <= limit or x._held.shape[:count] != at._held.shape[:count]:
+        raise InvalidArgumentError(f"{what}: a tensor of shape {x._held.shape} and indices of shape {at._held.shape} "
                                    f"do not share {batch_dims} batch axes.")
     return count
 
@@ -142,7 +142,7 @@ def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) ->
     Rows are laid end to end, so that one plain gather does it: position i of row b is position b·n + i.
     """
     count = _batch(x, indices, batch_dims, "gather")
-    shape, at = x._array.shape, indices._array
+    shape, at = x._held.shape, indices._array
     rank = len(shape)
     if not count <= axis < rank:
         raise InvalidArgumentError(f"gather: axis {axis} must not be one of the {count} batch axes of shape {shape}")
@@ -151,11 +151,11 @@ def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) ->
     rows, n = int(np.prod(shape[:count])), shape[axis]
     check_positions(at, n, "gather: an index is not in")
     lines = transpose_to(x, perm=tuple(p - rank for p in perm))
-    lines = reshape(lines, (rows * n, *lines._array.shape[count + 1:]))
+    lines = reshape(lines, (rows * n, *lines._held.shape[count + 1:]))
     first = arange(rows, at).reshape(shape[:count] + (1,) * (at.ndim - count)) * n
-    taken = gather_axis(lines, wrap(at.astype(np.int64) + first), axis=-lines._array.ndim)
+    taken = gather_axis(lines, wrap(at.astype(np.int64) + first), axis=-lines._held.ndim)
     inner = at.ndim - count  # axes of the indices, which now stand before those between batch and axis
-    whole = taken._array.ndim
+    whole = taken._held.ndim
     back = (*range(count), *range(count + inner, count + inner + len(between)), *range(count, count + inner),
             *range(count + inner + len(between), whole))
     return transpose_to(taken, perm=tuple(p - whole for p in back))

@@ -141,9 +141,9 @@ class UniqueWithCounts(NamedTuple):
 def _axis(x: Tensor, axis: Any, what: str) -> int:
     axis = one_whole_number(axis, what)
     try:
-        return negative_axes(axis, x._array.ndim)[0]
+        return negative_axes(axis, x._held.ndim)[0]
     except ValueError as error:
-        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._array.shape}.") from None
+        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._held.shape}.") from None
 
 
 def _falls(direction: str, what: str) -> bool:
@@ -166,16 +166,16 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 
 def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32", name: str | None = None) -> TopK:
     x, count = convert(input), whole(k, "top_k: k")
-    if not x._array.ndim or not 0 <= count <= x._array.shape[-1]:
-        raise InvalidArgumentError(f"top_k: k = {count} of the last axis of a tensor of shape {x._array.shape}")
+    if not x._held.ndim or not 0 <= count <= x._held.shape[-1]:
+        raise InvalidArgumentError(f"top_k: k = {count} of the last axis of a tensor of shape {x._held.shape}")
     found = best_positions(x, k=count)
     return TopK(take_along(x, found, axis=-1), cast(found, index_type))
 
 
 def _vector(x: Any, what: str) -> Tensor:
     x = convert(x)
-    if x._array.ndim != 1:
-        raise ShapeMismatch(f"{what}: takes a vector, got shape {x._array.shape}. Try lab.reshape(x, [-1]).")
+    if x._held.ndim != 1:
+        raise ShapeMismatch(f"{what}: takes a vector, got shape {x._held.shape}. Try lab.reshape(x, [-1]).")
     return x
 
 
@@ -195,11 +195,11 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
     wanted = convert(values, rows)
     if side not in ("left", "right"):
         raise InvalidArgumentError(f"searchsorted: side is 'left' or 'right', got {side!r}")
-    if rows._array.dtype != wanted._array.dtype:
+    if rows._held.dtype != wanted._held.dtype:
         raise DtypeMismatch(f"searchsorted: the sequence is {rows.dtype.name} and the values are {wanted.dtype.name}. "
                             "Try lab.cast.")
-    if not rows._array.ndim or rows._array.shape[:-1] != wanted._array.shape[:-1][-(rows._array.ndim - 1) or None:]:
-        raise ShapeMismatch(f"searchsorted: {rows._array.shape} and {wanted._array.shape} must agree but for the last "
+    if not rows._held.ndim or rows._held.shape[:-1] != wanted._held.shape[:-1][-(rows._held.ndim - 1) or None:]:
+        raise ShapeMismatch(f"searchsorted: {rows._held.shape} and {wanted._held.shape} must agree but for the last "
                             "axis.")
     return cast(search(rows, wanted, side=side), out_type)
 
@@ -210,7 +210,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
     if mask.__class__ is Tensor and kept.ndim and x.device != mask.device:
         raise DeviceMismatch(f"boolean_mask: the tensor lies on {x.device} and the mask on {mask.device}; none is "
                              "copied silently. Try .gpu() or .cpu() on one of them.")
-    shape, rank = x._array.shape, kept.ndim
+    shape, rank = x._held.shape, kept.ndim
     at = 0 if axis is None else whole_numbers(axis, "boolean_mask")[0]
     at = at + len(shape) if at < 0 else at
     if kept.dtype.kind != "b":
@@ -219,7 +219,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
         raise ShapeMismatch(f"boolean_mask: the mask has shape {kept.shape}, and the tensor of shape {shape} has "
                             f"{shape[at:at + rank]} from axis {at} on.")
     x = reshape(x, (*shape[:at], kept.size, *shape[at + rank:])) if rank > 1 else x
-    return gather_axis(x, tell_made(wrap(beside(x._array, np.nonzero(kept.reshape(-1))[0]))), axis=at - x._array.ndim)
+    return gather_axis(x, tell_made(wrap(beside(x._held, np.nonzero(kept.reshape(-1))[0]))), axis=at - x._held.ndim)
 
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
@@ -229,7 +229,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
         found = np.unravel_index(flat._array, lengths)
     except (ValueError, TypeError) as error:
         raise InvalidArgumentError(f"unravel_index: {error}") from None
-    return wrap(np.asarray(found, flat._array.dtype))
+    return wrap(np.asarray(found, flat._held.dtype))
 
 
 _NONE, _BACK = "none: positions and counts are whole numbers", "1 for each element, back to where it was taken from"

@@ -126,21 +126,21 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     count = one_whole_number(num, "linspace: num")
     if count < 0:
         raise InvalidArgumentError(f"linspace: num is 0 or more, got {count}")
-    if first._array.dtype.kind in "iu":
+    if first._held.dtype.kind in "iu":
         first, last = cast(first, "float64"), cast(last, "float64")
-    if first._array.dtype not in DIFFERENTIABLE:
+    if first._held.dtype not in DIFFERENTIABLE:
         raise DtypeMismatch(f"linspace: start and stop are numbers, got {first.dtype.name}.")
-    if first._array.shape != last._array.shape:
+    if first._held.shape != last._held.shape:
         try:
-            common = np.broadcast_shapes(first._array.shape, last._array.shape)
+            common = np.broadcast_shapes(first._held.shape, last._held.shape)
         except ValueError:
-            raise ShapeMismatch(f"linspace: start of shape {first._array.shape} and stop of shape "
-                                f"{last._array.shape} do not broadcast.") from None
+            raise ShapeMismatch(f"linspace: start of shape {first._held.shape} and stop of shape "
+                                f"{last._held.shape} do not broadcast.") from None
         first, last = broadcast(first, shape=common), broadcast(last, shape=common)
-    rank = first._array.ndim + 1
+    rank = first._held.ndim + 1
     at = one_whole_number(axis, "linspace: axis")
     if not -rank <= at < rank:
-        raise InvalidArgumentError(f"linspace: axis {at} is not a place for a new axis in shape {first._array.shape}.")
+        raise InvalidArgumentError(f"linspace: axis {at} is not a place for a new axis in shape {first._held.shape}.")
     return named(spaced(first, last, num=count, axis=at - rank if at >= 0 else at), name)
 
 

@@ -50,16 +50,16 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     except NotOneTensor as met:
         return handed(met, "__called__", "reshape", tensor, shape)
     wanted = whole_numbers(shape, "reshape")
-    size = x._array.size
+    size = x._held.size
     if wanted.count(-1) > 1:
         raise InvalidArgumentError(f"reshape: only one length may be -1, got {wanted}")
     known = math.prod([n for n in wanted if n != -1])
-    found = _open_length(x._array.shape, wanted) if -1 in wanted else 1
+    found = _open_length(x._held.shape, wanted) if -1 in wanted else 1
     if min(wanted, default=0) < -1:
         raise InvalidArgumentError(f"reshape: lengths are 0 or more, or -1 for one of them, got {wanted}")
     if known * found != size:
         raise ShapeMismatch(
-            f"reshape: a tensor of shape {x._array.shape} has {size} elements, which do not fill {wanted}. "
+            f"reshape: a tensor of shape {x._held.shape} has {size} elements, which do not fill {wanted}. "
             "Try -1 for one of the lengths.")
     wanted = tuple(found if n == -1 else n for n in wanted)
     return reshape_to(x, shape=wanted)
@@ -67,20 +67,20 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
     x = convert(a)
-    rank = x._array.ndim
+    rank = x._held.ndim
     order = tuple(reversed(range(rank))) if perm is None else whole_numbers(perm, "transpose")
     if sorted(p + rank if p < 0 else p for p in order) != list(range(rank)):
         raise InvalidArgumentError(f"transpose: perm {order} is no order of the axes 0 to {rank - 1}")
-    x = RECORDING.conj(x) if conjugate and x._array.dtype.kind == "c" else x
+    x = RECORDING.conj(x) if conjugate and x._held.dtype.kind == "c" else x
     return transpose_to(x, perm=tuple(p % rank - rank for p in order))
 
 
 def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -> Tensor:
     x = convert(a)
-    rank = x._array.ndim
+    rank = x._held.ndim
     if rank < 2:
-        raise InvalidArgumentError(f"matrix_transpose: a matrix has at least 2 axes, got shape {x._array.shape}")
-    x = RECORDING.conj(x) if conjugate and x._array.dtype.kind == "c" else x
+        raise InvalidArgumentError(f"matrix_transpose: a matrix has at least 2 axes, got shape {x._held.shape}")
+    x = RECORDING.conj(x) if conjugate and x._held.dtype.kind == "c" else x
     return transpose_to(x, perm=(*range(-rank, -2), -1, -2))
 
 
@@ -93,12 +93,12 @@ def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
         x = convert(input)
     except NotOneTensor as met:
         return handed(met, "__called__", "expand_dims", input, axis)
-    rank = x._array.ndim
+    rank = x._held.ndim
     axis = one_whole_number(axis, "expand_dims")
     if not -rank - 1 <= axis <= rank:
         raise InvalidArgumentError(f"expand_dims: axis {axis} is out of bounds for a tensor of rank {rank}")
     at = axis if axis >= 0 else axis + rank + 1
-    old = x._array.shape
+    old = x._held.shape
     return reshape_to(x, shape=(*old[:at], 1, *old[at:]))
 
 
@@ -107,7 +107,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
         x = convert(input)
     except NotOneTensor as met:
         return handed(met, "__called__", "squeeze", input, axis)
-    old = x._array.shape
+    old = x._held.shape
     if axis is None:
         drop = {i for i, n in enumerate(old) if n == 1}
     else:

@@ -24,7 +24,7 @@ _slice = slice  # the public function below takes the name
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
     x = convert(input_)
-    first, lengths, shape = whole_numbers(begin, "slice"), whole_numbers(size, "slice"), x._array.shape
+    first, lengths, shape = whole_numbers(begin, "slice"), whole_numbers(size, "slice"), x._held.shape
     if not len(first) == len(lengths) == len(shape):
         raise ShapeMismatch(f"slice: begin and size need a number for each of the {len(shape)} axes, got {first} and "
                             f"{lengths}.")
@@ -62,15 +62,15 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
     x, parts = convert(data), np.asarray(convert(partitions)._array)
     num_partitions = one_whole_number(num_partitions, "dynamic_partition: num_partitions")
-    if parts.dtype.kind not in "iu" or x._array.shape[:parts.ndim] != parts.shape:
-        raise ShapeMismatch(f"dynamic_partition: data of shape {x._array.shape} does not begin with {parts.shape}, the "
+    if parts.dtype.kind not in "iu" or x._held.shape[:parts.ndim] != parts.shape:
+        raise ShapeMismatch(f"dynamic_partition: data of shape {x._held.shape} does not begin with {parts.shape}, the "
                             "shape of partitions, or these are no whole numbers.")
     if parts.size and not 0 <= parts.min() <= parts.max() < num_partitions:
         raise InvalidArgumentError(f"dynamic_partition: partitions must be in [0, {num_partitions}), got "
                                    f"{int(parts.min())} to {int(parts.max())}.")
-    flat = reshape(x, (parts.size, *x._array.shape[parts.ndim:])) if parts.ndim != 1 else x
-    axis = -flat._array.ndim
-    places = [beside(x._array, np.flatnonzero(parts.ravel() == i)) for i in range(num_partitions)]
+    flat = reshape(x, (parts.size, *x._held.shape[parts.ndim:])) if parts.ndim != 1 else x
+    axis = -flat._held.ndim
+    places = [beside(x._held, np.flatnonzero(parts.ravel() == i)) for i in range(num_partitions)]
     return [gather_axis(flat, wrap(at), axis=axis) for at in places]
 
 
@@ -79,10 +79,10 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     parts = [convert(d) for d in listed(data, "dynamic_stitch: data")]
     if not parts or len(places) != len(parts):
         raise InvalidArgumentError(f"dynamic_stitch: {len(places)} lists of indices for {len(parts)} tensors")
-    inner = parts[0]._array.shape[places[0].ndim:]
+    inner = parts[0]._held.shape[places[0].ndim:]
     for at, part in zip(places, parts, strict=True):
-        if part._array.shape != (*at.shape, *inner):
-            raise ShapeMismatch(f"dynamic_stitch: data of shape {part._array.shape} for indices of shape {at.shape}; "
+        if part._held.shape != (*at.shape, *inner):
+            raise ShapeMismatch(f"dynamic_stitch: data of shape {part._held.shape} for indices of shape {at.shape}; "
                                 f"{(*at.shape, *inner)} is needed.")
     flat = concat([reshape(p, (at.size, *inner)) for at, p in zip(places, parts, strict=True)], 0)
     order = np.concatenate([at.ravel() for at in places])
@@ -92,7 +92,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     source[order] = np.arange(len(order))  # of two parts for one place the later one stays
     if source.size and source.min() < 0:
         raise InvalidArgumentError(f"dynamic_stitch: nothing is given for place {int(np.argmin(source))}")
-    return gather_axis(flat, wrap(beside(flat._array, source)), axis=-flat._array.ndim)
+    return gather_axis(flat, wrap(beside(flat._held, source)), axis=-flat._held.ndim)
 
 
 _BACK = "1 for what is taken, 0 for the rest"

@@ -63,22 +63,22 @@ def einsum(equation: str, *inputs: Any, name: str | None = None, **kwargs: Any) 
         raise TypeError(f"einsum() got an unexpected keyword argument {min(unknown)!r}")
     if not inputs:
         raise InvalidArgumentError("einsum: no operands were given")
-    first = next((convert(v) for v in inputs if hasattr(v, "_array")), None)
+    first = next((convert(v) for v in inputs if hasattr(v, "_held")), None)
     tensors = [convert(v, first) for v in inputs]
-    if len({t._array.dtype for t in tensors}) > 1:
+    if len({t._held.dtype for t in tensors}) > 1:
         raise DtypeMismatch(f"einsum: the dtypes differ: {', '.join(t.dtype.name for t in tensors)}. Try lab.cast.")
-    if tensors[0]._array.dtype.kind in "bO":
+    if tensors[0]._held.dtype.kind in "bO":
         raise DtypeMismatch(f"einsum: numbers are needed, got {tensors[0].dtype.name}. Try lab.cast.")
-    subscripts, output, hidden, repeats = _parsed(equation, tuple([t._array.ndim for t in tensors]))
+    subscripts, output, hidden, repeats = _parsed(equation, tuple([t._held.ndim for t in tensors]))
     if hidden:
         subscripts, tensors = _without_ones(subscripts, tensors, hidden)
     if repeats:
         subscripts, tensors = _without_repeats(subscripts, tensors)
     sizes: dict[str, int] = {}
     for s, t in zip(subscripts, tensors, strict=True):
-        for letter, n in zip(s, t._array.shape, strict=True):
+        for letter, n in zip(s, t._held.shape, strict=True):
             if sizes.setdefault(letter, n) != n:
-                shapes = ", ".join(str(x._array.shape) for x in tensors)
+                shapes = ", ".join(str(x._held.shape) for x in tensors)
                 raise ShapeMismatch(f"einsum {equation!r}: subscript {letter} has lengths {sizes[letter]} and {n} in "
                                     f"shapes {shapes}.")
     return contract(*tensors, inputs=tuple(subscripts), output=output)
@@ -128,14 +128,14 @@ def _parsed(equation: Any, ranks: tuple[int, ...]) -> tuple[tuple[str, ...], str
 
 def _without_ones(subscripts: Sequence[str], tensors: list[Tensor], hidden: str) -> tuple[list[str], list[Tensor]]:
     """Axes under an ellipsis that are 1 long broadcast: where another operand has a longer one they are dropped."""
-    lengths = [list(zip(s, t._array.shape, strict=True)) for s, t in zip(subscripts, tensors, strict=True)]
+    lengths = [list(zip(s, t._held.shape, strict=True)) for s, t in zip(subscripts, tensors, strict=True)]
     long = {letter for pairs in lengths for letter, n in pairs if letter in hidden and n != 1}
     names, operands = list(subscripts), list(tensors)
     for i, (s, t) in enumerate(zip(subscripts, tensors, strict=True)):
         kept = [letter not in long or n != 1 for letter, n in lengths[i]]
         if not all(kept):
             names[i] = "".join(c for c, keep in zip(s, kept, strict=True) if keep)
-            operands[i] = reshape(t, [n for n, keep in zip(t._array.shape, kept, strict=True) if keep])
+            operands[i] = reshape(t, [n for n, keep in zip(t._held.shape, kept, strict=True) if keep])
     return names, operands
 
 
@@ -151,7 +151,7 @@ def _without_repeats(subscripts: Sequence[str], tensors: list[Tensor]) -> tuple[
                 used += new
                 names[i] = names[i][:axis] + new + names[i][axis + 1:]
                 names.append(letter + new)
-                identity = np.eye(tensors[i]._array.shape[axis], dtype=tensors[i]._array.dtype)
+                identity = np.eye(tensors[i]._held.shape[axis], dtype=tensors[i]._held.dtype)
                 operands.append(tell_made(laid_beside(tensors[i], identity)))
             else:
                 seen += letter
@@ -160,14 +160,14 @@ def _without_repeats(subscripts: Sequence[str], tensors: list[Tensor]) -> tuple[
 
 def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Tensor:
     x, y = convert_pair(contract.op, a, b)  # type: ignore[attr-defined]
-    over_x, over_y = _axes(axes, x._array.ndim, y._array.ndim)
-    lengths = [x._array.shape[i] for i in over_x], [y._array.shape[i] for i in over_y]
+    over_x, over_y = _axes(axes, x._held.ndim, y._held.ndim)
+    lengths = [x._held.shape[i] for i in over_x], [y._held.shape[i] for i in over_y]
     if lengths[0] != lengths[1]:
-        raise ShapeMismatch(f"tensordot: axes {over_x} of {x._array.shape} and {over_y} of {y._array.shape} have "
+        raise ShapeMismatch(f"tensordot: axes {over_x} of {x._held.shape} and {over_y} of {y._held.shape} have "
                             f"lengths {lengths[0]} and {lengths[1]}; they must agree.")
-    free_x = [i for i in range(x._array.ndim) if i not in over_x]
-    free_y = [i for i in range(y._array.ndim) if i not in over_y]
-    rows, columns = [x._array.shape[i] for i in free_x], [y._array.shape[i] for i in free_y]
+    free_x = [i for i in range(x._held.ndim) if i not in over_x]
+    free_y = [i for i in range(y._held.ndim) if i not in over_y]
+    rows, columns = [x._held.shape[i] for i in free_x], [y._held.shape[i] for i in free_y]
     size = math.prod(lengths[0])
     left = reshape(transpose(x, [*free_x, *over_x]), (math.prod(rows), size))
     right = reshape(transpose(y, [*over_y, *free_y]), (size, math.prod(columns)))
@@ -207,9 +207,9 @@ cross_product = general(
 
 def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
     x, y = convert_pair(cross_product.op, a, b)  # type: ignore[attr-defined]
-    if x._array.ndim < 1 or x._array.shape[-1] != 3 or x._array.shape != y._array.shape:
-        raise ShapeMismatch(f"cross: two tensors (*b, 3) of one shape are needed, got {x._array.shape} and "
-                            f"{y._array.shape}.")
+    if x._held.ndim < 1 or x._held.shape[-1] != 3 or x._held.shape != y._held.shape:
+        raise ShapeMismatch(f"cross: two tensors (*b, 3) of one shape are needed, got {x._held.shape} and "
+                            f"{y._held.shape}.")
     return cross_product(x, y)
 
 

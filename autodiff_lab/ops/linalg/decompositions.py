@@ -223,7 +223,7 @@ def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name:
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     x = lapack(matrix(a, "pinv"), "pinv")
     if rcond is None:
-        return pseudoinverse(x, rcond=float(10 * max(x._array.shape[-2:]) * np.finfo(x._array.dtype).eps))
+        return pseudoinverse(x, rcond=float(10 * max(x._held.shape[-2:]) * np.finfo(x._held.dtype).eps))
     limit = np.asarray(convert(rcond)._array)
     if limit.dtype.kind not in "fiuV":
         raise InvalidArgumentError(f"pinv: rcond is a number, got {rcond!r:.80}.")
@@ -233,8 +233,8 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
 def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     x = lapack(matrix(a, "matrix_rank"), "matrix_rank")
     tell_peek(x, "matrix_rank")
-    if not x._array.size:
-        return wrap(np.zeros(x._array.shape[:-2], np.int32)[()])
+    if not x._held.size:
+        return wrap(np.zeros(x._held.shape[:-2], np.int32)[()])
     limit = None if tol is None else np.asarray(convert(tol)._array)
     return wrap(np.asarray(np.linalg.matrix_rank(x._array, tol=limit)).astype(np.int32)[()])
 

@@ -67,16 +67,16 @@ band = general(
 def matrix(value: Any, name: str) -> Tensor:
     """The value as a tensor of at least two axes."""
     x = alone(convert(value))
-    if x._array.ndim < 2:
-        raise ShapeMismatch(f"{name}: a matrix (*b, m, n) is needed, got shape {x._array.shape}. Try lab.expand_dims.")
+    if x._held.ndim < 2:
+        raise ShapeMismatch(f"{name}: a matrix (*b, m, n) is needed, got shape {x._held.shape}. Try lab.expand_dims.")
     return x
 
 
 def square(value: Any, name: str) -> Tensor:
     """The value as a tensor whose last two axes are equal."""
     x = matrix(value, name)
-    if x._array.shape[-1] != x._array.shape[-2]:
-        raise ShapeMismatch(f"{name}: a square matrix (*b, n, n) is needed, got shape {x._array.shape}.")
+    if x._held.shape[-1] != x._held.shape[-2]:
+        raise ShapeMismatch(f"{name}: a square matrix (*b, n, n) is needed, got shape {x._held.shape}.")
     return x
 
 
@@ -112,7 +112,7 @@ def _filled(what: str, x: Tensor, there: Any, padding_value: Any) -> Tensor:
     if padding_value.__class__ in (int, float, bool) and not padding_value:
         return x
     value = convert_pair(diag_embed.op, padding_value, x)[0]  # type: ignore[attr-defined]
-    if value._array.ndim or value._array.dtype != x._array.dtype:
+    if value._held.ndim or value._held.dtype != x._held.dtype:
         raise InvalidArgumentError(f"{what}: padding_value is one number of dtype {x.dtype.name}, got "
                                    f"{padding_value!r}.")
     return where(tell_made(laid_beside(x, there)), x, value)
@@ -123,14 +123,14 @@ def diag(diagonal: Any, name: str | None = None, k: Any = 0, num_rows: Any = -1,
     x = convert(diagonal)
     low, high = bounds(k, "diag")
     align = checked_align(align, "diag")
-    if x._array.ndim < (1 if low == high else 2):
+    if x._held.ndim < (1 if low == high else 2):
         raise ShapeMismatch(f"diag: {'a vector (*b, n)' if low == high else 'packed diagonals (*b, d, n)'} is needed, "
-                            f"got shape {x._array.shape}. Try lab.expand_dims.")
-    rows, columns = _lengths(low, high, x._array.shape[-1], num_rows, num_cols)
+                            f"got shape {x._held.shape}. Try lab.expand_dims.")
+    rows, columns = _lengths(low, high, x._held.shape[-1], num_rows, num_cols)
     if low == high:
         whole = diag_embed(x, k=low, rows=rows, columns=columns)
     else:
-        _check_packed("diag", x, (*x._array.shape[:-2], rows, columns), low, high)
+        _check_packed("diag", x, (*x._held.shape[:-2], rows, columns), low, high)
         whole = embed_range(x, low=low, high=high, rows=rows, columns=columns, align=align)
     return _filled("diag", whole, _between(rows, columns, low, high), padding_value)
 
@@ -145,9 +145,9 @@ def _check_packed(what: str, x: Tensor, whole: tuple[int, ...], low: int, high: 
     """Check that packed diagonals have the shape that those of a matrix have."""
     width = longest(low, high, *whole[-2:])
     wanted = (*whole[:-2], width) if low == high else (*whole[:-2], high - low + 1, width)
-    if x._array.shape != wanted:
+    if x._held.shape != wanted:
         raise ShapeMismatch(f"{what}: diagonals {low} to {high} of a matrix {whole} have shape {wanted}, got "
-                            f"{x._array.shape}.")
+                            f"{x._held.shape}.")
 
 
 def _check_inside(what: str, shape: tuple[int, ...], low: int, high: int) -> None:
@@ -161,22 +161,22 @@ def diag_part(input: Any, name: str | None = None, k: Any = 0, padding_value: An
               align: str = "RIGHT_LEFT") -> Tensor:
     x = matrix(input, "diag_part")
     low, high = bounds(k, "diag_part")
-    _check_inside("diag_part", x._array.shape, low, high)
+    _check_inside("diag_part", x._held.shape, low, high)
     align = checked_align(align, "diag_part")
     if low == high:
         return diag_extract(x, k=low)
     part = extract_range(x, low=low, high=high, align=align)
-    return _padded(part, low, high, align, padding_value, x._array.shape[-2:])
+    return _padded(part, low, high, align, padding_value, x._held.shape[-2:])
 
 
 def set_diag(input: Any, diagonal: Any, name: str | None = None, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     x = matrix(input, "set_diag")
     v = convert(diagonal, x)
     low, high = bounds(k, "set_diag")
-    _check_inside("set_diag", x._array.shape, low, high)
+    _check_inside("set_diag", x._held.shape, low, high)
     align = checked_align(align, "set_diag")
-    rows, columns = x._array.shape[-2:]
-    _check_packed("set_diag", v, x._array.shape, low, high)
+    rows, columns = x._held.shape[-2:]
+    _check_packed("set_diag", v, x._held.shape, low, high)
     if low == high:
         whole = diag_embed(v, k=low, rows=rows, columns=columns)
     else:
@@ -195,17 +195,17 @@ def trace(x: Any, name: str | None = None) -> Tensor:
 
 def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
     x = convert(diagonal)
-    shape = x._array.shape
+    shape = x._held.shape
     if not shape:
         raise ShapeMismatch("tensor_diag: a tensor of at least one axis is needed, got a scalar. Try lab.reshape.")
-    n = x._array.size
+    n = x._held.size
     whole = diag_embed(x if len(shape) == 1 else reshape(x, (n,)), k=0, rows=n, columns=n)
     return whole if len(shape) == 1 else reshape(whole, shape + shape)
 
 
 def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
     x = convert(input)
-    shape = x._array.shape
+    shape = x._held.shape
     half = len(shape) // 2
     if not shape or len(shape) % 2 or shape[:half] != shape[half:]:
         raise ShapeMismatch(f"tensor_diag_part: a tensor (*s, *s) is needed, got shape {shape}. Try "

@@ -50,7 +50,7 @@ eig_pair = general(
 
 def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     x = square(convert(tensor), "eig")
-    if x._array.dtype.kind not in "cf" or x._array.dtype.itemsize < 4:
+    if x._held.dtype.kind not in "cf" or x._held.dtype.itemsize < 4:
         raise DtypeMismatch(f"eig: takes complex, float32 or float64 matrices, got {x.dtype.name}. Try lab.cast.")
     return eig_pair(x)
 

@@ -83,9 +83,9 @@ def lu(input: Any, output_idx_type: Any = "int32", name: str | None = None) -> t
 
 def _checked(name: str, lower_upper: Any, perm: Any) -> tuple[Tensor, Tensor]:
     x, order = square(lower_upper, name), convert(perm)
-    if order._array.dtype.kind not in "iu" or order._array.shape != x._array.shape[:-1]:
-        raise ShapeMismatch(f"{name}: factors {x._array.shape} come with an order of rows {x._array.shape[:-1]} of "
-                            f"whole numbers, got {order.dtype.name} of shape {order._array.shape}.")
+    if order._held.dtype.kind not in "iu" or order._held.shape != x._held.shape[:-1]:
+        raise ShapeMismatch(f"{name}: factors {x._held.shape} come with an order of rows {x._held.shape[:-1]} of "
+                            f"whole numbers, got {order.dtype.name} of shape {order._held.shape}.")
     return x, order
 
 
@@ -98,24 +98,24 @@ def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, nam
 def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
     x, order = _checked("lu_solve", lower_upper, perm)
     b = matrix(convert(rhs, x), "lu_solve")
-    n = x._array.shape[-1]
-    if b._array.shape[-2] != n:
-        raise ShapeMismatch(f"lu_solve: factors {x._array.shape} need right-hand sides (*b, {n}, k), got "
-                            f"{b._array.shape}. Try lab.expand_dims(b, -1) for a vector.")
-    lead = np.broadcast_shapes(x._array.shape[:-2], b._array.shape[:-2])
-    b = b if b._array.shape[:-2] == lead else broadcast_to(b, (*lead, *b._array.shape[-2:]))
-    order = order if order._array.shape[:-1] == lead else broadcast_to(order, (*lead, n))
+    n = x._held.shape[-1]
+    if b._held.shape[-2] != n:
+        raise ShapeMismatch(f"lu_solve: factors {x._held.shape} need right-hand sides (*b, {n}, k), got "
+                            f"{b._held.shape}. Try lab.expand_dims(b, -1) for a vector.")
+    lead = np.broadcast_shapes(x._held.shape[:-2], b._held.shape[:-2])
+    b = b if b._held.shape[:-2] == lead else broadcast_to(b, (*lead, *b._held.shape[-2:]))
+    order = order if order._held.shape[:-1] == lead else broadcast_to(order, (*lead, n))
     lower, upper = _triangles(x)
     return triangular_solve(upper, triangular_solve(lower, permute(b, order)), lower=False)
 
 
 def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
     x, order = _checked("lu_matrix_inverse", lower_upper, perm)
-    return lu_solve(x, order, identity(x._array.shape[-1], dtype=x.dtype))
+    return lu_solve(x, order, identity(x._held.shape[-1], dtype=x.dtype))
 
 
 def _triangles(packed: Tensor) -> tuple[Tensor, Tensor]:
-    lower = band_part(packed, -1, 0) - band_part(packed, 0, 0) + identity(packed._array.shape[-1], dtype=packed.dtype)
+    lower = band_part(packed, -1, 0) - band_part(packed, 0, 0) + identity(packed._held.shape[-1], dtype=packed.dtype)
     return lower, band_part(packed, 0, -1)
 
 

@@ -37,11 +37,11 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None,
          name: str | None = None) -> Tensor:
     x = convert(tensor)
-    kind = x._array.dtype.kind
+    kind = x._held.dtype.kind
     if kind not in "fcV" and ord not in (1, np.inf, -np.inf):
         raise DtypeMismatch(f"norm: a floating or complex tensor is needed, got {x.dtype.name}. Try "
                             "lab.cast(x, lab.float32).")
-    over, keep = _axes(axis, x._array.ndim), bool(keepdims)
+    over, keep = _axes(axis, x._held.ndim), bool(keepdims)
     of_matrix = over is not None and len(over) == 2
     if isinstance(ord, np.ndarray):
         raise InvalidArgumentError(f"norm: ord is one number or a name, got {ord!r:.80}.")
@@ -68,13 +68,13 @@ def _of_matrices(x: Tensor, ord: Any, over: tuple[int, ...], keep: bool) -> Tens
     """The largest sum of a column (1) or a row (inf), or the largest singular value (2), of matrices."""
     rows, columns = over
     if ord == 2:
-        rank = x._array.ndim
+        rank = x._held.ndim
         others = [i for i in range(-rank, 0) if i not in over]
         matrices = transpose(x, [*others, rows, columns])
         largest = reduce_max(svd(matrices, compute_uv=False), axis=-1)
         if not keep:
             return largest
-        return reshape(largest, tuple(1 if i - rank in over else n for i, n in enumerate(x._array.shape)))
+        return reshape(largest, tuple(1 if i - rank in over else n for i, n in enumerate(x._held.shape)))
     if ord not in (1, np.inf):
         raise InvalidArgumentError(f"norm: of matrices ord is 'euclidean', 'fro', 1, 2 or numpy.inf, got {ord!r}.")
     summed, chosen = (rows, columns) if ord == 1 else (columns, rows)

@@ -112,7 +112,7 @@ matmul.__doc__ = doc(
 def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
            b_is_sparse: bool = False, name: str | None = None) -> Tensor:
     a, b = convert_pair(matmul_two.op, a, b)  # type: ignore[attr-defined]
-    if b._array.ndim == 1:
+    if b._held.ndim == 1:
         return matmul(a, b, transpose_a, adjoint_a=adjoint_a)
     return squeeze(matmul(a, expand_dims(b, -1), transpose_a, adjoint_a=adjoint_a), -1)
 

@@ -154,7 +154,7 @@ cholesky_factor = general(
 
 def lapack(x: Tensor, name: str) -> Tensor:
     """The tensor, if LAPACK knows its dtype: float32, float64, complex64 or complex128."""
-    if x._array.dtype.char not in "fdFD":
+    if x._held.dtype.char not in "fdFD":
         raise DtypeMismatch(f"{name}: a float32, float64, complex64 or complex128 matrix is needed, got "
                             f"{x.dtype.name}. Try lab.cast.")
     return x
@@ -181,11 +181,11 @@ def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = 
 def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
     a, b = convert_pair(solve_system.op, a, b)  # type: ignore[attr-defined]
     a, b = lapack(square(a, name), name), lapack(matrix(b, name), name)
-    if a._array.dtype != b._array.dtype:
+    if a._held.dtype != b._held.dtype:
         raise DtypeMismatch(f"{name}: the matrix is {a.dtype.name}, the right-hand side {b.dtype.name}. Try lab.cast.")
-    if a._array.shape[-1] != b._array.shape[-2]:
-        raise ShapeMismatch(f"{name}: a matrix {a._array.shape} needs right-hand sides (*b, {a._array.shape[-1]}, k), "
-                            f"got {b._array.shape}. Try lab.expand_dims(b, -1) for a vector.")
+    if a._held.shape[-1] != b._held.shape[-2]:
+        raise ShapeMismatch(f"{name}: a matrix {a._held.shape} needs right-hand sides (*b, {a._held.shape[-1]}, k), "
+                            f"got {b._held.shape}. Try lab.expand_dims(b, -1) for a vector.")
     return a, b
 
 
@@ -212,14 +212,14 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
 
 def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
     a, b = convert_pair(solve_system.op, matrix, rhs)  # type: ignore[attr-defined]
-    if a._array.ndim < 2 or b._array.ndim < 2 or a._array.shape[-2] != b._array.shape[-2]:
+    if a._held.ndim < 2 or b._held.ndim < 2 or a._held.shape[-2] != b._held.shape[-2]:
         raise ShapeMismatch(f"lstsq: a matrix (*b, m, n) and right-hand sides (*b, m, k) are needed, got "
-                            f"{a._array.shape} and {b._array.shape}.")
+                            f"{a._held.shape} and {b._held.shape}.")
     lapack(a, "lstsq")
     if not fast:
         from autodiff_lab.ops.linalg.decompositions import pinv
         return matmul(pinv(a), b)
-    if a._array.shape[-2] >= a._array.shape[-1]:
+    if a._held.shape[-2] >= a._held.shape[-1]:
         return cholesky_solve(_normal(a, l2_regularizer, True), matmul(a, b, adjoint_a=True))
     return matmul(a, cholesky_solve(_normal(a, l2_regularizer, False), b), adjoint_a=True)
 
@@ -231,7 +231,7 @@ def _normal(a: Tensor, l2_regularizer: Any, tall: bool) -> Tensor:
     if isinstance(l2_regularizer, (int, float)) and not l2_regularizer:
         return cholesky(normal)
     weight = cast(l2_regularizer, a.dtype) if isinstance(l2_regularizer, (Tensor, Variable)) else l2_regularizer
-    return cholesky(normal + weight * eye(normal._array.shape[-1], dtype=a.dtype))
+    return cholesky(normal + weight * eye(normal._held.shape[-1], dtype=a.dtype))
 
 
 _MATRIX = ("shape", "dtypes", "argument", "convert")

@@ -72,13 +72,13 @@ def _packed(diagonals: Any, form: str, like: Any, what: str) -> Tensor:
         raise InvalidArgumentError(f"{what}: diagonals_format is one of {', '.join(FORMATS)}, got {form!r}.")
     if form == "compact":
         x = convert(diagonals, like)
-        if x._array.ndim < 2 or x._array.shape[-2] != 3:
-            raise ShapeMismatch(f"{what}: diagonals (*b, 3, n) are needed, got shape {x._array.shape}. Try "
+        if x._held.ndim < 2 or x._held.shape[-2] != 3:
+            raise ShapeMismatch(f"{what}: diagonals (*b, 3, n) are needed, got shape {x._held.shape}. Try "
                                 "diagonals_format='sequence' for three tensors, or 'matrix'.")
         return x
     if form == "matrix":
         x = square(convert(diagonals, like), what)
-        n = x._array.shape[-1]
+        n = x._held.shape[-1]
         middle = diag_part(x)
         if n < 2:
             return stack([middle * 0, middle, middle * 0], -2)
@@ -86,30 +86,30 @@ def _packed(diagonals: Any, form: str, like: Any, what: str) -> Tensor:
         return stack([pad_axis(above, axis=-1, before=0, after=1), middle,
                       pad_axis(below, axis=-1, before=1, after=0)], -2)
     parts = [convert(d, like) for d in diagonals]
-    if len(parts) != 3 or not all(p._array.ndim for p in parts):
-        raise ShapeMismatch(f"{what}: three diagonals (*b, n) are needed, got {[p._array.shape for p in parts]}.")
-    n = parts[1]._array.shape[-1]
+    if len(parts) != 3 or not all(p._held.ndim for p in parts):
+        raise ShapeMismatch(f"{what}: three diagonals (*b, n) are needed, got {[p._held.shape for p in parts]}.")
+    n = parts[1]._held.shape[-1]
     for i, before in ((0, 0), (2, 1)):
-        length = parts[i]._array.shape[-1]
+        length = parts[i]._held.shape[-1]
         if length == n - 1:
             parts[i] = pad_axis(parts[i], axis=-1, before=before, after=1 - before)
         elif length != n:
             raise ShapeMismatch(f"{what}: beside a diagonal of length {n} the others have length {n} or {n - 1}, got "
-                                f"{[p._array.shape for p in parts]}.")
-    lead = np.broadcast_shapes(*(p._array.shape[:-1] for p in parts))
-    return stack([p if p._array.shape[:-1] == lead else broadcast_to(p, (*lead, n)) for p in parts], -2)
+                                f"{[p._held.shape for p in parts]}.")
+    lead = np.broadcast_shapes(*(p._held.shape[:-1] for p in parts))
+    return stack([p if p._held.shape[:-1] == lead else broadcast_to(p, (*lead, n)) for p in parts], -2)
 
 
 def _sides(packed: Tensor, b: Tensor, what: str) -> None:
     """Check that diagonals and right-hand sides (*b, n, k) go together."""
     lapack(packed, what)
-    if b._array.dtype != packed._array.dtype:
+    if b._held.dtype != packed._held.dtype:
         raise DtypeMismatch(f"{what}: the diagonals are {packed.dtype.name}, the right-hand side {b.dtype.name}. Try "
                             "lab.cast.")
-    wanted = (*packed._array.shape[:-2], packed._array.shape[-1])
-    if b._array.shape[:-1] != wanted:
-        raise ShapeMismatch(f"{what}: diagonals {packed._array.shape} need right-hand sides {(*wanted, 'k')}, got "
-                            f"{b._array.shape}.".replace("'k'", "k"))
+    wanted = (*packed._held.shape[:-2], packed._held.shape[-1])
+    if b._held.shape[:-1] != wanted:
+        raise ShapeMismatch(f"{what}: diagonals {packed._held.shape} need right-hand sides {(*wanted, 'k')}, got "
+                            f"{b._held.shape}.".replace("'k'", "k"))
 
 
 def _like(diagonals: Any, rhs: Any) -> Tensor:
@@ -124,7 +124,7 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compac
     packed = _packed(diagonals, diagonals_format, b, "tridiagonal_matmul")
     _sides(packed, b, "tridiagonal_matmul")
     above, middle, below = (matrix_transpose(slice_axis(packed, axis=-2, start=i, stop=i + 1)) for i in range(3))
-    n = b._array.shape[-2]
+    n = b._held.shape[-2]
     if n < 2:
         return middle * b
     upper = slice_axis(above, axis=-2, start=0, stop=n - 1) * slice_axis(b, axis=-2, start=1, stop=n)
@@ -139,7 +139,7 @@ def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "compact
         raise InvalidArgumentError("tridiagonal_solve: perturb_singular needs partial_pivoting.")
     b = _like(diagonals, rhs)
     packed = _packed(diagonals, diagonals_format, b, "tridiagonal_solve")
-    vector = b._array.ndim == packed._array.ndim - 1
+    vector = b._held.ndim == packed._held.ndim - 1
     if vector:
         b = expand_dims(conj(b) if conjugate_rhs else b, -1)
     elif transpose_rhs:
@@ -171,11 +171,11 @@ def _selected(w: Tensor, select: str, select_range: Any) -> slice | None:
 def eigh_tridiagonal(alpha: Any, beta: Any, eigvals_only: bool = True, select: str = "a", select_range: Any = None,
                      tol: Any = None, name: str | None = None) -> Any:
     middle, off = convert(alpha), convert(beta)
-    n = middle._array.shape[-1] if middle._array.ndim else 0
-    if middle._array.ndim != 1 or off._array.shape != (max(n - 1, 0),):
-        raise ShapeMismatch(f"eigh_tridiagonal: alpha (n) and beta (n - 1) are needed, got {middle._array.shape} and "
-                            f"{off._array.shape}.")
-    if middle._array.dtype != off._array.dtype:
+    n = middle._held.shape[-1] if middle._held.ndim else 0
+    if middle._held.ndim != 1 or off._held.shape != (max(n - 1, 0),):
+        raise ShapeMismatch(f"eigh_tridiagonal: alpha (n) and beta (n - 1) are needed, got {middle._held.shape} and "
+                            f"{off._held.shape}.")
+    if middle._held.dtype != off._held.dtype:
         raise DtypeMismatch(f"eigh_tridiagonal: alpha is {middle.dtype.name}, beta {off.dtype.name}. Try lab.cast.")
     whole = diag(cast(real(middle), middle.dtype) if middle.dtype.is_complex else middle)
     if n > 1:

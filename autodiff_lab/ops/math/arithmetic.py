@@ -323,7 +323,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     if len(inputs) == 1:
         return add(inputs[0], 0)
     total = add(inputs[0], inputs[1])
-    if len(inputs) > 2 and total._array.itemsize == 2 and is_half(total._array.dtype):
+    if len(inputs) > 2 and total._held.itemsize == 2 and is_half(total._held.dtype):
         return _add_halves(inputs, total)
     for value in inputs[2:]:
         total = add(total, value)

@@ -109,7 +109,7 @@ reread = general(
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     from autodiff_lab.engine.convert import convert
     x, wanted = convert(input), as_dtype(type)
-    if "O" in (x._array.dtype.kind, wanted.dtype.kind) or "b" in (x._array.dtype.kind, wanted.dtype.kind):
+    if "O" in (x._held.dtype.kind, wanted.dtype.kind) or "b" in (x._held.dtype.kind, wanted.dtype.kind):
         raise DtypeMismatch(f"bitcast: {x.dtype.name} cannot be read as {wanted.name}; numbers only. Try lab.cast.")
     return reread(x, dtype=wanted.name)
 

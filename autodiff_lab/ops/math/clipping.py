@@ -35,7 +35,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
 def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
     x = _floats(t, "clip_by_average_norm")
-    average = _length(reduce_sum(square(x))) / max(x._array.size, 1)
+    average = _length(reduce_sum(square(x))) / max(x._held.size, 1)
     return multiply(x, minimum(divide(clip_norm, maximum(average, clip_norm)), 1.0))
 
 

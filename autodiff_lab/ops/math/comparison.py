@@ -114,7 +114,7 @@ Tensor([0. 2. 2.], shape=(3,), dtype=float32)""")
 def _equality(op: Callable[..., Any]) -> Callable[..., Any]:
     """`==` and `!=` of tensors; what is no number at all is simply different."""
     def compare(x: Any, y: Any) -> Any:
-        if y is None or (isinstance(y, (str, bytes)) and x._array.dtype.kind != "O"):
+        if y is None or (isinstance(y, (str, bytes)) and x._held.dtype.kind != "O"):
             return NotImplemented
         return op(x, y)
     return compare

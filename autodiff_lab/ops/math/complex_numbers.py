@@ -109,7 +109,7 @@ def stretched(ops: Any, g: Any, x: Any) -> Any:
 
 def _whole(value: Any, what: str) -> Tensor:
     x = convert(value)
-    if x._array.dtype.kind not in "cf" or x._array.dtype.itemsize < 4:
+    if x._held.dtype.kind not in "cf" or x._held.dtype.itemsize < 4:
         raise DtypeMismatch(f"{what}: takes complex, float32 or float64 tensors, got {x.dtype.name}. Try lab.cast.")
     return x
 
@@ -117,7 +117,7 @@ def _whole(value: Any, what: str) -> Tensor:
 @structured("elementwise")
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     x, y = convert_pair(complex_of.op, real, imag)  # type: ignore[attr-defined]
-    if x._array.dtype != y._array.dtype or x.dtype.name not in _WIDE:
+    if x._held.dtype != y._held.dtype or x.dtype.name not in _WIDE:
         raise DtypeMismatch(f"complex: both parts must be float32, or both float64; got {x.dtype.name} and "
                             f"{y.dtype.name}. Try lab.cast.")
     return complex_of(x, y)
@@ -126,19 +126,19 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
 @structured("elementwise")
 def real(input: Any, name: str | None = None) -> Tensor:
     x = convert(input)
-    return real_part(x) if x._array.dtype.kind == "c" else x
+    return real_part(x) if x._held.dtype.kind == "c" else x
 
 
 @structured("elementwise")
 def imag(input: Any, name: str | None = None) -> Tensor:
     x = convert(input)
-    return imaginary_part(x) if x._array.dtype.kind == "c" else zeros_like(x)
+    return imaginary_part(x) if x._held.dtype.kind == "c" else zeros_like(x)
 
 
 @structured("elementwise")
 def conj(x: Any, name: str | None = None) -> Tensor:
     x = convert(x)
-    return conj_of(x) if x._array.dtype.kind == "c" else x
+    return conj_of(x) if x._held.dtype.kind == "c" else x
 
 
 @structured("elementwise")

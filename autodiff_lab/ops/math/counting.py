@@ -69,11 +69,11 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
     found, x = convert(targets), convert(predictions)
-    if found._array.size and found._array.dtype.kind not in "iu":
+    if found._held.size and found._held.dtype.kind not in "iu":
         raise DtypeMismatch(f"in_top_k: takes whole numbers, got {found.dtype.name}. Try lab.cast(x, lab.int32).")
-    if x._array.ndim != 2 or found._array.shape != x._array.shape[:1]:
-        raise ShapeMismatch(f"in_top_k: targets (n) and predictions (n, classes) are needed, got {found._array.shape} "
-                            f"and {x._array.shape}.")
+    if x._held.ndim != 2 or found._held.shape != x._held.shape[:1]:
+        raise ShapeMismatch(f"in_top_k: targets (n) and predictions (n, classes) are needed, got {found._held.shape} "
+                            f"and {x._held.shape}.")
     return hits(found, x, k=whole(k, "in_top_k: k"))
 
 
@@ -97,9 +97,9 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
         counts = np.bincount(bins, minlength=rows * length + 1)[:-1].reshape(shape)
         return cast(tell_made(wrap(np.minimum(counts, 1) if binary_output else counts)), dtype)
     heavy = convert(weights)
-    if heavy._array.shape != numbers.shape:
-        raise ShapeMismatch(f"bincount: weights have shape {heavy._array.shape} and the numbers {numbers.shape}.")
-    places = tell_made(wrap(beside(heavy._array, bins)))
+    if heavy._held.shape != numbers.shape:
+        raise ShapeMismatch(f"bincount: weights have shape {heavy._held.shape} and the numbers {numbers.shape}.")
+    places = tell_made(wrap(beside(heavy._held, bins)))
     total = sum_segments(reshape(heavy, (numbers.size,)), places, count=rows * length + 1)
     return reshape(total[:-1], shape)
 
@@ -125,10 +125,10 @@ def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, 
     x = convert(values)
     ends, count = convert(value_range, x), whole(nbins, "histogram_fixed_width: nbins")
     tell_peek(ends, "histogram_fixed_width_bins")
-    if ends._array.shape != (2,) or not ends._array[0] < ends._array[1] or count < 1:
+    if ends._held.shape != (2,) or not ends._array[0] < ends._array[1] or count < 1:
         raise InvalidArgumentError("histogram_fixed_width_bins: a range [low, high] and at least one bin are needed, "
                                    f"got {ends._array} and {count}.")
-    low, high = (tell_made(wrap(x._array.dtype.type(end))) for end in ends._array)
+    low, high = (tell_made(wrap(x._held.dtype.type(end))) for end in ends._array)
     place = cast(floor(cast((x - low) / (high - low) * count, "float64")), "int64")
     return cast(minimum(maximum(place, 0), count - 1), dtype)
 

@@ -124,14 +124,14 @@ def one_axis(x: Tensor, axis: Any, what: str) -> int:
     """
     axis = one_whole_number(axis, what)
     try:
-        return negative_axes(axis, x._array.ndim)[0]
+        return negative_axes(axis, x._held.ndim)[0]
     except ValueError as error:
-        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._array.shape}.") from None
+        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._held.shape}.") from None
 
 
 def _numbers(value: Any, what: str) -> Tensor:
     x = convert(value)
-    if x._array.dtype.kind in "bO":
+    if x._held.dtype.kind in "bO":
         raise DtypeMismatch(f"{what}: takes numbers, got {x.dtype.name}. Try lab.cast(x, lab.int32).")
     return x
 
@@ -154,16 +154,16 @@ def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse
     from autodiff_lab.ops.array.creation import fill
     from autodiff_lab.ops.array.joining import concat, slice_axis
     x = _numbers(x, "cumulative_logsumexp")
-    if x._array.dtype not in DIFFERENTIABLE or x.dtype.is_complex:
+    if x._held.dtype not in DIFFERENTIABLE or x.dtype.is_complex:
         raise DtypeMismatch(f"cumulative_logsumexp: takes floating-point tensors, got {x.dtype.name}. Try lab.cast.")
     at = one_axis(x, axis, "cumulative_logsumexp")
-    n = x._array.shape[at]
+    n = x._held.shape[at]
     total = running_logsumexp(x, axis=at, reverse=bool(reverse))
     if not exclusive or not n:
         return total
-    edge = list(x._array.shape)
+    edge = list(x._held.shape)
     edge[at] = 1
-    nothing = fill(edge, x._array.dtype.type("-inf"))
+    nothing = fill(edge, x._held.dtype.type("-inf"))
     if reverse:
         return concat([slice_axis(total, axis=at, start=1, stop=n), nothing], at)
     return concat([nothing, slice_axis(total, axis=at, start=0, stop=n - 1)], at)

@@ -95,7 +95,7 @@ next_to = general(
 @structured("elementwise")
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
     x, y = convert_pair(next_to.op, x1, x2)  # type: ignore[attr-defined]
-    if x._array.dtype != y._array.dtype or not x.dtype.is_floating:
+    if x._held.dtype != y._held.dtype or not x.dtype.is_floating:
         raise DtypeMismatch(f"nextafter: takes floating-point tensors of one dtype, got {x.dtype.name} and "
                             f"{y.dtype.name}. Try lab.cast.")
     return next_to(x, y)
@@ -159,7 +159,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
         return handed(met, "__called__", "on_values", clip_by_value, t, clip_value_min, clip_value_max)
     low, high = (convert(bound, x) for bound in (clip_value_min, clip_value_max))
     for bound in (low, high):
-        if bound._array.dtype != x._array.dtype:
+        if bound._held.dtype != x._held.dtype:
             raise DtypeMismatch(f"clip_by_value: the tensor is {x.dtype.name} and a bound is {bound.dtype.name}. "
                                 "Try lab.cast.")
     return clip(x, low, high)
@@ -181,8 +181,8 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
         factor, x = convert_pair(multiply.op, scalar, x)  # type: ignore[attr-defined]
     except NotOneTensor as met:
         return handed(met, "__composite__", multiply, (scalar, x))
-    if factor._array.ndim:
-        raise ShapeMismatch(f"scalar_mul: the factor must be a single number, got shape {factor._array.shape}. "
+    if factor._held.ndim:
+        raise ShapeMismatch(f"scalar_mul: the factor must be a single number, got shape {factor._held.shape}. "
                             "Try lab.multiply.")
     return multiply(factor, x)
 
@@ -250,7 +250,7 @@ accumulate_n.__doc__ = doc(
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     x, wanted = convert(value), as_dtype(dtype)
-    have = x._array.dtype
+    have = x._held.dtype
     if not (wanted.is_integer or wanted.is_floating) or have.kind in "cOb":
         raise DtypeMismatch(f"saturate_cast: takes real numbers, got {x.dtype.name} for {wanted.name}. Try lab.cast.")
     low, high = (_inside(bound, wanted.dtype, have) for bound in (wanted.min, wanted.max))

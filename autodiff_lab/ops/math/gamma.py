@@ -192,7 +192,7 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
 
 def lbeta(x: Any, name: str | None = None) -> Tensor:
     x = convert(x)
-    if not x._array.ndim:
+    if not x._held.ndim:
         raise InvalidArgumentError("lbeta: x needs an axis to go along, got a single number. Try [a, b].")
     return reduce_sum(lgamma(x), -1) - lgamma(reduce_sum(x, -1))
 

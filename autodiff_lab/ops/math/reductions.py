@@ -127,17 +127,17 @@ def _reduce(op: Any, name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
         x = convert(x)
     except NotOneTensor as met:
         return handed(met, "__called__", "reduce", x, name, axis, keepdims)
-    if x._array.dtype.kind == "b" and op is not any_over and op is not all_over:
+    if x._held.dtype.kind == "b" and op is not any_over and op is not all_over:
         raise DtypeMismatch(f"{name}: a bool tensor has nothing to add or compare. Try lab.cast(x, lab.int32), or "
                             "lab.reduce_any and lab.reduce_all.")
     if axis is not None:
         axis = whole_numbers(axis, name)
     try:
-        axes = negative_axes(axis, x._array.ndim)
+        axes = negative_axes(axis, x._held.ndim)
     except ValueError as error:
         raise InvalidArgumentError(
-            f"{name}: {error}. The tensor has shape {x._array.shape}; try axis=None or one of "
-            f"{list(range(x._array.ndim))}.") from None
+            f"{name}: {error}. The tensor has shape {x._held.shape}; try axis=None or one of "
+            f"{list(range(x._held.ndim))}.") from None
     return op(x, axes=axes, keepdims=keepdims if keepdims.__class__ is bool else flag(keepdims, f"{name}: keepdims"))
 
 

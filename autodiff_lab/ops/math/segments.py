@@ -67,13 +67,13 @@ Parts = tuple[Tensor, Any, int]
 
 def _numbers(data: Any, segment_ids: Any, what: str) -> tuple[Tensor, Any]:
     x = convert(data)
-    ids = beside(x._array, ranked(convert(segment_ids)._array))
-    if x._array.dtype.kind in "bO":
+    ids = beside(x._held, ranked(convert(segment_ids)._array))
+    if x._held.dtype.kind in "bO":
         raise DtypeMismatch(f"{what}: takes numbers, got {x.dtype.name}. Try lab.cast(x, lab.int32).")
     if ids.size and ids.dtype.kind not in "iu":
         raise DtypeMismatch(f"{what}: segment_ids are whole numbers, got {public(ids.dtype).name}. Try lab.cast.")
-    if x._array.shape[:ids.ndim] != ids.shape:
-        raise ShapeMismatch(f"{what}: data of shape {x._array.shape} does not begin with {ids.shape}, the shape of "
+    if x._held.shape[:ids.ndim] != ids.shape:
+        raise ShapeMismatch(f"{what}: data of shape {x._held.shape} does not begin with {ids.shape}, the shape of "
                             "segment_ids.")
     return x, ids.astype(np.int64)
 
@@ -94,11 +94,11 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Part
     require(not ids.size or ids.max() < count, lambda: InvalidArgumentError(
         f"{what}: a segment is not below num_segments, {count}; got {told(ids)}."))
     if ids.ndim != 1:
-        x = reshape(x, (ids.size, *x._array.shape[ids.ndim:]))
+        x = reshape(x, (ids.size, *x._held.shape[ids.ndim:]))
         ids = ids.ravel()
     if ids.size and ids.min() < 0:
         kept, = np.nonzero(ids >= 0)
-        x, ids = gather_axis(x, tell_made(wrap(kept)), axis=-x._array.ndim), ids[kept]
+        x, ids = gather_axis(x, tell_made(wrap(kept)), axis=-x._held.ndim), ids[kept]
     return x, ids, count
 
 
@@ -110,19 +110,19 @@ def _add(parts: Parts) -> Tensor:
 def _average(parts: Parts, root: bool, whole: bool = False) -> Tensor:
     """Sums over the numbers of elements, or their roots; of whole numbers cut towards 0 if they are to stay `whole`."""
     x, ids, count = parts
-    if is_half(x._array.dtype):
+    if is_half(x._held.dtype):
         return cast(_average((cast(x, "float32"), ids, count), root), x.dtype)
     lengths = np.maximum(np.bincount(ids, minlength=count), 1).astype(np.float64)
-    lengths = (np.sqrt(lengths) if root else lengths).reshape((count,) + (1,) * (x._array.ndim - 1))
-    divisor = tell_made(wrap(lengths.astype(x._array.dtype)))
-    return (truncatediv if whole and x._array.dtype.kind in "iu" else divide)(_add(parts), divisor)
+    lengths = (np.sqrt(lengths) if root else lengths).reshape((count,) + (1,) * (x._held.ndim - 1))
+    divisor = tell_made(wrap(lengths.astype(x._held.dtype)))
+    return (truncatediv if whole and x._held.dtype.kind in "iu" else divide)(_add(parts), divisor)
 
 
 def _best(op: Any, parts: Parts, empty: float | None) -> Tensor:
     x, ids, count = parts
-    limits = public(x._array.dtype)
+    limits = public(x._held.dtype)
     nothing = (limits.min if op is max_segments else limits.max) if empty is None else empty
-    return op(x, tell_made(wrap(ids)), count=count, empty=x._array.dtype.type(nothing).item())
+    return op(x, tell_made(wrap(ids)), count=count, empty=x._held.dtype.type(nothing).item())
 
 
 def _multiply(parts: Parts) -> Tensor:
@@ -133,8 +133,8 @@ def _multiply(parts: Parts) -> Tensor:
     places = arange(len(ids), ids) - (np.cumsum(lengths) - lengths)[ids[order]]
     positions = full((count, int(lengths.max()) if lengths.size else 0), len(ids), ids)
     positions[ids[order], places] = order
-    one = tell_made(wrap(filled_beside(x, (1, *x._array.shape[1:]), 1, x._array.dtype)))
-    rows = gather_axis(concat([x, one], 0), tell_made(wrap(positions)), axis=-x._array.ndim)
+    one = tell_made(wrap(filled_beside(x, (1, *x._held.shape[1:]), 1, x._held.dtype)))
+    rows = gather_axis(concat([x, one], 0), tell_made(wrap(positions)), axis=-x._held.ndim)
     return reduce_prod(rows, axis=1)
 
 
@@ -176,7 +176,7 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
 @structured("unsorted_segment_sqrt_n")
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     parts = _unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n")
-    if parts[0]._array.dtype.kind in "iu":
+    if parts[0]._held.dtype.kind in "iu":
         raise DtypeMismatch(f"unsorted_segment_sqrt_n: the root of a number of elements is not a whole number, and the "
                             f"data is {parts[0].dtype.name}. Try lab.cast(data, lab.float32).")
     return _average(parts, root=True)

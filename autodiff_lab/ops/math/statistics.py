@@ -84,7 +84,7 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
         x = _floats(input_tensor, "reduce_variance", allow_complex=True)
     except NotOneTensor as met:
         return handed(met, "__called__", "reduce", input_tensor, "reduce_variance", axis, keepdims)
-    if is_half(x._array.dtype):
+    if is_half(x._held.dtype):
         return cast(reduce_variance(cast(x, "float32"), axis, keepdims), x.dtype)
     away = subtract(x, reduce_mean(x, axis, True))
     squared = real(multiply(away, conj(away))) if x.dtype.is_complex else square(away)
@@ -96,7 +96,7 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
         x = _floats(input_tensor, "reduce_std", allow_complex=True)
     except NotOneTensor as met:
         return handed(met, "__called__", "reduce", input_tensor, "reduce_std", axis, keepdims)
-    if is_half(x._array.dtype):
+    if is_half(x._held.dtype):
         return cast(reduce_std(cast(x, "float32"), axis, keepdims), x.dtype)
     return sqrt(reduce_variance(x, axis, keepdims))
 
@@ -104,7 +104,7 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 def count_nonzero(input: Any, axis: Any = None, keepdims: bool = False, dtype: Any = "int64",
                   name: str | None = None) -> Tensor:
     x = convert(input)
-    there = x if x._array.dtype.kind == "b" else not_equal(x, b"" if x._array.dtype.kind == "O" else 0)
+    there = x if x._held.dtype.kind == "b" else not_equal(x, b"" if x._held.dtype.kind == "O" else 0)
     return cast(reduce_sum(cast(there, "int64"), axis, keepdims), dtype)
 
 
@@ -117,7 +117,7 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
                  dim: Any = None) -> Tensor:
     axis = dim if axis is None else axis  # its name in TensorFlow 1
     x = _floats(x, "l2_normalize", allow_complex=True)
-    if is_half(x._array.dtype):
+    if is_half(x._held.dtype):
         return cast(l2_normalize(cast(x, "float32"), axis, epsilon), x.dtype)
     squared = square(x) if not x.dtype.is_complex else real(multiply(x, conj(x)))
     scale = rsqrt(maximum(reduce_sum(squared, axis, True), epsilon))

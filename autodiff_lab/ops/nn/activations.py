@@ -121,12 +121,12 @@ log_softmax_slope = general(
 
 def _along(op: Any, name: str, logits: Any, axis: int) -> Tensor:
     x = convert(logits)
-    if x._array.dtype not in DIFFERENTIABLE or x._array.dtype.kind == "c":
+    if x._held.dtype not in DIFFERENTIABLE or x._held.dtype.kind == "c":
         raise wrong_dtype(op.op, (x,))
-    rank = x._array.ndim
+    rank = x._held.ndim
     axis = axis if axis.__class__ is int else one_whole_number(axis, f"{name}: axis")
     if rank == 0 or not -rank <= axis < rank:
-        raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for a tensor of shape {x._array.shape}")
+        raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for a tensor of shape {x._held.shape}")
     return op(x, axis=axis - rank if axis >= 0 else axis)
 
 

@@ -134,22 +134,22 @@ def layout(data_format: str | None) -> None:
 def convolved(name: str, rank: int, input: Any, filters: Any, strides: Any, padding: Any, dilations: Any) -> Tensor:
     """Convolution of a rank: converts, checks and calls the op."""
     x, w = convert_pair(convolve.op, input, filters)  # type: ignore[attr-defined]
-    if x._array.dtype != w._array.dtype:
+    if x._held.dtype != w._held.dtype:
         raise DtypeMismatch(f"{name}: the input is {x.dtype.name} and the filter {w.dtype.name}. Try lab.cast.")
-    if x._array.ndim != rank + 2 or w._array.ndim != rank + 2:
+    if x._held.ndim != rank + 2 or w._held.ndim != rank + 2:
         raise ShapeMismatch(f"{name}: input (n, *{rank} axes, c_in) and filter (*{rank} axes, c_in, c_out) are needed, "
-                            f"got shapes {x._array.shape} and {w._array.shape}.")
-    channels, taken, made = x._array.shape[-1], w._array.shape[-2], w._array.shape[-1]
+                            f"got shapes {x._held.shape} and {w._held.shape}.")
+    channels, taken, made = x._held.shape[-1], w._held.shape[-2], w._held.shape[-1]
     groups = channels // taken if taken else 0
     if groups > 1 and channels == groups * taken and made % groups == 0:
         pairs = zip(split(x, groups, axis=-1), split(w, groups, axis=-1), strict=True)
         return concat([convolved(name, rank, a, b, strides, padding, dilations) for a, b in pairs], axis=-1)
     if channels != taken:
-        raise ShapeMismatch(f"{name}: the input has {x._array.shape[-1]} channels and the filter takes "
-                            f"{w._array.shape[-2]}; shapes {x._array.shape} and {w._array.shape}.")
-    steps, around, holes, fits = settled(x._array.shape[1:-1], w._array.shape[:-2], strides, padding, dilations)
+        raise ShapeMismatch(f"{name}: the input has {x._held.shape[-1]} channels and the filter takes "
+                            f"{w._held.shape[-2]}; shapes {x._held.shape} and {w._held.shape}.")
+    steps, around, holes, fits = settled(x._held.shape[1:-1], w._held.shape[:-2], strides, padding, dilations)
     if not fits:
-        raise too_large(name, w._array.shape[:-2], holes, x._array.shape[1:-1])
+        raise too_large(name, w._held.shape[:-2], holes, x._held.shape[1:-1])
     return convolve(x, w, **_settings(steps, around, holes))
 
 
@@ -176,22 +176,22 @@ def transposed(name: str, rank: int, input: Any, filters: Any, output_shape: Any
     """Filters are (*window, c_out, c_in): the roles of the channels are those of the convolution that it undoes."""
     from autodiff_lab.ops.array.creation import as_shape
     g, w = convert_pair(convolve_input.op, input, filters)  # type: ignore[attr-defined]
-    if g._array.dtype != w._array.dtype:
+    if g._held.dtype != w._held.dtype:
         raise DtypeMismatch(f"{name}: the input is {g.dtype.name} and the filter {w.dtype.name}. Try lab.cast.")
     shape = as_shape(output_shape)
-    if not g._array.ndim == w._array.ndim == len(shape) == rank + 2:
+    if not g._held.ndim == w._held.ndim == len(shape) == rank + 2:
         raise ShapeMismatch(f"{name}: input (n, *{rank} axes, c_in), filter (*{rank} axes, c_out, c_in) and an "
-                            f"output_shape of {rank + 2} numbers are needed, got shapes {g._array.shape} and "
-                            f"{w._array.shape} and {shape}.")
+                            f"output_shape of {rank + 2} numbers are needed, got shapes {g._held.shape} and "
+                            f"{w._held.shape} and {shape}.")
     steps, holes = sizes(strides, rank, "strides"), sizes(dilations, rank, "dilations")
-    window = w._array.shape[:-2]
+    window = w._held.shape[:-2]
     around = paddings(padding, shape[1:-1], window, steps, holes)
-    expected = (shape[0], *kernel.out_sizes(shape[1:-1], window, steps, around, holes), w._array.shape[-1])
-    if shape[-1] != w._array.shape[-2]:
-        raise ShapeMismatch(f"{name}: the filter of shape {w._array.shape} gives {w._array.shape[-2]} channels, but "
+    expected = (shape[0], *kernel.out_sizes(shape[1:-1], window, steps, around, holes), w._held.shape[-1])
+    if shape[-1] != w._held.shape[-2]:
+        raise ShapeMismatch(f"{name}: the filter of shape {w._held.shape} gives {w._held.shape[-2]} channels, but "
                             f"output_shape {shape} asks for {shape[-1]}.")
-    if g._array.shape != expected:
-        raise ShapeMismatch(f"{name}: output_shape {shape} needs an input of shape {expected}, got {g._array.shape}.")
+    if g._held.shape != expected:
+        raise ShapeMismatch(f"{name}: output_shape {shape} needs an input of shape {expected}, got {g._held.shape}.")
     return convolve_input(g, w, shape=shape, **_settings(steps, around, holes))
 
 

@@ -47,11 +47,11 @@ def pair(name: str, labels: Any, logits: Any, what: tuple[str, str] = ("labels",
     """Labels and logits as floating tensors of one dtype and shape; the error names the function."""
     x = convert(logits)
     z = convert(labels, x)
-    if x._array.dtype not in DIFFERENTIABLE or x._array.dtype != z._array.dtype:
+    if x._held.dtype not in DIFFERENTIABLE or x._held.dtype != z._held.dtype:
         raise DtypeMismatch(f"{name}: {what[0]} are {z.dtype.name} and {what[1]} {x.dtype.name}; floating tensors of "
                             "one dtype are needed. Try lab.cast.")
-    if x._array.shape != z._array.shape:
-        raise ShapeMismatch(f"{name}: {what[0]} have shape {z._array.shape} and {what[1]} {x._array.shape}; they must "
+    if x._held.shape != z._held.shape:
+        raise ShapeMismatch(f"{name}: {what[0]} have shape {z._held.shape} and {what[1]} {x._held.shape}; they must "
                             "agree. Try lab.reshape or lab.broadcast_to.")
     return z, x
 
@@ -81,9 +81,9 @@ def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = Fal
 
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
     x = convert(t)
-    if x._array.dtype not in DIFFERENTIABLE:
+    if x._held.dtype not in DIFFERENTIABLE:
         raise wrong_dtype(REGISTRY["l2_loss"], (x,))
-    if x._array.dtype.kind == "c":
+    if x._held.dtype.kind == "c":
         return half_square(real(x)) + half_square(imag(x))
     return half_square(x)
 

@@ -62,14 +62,14 @@ def depthwise_conv2d(input: Any, filter: Any, strides: Any = 1, padding: Any = "
                      dilations: Any = 1, name: str | None = None) -> Tensor:
     layout(data_format)
     x, w = convert_pair(REGISTRY["depthwise"], input, filter)
-    if x._array.dtype != w._array.dtype:
+    if x._held.dtype != w._held.dtype:
         raise DtypeMismatch(f"depthwise_conv2d: the input is {x.dtype.name} and the filter {w.dtype.name}. Try "
                             "lab.cast.")
-    if x._array.ndim != 4 or w._array.ndim != 4 or x._array.shape[-1] != w._array.shape[-2]:
+    if x._held.ndim != 4 or w._held.ndim != 4 or x._held.shape[-1] != w._held.shape[-2]:
         raise ShapeMismatch("depthwise_conv2d: input (n, h, w, c) and filter (h, w, c, m) are needed, got shapes "
-                            f"{x._array.shape} and {w._array.shape}.")
+                            f"{x._held.shape} and {w._held.shape}.")
     steps, holes = sizes(strides, 2, "strides"), sizes(1 if dilations is None else dilations, 2, "dilations")
-    window, spatial = w._array.shape[:-2], x._array.shape[1:-1]
+    window, spatial = w._held.shape[:-2], x._held.shape[1:-1]
     around = paddings(padding, spatial, window, steps, holes)
     if not fits(spatial, out_sizes(spatial, window, steps, around, holes)):
         raise too_large("depthwise_conv2d", window, holes, spatial)
@@ -80,9 +80,9 @@ def separable_conv2d(input: Any, depthwise_filter: Any, pointwise_filter: Any, s
                      padding: Any = "VALID", data_format: str | None = None, dilations: Any = 1,
                      name: str | None = None) -> Tensor:
     point = convert(pointwise_filter)
-    if point._array.ndim != 4 or point._array.shape[:2] != (1, 1):
+    if point._held.ndim != 4 or point._held.shape[:2] != (1, 1):
         raise ShapeMismatch("separable_conv2d: the pointwise filter has shape (1, 1, c·m, c_out), got "
-                            f"{point._array.shape}.")
+                            f"{point._held.shape}.")
     deep = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
     return conv2d(deep, point)
 

@@ -21,24 +21,24 @@ from autodiff_lab.ops.structured import structured
 def _whole_table(params: Any, name: str) -> Tensor:
     """One table, alone or in a list; a list of several is refused."""
     parts: list[Any] = list(params) if isinstance(params, (list, tuple)) else []
-    if len(parts) > 1 and all(hasattr(part, "_array") and part._array.ndim > 1 for part in parts):
+    if len(parts) > 1 and all(hasattr(part, "_held") and part._held.ndim > 1 for part in parts):
         raise UnimplementedError(f"{name}: a table in several parts is not supported. Try lab.concat(params, 0).")
-    table = convert(parts[0] if len(parts) == 1 and hasattr(parts[0], "_array") else params)
-    if table._array.ndim < 1:
+    table = convert(parts[0] if len(parts) == 1 and hasattr(parts[0], "_held") else params)
+    if table._held.ndim < 1:
         raise ShapeMismatch(f"{name}: a table (n, *s) is needed, got a single number.")
     return table
 
 
 def _ids(ids: Any, name: str) -> Tensor:
     numbers = convert(ids)
-    if numbers._array.dtype.kind not in "iu":
+    if numbers._held.dtype.kind not in "iu":
         raise DtypeMismatch(f"{name}: ids are whole numbers, got {numbers.dtype.name}. Try lab.cast(ids, lab.int32).")
     return numbers
 
 
 def _shortened(rows: Tensor, ids_rank: int, max_norm: float) -> Tensor:
     """Rows longer than `max_norm` scaled down to it."""
-    axes = tuple(range(ids_rank, rows._array.ndim))
+    axes = tuple(range(ids_rank, rows._held.ndim))
     squares = reduce_sum(square(rows), axis=axes, keepdims=True)
     long = squares > max_norm * max_norm
     return rows * where(long, max_norm / sqrt(where(long, squares, 1.0)), 1.0)
@@ -48,7 +48,7 @@ def _shortened(rows: Tensor, ids_rank: int, max_norm: float) -> Tensor:
 def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
     table, numbers = _whole_table(params, "embedding_lookup"), _ids(ids, "embedding_lookup")
     rows = gather(table, numbers)
-    return rows if max_norm is None else _shortened(floats(rows, "embedding_lookup"), numbers._array.ndim, max_norm)
+    return rows if max_norm is None else _shortened(floats(rows, "embedding_lookup"), numbers._held.ndim, max_norm)
 
 
 def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any = None, combiner: str | None = None,
@@ -68,17 +68,17 @@ def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any = None, co
     count = int(np.asarray(sp_ids.dense_shape._array)[0])
     rows = floats(embedding_lookup(params, numbers, max_norm), what)
     segments = laid_beside(rows, segments._array)
-    extra = (1,) * (rows._array.ndim - 1)
+    extra = (1,) * (rows._held.ndim - 1)
     if sp_weights is None:
-        weights = laid_beside(rows, np.ones(numbers._array.shape, rows._array.dtype))
+        weights = laid_beside(rows, np.ones(numbers._held.shape, rows._held.dtype))
     else:
         weights = convert(sp_weights.values)
-        if weights._array.shape != numbers._array.shape or weights._array.dtype != rows._array.dtype:
-            raise ShapeMismatch(f"{what}: sp_weights has {weights._array.shape} {weights.dtype.name} values; "
-                                f"{numbers._array.shape} {rows.dtype.name} values are needed, one for each id.")
+        if weights._held.shape != numbers._held.shape or weights._held.dtype != rows._held.dtype:
+            raise ShapeMismatch(f"{what}: sp_weights has {weights._held.shape} {weights.dtype.name} values; "
+                                f"{numbers._held.shape} {rows.dtype.name} values are needed, one for each id.")
 
-    spread = reshape(weights, (*weights._array.shape, *extra))
-    total = scatter_nd(segments, rows * spread, (count, *rows._array.shape[1:]))
+    spread = reshape(weights, (*weights._held.shape, *extra))
+    total = scatter_nd(segments, rows * spread, (count, *rows._held.shape[1:]))
     if how == "sum":
         return total
     share = weights if how == "mean" else square(weights)

@@ -79,8 +79,8 @@ block_mean = general(
 def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) -> tuple[Tensor, Tensor]:
     x = floats(inputs, "isotonic_regression")
     axis = one_whole_number(axis, "isotonic_regression: axis")
-    if x._array.ndim == 0 or axis not in (-1, x._array.ndim - 1):
-        raise ShapeMismatch(f"isotonic_regression: works along the last axis, got shape {x._array.shape} and axis "
+    if x._held.ndim == 0 or axis not in (-1, x._held.ndim - 1):
+        raise ShapeMismatch(f"isotonic_regression: works along the last axis, got shape {x._held.shape} and axis "
                             f"{axis}. Try lab.transpose.")
     if not decreasing:
         rising, blocks = isotonic_regression(-x)

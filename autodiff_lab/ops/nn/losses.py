@@ -98,9 +98,9 @@ softmax_minus_label = general(
 
 def _logits(value: Any, name: str) -> Tensor:
     x = convert(value)
-    if x._array.dtype not in DIFFERENTIABLE:
+    if x._held.dtype not in DIFFERENTIABLE:
         raise DtypeMismatch(f"{name}: logits are floating, got {x.dtype.name}. Try lab.cast(logits, lab.float32).")
-    if not x._array.ndim:
+    if not x._held.ndim:
         raise ShapeMismatch(f"{name}: logits (*b, k) are needed, with a last axis of classes, got a single number.")
     return x
 
@@ -108,33 +108,33 @@ def _logits(value: Any, name: str) -> Tensor:
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
     x = _logits(logits, "softmax_cross_entropy_with_logits")
     t = convert(labels, x)
-    if axis not in (-1, x._array.ndim - 1):
+    if axis not in (-1, x._held.ndim - 1):
         raise InvalidArgumentError("softmax_cross_entropy_with_logits: classes must be the last axis. Try transpose.")
-    if t._array.dtype != x._array.dtype:
+    if t._held.dtype != x._held.dtype:
         raise DtypeMismatch(f"softmax_cross_entropy_with_logits: labels are {t.dtype.name} and logits {x.dtype.name}; "
                             "try lab.cast, or sparse_softmax_cross_entropy_with_logits for class numbers.")
-    if t._array.shape != x._array.shape:
-        raise ShapeMismatch(f"softmax_cross_entropy_with_logits: labels have shape {t._array.shape} and logits "
-                            f"{x._array.shape}; they must agree.")
+    if t._held.shape != x._held.shape:
+        raise ShapeMismatch(f"softmax_cross_entropy_with_logits: labels have shape {t._held.shape} and logits "
+                            f"{x._held.shape}; they must agree.")
     return cross_entropy_rows(x, t)
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
     x = _logits(logits, "sparse_softmax_cross_entropy_with_logits")
     t = convert(labels)
-    if t._array.dtype.kind not in "iu":
+    if t._held.dtype.kind not in "iu":
         raise DtypeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels are class numbers, got {t.dtype.name}. "
                             "Try softmax_cross_entropy_with_logits for shares, or lab.cast to int32.")
-    if t._array.shape != x._array.shape[:-1]:
-        raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels have shape {t._array.shape}, logits "
-                            f"{x._array.shape}; labels need {x._array.shape[:-1]}.")
+    if t._held.shape != x._held.shape[:-1]:
+        raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels have shape {t._held.shape}, logits "
+                            f"{x._held.shape}; labels need {x._held.shape[:-1]}.")
     return cross_entropy_of_numbers(x, t)
 
 
 def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> Tensor:
     from autodiff_lab.ops.math.reductions import reduce_mean
     t = convert(labels)
-    numbered = t._array.dtype.kind in "iu"
+    numbered = t._held.dtype.kind in "iu"
     rows = sparse_softmax_cross_entropy_with_logits if numbered else softmax_cross_entropy_with_logits
     return reduce_mean(rows(labels, logits))
 

@@ -26,8 +26,8 @@ from autodiff_lab.ops.nn.standardization import normalize, standardize
 def floats(value: Any, name: str) -> Tensor:
     """A floating tensor; the error names the function."""
     x = convert(value)
-    if x._array.dtype not in DIFFERENTIABLE:
-        raise DtypeMismatch(f"{name}: a floating tensor is needed, got {x.dtype.name} of shape {x._array.shape}. Try "
+    if x._held.dtype not in DIFFERENTIABLE:
+        raise DtypeMismatch(f"{name}: a floating tensor is needed, got {x.dtype.name} of shape {x._held.shape}. Try "
                             "lab.cast(x, lab.float32).")
     return x
 
@@ -48,7 +48,7 @@ def standardized(x: Any, axes: tuple[int, ...], epsilon: float, scale: Any = Non
     x = floats(x, "normalization")
     if scale is not None and offset is not None:
         factor, level = convert(scale, x), convert(offset, x)
-        if factor._array.dtype == level._array.dtype == x._array.dtype and factor._array.shape == level._array.shape:
+        if factor._held.dtype == level._held.dtype == x._held.dtype and factor._held.shape == level._held.shape:
             return normalize(x, factor, level, axes=axes, epsilon=epsilon)
     result = standardize(x, axes=axes, epsilon=epsilon)
     if scale is not None:
@@ -59,13 +59,13 @@ def standardized(x: Any, axes: tuple[int, ...], epsilon: float, scale: Any = Non
 def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None,
             ) -> tuple[Tensor, Tensor]:
     x = floats(x, "moments")
-    over = checked_axes(axes, x._array.ndim, "moments")
-    if is_half(x._array.dtype):
+    over = checked_axes(axes, x._held.ndim, "moments")
+    if is_half(x._held.dtype):
         mean, variance = moments(cast(x, "float32"), over, keepdims=keepdims)
         return cast(mean, x.dtype), cast(variance, x.dtype)
     mean = reduce_mean(x, axis=over, keepdims=True)
     # The mean in the squares must not be held still: its share of the gradient is 0, but not that of the next order.
-    squares = squared_difference(x, mean) if x._array.dtype.kind == "c" else square(x - mean)
+    squares = squared_difference(x, mean) if x._held.dtype.kind == "c" else square(x - mean)
     variance = reduce_mean(squares, axis=over, keepdims=keepdims)
     return (mean if keepdims else squeeze(mean, over) if over else mean), variance
 
@@ -73,15 +73,15 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: 
 def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None,
                      ) -> tuple[Tensor, Tensor]:
     x = floats(x, "weighted_moments")
-    over = checked_axes(axes, x._array.ndim, "weighted_moments")
-    if is_half(x._array.dtype):
+    over = checked_axes(axes, x._held.ndim, "weighted_moments")
+    if is_half(x._held.dtype):
         weights = cast(convert(frequency_weights, x), "float32")
         mean, variance = weighted_moments(cast(x, "float32"), over, weights, keepdims)
         return cast(mean, x.dtype), cast(variance, x.dtype)
     weights = convert(frequency_weights, x) + x * 0
     total = reduce_sum(weights, axis=over, keepdims=True)
     mean = reduce_sum(weights * x, axis=over, keepdims=True) / total
-    squares = squared_difference(x, mean) if x._array.dtype.kind == "c" else square(x - mean)
+    squares = squared_difference(x, mean) if x._held.dtype.kind == "c" else square(x - mean)
     variance = reduce_sum(weights * squares, axis=over, keepdims=True) / total
     return (mean, variance) if keepdims or not over else (squeeze(mean, over), squeeze(variance, over))
 
@@ -89,10 +89,10 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
 def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None,
                           ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     x = floats(x, "sufficient_statistics")
-    over = checked_axes(axes, x._array.ndim, "sufficient_statistics")
-    count = math.prod(x._array.shape[a] for a in over)
+    over = checked_axes(axes, x._held.ndim, "sufficient_statistics")
+    count = math.prod(x._held.shape[a] for a in over)
     moved = x if shift is None else x - convert(shift, x)
-    return (wrap(x._array.dtype.type(count)), reduce_sum(moved, axis=over, keepdims=keepdims),
+    return (wrap(x._held.dtype.type(count)), reduce_sum(moved, axis=over, keepdims=keepdims),
             reduce_sum(square(moved), axis=over, keepdims=keepdims), None if shift is None else convert(shift, x))
 
 
@@ -118,12 +118,12 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
 def local_response_normalization(input: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0,
                                  beta: float = 0.5, name: str | None = None) -> Tensor:
     x = floats(input, "local_response_normalization")
-    if x._array.ndim != 4:
-        raise ShapeMismatch(f"local_response_normalization: an input (n, h, w, c) is needed, got {x._array.shape}.")
+    if x._held.ndim != 4:
+        raise ShapeMismatch(f"local_response_normalization: an input (n, h, w, c) is needed, got {x._held.shape}.")
     radius = one_whole_number(depth_radius, "local_response_normalization")
     if radius < 0:
         raise InvalidArgumentError(f"local_response_normalization: depth_radius is 0 or more, got {radius}.")
-    channels = x._array.shape[-1]
+    channels = x._held.shape[-1]
     around = pad_axis(square(x), axis=-1, before=radius, after=radius)
     total: Any = 0.0
     for start in range(2 * radius + 1):

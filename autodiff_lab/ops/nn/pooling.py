@@ -83,16 +83,16 @@ def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides:
           data_format: str | None = None) -> Tensor:
     layout(data_format)
     x = convert(value)
-    if x._array.dtype not in DIFFERENTIABLE:
+    if x._held.dtype not in DIFFERENTIABLE:
         raise wrong_dtype(op.op, (x,))
-    spatial = x._array.ndim - 2
+    spatial = x._held.ndim - 2
     if not 1 <= spatial <= 3 or (rank is not None and spatial != rank):
-        raise ShapeMismatch(f"{name}: an input (n, *{rank or '1 to 3'} axes, c) is needed, got {x._array.shape}.")
+        raise ShapeMismatch(f"{name}: an input (n, *{rank or '1 to 3'} axes, c) is needed, got {x._held.shape}.")
     plain = ksize.__class__ is int and padding.__class__ is str and (strides is None or strides.__class__ is int)
-    found = (_remembered if plain else _settled)(x._array.shape[1:-1], ksize, strides, padding)
+    found = (_remembered if plain else _settled)(x._held.shape[1:-1], ksize, strides, padding)
     window, steps, around, fits = found
     if not fits:
-        raise ShapeMismatch(f"{name}: the window {window} is larger than the input {x._array.shape[1:-1]}. "
+        raise ShapeMismatch(f"{name}: the window {window} is larger than the input {x._held.shape[1:-1]}. "
                             "Try padding='SAME'.")
     return op(x, window=window, strides=steps, padding=around)
 
@@ -155,10 +155,10 @@ def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: Any = "V
         raise InvalidArgumentError(f"max_pool_with_argmax: output_dtype is an integer dtype, got {wanted.name}.")
     largest = _pool(max_pool_windows, "max_pool_with_argmax", 2, x, ksize, strides, padding, data_format)
     window, steps = sizes(ksize, 2, "ksize"), sizes(strides, 2, "strides")
-    around = paddings(padding, x._array.shape[1:-1], window, steps, (1, 1))
+    around = paddings(padding, x._held.shape[1:-1], window, steps, (1, 1))
     at = np.maximum(kernel.max_places(x._array, window, steps, around), 0)
     if not include_batch_in_index:
-        at = at % max(1, int(np.prod(x._array.shape[1:])))
+        at = at % max(1, int(np.prod(x._held.shape[1:])))
     return largest, wrap(at.astype(wanted.dtype))
 
 

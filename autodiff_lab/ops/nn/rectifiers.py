@@ -113,7 +113,7 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
         x = convert(features)
     except NotOneTensor as met:
         return handed(met, "__called__", "on_values", leaky_relu, features, alpha)
-    if x._array.dtype not in DIFFERENTIABLE or x._array.dtype.kind == "c":
+    if x._held.dtype not in DIFFERENTIABLE or x._held.dtype.kind == "c":
         raise wrong_dtype(REGISTRY["leaky_relu"], (x,))
     given = convert(alpha)._array
     if given.ndim or given.dtype.kind not in "fiuV" or not 0 <= float(given) < np.inf:
@@ -123,7 +123,7 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
 
 def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     x = convert(features)
-    if x._array.ndim == 0:
+    if x._held.ndim == 0:
         raise InvalidArgumentError("crelu: a single number has no axis to join along. Try lab.reshape(x, (1,)).")
     return relu(concat([x, -x], axis))
 

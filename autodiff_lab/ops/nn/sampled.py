@@ -63,12 +63,12 @@ def _logits(name: str, weights: Any, biases: Any, labels: Any, inputs: Any, num_
     """Logits (b, num_true + num_sampled) and labels that go with them."""
     table, x = floats(weights, name), floats(inputs, name)
     bias, true = convert(biases, table), np.asarray(convert(labels)._array).astype(np.int64)
-    if x._array.ndim != 2 or true.shape != (x._array.shape[0], num_true):
+    if x._held.ndim != 2 or true.shape != (x._held.shape[0], num_true):
         raise ShapeMismatch(f"{name}: inputs (b, d) and labels (b, {num_true}) are needed, got shapes "
-                            f"{x._array.shape} and {true.shape}.")
-    if table._array.shape != (num_classes, x._array.shape[1]) or bias._array.shape != (num_classes,):
-        raise ShapeMismatch(f"{name}: weights {(num_classes, x._array.shape[1])} and biases {(num_classes,)} are "
-                            f"needed, got shapes {table._array.shape} and {bias._array.shape}.")
+                            f"{x._held.shape} and {true.shape}.")
+    if table._held.shape != (num_classes, x._held.shape[1]) or bias._held.shape != (num_classes,):
+        raise ShapeMismatch(f"{name}: weights {(num_classes, x._held.shape[1])} and biases {(num_classes,)} are "
+                            f"needed, got shapes {table._held.shape} and {bias._held.shape}.")
     if sampled_values is None:
         sampled_values = log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes, seed)
     drawn, true_counts, drawn_counts = (convert(v) for v in sampled_values)
@@ -76,13 +76,13 @@ def _logits(name: str, weights: Any, biases: Any, labels: Any, inputs: Any, num_
     rows = gather(table, true)
     of_true = reduce_sum(rows * expand_dims(x, 1), axis=-1) + gather(bias, true)
     of_drawn = matmul(x, gather(table, drawn), transpose_b=True) + gather(bias, drawn)
-    kind = x._array.dtype
+    kind = x._held.dtype
     of_true = of_true - np.log(np.asarray(true_counts._array)).astype(kind).reshape(true.shape)
     of_drawn = of_drawn - np.log(np.asarray(drawn_counts._array)).astype(kind)
     if remove_accidental_hits:
         hits = (true[:, :, None] == np.asarray(drawn._array)[None, None, :]).any(axis=1)
         of_drawn = of_drawn + np.where(hits, np.finfo(kind).min / 2, 0).astype(kind)
-    shares = np.zeros((true.shape[0], num_true + drawn._array.shape[0]), kind)
+    shares = np.zeros((true.shape[0], num_true + drawn._held.shape[0]), kind)
     shares[:, :num_true] = 1 / num_true
     return concat([of_true, of_drawn], 1), laid_beside(x, shares)
 

@@ -101,7 +101,7 @@ def silu(features: Any, beta: Any = 1.0, name: str | None = None) -> Tensor:
     if isinstance(beta, (int, float)) and beta == 1:
         return silu_of_one(features)
     x = convert(features)
-    if x._array.dtype not in DIFFERENTIABLE:
+    if x._held.dtype not in DIFFERENTIABLE:
         raise wrong_dtype(silu_of_one.op, (x,))  # type: ignore[attr-defined]
     return x * sigmoid(x * cast(convert(beta, x), x.dtype))
 

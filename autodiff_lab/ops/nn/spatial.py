@@ -27,12 +27,12 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
     if data_format is not None and not str(data_format).startswith("N"):
         raise InvalidArgumentError(f"bias_add: data_format {data_format!r} is not known. Try 'NHWC' or 'NCHW'.")
     first = data_format is not None and data_format.startswith("NC")
-    if x._array.ndim < 2 or b._array.shape != (x._array.shape[1 if first else -1],):
+    if x._held.ndim < 2 or b._held.shape != (x._held.shape[1 if first else -1],):
         raise ShapeMismatch(f"bias_add: a value of 2 axes or more and one number for each of its channels are needed, "
-                            f"got shapes {x._array.shape} and {b._array.shape}.")
-    if b._array.dtype != x._array.dtype:
+                            f"got shapes {x._held.shape} and {b._held.shape}.")
+    if b._held.dtype != x._held.dtype:
         raise DtypeMismatch(f"bias_add: the value is {x.dtype.name} and the bias {b.dtype.name}. Try lab.cast.")
-    return add(x, reshape(b, (-1,) + (1,) * (x._array.ndim - 2)) if first else b)
+    return add(x, reshape(b, (-1,) + (1,) * (x._held.ndim - 2)) if first else b)
 
 
 @structured("dropout")
@@ -48,7 +48,7 @@ def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = Non
         raise InvalidArgumentError(f"dropout: the rate is a share in [0, 1), got {rate}.")
     if not share:
         return x
-    have = x._array.shape
+    have = x._held.shape
     lengths = list(have if noise_shape is None else noise_shape)
     wanted = tuple(n if m is None else whole_numbers(m, "dropout")[0]
                    for n, m in zip((*have, *(0,) * len(lengths)), lengths, strict=False))
@@ -72,8 +72,8 @@ def _image(value: Any, block_size: Any, data_format: str | None, name: str) -> t
     layout(data_format)
     x = convert(value)
     block = one_whole_number(block_size, name)
-    if x._array.ndim != 4:
-        raise ShapeMismatch(f"{name}: an input (n, h, w, c) is needed, got {x._array.shape}.")
+    if x._held.ndim != 4:
+        raise ShapeMismatch(f"{name}: an input (n, h, w, c) is needed, got {x._held.shape}.")
     if block < 2:
         raise InvalidArgumentError(f"{name}: block_size is 2 or more, got {block}.")
     return x, block
@@ -81,7 +81,7 @@ def _image(value: Any, block_size: Any, data_format: str | None, name: str) -> t
 
 def space_to_depth(input: Any, block_size: int, data_format: str | None = "NHWC", name: str | None = None) -> Tensor:
     x, block = _image(input, block_size, data_format, "space_to_depth")
-    n, h, w, c = x._array.shape
+    n, h, w, c = x._held.shape
     if h % block or w % block:
         raise ShapeMismatch(f"space_to_depth: height {h} and width {w} must be multiples of block_size {block}.")
     parts = reshape(x, (n, h // block, block, w // block, block, c))
@@ -90,7 +90,7 @@ def space_to_depth(input: Any, block_size: int, data_format: str | None = "NHWC"
 
 def depth_to_space(input: Any, block_size: int, data_format: str | None = "NHWC", name: str | None = None) -> Tensor:
     x, block = _image(input, block_size, data_format, "depth_to_space")
-    n, h, w, c = x._array.shape
+    n, h, w, c = x._held.shape
     if c % (block * block):
         raise ShapeMismatch(f"depth_to_space: {c} channels are not a multiple of block_size², {block * block}.")
     left = c // (block * block)
