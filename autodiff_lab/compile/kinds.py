@@ -120,7 +120,7 @@ _ARRAY_METHODS = frozenset(
 
 NUMPYS = frozenset(
     getattr(_multiarray, name, None)
-    for name in ("c_einsum", "compare_chararrays", "dragon4_positional", "dragon4_scientific", "format_longfloat",
+    for name in ("c_einsum", "compare_chararrays", "empty", "dragon4_positional", "dragon4_scientific", "format_longfloat",
                  "interp_complex", "normalize_axis_index", "_monotonicity", "_place", "_unique_hash")
 )  # fmt: skip
 """What NumPy's own Python code may call besides."""
