@@ -9,8 +9,11 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from autodiff_lab.compile.kinds import TRUSTED, root_of
 from autodiff_lab.compile.trace import Refusal
 from autodiff_lab.events import Place
+
+_LIBRARIES = {*sys.stdlib_module_names, *TRUSTED}
 
 
 class Code:
@@ -73,10 +76,10 @@ def _may_import(constants: tuple[Any, ...]) -> bool:
 
 
 def users_frame(frame: types.FrameType) -> tuple[types.FrameType, types.FrameType | None]:
-    """The innermost frame that is not Python's own library's, and the one that it called."""
+    """The innermost frame that is the user's and not a library's, and the one that it called."""
     here: types.FrameType | None = frame
     inner = None
-    while here is not None and str(here.f_globals.get("__name__")).partition(".")[0] in sys.stdlib_module_names:
+    while here is not None and root_of(here.f_globals) in _LIBRARIES:
         here, inner = here.f_back, here
     return (frame, None) if here is None else (here, inner)
 

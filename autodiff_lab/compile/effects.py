@@ -14,7 +14,7 @@ import types
 from typing import Any, Self
 
 from autodiff_lab.compile.codes import users_frame
-from autodiff_lab.compile.kinds import BY_NAME, NUMPYS, PACKAGE, pure, root_of
+from autodiff_lab.compile.kinds import BY_NAME, NUMPYS, NUMPYS_KINDS, PACKAGE, pure, root_of
 from autodiff_lab.compile.surroundings import Surroundings
 from autodiff_lab.compile.trace import Refusal
 from autodiff_lab.events import place_now
@@ -95,7 +95,9 @@ class Effects:
         if pure(called):
             if called in BY_NAME and self._stack[-1] == _THEIRS:
                 self._around.by_name(frame.f_code, frame.f_globals, frame.f_locals.values())
-        elif self._stack[-1] == _THEIRS or called not in NUMPYS:
+        elif self._stack[-1] == _THEIRS or not (
+            called in NUMPYS or type(getattr(called, "__self__", None)) in NUMPYS_KINDS
+        ):
             self._note(_name(called), frame)
 
     def _note(self, name: str, frame: types.FrameType) -> None:

@@ -120,10 +120,15 @@ _ARRAY_METHODS = frozenset(
 
 NUMPYS = frozenset(
     getattr(_multiarray, name, None)
-    for name in ("c_einsum", "compare_chararrays", "empty", "dragon4_positional", "dragon4_scientific", "format_longfloat",
-                 "interp_complex", "normalize_axis_index", "_monotonicity", "_place", "_unique_hash")
+    for name in ("bincount", "c_einsum", "compare_chararrays", "dragon4_positional", "dragon4_scientific", "empty",
+                 "format_longfloat", "interp", "interp_complex", "normalize_axis_index", "_make_extobj",
+                 "_monotonicity", "_place", "_unique_hash")
 )  # fmt: skip
 """What NumPy's own Python code may call besides."""
+
+
+NUMPYS_KINDS = frozenset(getattr(_multiarray, name, None) for name in ("nditer", "_array_converter"))
+"""What NumPy's own Python code makes for itself, and calls methods of."""
 
 
 def root_of(scope: dict[str, Any]) -> str:
