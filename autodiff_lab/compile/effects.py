@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import sys
 import types
+from threading import get_ident
 from typing import Any, Self
 
 from autodiff_lab.compile.codes import users_frame
@@ -40,13 +41,14 @@ class Effects:
         self._stack = [_OURS]
         self._roots: dict[types.CodeType, str] = {}
         self._collecting = False
+        self._thread = get_ident()
 
     def __enter__(self) -> Self:
         self.deaf = sys.getprofile() is not None
         if not self.deaf:
-            # the collector may run anything at any time, and says when
-            gc.callbacks.insert(0, self._collector_starts)
+            # The collector may run anything at any time, and says when. It may do so between these two lines as well.
             gc.callbacks.append(self._collector_stops)
+            gc.callbacks.insert(0, self._collector_starts)
             sys.setprofile(self._hear)
         return self
 
@@ -57,10 +59,12 @@ class Effects:
             gc.callbacks.remove(self._collector_stops)
 
     def _collector_starts(self, phase: str, about: Any) -> None:
-        self._collecting = self._collecting or phase == "start"
+        if phase == "start" and get_ident() == self._thread:
+            self._collecting = True
 
     def _collector_stops(self, phase: str, about: Any) -> None:
-        self._collecting = self._collecting and phase != "stop"
+        if phase == "stop" and get_ident() == self._thread:
+            self._collecting = False
 
     def _hear(self, frame: types.FrameType, event: str, called: Any) -> None:
         if self._collecting:

@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import gc
 import random
 import time
 import types
@@ -172,4 +173,20 @@ def test_effects_are_heard_wherever_they_hide(name: str, capsys: pytest.CaptureF
         compiled(x1)
     assert compiled.fallbacks == 2
     assert "compiled" not in compiled.why().split("eagerly")[0]
+    capsys.readouterr()
+
+
+def test_collections_of_garbage_do_not_make_a_trace_deaf(capsys: pytest.CaptureFixture[str]) -> None:
+    """The collector may run at any allocation, so it is made to run at each of the first few hundred."""
+    before = gc.get_threshold()
+    try:
+        for allocations in range(5, 400):
+            compiled = lab.function(loud)
+            gc.collect(0)
+            gc.set_threshold(allocations, 1000, 1000)
+            compiled(x1)
+            gc.set_threshold(0)  # none at all
+            assert compiled.fallbacks == 1
+    finally:
+        gc.set_threshold(*before)
     capsys.readouterr()
