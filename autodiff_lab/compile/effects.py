@@ -49,6 +49,7 @@ class Effects:
             # The collector may run anything at any time, and says when. It may do so between these two lines as well.
             gc.callbacks.append(self._collector_stops)
             gc.callbacks.insert(0, self._collector_starts)
+            self._collecting = False
             sys.setprofile(self._hear)
         return self
 

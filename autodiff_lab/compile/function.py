@@ -155,6 +155,8 @@ class Function:
             result = self.python_function(*args, **kwargs)
         changed = list(around.changes())
         refusals = [*trace.refusals, *effects.refusals, *around.refusals, *lent.refusals(around.holds)]
+        if not around.heard(self.python_function):
+            refusals.append(Refusal("what it does could not be followed", None))
         attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + 1
         building = trace.builds or (bool(changed) and not refusals)
         if changed:

@@ -137,6 +137,7 @@ class Reach:
     def _function(self, label: str, function: types.FunctionType) -> None:
         if root_of(function.__globals__) not in TRUSTED:
             self._functions[function.__code__].append(function)
+            self._fields(label, function, function.__dict__)  # they can be read and set without a call
             if function.__code__ in self._started:
                 self._insides(function)
             return
@@ -161,7 +162,6 @@ class Reach:
                 self._guards.attribute(f"{part} of {label}", function, part)
         if function.__kwdefaults__:
             self._guards.fields(f"the defaults of {label}", function.__kwdefaults__)
-        self._fields(label, function, function.__dict__)
         for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
 
             def look(cell: Any = cell) -> list[Any]:

@@ -95,6 +95,12 @@ class Surroundings(Reach):
             for name in list(self._later):
                 self._now(name)
 
+    def heard(self, function: Any) -> bool:
+        """Whether a function of the user's was heard when it began; without that nothing it reaches is guarded."""
+        function = getattr(function, "__func__", function)
+        mine = isinstance(function, types.FunctionType) and root_of(function.__globals__) not in TRUSTED
+        return not mine or function.__code__ in self._started
+
     def unchanged(self) -> bool:
         """Whether everything is what it was; replaced by its generated form when the function is compiled."""
         return not any(True for _ in self._guards.changes())

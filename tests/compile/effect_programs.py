@@ -149,6 +149,7 @@ y = y * RNG.random()
 y = y * random.random()
 y = M.step(y)
 Model.calls += 1
+helper.k += 0.5
 y = y + cached(2)
 xs.append(float(len(xs)))
 xs[:] = [0.5]

@@ -4,6 +4,7 @@ import collections
 import functools
 import gc
 import random
+import sys
 import time
 import types
 from collections.abc import Callable
@@ -190,3 +191,36 @@ def test_collections_of_garbage_do_not_make_a_trace_deaf(capsys: pytest.CaptureF
     finally:
         gc.set_threshold(*before)
     capsys.readouterr()
+
+
+def test_a_function_that_could_not_be_followed_runs_eagerly(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = [2.0]
+    read = lab.function(lambda x: x * numbers[0])
+    monkeypatch.setattr(sys, "setprofile", lambda _: None)
+    read(lab.constant(1.0))
+    numbers[0] = 3.0
+    assert float(read(lab.constant(1.0))) == 3.0
+    assert "could not be followed" in read.why()
+
+
+def test_attributes_of_a_function_that_is_not_called_are_part_of_the_surroundings() -> None:
+    def helper() -> None: ...
+
+    helper.k = 0.0
+
+    def counted(x: Any) -> Any:
+        helper.k += 0.5
+        return x * 2.0
+
+    def read(x: Any) -> Any:
+        return x * helper.k
+
+    compiled = lab.function(counted)
+    for _ in range(4):
+        compiled(lab.constant(1.0))
+    assert helper.k == 2.0
+    reading = lab.function(read)
+    assert [float(reading(lab.constant(1.0)))] == [2.0]
+    helper.k = 5.0
+    assert float(reading(lab.constant(1.0))) == 5.0
+    assert reading.fallbacks == 0
