@@ -11,7 +11,14 @@ import pytest
 
 import autodiff_lab as lab
 
-COMMAND = [sys.executable, "-c", "import sys; from autodiff_lab.cli import main; sys.exit(main())", "record"]
+# A process started in the background inherits that interrupts are ignored; these tests send some.
+_MAIN = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from autodiff_lab.cli import main; sys.exit(main())"
+)
+COMMAND = [sys.executable, "-c", _MAIN, "record"]
+SECONDS = 120
+"""A script that is not stopped ends a test, and not the whole run."""
 OPS = "import os, signal, sys\nimport autodiff_lab as lab\ny = lab.Variable(2.0, name='x') * 3.0\n"
 
 # What the script does after its one op, and the exit status that Python gives it.
@@ -32,9 +39,11 @@ ENDINGS: dict[str, tuple[str, int]] = {
     "its own hook": ("sys.excepthook = lambda *a: print('mine')\nraise ValueError", 1),
     "a broken hook": ("sys.excepthook = None\nraise ValueError", 1),
     "an error without words": ("class E(Exception):\n    def __str__(self): raise KeyError\nraise E", 1),
-    "SIGTERM": ("os.kill(os.getpid(), signal.SIGTERM)\nwhile True: pass", 143),
-    "SIGTERM of its own": ("signal.signal(15, lambda *a: sys.exit(9))\nos.kill(os.getpid(), 15)\nwhile True: pass", 9),
-    "SIGINT": ("os.kill(os.getpid(), signal.SIGINT)\nwhile True: pass", 130),
+    "SIGTERM": ("os.kill(os.getpid(), signal.SIGTERM)\nwhile True: signal.pause()", 143),
+    "SIGTERM of its own": (
+        "signal.signal(15, lambda *a: sys.exit(9))\nos.kill(os.getpid(), 15)\nwhile True: signal.pause()", 9,
+    ),
+    "SIGINT": ("os.kill(os.getpid(), signal.SIGINT)\nwhile True: signal.pause()", 130),
     "a child that goes on": ("child = os.fork()\nif child: os.waitpid(child, 0)\nelse: z = y + 1.0", 0),
     "a child that exits": ("child = os.fork()\nsys.exit(5 if child and not os.waitpid(child, 0)[1] else 0)", 5),
     "a child that is stopped": (
@@ -51,7 +60,12 @@ def test_the_recording_is_written_where_the_call_was_made(name: str, tmp_path: P
     ending, status = ENDINGS[name]
     (tmp_path / "s.py").write_text(f"{OPS}{ending}\n")
     done = subprocess.run(
-        [*COMMAND, "s.py", "--json", "r.json"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [*COMMAND, "s.py", "--json", "r.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
     )
     assert done.returncode == status, done.stderr
     recording = lab.load_recording(tmp_path / "r.json")
@@ -64,10 +78,14 @@ def test_the_recording_is_written_where_the_call_was_made(name: str, tmp_path: P
 def test_what_is_printed_goes_to_the_stream_that_was_there_before(tmp_path: Path) -> None:
     """A script that captures its own output and forgets to let go does not swallow the recording."""
     (tmp_path / "s.py").write_text(f"{OPS}import io\nsys.stdout = io.StringIO()\n")
-    done = subprocess.run([*COMMAND, "s.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*COMMAND, "s.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=SECONDS
+    )
     assert "multiply" in done.stdout
     (tmp_path / "s.py").write_text(f"{OPS}sys.stdout.close()\n")
-    done = subprocess.run([*COMMAND, "s.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*COMMAND, "s.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=SECONDS
+    )
     assert "closed standard output" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -79,7 +97,10 @@ def test_a_script_that_runs_for_ever_is_stopped_by_an_interrupt(tmp_path: Path) 
         while not (tmp_path / "ready").exists() and process.poll() is None:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        process.communicate()
+        try:
+            process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert len(lab.load_recording(tmp_path / "r.json")) >= 1
 
@@ -94,7 +115,12 @@ def test_processes_that_are_spawned_find_their_functions(tmp_path: Path) -> None
         "    y = lab.constant(1.0) + 1.0\n"
     )
     done = subprocess.run(
-        [*COMMAND, "s.py", "--json", "r.json"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [*COMMAND, "s.py", "--json", "r.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
     )
     assert (done.returncode, done.stdout) == (0, "[2.0, 4.0]\n"), done.stderr
     assert len(lab.load_recording(tmp_path / "r.json")) == 1
@@ -103,5 +129,7 @@ def test_processes_that_are_spawned_find_their_functions(tmp_path: Path) -> None
 def test_a_script_does_not_inherit_our_own_future(tmp_path: Path) -> None:
     """Annotations are evaluated in a script that does not ask for anything else."""
     (tmp_path / "s.py").write_text("def f(x: int): ...\nassert f.__annotations__ == {'x': int}\n")
-    done = subprocess.run([*COMMAND, "s.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*COMMAND, "s.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=SECONDS
+    )
     assert done.returncode == 0, done.stderr

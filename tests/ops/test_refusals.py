@@ -27,7 +27,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[LabError], list[str]]] = [
     ("axis too far", lambda: lab.reduce_mean(M23, 2), InvalidArgumentError, ["reduce_mean: axis 2", "(2, 3)", "[0,"]),
     ("axis twice", lambda: lab.reduce_sum(M23, [0, -2]), InvalidArgumentError, ["reduce_sum", "twice"]),
     ("axis with a fraction", lambda: lab.reduce_sum(M23, 0.5), InvalidArgumentError, ["reduce_sum", "0.5"]),
-    ("greatest of nothing", lambda: lab.reduce_max(lab.zeros(0)), ShapeMismatch, ["max(f32[0])"]),
+    ("place of the greatest of nothing", lambda: lab.argmax(lab.zeros(0)), ShapeMismatch, ["argmax(f32[0])"]),
     ("reshape", lambda: lab.reshape(M23, (4, 2)), ShapeMismatch, ["reshape", "(2, 3)", "6 elements", "(4, 2)", "-1"]),
     ("reshape, two free", lambda: lab.reshape(M23, (-1, -1)), InvalidArgumentError, ["reshape: only one", "-1"]),
     ("reshape by a fraction", lambda: lab.reshape(M23, 1.5), InvalidArgumentError, ["reshape", "1.5"]),

@@ -41,7 +41,7 @@ SAID: list[tuple[str, Callable[[], object], type[Exception], list[str]]] = [
     ),
     ("rate", lambda: lab.optimizers.SGD("fast"), lab.errors.InvalidArgumentError, ["learning_rate", "'fast'", "Try"]),
     ("units", lambda: lab.layers.Dense("a"), lab.errors.InvalidArgumentError, ["Dense: units", "'a'"]),
-    ("greatest of none", lambda: lab.reduce_max(lab.zeros((0, 3)), axis=0), ValueError, ["f32[0,3]", "Try"]),
+    ("place of the greatest of none", lambda: lab.argmax(lab.zeros((0, 3)), axis=0), ValueError, ["f32[0,3]", "Try"]),
 ]
 
 
