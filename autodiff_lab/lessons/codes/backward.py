@@ -9,19 +9,19 @@ CODES: dict[str, Misconception] = {
         "a new contribution replaces the old one",
         "Two contributions arrived here and only one was kept.",
         "A value that is used twice is paid twice. Add what arrives; do not replace it.",
-        (7, 8),
+        (7,),
     ),
     "EARLY": Misconception(
         "a value may deliver as soon as something has arrived",
         "The value before this one delivered before all its contributions had arrived, and then once more.",
         "Visit the gates in reverse order of recording: then everything has arrived before anything is passed on.",
-        (7, 8),
+        (7,),
     ),
     "STALE": Misconception(
         "each backward pass starts clean by itself",
         "Exactly twice the right number: what an earlier pass had left was still there.",
         "Start every backward pass with zeros and one seed.",
-        (7, 8),
+        (7,),
     ),
     "SEED": Misconception(
         "the backward pass begins with 0, or with the value of f",

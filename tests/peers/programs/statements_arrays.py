@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.peers.programs.draw import Pool, Unfit
 from tests.peers.programs.statements import add
-from tests.peers.programs.values import KINDS, Call, Dtype, Ref, kind_of
+from tests.peers.programs.values import KINDS, Call, Dtype, kind_of
 
 ANY = "fcib"
 
@@ -246,11 +246,9 @@ def best(pool: Pool, name: str) -> Call:
         x = pool.take("fi", 1, 1)
         return Call(name, (x,), {})
     if name == "searchsorted":
-        return Call(
-            name,
-            (Ref(pool.new("float32", (4,), "tame").at), pool.new("float32", (3,))),
-            {"side": pool.choice.choice(["left", "right"])},
-        )
+        rows = pool.new("float32", (4,), "tame")
+        pool.inputs[rows.at] = pool.arrays[rows.at] = np.sort(pool[rows])
+        return Call(name, (rows, pool.new("float32", (3,))), {"side": pool.choice.choice(["left", "right"])})
     if not pool[x].shape[-1]:
         raise Unfit
     return Call(name, (x,), {"k": pool.choice.randrange(1, pool[x].shape[-1] + 1)})
