@@ -47,7 +47,10 @@ def test_latex_of_a_stranger_makes_no_other_elements_or_attributes(latex: str) -
 
 def test_inputs_beyond_the_arity_are_literal() -> None:
     assert text_of(mathml(r"{0}^{2}", ["x"])) == "x2"
-    assert text_of(mathml(r"\frac{1}{{0}}", ["x"])) == "1x"
+    assert text_of(mathml(r"\frac{{1}}{{{0}}}", ["x"])) == "1x"
+    assert (
+        text_of(mathml(r"\frac{{1}}{{{0}^2}} + {{0}}", ["x"])) == "1x2+0"
+    )  # doubled braces hold a number, not an input
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def _expected(what: str, array: np.ndarray, best: np.ndarray | None, size: float
     finite = np.isfinite(given) & np.isfinite(exact)
     apart = float(np.max(np.abs(given[finite] - exact[finite]), initial=0.0))
     if what != "values":  # cotangents are about 1: where contributions cancel, their rounding stays
-        size = max(size, 1.0 if array.dtype in (np.float16, BFLOAT16) else 0.01)
+        size = max(size, 4.0 if array.dtype in (np.float16, BFLOAT16) else 0.01)
     bound = 4.0 * apart + epsilon * max(_largest(exact), size) + SMALLEST.get(array.dtype.name, 1e-37)
     return Expected(array, exact, bound)
 
