@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Scripts, not tests: --doctest-modules would import them, and some run for minutes.
 collect_ignore_glob = ["benchmarks/bench_*", "data/*", "javascript/*"]
@@ -16,9 +16,12 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # Results must not hang on what a thread in the background has compiled by now; tests of kernels choose for themselves.
 os.environ.setdefault("AUTODIFF_LAB_KERNELS", "numpy")
 
-# The machines that run the tests differ in speed, so no example has a deadline; CI draws the same examples every time.
-settings.register_profile("here", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+# The machines that run the tests differ in speed, so no example has a deadline and drawing them may be slow; CI draws the
+# same examples every time.
+settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 _FIGURE = "figure: "
