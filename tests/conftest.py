@@ -16,8 +16,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # Results must not hang on what a thread in the background has compiled by now; tests of kernels choose for themselves.
 os.environ.setdefault("AUTODIFF_LAB_KERNELS", "numpy")
 
-# The machines that run the tests differ in speed, so no example has a deadline and drawing them may be slow; CI draws the
-# same examples every time.
+# The machines that run the tests differ in speed, so examples have no deadline and may be drawn slowly.
+# CI draws the same examples every time.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
     "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
