@@ -119,7 +119,7 @@ def compared(what: str, run: Check, sample: Sample, loose: float, heard: list[An
 
 
 _MADE_ON_CPU = "its positions are worked out on the CPU, and the copy is not on a list yet"
-NOT_YET = {name: _MADE_ON_CPU for name in ("range", "linspace", "diag_range", "diag_range_part")}
+NOT_YET = dict.fromkeys(("range", "linspace", "diag_range", "diag_range_part"), _MADE_ON_CPU)
 """Ops that are not compared on a device yet, and why."""
 
 
