@@ -44,7 +44,7 @@ class Refusal(NamedTuple):
 
 
 class Late(NamedTuple):
-    """A value that comes in with every call and is no argument: how to make its array, and what a draw draws from."""
+    """A value that enters with every call and is not an argument: how to make its array, and a draw's generator."""
 
     value: int
     make: Callable[[], Any]

@@ -50,7 +50,7 @@ def as_bytes(value: Any) -> bytes:
     Raises
     ------
     ConversionError
-        If it is no string, or holds half of a character.
+        If it is not a string, or holds a lone surrogate.
 
     Examples
     --------

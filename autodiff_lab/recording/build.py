@@ -306,7 +306,7 @@ class _Builder:
 
 
 def plain(value: Any, depth: int = DEEPEST - 2) -> Any:
-    """Parameters as JSON can hold them, sequences as tuples; what is no data becomes its text.
+    """Parameters as JSON can hold them, sequences as tuples; anything else becomes its text.
 
     Examples
     --------

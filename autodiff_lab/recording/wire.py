@@ -29,7 +29,10 @@ def save(recording: Recording, path: str | Path) -> None:
 
 
 def write_whole(path: Path, content: str) -> None:
-    """Write a text file in one move: beside its place first, then into it; what is no file, such as a pipe, at once."""
+    """Write a text file atomically: to a neighbouring file first, which then takes its place.
+
+    A target that is not a regular file, such as a pipe, is written directly.
+    """
     if path.exists() and not path.is_file() and not path.is_dir():
         path.write_text(content, encoding="utf-8", newline="\n")
         return

@@ -153,7 +153,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = Non
     count = one_whole_number(depth, "one_hot: depth, the number of classes")
     axis = one_whole_number(axis, "one_hot: axis")
     if not -1 <= axis <= x._held.ndim:
-        raise InvalidArgumentError(f"one_hot: axis {axis} is no place for a new axis in shape {x._held.shape}")
+        raise InvalidArgumentError(f"one_hot: axis {axis} is out of range for a new axis of shape {x._held.shape}")
     if count < 0:
         raise InvalidArgumentError(f"one_hot: depth, the number of classes, is 0 or more, got {depth}.")
     on, off, kind = _on_and_off(on_value, off_value, dtype)

@@ -1,7 +1,7 @@
 """Matrices with three diagonals: products, systems, and eigenvalues of symmetric ones.
 
 However the diagonals are handed over, they are packed into the rows of one tensor (*b, 3, n): superdiagonal, diagonal,
-subdiagonal, where the last element of the first and the first of the last are no part of the matrix.
+subdiagonal, where the last element of the first and the first of the last are not part of the matrix.
 """
 
 from __future__ import annotations
