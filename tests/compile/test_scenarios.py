@@ -1,7 +1,11 @@
 """What a program does compiled is what it does eagerly, for the scenarios of strangers' programs."""
 
+import builtins
 import importlib
+import os
 import pkgutil
+import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,6 +14,23 @@ from tests.compile.scenarios import SCENARIOS, Compiler, watched
 
 for _module in pkgutil.iter_modules(scenarios.__path__):
     importlib.import_module(f"{scenarios.__name__}.{_module.name}")
+
+
+@pytest.fixture(autouse=True)
+def world() -> Iterator[None]:
+    """Put back what a program did to the process: one module left behind that raises can fail the tests after it."""
+    mappings = (sys.modules, vars(builtins), os.environ)
+    before = [dict(mapping) for mapping in mappings]
+    path, folder = sys.path[:], os.getcwd()
+    yield
+    for mapping, values in zip(mappings, before, strict=True):
+        for name in set(mapping) - set(values):
+            # Modules of libraries that a program was the first to import stay: others hold references to them.
+            if mapping is not sys.modules or name.startswith("scenario_"):
+                del mapping[name]
+        mapping.update({name: value for name, value in values.items() if mapping.get(name) is not value})
+    sys.path[:] = path
+    os.chdir(folder)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
