@@ -6,6 +6,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +22,7 @@ def world() -> Iterator[None]:
     """Put back what a program did to the process: one module left behind that raises can fail the tests after it."""
     mappings = (sys.modules, vars(builtins), os.environ)
     before = [dict(mapping) for mapping in mappings]
-    path, folder = sys.path[:], os.getcwd()
+    path, folder = sys.path[:], Path.cwd()
     yield
     for mapping, values in zip(mappings, before, strict=True):
         for name in set(mapping) - set(values):

@@ -51,7 +51,7 @@ def test_the_refusal_names_what_would_be_lost(value: object, dtype: str, words: 
 
 def test_an_array_that_meets_a_tensor_does_not_wrap_around() -> None:
     with pytest.raises(ConversionError, match="fits"):
-        lab.constant([1]) + np.array([2**40])
+        _ = lab.constant([1]) + np.array([2**40])
 
 
 def test_python_numbers_beyond_32_bits_are_int64_and_bools_count() -> None:

@@ -39,8 +39,13 @@ def test_a_wrong_rule_or_value_would_be_noticed(monkeypatch: pytest.MonkeyPatch)
     from autodiff_lab.engine.op import REGISTRY
 
     monkeypatch.setattr(REGISTRY["sin"], "rules", (lambda ops, g, out, x: g * ops.cos(x) * 1.01,))
-    rows = [row for row in stored() if row[1].function == "sin" and row[3].first and row[3].first[0] is not None]
-    ordinary = [row for row in rows if row[3].first[0].array.size and row[2][row[1].args[0].at].dtype == "float32"]
+    ordinary = [
+        row
+        for row in stored()
+        if row[1].function == "sin" and row[2][row[1].args[0].at].dtype == "float32"
+        for gradient in (row[3].first or ())[:1]
+        if gradient is not None and gradient.array.size
+    ]
     assert ordinary
     assert any(differences(Peer(lab).ask(call, arrays), expected, DOCUMENTED) for _, call, arrays, expected in ordinary)
 
