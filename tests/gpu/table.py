@@ -118,15 +118,8 @@ def compared(what: str, run: Check, sample: Sample, loose: float, heard: list[An
     return disagreements(told, sample.op.name, ours, theirs, loose)
 
 
-_MADE_ON_CPU = "its positions are worked out on the CPU, and the copy is not on a list yet"
-NOT_YET = dict.fromkeys(("range", "linspace", "diag_range", "diag_range_part"), _MADE_ON_CPU)
-"""Ops that are not compared on a device yet, and why."""
-
-
 def verdict(name: str, mode: str) -> dict[str, Any]:
     """Judge an op: native, by copies to the CPU and why, failed and how, or skipped and why."""
-    if name in NOT_YET:
-        return {"verdict": "skipped", "seconds": 0.0, "why": [NOT_YET[name]]}
     began = time.perf_counter()
     heard: list[tuple[str, int, str]] = []
     with lab.use_kernels(mode):

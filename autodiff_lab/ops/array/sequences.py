@@ -17,7 +17,7 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_peek
-from autodiff_lab.kernels.arrays import beside, ranked
+from autodiff_lab.kernels.arrays import arange, ranked
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import as_number, named
 from autodiff_lab.ops.docs import doc
@@ -87,15 +87,14 @@ def _floating(values: list[Any]) -> Any:
 
 
 def _weights(num: int, like: Any) -> Any:
-    """How much of the last end each number has."""
-    line = np.arange(num, dtype=np.float64) / max(num - 1, 1)
-    return beside(like, line.astype(like.dtype))
+    """The share of the last end in each number."""
+    wide = np.complex128 if like.dtype.kind == "c" else np.float64
+    return arange(num, like, wide) / max(num - 1, 1)
 
 
 def _spaced(first: Any, last: Any, num: int, axis: int) -> Any:
-    wide = np.complex128 if first.dtype.kind == "c" else np.float64
-    low, high = ranked(first).astype(wide), ranked(last).astype(wide)
-    share = beside(first, (np.arange(num) / max(num - 1, 1)).astype(wide))
+    share = _weights(num, first)
+    low, high = ranked(first).astype(share.dtype), ranked(last).astype(share.dtype)
     line = low[..., None] + (high - low)[..., None] * share
     if num > 1:
         line[..., -1] = high
@@ -104,7 +103,8 @@ def _spaced(first: Any, last: Any, num: int, axis: int) -> Any:
 
 def _spaced_rule(last: bool) -> Any:
     def rule(ops: Any, g: Any, out: Any, first: Any, stop: Any, num: int, axis: int) -> Any:
-        share = _weights(num, g if ops.raw else g._array)
+        like = g if ops.raw else g._array
+        share = _weights(num, like).astype(like.dtype)
         share = (share if last else 1 - share).reshape((num,) + (1,) * (-1 - axis))
         return ops.sum(g * share, axes=(axis,), keepdims=False)
 

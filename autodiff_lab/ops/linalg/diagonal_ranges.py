@@ -6,13 +6,12 @@ Diagonals k of different lengths fill rows of one length, and are aligned at the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.arrays import beside, ranked, zeros
+from autodiff_lab.kernels.arrays import zeros
 
 ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
@@ -44,36 +43,33 @@ def longest(low: int, high: int, rows: int, columns: int) -> int:
     return max(min(rows + min(high, 0), columns - max(low, 0)), 0)
 
 
-def places(low: int, high: int, rows: int, columns: int, align: str) -> tuple[Any, Any, Any]:
-    """Row and column in the matrix of each packed element, and whether it is one; high diagonals come first."""
+def lines(low: int, high: int, rows: int, columns: int, align: str) -> Iterator[tuple[int, slice, slice]]:
+    """Per diagonal that is not empty: its packed row, its place in that row, and its place in the flattened matrix."""
     above, below = align.split("_")
     width = longest(low, high, rows, columns)
-    k = np.arange(high, low - 1, -1)[:, None]
-    lengths = np.minimum(rows + np.minimum(k, 0), columns - np.maximum(k, 0))
-    left = ((k >= 0) & (above == "LEFT")) | ((k <= 0) & (below == "LEFT"))
-    at = np.arange(width) - np.where(left, 0, width - lengths)
-    there = (at >= 0) & (at < lengths)
-    at = np.where(there, at, 0)
-    return at + np.maximum(-k, 0), at + np.maximum(k, 0), there
+    for row, k in enumerate(range(high, low - 1, -1)):
+        length = min(rows + min(k, 0), columns - max(k, 0))
+        if length > 0:
+            left = (k >= 0 and above == "LEFT") or (k <= 0 and below == "LEFT")
+            first = 0 if left else width - length
+            start = max(-k, 0) * columns + max(k, 0)
+            yield row, slice(first, first + length), slice(start, start + length * (columns + 1), columns + 1)
 
 
 def _extract(x: Any, low: int, high: int, align: str) -> Any:
     rows, columns = x.shape[-2:]
-    row, column, there = places(low, high, rows, columns, align)
-    if not there.any():
-        return zeros((*x.shape[:-2], *there.shape), x)
-    row, column = np.where(there, row, 0), np.where(there, column, 0)
-    return np.where(beside(x, there), x[..., row, column], x.dtype.type(0))
+    packed = zeros((*x.shape[:-2], high - low + 1, longest(low, high, rows, columns)), x)
+    flat = x.reshape(*x.shape[:-2], rows * columns)
+    for row, place, line in lines(low, high, rows, columns, align):
+        packed[..., row, place] = flat[..., line]
+    return packed
 
 
 def _embed(x: Any, low: int, high: int, rows: int, columns: int, align: str) -> Any:
-    x = ranked(x)
-    whole = zeros((*x.shape[:-2], rows, columns), x)
-    row, column, there = places(low, high, rows, columns, align)
-    diagonal, at = np.nonzero(there)
-    if len(at):
-        whole[..., row[there], column[there]] = x[..., diagonal, at]
-    return whole
+    flat = zeros((*x.shape[:-2], rows * columns), x)
+    for row, place, line in lines(low, high, rows, columns, align):
+        flat[..., line] = x[..., row, place]
+    return flat.reshape(*x.shape[:-2], rows, columns)
 
 
 extract_range = general(

@@ -18,7 +18,7 @@ from autodiff_lab.kernels.arrays import arange, full, ranked, zeros
 from autodiff_lab.ops.array.gathering import laid_beside, where
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import doc
-from autodiff_lab.ops.linalg.diagonal_ranges import bounds, checked_align, embed_range, extract_range, longest, places
+from autodiff_lab.ops.linalg.diagonal_ranges import bounds, checked_align, embed_range, extract_range, lines, longest
 from autodiff_lab.ops.math.reductions import reduce_sum
 
 
@@ -100,8 +100,9 @@ def _lengths(low: int, high: int, longest_one: int, num_rows: Any, num_cols: Any
 
 def _padded(part: Tensor, low: int, high: int, align: str, padding_value: Any, matrix_shape: Any) -> Tensor:
     """Packed diagonals with something else than 0 where a short one ends."""
-    rows, columns = matrix_shape
-    there = places(low, high, rows, columns, align)[2]
+    there = np.zeros(part._held.shape[-2:], bool)
+    for row, place, _ in lines(low, high, *matrix_shape, align):
+        there[row, place] = True
     if there.all():
         return part
     return _filled("diag_part", part, there, padding_value)
