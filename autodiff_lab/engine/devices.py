@@ -122,6 +122,11 @@ def following(value: Any) -> AbstractContextManager[Any]:
     return _Block(memory_of(value._held) or CPU) if MEMORIES else nullcontext()
 
 
+def on_cpu() -> AbstractContextManager[Any]:
+    """A block on the CPU: for tensors that Python reads at once, such as the ends of a range."""
+    return _Block(CPU) if MEMORIES else nullcontext()
+
+
 def as_the_user() -> AbstractContextManager[None]:
     """A block in which a function of the user's runs amid a sweep: there, as ever, no two devices mix."""
     return outside()

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_to_tensor
-from autodiff_lab.engine.devices import placed
+from autodiff_lab.engine.devices import on_cpu, placed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.primitives import broadcast
 from autodiff_lab.engine.shape import one_whole_number
@@ -17,7 +17,7 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_peek
-from autodiff_lab.kernels.arrays import arange, ranked
+from autodiff_lab.kernels.arrays import arange, on_gpu
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import as_number, named
 from autodiff_lab.ops.docs import doc
@@ -28,7 +28,11 @@ _MASK = 2**64 - 1
 
 def _number(value: Any, dtype: Any, what: str) -> Any:
     """An end or a step as a NumPy scalar."""
-    tensor = convert(value) if isinstance(value, (Tensor, Variable)) else convert_to_tensor(value, dtype)
+    if isinstance(value, (Tensor, Variable)):
+        tensor = convert(value)
+    else:
+        with on_cpu():
+            tensor = convert_to_tensor(value, dtype)
     tell_peek(tensor, "range")
     array = as_number(tensor._array, "range")
     if array.ndim:
@@ -93,9 +97,12 @@ def _weights(num: int, like: Any) -> Any:
 
 
 def _spaced(first: Any, last: Any, num: int, axis: int) -> Any:
-    share = _weights(num, first)
-    low, high = ranked(first).astype(share.dtype), ranked(last).astype(share.dtype)
-    line = low[..., None] + (high - low)[..., None] * share
+    share = _weights(num, last if on_gpu(last) else first)
+    low, high = first.astype(share.dtype), last.astype(share.dtype)
+    if first.shape:
+        line = low[..., None] + (high - low)[..., None] * share
+    else:  # either may be a number of the CPU beside one of a GPU
+        line = low + (high - low) * share
     if num > 1:
         line[..., -1] = high
     return np.moveaxis(line.astype(first.dtype), -1, axis)
