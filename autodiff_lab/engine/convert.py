@@ -8,7 +8,6 @@ Entering as a NumPy value or a list is told to the sinks, because a value that o
 from __future__ import annotations
 
 import math
-import reprlib
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,9 @@ from autodiff_lab.engine.devices import device, placed
 from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.placement import alone, entered
+from autodiff_lab.engine.python_values import fits, python_array
 from autodiff_lab.engine.refitting import refitted
-from autodiff_lab.engine.shape import TensorShape, whole_numbers
+from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.sharing import copied_on_gpu
 from autodiff_lab.engine.strings import string_array
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -29,7 +29,6 @@ from autodiff_lab.errors import (
     InvalidArgumentError,
     LabError,
     NotOneTensor,
-    NotRectangular,
     ShapeMismatch,
 )
 from autodiff_lab.events import TensorMet, sinks_now
@@ -37,19 +36,7 @@ from autodiff_lab.kernels.arrays import on_gpu, ranked
 from autodiff_lab.kernels.cuda.traffic import MEMORIES
 
 ndarray = np.ndarray
-_DEFAULTS = {"f": np.dtype("float32"), "i": np.dtype("int32"), "u": np.dtype("int32")}
 _SCALARS: dict[type, Any] = {float: np.float32, bool: np.bool_, complex: np.complex128}
-
-
-def _fits(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
-    """Whether a Python value of this natural dtype may become `dtype`: ints may widen, floats never truncate."""
-    order = "biufcV"
-    have, want = array.dtype.kind, dtype.kind
-    if have == "O" or want in "bO":
-        return have == want
-    if want == "V":  # bfloat16
-        return have in "iuf"
-    return order.index(have) <= order.index(want) or (have in "iu" and want in "iu")
 
 
 def contains_tensor(value: Any) -> bool:
@@ -57,69 +44,6 @@ def contains_tensor(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(contains_tensor(item) for item in value)
     return isinstance(value, (Tensor, Variable))
-
-
-def _from_python(value: Any, dtype: np.dtype[Any] | None) -> Any:
-    """The array of a Python value that holds no tensor."""
-    try:
-        array = _as_numpy(value)
-    except ValueError:
-        raise NotRectangular(
-            "Can't convert non-rectangular Python sequence to Tensor. Every row of nested lists must have the same "
-            "length; try lab.ragged.constant(...) for rows of different lengths, or pad them."
-        ) from None
-    except OverflowError:
-        raise ConversionError(f"Cannot convert {value!r} to Tensor: the number is too large.") from None
-    if array.dtype.kind in "USO" and isinstance(next(array.flat, None), (str, bytes)):
-        return string_array(value, dtype)
-    if array.dtype.kind not in "fiubc":
-        raise ConversionError(f"Cannot convert {reprlib.repr(value)} to Tensor: {_fault(value, array)}")
-    if array.size == 0 and array.dtype == np.float64 and dtype is None:
-        return array.astype(np.int32 if isinstance(value, TensorShape) else np.float32)
-    if dtype is None:
-        dtype = _natural(array)
-    if not _fits(array, dtype) and array.size:
-        raise ConversionError(f"Cannot convert {value!r} to Tensor of dtype {public(dtype).name}. Try {_cure(dtype)}.")
-    if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
-        limits = np.iinfo(dtype)
-        if int(array.min()) < limits.min or int(array.max()) > limits.max:
-            raise ConversionError(
-                f"Cannot convert {value!r} to Tensor of dtype {public(dtype).name}: it does not fit. Try lab.int64."
-            )
-    with np.errstate(all="ignore"):  # a number beyond the dtype's range becomes infinite, as IEEE 754 says
-        return array.astype(dtype)
-
-
-def _as_numpy(value: Any) -> np.ndarray[Any, np.dtype[Any]]:
-    try:
-        return np.asarray(value)
-    except UnicodeDecodeError:  # bytes that are not UTF-8 beside text
-        return np.array(value, object)
-
-
-def _natural(array: np.ndarray[Any, Any]) -> np.dtype[Any]:
-    """The dtype that Python values get if none is asked for: 32 bits, 64 for whole numbers that need them."""
-    if array.dtype.kind == "i" and array.size and not -(2**31) <= int(array.min()) <= int(array.max()) < 2**31:
-        return array.dtype
-    return _DEFAULTS.get(array.dtype.kind) or array.dtype
-
-
-def _cure(dtype: np.dtype[Any]) -> str:
-    if dtype.kind == "O":
-        return "lab.strings.as_string(value)"
-    return f"lab.cast(value, {public(dtype).name!r}), or another dtype"
-
-
-def _fault(value: Any, array: np.ndarray[Any, Any]) -> str:
-    """What is wrong with a value that NumPy made no numbers of."""
-    item = array.ravel()[0] if array.size else value
-    name = type(item).__name__
-    if array.size and all(type(item) is int for item in array.flat):
-        return "it does not fit into 64 bits. Try a float, such as 1e30."
-    return (
-        f"it holds {'an' if name[0] in 'aeiou' else 'a'} {name}, not numbers. "
-        "Try numbers, lists of numbers, NumPy arrays or tensors."
-    )
 
 
 def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
@@ -142,7 +66,7 @@ def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
         return _of_gpu(value, dtype)
     if hasattr(value, "__array__"):
         return as_array(np.asarray(value), dtype)
-    return _from_python(value, dtype)[()]
+    return python_array(value, dtype)[()]
 
 
 def _of_gpu(value: Any, dtype: np.dtype[Any] | None) -> Any:
@@ -150,7 +74,7 @@ def _of_gpu(value: Any, dtype: np.dtype[Any] | None) -> Any:
     array = copied_on_gpu(value)
     if dtype is None or dtype == array.dtype:
         return array
-    if not _fits(array, dtype):  # type: ignore[arg-type]
+    if not fits(array, dtype):  # type: ignore[arg-type]
         raise ConversionError(
             f"Cannot convert an array of dtype {array.dtype} on {array.memory.name} to Tensor of dtype "
             f"{public(dtype).name}; that would lose what is after the point. Try lab.cast."

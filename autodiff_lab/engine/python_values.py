@@ -1,0 +1,117 @@
+"""Python numbers and nested lists of them as arrays: which dtype they get, and when they are refused."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autodiff_lab.engine.dtypes import public
+from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.strings import string_array
+from autodiff_lab.errors import ConversionError, NotRectangular
+
+_DEFAULTS = {"f": np.dtype("float32"), "i": np.dtype("int32")}
+_INT64 = np.dtype("int64")
+
+
+def fits(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
+    """Whether a Python value of this natural dtype may become `dtype`: ints may widen, floats never truncate."""
+    order = "biufcV"
+    have, want = array.dtype.kind, dtype.kind
+    if have == "O" or want in "bO":
+        return have == want
+    if want == "V":  # bfloat16
+        return have in "iuf"
+    return order.index(have) <= order.index(want) or (have in "iu" and want in "iu")
+
+
+def python_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
+    """The array of a Python value that holds no tensor."""
+    array = _as_numpy(value)
+    if array.dtype.kind in "USO" and isinstance(next(array.flat, None), (str, bytes)):
+        return string_array(value, dtype)
+    if array.dtype.kind not in "fiubc":
+        raise ConversionError(f"Cannot convert {reprlib.repr(value)} to Tensor: {_fault(value, array)}")
+    if dtype is None:
+        dtype = _natural(value, array)
+    elif array.size:
+        _check_fit(value, array, dtype)
+    if dtype.kind in "iub":
+        return array.astype(dtype)
+    with np.errstate(all="ignore"):  # a number beyond the dtype's range becomes infinite, as IEEE 754 says
+        return array.astype(dtype)
+
+
+def _as_numpy(value: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    try:
+        return np.asarray(value)
+    except UnicodeDecodeError:  # bytes that are not UTF-8 beside text
+        return np.array(value, object)
+    except ValueError:
+        raise NotRectangular(
+            "Can't convert non-rectangular Python sequence to Tensor. Every row of nested lists must have the same "
+            "length; try lab.ragged.constant(...) for rows of different lengths, or pad them."
+        ) from None
+    except OverflowError:
+        raise ConversionError(f"Cannot convert {reprlib.repr(value)} to Tensor: the number is too large.") from None
+
+
+def _natural(value: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
+    """The dtype that Python values get if none is asked for: 32 bits, 64 for whole numbers that need them."""
+    kind = array.dtype.kind
+    if kind == "u":  # NumPy's choice where a number is 2⁶³ or more
+        _refuse(value, _INT64, array)
+    if kind == "i" and array.size:
+        low, high = _extremes(array)
+        if low < -(2**31) or high >= 2**31:
+            return array.dtype
+    if not array.size and isinstance(value, TensorShape):
+        return _DEFAULTS["i"]
+    return _DEFAULTS.get(kind) or array.dtype
+
+
+def _check_fit(value: Any, array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
+    """Refuse what the dtype asked for cannot hold."""
+    if not fits(array, dtype):
+        raise ConversionError(
+            f"Cannot convert {reprlib.repr(value)} to Tensor of dtype {public(dtype).name}. Try {_cure(dtype)}."
+        )
+    if array.dtype.kind in "iu" and dtype.kind in "iu":
+        limits, (low, high) = np.iinfo(dtype), _extremes(array)
+        if low < limits.min or high > limits.max:
+            _refuse(value, dtype, array)
+
+
+def _refuse(value: Any, dtype: np.dtype[Any], array: np.ndarray[Any, Any]) -> NoReturn:
+    cure = "dtype=lab.int64" if array.dtype.kind == "i" else "dtype=lab.uint64, or a float such as 1e19"
+    raise ConversionError(
+        f"Cannot convert {reprlib.repr(value)} to Tensor of dtype {public(dtype).name}: it does not fit. Try {cure}."
+    )
+
+
+def _extremes(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """The least and the greatest of whole numbers; of a few, Python finds them sooner than NumPy."""
+    if array.size > 64:
+        return int(array.min()), int(array.max())
+    numbers = array.ravel().tolist()
+    return min(numbers), max(numbers)
+
+
+def _cure(dtype: np.dtype[Any]) -> str:
+    if dtype.kind == "O":
+        return "lab.strings.as_string(value)"
+    return f"lab.cast(value, {public(dtype).name!r}), or another dtype"
+
+
+def _fault(value: Any, array: np.ndarray[Any, Any]) -> str:
+    """What is wrong with a value that NumPy made no numbers of."""
+    item = array.ravel()[0] if array.size else value
+    name = type(item).__name__
+    if array.size and all(type(item) is int for item in array.flat):
+        return "it does not fit into 64 bits. Try a float, such as 1e30."
+    return (
+        f"it holds {'an' if name[0] in 'aeiou' else 'a'} {name}, not numbers. "
+        "Try numbers, lists of numbers, NumPy arrays or tensors."
+    )
