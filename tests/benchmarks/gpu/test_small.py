@@ -93,10 +93,13 @@ def test_the_tests_of_a_gpu_are_counted_with_their_reasons(tmp_path: Path) -> No
 def test_a_run_that_is_cut_off_says_so(tmp_path: Path) -> None:
     """What had ended by then is kept."""
     (tmp_path / "test_slow.py").write_text(
-        "import time\n\ndef test_one(): pass\n\ndef test_two(): time.sleep(60)\n", encoding="utf-8"
+        "import time\n\ndef test_one(): pass\n\ndef test_two(): time.sleep(600)\n", encoding="utf-8"
     )
-    where = ("--json", str(tmp_path / "gpu.json"), str(tmp_path / "test_slow.py"), "--seconds", "6")
-    done = run("tests.benchmarks.gpu.device_tests", *where, NUMBA_ENABLE_CUDASIM="1")
+    where = ("--json", str(tmp_path / "gpu.json"), str(tmp_path / "test_slow.py"), "--seconds")
+    for seconds in ("6", "60"):  # a busy machine may need the first time for starting Python
+        done = run("tests.benchmarks.gpu.device_tests", *where, seconds, NUMBA_ENABLE_CUDASIM="1")
+        if "1 passed" in done.stdout:
+            break
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1 passed, 0 failed, 0 skipped" in done.stdout
     assert "the time was up" in done.stdout

@@ -115,7 +115,7 @@ def samples(name: str, seed: int = 0) -> Iterator[Sample]:
 
 def ops_of_the_catalogue() -> list[str]:
     """Names of the ops that the package declares; tests may have registered more."""
-    return list(REGISTRY)
+    return sorted(REGISTRY)
 
 
 def normal(rng: np.random.Generator, *shapes: tuple[int, ...]) -> tuple[np.ndarray, ...]:
