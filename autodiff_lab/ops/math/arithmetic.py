@@ -45,10 +45,10 @@ Tensor([3. 8.], shape=(2,), dtype=float32)"""))
 
 def quotient(x: Any, y: Any) -> Any:
     """Whole numbers of 8 and 16 bits give float32, all others float64, as in TensorFlow."""
-    if x.dtype.kind in "iu" and x.dtype.itemsize <= 2:
-        return np.true_divide(x, y, dtype=np.float32) if not on_gpu(x) and not on_gpu(y) else (
-            x.astype(np.float32) / y.astype(np.float32))
-    return x / y
+    if x.itemsize > 2 or x.dtype.kind not in "iu":  # the size is the quicker question
+        return x / y
+    return np.true_divide(x, y, dtype=np.float32) if not on_gpu(x) and not on_gpu(y) else (
+        x.astype(np.float32) / y.astype(np.float32))
 
 
 divide = binary(

@@ -48,7 +48,7 @@ Tensor(1.5707964, shape=(), dtype=float32)""", domain="all points but the origin
 
 def _squared_difference(x: Any, y: Any) -> Any:
     away = x - y
-    return np.square(away) if away.dtype.kind != "c" else away * np.conj(away)
+    return np.square(away) if away.itemsize < 8 or away.dtype.kind != "c" else away * np.conj(away)
 
 
 def _difference_rule(ops: Any, g: Any, x: Any, y: Any) -> Any:
