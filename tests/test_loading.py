@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+from tests.test_layers import imports_of, modules
 from tests.tree import PACKAGE
 
 NO_MODULES_OF_PEOPLE = {"magic", "widgets", "exploring", "lessons", "cli", "style", "__main__"}
@@ -38,19 +40,53 @@ def fresh(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
 
 
-def _names() -> list[str]:
-    paths = [path.relative_to(PACKAGE) for path in sorted(PACKAGE.rglob("*.py"))]
-    return [
-        ".".join(["autodiff_lab", *path.with_suffix("").parts]).removesuffix(".__init__")
-        for path in paths
-        if path.parts[0].removesuffix(".py") not in NO_MODULES_OF_PEOPLE and "cuda" not in path.parts
-    ]
+def _public_names() -> list[str]:
+    """The package's own modules and its subpackages: what people import by name."""
+    paths = [*PACKAGE.glob("*.py"), *(path.parent for path in PACKAGE.glob("*/__init__.py"))]
+    names = {path.stem for path in paths} - {"__init__"} - NO_MODULES_OF_PEOPLE
+    return ["autodiff_lab", *(f"autodiff_lab.{name}" for name in sorted(names))]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, so that a hundred modules take seconds")
-def test_every_module_can_be_the_first_to_load() -> None:
-    run = fresh(EACH_ALONE, json.dumps(_names()))
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, so that forty modules take seconds")
+def test_every_public_module_can_be_the_first_to_load() -> None:
+    names = _public_names()
+    assert len(names) > 30
+    run = fresh(EACH_ALONE, json.dumps(names))
     assert json.loads(run.stdout) == [], run.stderr
+
+
+def imported_at_once(sources: dict[str, str], packages: set[str]) -> dict[str, set[str]]:
+    """Per module, by its dotted name below the package, what it imports while it loads."""
+    found: dict[str, set[str]] = {}
+    for name, source in sources.items():
+        folder = name.split(".") if name in packages else name.split(".")[:-1]
+        late = (i for i in imports_of(source, folder) if not i.types_only and not i.function)
+        wanted = (i.target if i.target in sources else i.target.rpartition(".")[0] for i in late)
+        found[name] = {target for target in wanted if target in sources}
+    return found
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """So that whichever loads first, all it needs can load before it."""
+    paths = {".".join(parts).removesuffix("__init__").removesuffix("."): path for path, parts in modules()}
+    del paths[""]  # the door, which everything may knock at: it loads nothing but what is listed there
+    packages = {name for name, path in paths.items() if path.stem == "__init__"}
+    found = imported_at_once({name: path.read_text(encoding="utf-8") for name, path in paths.items()}, packages)
+    assert sum(map(len, found.values())) > 1000
+    TopologicalSorter(found).prepare()  # raises CycleError, which names the circle
+
+
+def test_a_circle_of_imports_would_be_found() -> None:
+    sources = {
+        "ops": "",
+        "ops.first": "from autodiff_lab.ops.second import g\n",
+        "ops.second": "from autodiff_lab.ops import third\n",
+        "ops.third": "import autodiff_lab.ops.first\n",
+    }
+    with pytest.raises(CycleError):
+        TopologicalSorter(imported_at_once(sources, {"ops"})).prepare()
+    sources["ops.third"] = "def f():\n    import autodiff_lab.ops.first\n"
+    TopologicalSorter(imported_at_once(sources, {"ops"})).prepare()
 
 
 def test_names_that_load_late_are_those_that_editors_see() -> None:
