@@ -257,6 +257,27 @@ def test_einsum_of_halves_adds_up_in_float32(dtype: str) -> None:
     assert abs(float(lab.cast(lab.einsum("i,i->", ones, ones), "float32")) - 10_000) <= 16
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "complex64"])
+@pytest.mark.parametrize("equation", ["ii", "ii->i", "iij->j", "iji->ij", "bii->b", "iii->i", "ii,i->"])
+def test_einsum_reads_diagonals_and_nothing_beside_them(equation: str, dtype: str) -> None:
+    """Infinities off a diagonal neither enter the result nor the gradient, eager or compiled."""
+    letters = equation.partition("->")[0].split(",")
+    inputs = [rng.integers(1, 4, [2 + (c == "j") for c in s]).astype("float32") for s in letters]
+    want = np.einsum(equation, *inputs)
+    places = [at for at, c in zip(np.indices(inputs[0].shape), letters[0], strict=True) if c == "i"]
+    beside = np.any([place != places[0] for place in places], axis=0)
+    inputs[0][beside] = rng.choice([np.inf, -np.inf, np.nan], np.count_nonzero(beside))
+    tensors = [lab.cast(lab.constant(x), dtype) for x in inputs]
+    for function in (lab.einsum, lab.function(lab.einsum)):
+        with lab.GradientTape() as tape:
+            tape.watch(tensors[0])
+            got = function(equation, *tensors)
+        np.testing.assert_array_equal(lab.cast(lab.math.real(got), "float32"), want)
+        gradient = lab.cast(lab.math.real(tape.gradient(got, tensors[0])), "float32").numpy()
+        assert not np.any(gradient[beside])
+        assert np.all(gradient[~beside] > 0)
+
+
 COMPILED: dict[str, Callable[[Any], Any]] = {
     "set_diag": lambda x: L.set_diag(x, L.diag_part(x, k=(0, 1)), k=(0, 1)) + L.set_diag(x, x[0]),
     "diag_part": lambda x: L.diag_part(x, k=(0, 1), padding_value=3.0),

@@ -19,11 +19,10 @@ from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import listed, whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.contraction import contract as kernel
-from autodiff_lab.ops.array.gathering import laid_beside
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.linalg.diagonals import diag_extract
 from autodiff_lab.ops.linalg.products import matmul
 
 
@@ -73,7 +72,7 @@ def einsum(equation: str, *inputs: Any, name: str | None = None, **kwargs: Any) 
     if hidden:
         subscripts, tensors = _without_ones(subscripts, tensors, hidden)
     if repeats:
-        subscripts, tensors = _without_repeats(subscripts, tensors)
+        subscripts, tensors = _without_repeats(equation, subscripts, tensors)
     sizes: dict[str, int] = {}
     for s, t in zip(subscripts, tensors, strict=True):
         for letter, n in zip(s, t._held.shape, strict=True):
@@ -139,22 +138,22 @@ def _without_ones(subscripts: Sequence[str], tensors: list[Tensor], hidden: str)
     return names, operands
 
 
-def _without_repeats(subscripts: Sequence[str], tensors: list[Tensor]) -> tuple[list[str], list[Tensor]]:
-    """``ii`` becomes ``ij`` times an identity matrix ``ij``, so that rules need not know of diagonals."""
-    used = "".join(subscripts)
+def _without_repeats(equation: str, subscripts: Sequence[str], tensors: list[Tensor]) -> tuple[list[str], list[Tensor]]:
+    """``ii`` becomes ``i`` of the diagonal, so that rules need not know of diagonals.
+
+    A product with an identity matrix would do for finite numbers only: 0 times infinity is nan.
+    """
     names, operands = list(subscripts), list(tensors)
-    for i, s in enumerate(subscripts):
-        seen = ""
-        for axis, letter in enumerate(s):
-            if letter in seen:
-                new = _fresh(used, 1)
-                used += new
-                names[i] = names[i][:axis] + new + names[i][axis + 1:]
-                names.append(letter + new)
-                identity = np.eye(tensors[i]._held.shape[axis], dtype=tensors[i]._held.dtype)
-                operands.append(tell_made(laid_beside(tensors[i], identity)))
-            else:
-                seen += letter
+    for i in range(len(names)):
+        while twice := next((c for c in names[i] if names[i].count(c) > 1), None):
+            first = names[i].index(twice)
+            second = names[i].index(twice, first + 1)
+            x, rest = operands[i], [a for a in range(len(names[i])) if a not in (first, second)]
+            if x._held.shape[first] != x._held.shape[second]:
+                raise ShapeMismatch(f"einsum {equation!r}: subscript {twice} has lengths {x._held.shape[first]} and "
+                                    f"{x._held.shape[second]} in shape {x._held.shape}.")
+            operands[i] = diag_extract(transpose(x, [*rest, first, second]) if rest else x, k=0)
+            names[i] = "".join(names[i][a] for a in rest) + twice
     return names, operands
 
 
