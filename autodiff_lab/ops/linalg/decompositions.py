@@ -150,9 +150,13 @@ def _svd_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...], full: b
         turn = ops.imaginary_part(ops.diag_part(along_u, k=0)) - ops.imaginary_part(ops.diag_part(along_v, k=0))
         middle = middle + 0.5j * ops.widen(ops.multiply_no_nan(1 / s, turn))
     inner = inner + ops.diag(middle, k=0, rows=n, columns=n)
-    by_u, by_v = gu - u @ along_u - beside_u, gv - v @ along_v - beside_v
-    whole = u @ inner @ vt + ops.multiply_no_nan(1 / row, by_u) @ vt
-    return [conjugated(ops, whole + u @ adjoint_of(ops, ops.multiply_no_nan(1 / row, by_v)))]
+    whole = u @ inner @ vt
+    # Vectors that span the whole space do not leave it: what rounding leaves of 0 must not be divided by s.
+    if u.shape[-2] > n:
+        whole = whole + ops.multiply_no_nan(1 / row, gu - u @ along_u - beside_u) @ vt
+    if v.shape[-2] > n:
+        whole = whole + u @ adjoint_of(ops, ops.multiply_no_nan(1 / row, gv - v @ along_v - beside_v))
+    return [conjugated(ops, whole)]
 
 
 def _parted(ops: Any, x: Any, g: Any, n: int) -> tuple[Any, Any, Any]:
@@ -186,13 +190,19 @@ def _pinv(x: Any, rcond: Any) -> Any:
 
 
 def _pinv_rule(ops: Any, g: Any, out: Any, x: Any, rcond: Any) -> Any:
-    """Golub & Pereyra, "The differentiation of pseudo-inverses" (1973); smooth where the rank stays what it is."""
+    """Golub & Pereyra, "The differentiation of pseudo-inverses" (1973); smooth where the rank stays what it is.
+
+    What is outside the range is left after a second projection only: the first one leaves rounding errors that the
+    square of the inverse has made large, of a share that is 0 where the rank is full.
+    """
     p, turned = out, adjoint_of(ops, out)
     share = conjugated(ops, g)
     other = adjoint_of(ops, share)
     whole = -(turned @ share @ turned)
     left, right = other @ p @ turned, turned @ p @ other
-    whole = whole + (left - x @ (p @ left)) + (right - (right @ p) @ x)
+    for _ in range(2):
+        left, right = left - x @ (p @ left), right - (right @ p) @ x
+    whole = whole + left + right
     return conjugated(ops, whole)
 
 

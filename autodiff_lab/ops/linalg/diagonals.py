@@ -101,7 +101,8 @@ def _lengths(low: int, high: int, longest_one: int, num_rows: Any, num_cols: Any
 def _padded(part: Tensor, low: int, high: int, align: str, padding_value: Any, matrix_shape: Any) -> Tensor:
     """Packed diagonals with something else than 0 where a short one ends."""
     there = np.zeros(part._held.shape[-2:], bool)
-    for row, place, _ in lines(low, high, *matrix_shape, align):
+    rows, columns = matrix_shape
+    for row, place, _ in lines(low, high, rows, columns, align):
         there[row, place] = True
     if there.all():
         return part
