@@ -147,3 +147,29 @@ def test_analytic_ops_agree_with_the_complex_step_to_twelve_digits(name: str) ->
             out = sample(*tensors)
         moved = [x + 1j * step * (i == k) for i, x in enumerate(sample.inputs)]
         np.testing.assert_allclose(tape.gradient(out, tensors[k]), op.kernel(*moved).imag / step, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize(
+    ("name", "end", "first", "second"),
+    [("acosh", 1.0, np.inf, -np.inf), ("asin", 1.0, np.inf, np.inf), ("asin", -1.0, np.inf, -np.inf),
+     ("acos", 1.0, -np.inf, -np.inf), ("atanh", 1.0, np.inf, np.inf), ("sqrt", 0.0, np.inf, -np.inf),
+     ("log", 0.0, np.inf, -np.inf), ("log1p", -1.0, np.inf, -np.inf), ("rsqrt", 0.0, -np.inf, np.inf)],
+)  # fmt: skip
+def test_derivatives_at_the_end_of_a_domain_are_infinite(
+    name: str, end: float, first: float, second: float, dtype: str
+) -> None:
+    """None of the contributions is 0 times infinity, which would make the sum nan."""
+    x = lab.constant(end, dtype)
+
+    def both(x: lab.Tensor) -> tuple[lab.Tensor, lab.Tensor]:
+        with lab.GradientTape() as outer:
+            outer.watch(x)
+            with lab.GradientTape() as inner:
+                inner.watch(x)
+                y = getattr(lab.math, name)(x)
+            slope = inner.gradient(y, x)
+        return slope, outer.gradient(slope, x)
+
+    for function in (both, lab.function(both)):
+        assert tuple(float(value) for value in function(x)) == (first, second)

@@ -98,7 +98,7 @@ def _acosh_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
 
     √(x² - 1) is neither.
     """
-    return g / (ops.sqrt(x - 1) * ops.sqrt(x + 1))
+    return g / ops.sqrt(x - 1) / ops.sqrt(x + 1)
 
 
 acosh = unary(
