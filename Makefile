@@ -92,8 +92,9 @@ test-gpu: $(GPU_NEEDS) ## Run the tests of kernels and devices on a GPU (PYTHON=
 test-mutants: $(PACKAGES_STAMP) ## Make every derivative rule wrong in turn: the table of ops must notice.
 	$(BIN)/python -m pytest -m mutants tests/ops $(TEST_ARGS)
 
-test-peers: $(PACKAGES_STAMP) ## Compare with torch and TensorFlow (PEER_PYTHON=path of a Python that has them, FUZZ_COUNT=10000).
-	$(or $(PEER_PYTHON),$(BIN)/python) -m pytest tests/peers $(TEST_ARGS)
+# With PEER_PYTHON nothing is installed, neither there nor here.
+test-peers: $(if $(PEER_PYTHON),,$(PACKAGES_STAMP)) ## Compare with torch and TensorFlow (PEER_PYTHON=path of a Python that has them, FUZZ_COUNT=10000).
+	$(or $(PEER_PYTHON),$(BIN)/python) -m tests.peers $(TEST_ARGS)
 
 # A test that makes its cases from seeds reads how many from FUZZ_COUNT; `make test` runs the usual 300 of each.
 test-fuzz: $(PACKAGES_STAMP) ## Run the tests that make their cases from seeds, with many more of them (FUZZ_COUNT=2000).
