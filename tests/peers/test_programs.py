@@ -5,6 +5,7 @@ as the environment variable FUZZ_COUNT says are asked anew; every difference mus
 """
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -12,9 +13,10 @@ from importlib.util import find_spec
 import pytest
 
 import autodiff_lab as lab
+from tests.peers.__main__ import main
 from tests.peers.programs.answers import SEEDS, stored
-from tests.peers.programs.compare import differences
-from tests.peers.programs.explained import ROWS
+from tests.peers.programs.compare import Difference, differences
+from tests.peers.programs.explained import ROWS, explanation
 from tests.peers.programs.peers import Peer
 from tests.peers.programs.run import found
 from tests.tree import ROOT
@@ -50,6 +52,15 @@ def test_a_wrong_rule_or_value_would_be_noticed(monkeypatch: pytest.MonkeyPatch)
     assert any(differences(Peer(lab).ask(call, arrays), expected, DOCUMENTED) for _, call, arrays, expected in ordinary)
 
 
+def test_every_row_can_be_asked_about_every_statement() -> None:
+    """A test of a row that raises would end the comparison of all programs after it."""
+    for _, call, arrays, expected in stored():
+        for what, items in (("values", expected.values), ("second gradient", expected.second)):
+            for mine in (item.array for item in items or [] if item is not None):
+                explanation(call, arrays, Difference(what, "it differs", mine, mine))
+        explanation(call, arrays, Difference("error", "raises"))
+
+
 def test_every_explained_difference_has_a_row_in_the_documents() -> None:
     page = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
     assert not [name for name, _ in ROWS if f"| {name} |" not in page]
@@ -58,7 +69,7 @@ def test_every_explained_difference_has_a_row_in_the_documents() -> None:
 @pytest.mark.skipif(find_spec("tensorflow") is None, reason="TensorFlow is not installed, so there is no peer to ask")
 def test_programs_agree_with_tensorflow(figure: Callable[[str, str], None]) -> None:
     count = int(os.environ.get("FUZZ_COUNT", str(SEEDS)))
-    rows = list(found(0, count))
+    rows = [row for row in found(0, count) if "counts" not in row]
     crashes = [row["seed"] for row in rows if "crash" in row]
     wrong = [
         f"seed {r['seed']}: {r['call']}\n  over {r['over'][:300]}\n  {r['differs'][:300]}"
@@ -73,3 +84,15 @@ def test_programs_agree_with_tensorflow(figure: Callable[[str, str], None]) -> N
     for name, times in explained.most_common():
         figure(f"explained: {name}", str(times))
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_comparison_that_fails_is_not_taken_for_a_crash_of_the_peer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "false")
+    with pytest.raises(RuntimeError, match="the comparison of seed 7 failed"):
+        list(found(7, 9))
+
+
+def test_what_a_python_lacks_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("tests.peers.__main__.NEEDED", ("numpy", "no_such_module", "no_other_module"))
+    assert main([]) == 2
+    assert "does not have no_such_module, no_other_module: install" in capsys.readouterr().err
