@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import nbformat
 
 from autodiff_lab.lessons import CheckResult
+from tests.lessons.answers import SOLVED
 from tests.tree import ROOT
 
 NOTEBOOKS = ROOT / "notebooks"
@@ -41,6 +42,23 @@ def play(lesson: str, changes: Mapping[str, str] | None = None, stop_after: str 
         if key == stop_after:
             break
     return shown
+
+
+@lru_cache(maxsize=1)
+def _before(lesson: str, cell: str) -> tuple[int, dict[str, Any]]:
+    """Where a cell stands, and the names that the solved cells before it leave."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for count, (key, source) in enumerate(sources(lesson).items(), start=1):
+        if key == cell:
+            return count, names
+        run(SOLVED[lesson].get(key, source), names, f"<lesson cell {count}>")
+    raise AssertionError(f"no such cell: {cell}")
+
+
+def answer(lesson: str, cell: str, typed: str) -> Any:
+    """Return what a cell shows for an answer; the cells before it are run once for all answers to it."""
+    count, names = _before(lesson, cell)
+    return run(typed, dict(names), f"<lesson cell {count}>")
 
 
 def run(source: str, names: dict[str, Any], name: str) -> Any:

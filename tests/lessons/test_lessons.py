@@ -12,7 +12,7 @@ import autodiff_lab as lab
 from autodiff_lab.lessons import CODES
 from autodiff_lab.lessons.repairs import PROGRAMS, broken, cause_of
 from tests.lessons.answers import SOLVED, WRONG
-from tests.lessons.play import LESSONS, NOTEBOOKS, cells, markdown, play, results, sources
+from tests.lessons.play import LESSONS, NOTEBOOKS, answer, cells, markdown, play, results, sources
 
 PARTS = ["Predict", "Observe", "Explain", "The rule", "A worked example that fades", "Exercise", "Transfer", "In words"]
 STATES = {"BLANK", "RAISES", "OTHER"}
@@ -27,8 +27,7 @@ def test_a_solved_lesson_passes_every_check(lesson: str) -> None:
 
 @pytest.mark.parametrize(("lesson", "cell", "typed", "code"), WRONG)
 def test_a_wrong_answer_is_named(lesson: str, cell: str, typed: str, code: str) -> None:
-    solved = {key: value for key, value in SOLVED[lesson].items() if key != cell}
-    result = play(lesson, {**solved, cell: typed}, stop_after=cell)[cell]
+    result = answer(lesson, cell, typed)
     assert not result.passed
     assert result.code == code
     assert result.message
