@@ -7,6 +7,7 @@ from typing import Any
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.math.arithmetic import minimum
@@ -37,7 +38,8 @@ class Softmax(Layer):
 class ReLU(Layer):
     """``max(x, 0)``, no more than `max_value` if it is given, with `negative_slope` below 0.
 
-    With a `threshold` the result is x from there on, and ``negative_slope * (x - threshold)`` below.
+    With a `threshold` the result is x above it, and ``negative_slope * (x - threshold)`` up to it. Whole numbers stay
+    whole unless there is a `negative_slope`.
 
     Examples
     --------
@@ -50,16 +52,18 @@ class ReLU(Layer):
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
-        self.floating = bool(threshold)
 
     def call(self, x: Any) -> Tensor:
+        if self.negative_slope and not x.dtype.is_floating:
+            x = cast(x, "float32")
+        number = int if x.dtype.is_integer else float  # whole numbers stay whole, as in Keras
         if self.threshold:
-            kept = where(x >= self.threshold, x, zeros_like(x))
-            below = minimum(x - self.threshold, 0) * self.negative_slope if self.negative_slope else 0
-            bent = kept + below
+            bent = where(x > number(self.threshold), x, zeros_like(x))
+            if self.negative_slope:
+                bent = bent + minimum(x - self.threshold, 0) * self.negative_slope
         else:
             bent = leaky_relu(x, self.negative_slope) if self.negative_slope else relu(x)
-        return bent if self.max_value is None else minimum(bent, self.max_value)
+        return bent if self.max_value is None else minimum(bent, number(self.max_value))
 
 
 class LeakyReLU(Layer):

@@ -151,9 +151,24 @@ def test_a_bidirectional_layer_gives_the_states_of_both(mode: Any) -> None:
     np.testing.assert_array_equal(found[-4], both.forward_layer(draw(2, 4, 3))[1])
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize(
+    ("options", "want"),
+    [({}, [0, 1, 2, 9]), ({"threshold": 1.7}, [0, 0, 2, 9]), ({"max_value": 2.5}, [0, 1, 2, 2]),
+     ({"threshold": 1.0, "max_value": 3.0}, [0, 0, 2, 3])],
+)  # fmt: skip
+def test_relu_keeps_whole_numbers_whole(options: dict[str, float], want: list[int], dtype: str) -> None:
+    """As in Keras, where bounds and the threshold lose their fraction."""
+    for x in (lab.constant([0, 1, 2, 9], dtype), np.array([0, 1, 2, 9], dtype)):
+        got = layers.ReLU(**options)(x)
+        assert got.dtype.name == dtype
+        np.testing.assert_array_equal(got, want)
+    assert layers.ReLU(negative_slope=0.5)(lab.constant([0, 1], dtype)).dtype == lab.float32
+
+
 def test_thresholds_and_shared_slopes() -> None:
     x = np.array([[-2.0, 0.2, 0.5, 3.0]], np.float32)
-    np.testing.assert_array_equal(layers.ReLU(threshold=0.5)(x), [[0, 0, 0.5, 3]])
+    np.testing.assert_array_equal(layers.ReLU(threshold=0.5)(x), [[0, 0, 0, 3]])
     np.testing.assert_allclose(layers.ReLU(2.0, 0.5, 1.0)(x), [[-1.5, -0.4, -0.25, 2]], 1e-6)
     np.testing.assert_allclose(layers.ELU(0.5)(x), np.where(x > 0, x, 0.5 * np.expm1(x)), 1e-6)
     layer = layers.PReLU("ones", shared_axes=[1])
