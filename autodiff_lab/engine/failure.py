@@ -130,13 +130,17 @@ def _reason(op: Any, arrays: list[Any], error: Exception) -> str:
     if op.name == "matmul" and len(shapes) == 2:
         return _matmul_reason(*shapes)
     if any(a.dtype.kind == "O" for a in arrays) and not isinstance(error, ValueError):
-        return "strings are no numbers. Try lab.strings.to_number(x) first."
+        return "strings are not numbers. Try lab.strings.to_number(x) first."
     if op.elementwise and len(shapes) == 2 and not _shapes_fit(op, arrays):
         return _broadcast_reason(*shapes)
     if op.name == "concat":
         return f"shapes {_listed(shapes)} may differ along the axis to join and nowhere else. Try another axis."
     if op.name == "stack":
         return f"shapes {_listed(shapes)} must all be the same. Try lab.concat, or lab.broadcast_to."
+    if op.name == "broadcast_to":
+        return (
+            f"a tensor of shape {shapes[0]} does not broadcast to the shape asked for. Try lab.expand_dims or lab.tile."
+        )
     if op.name in ("where", "clip"):
         return f"shapes {_listed(shapes)} do not broadcast. Try lab.reshape, or lab.expand_dims."
     if op.name in ("max", "min", "argmax", "argmin") and 0 in shapes[0]:

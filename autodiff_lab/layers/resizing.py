@@ -173,7 +173,7 @@ class Permute(Layer):
         super().__init__(name, **more)
         self.dims = tuple(int(d) for d in dims)
         if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
-            raise InvalidArgumentError(f"Permute: {dims!r} is no order of the axes 1 to {len(self.dims)}.")
+            raise InvalidArgumentError(f"Permute: {dims!r} is not a permutation of the axes 1 to {len(self.dims)}.")
 
     def call(self, x: Any) -> Tensor:
         return transpose(x, (0, *self.dims))

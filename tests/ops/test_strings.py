@@ -155,7 +155,7 @@ def test_strings_are_recorded_as_text(tmp_path: Any) -> None:
         (lambda: lab.constant(3.0, dtype=lab.string), lab.errors.ConversionError, "as_string"),
         (lambda: lab.cast("3", lab.float32), lab.errors.DtypeMismatch, "to_number"),
         (lambda: lab.cast(3.0, lab.string), lab.errors.DtypeMismatch, "as_string"),
-        (lambda: lab.sin("a"), lab.errors.InvalidArgumentError, "strings are no numbers"),
+        (lambda: lab.sin("a"), lab.errors.InvalidArgumentError, "strings are not numbers"),
         (lambda: lab.constant("a") * 2, lab.errors.DtypeMismatch, "string"),
         (lambda: lab.constant(1.0) + lab.constant("a"), lab.errors.DtypeMismatch, "float32 and string"),
         (lambda: lab.strings.length(3.0), lab.errors.DtypeMismatch, "takes strings"),

@@ -70,7 +70,7 @@ unslice = general(
 
 def _integer(value: Any) -> int:
     if isinstance(value, (bool, np.bool_)):
-        raise InvalidArgumentError("brackets: a bool is no index. Try lab.boolean_mask(x, mask).")
+        raise InvalidArgumentError("brackets: a bool is not an index. Try lab.boolean_mask(x, mask).")
     return value.__index__()
 
 
@@ -84,7 +84,7 @@ def _bound(value: Any) -> int | None:
         return None if value is None else _integer(value)
     except (TypeError, AttributeError):
         raise InvalidArgumentError(
-            f"brackets: {_told(value)} is no bound of a slice. Whole numbers and None are; try int(...).") from None
+            f"brackets: {_told(value)} is not a bound of a slice. Whole numbers and None are; try int(...).") from None
 
 
 def as_items(index: Any, shape: tuple[int, ...]) -> Items:
@@ -119,13 +119,16 @@ def as_items(index: Any, shape: tuple[int, ...]) -> Items:
 
 def _item(part: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
     if isinstance(part, slice):
-        return ("s", _bound(part.start), _bound(part.stop), _bound(part.step))
+        step = _bound(part.step)
+        if step == 0:
+            raise InvalidArgumentError("brackets: the step of a slice is 0. Try a step of 1, or of -1 to go backwards.")
+        return ("s", _bound(part.start), _bound(part.stop), step)
     try:
         position = _integer(part)
     except (TypeError, AttributeError):
         raise InvalidArgumentError(
-            f"brackets: {_told(part)} is no index. Whole numbers, slices, ... and None are; try lab.gather for an "
-            "array of positions, lab.boolean_mask for a mask.") from None
+            f"brackets: {_told(part)} is not an index. Whole numbers, slices, ... and None are; try lab.gather for "
+            "an array of positions, lab.boolean_mask for a mask.") from None
     if not -shape[axis] <= position < shape[axis]:
         raise InvalidArgumentError(
             f"slice index {position} of dimension {axis} out of bounds: the tensor has shape {shape}.")
@@ -146,7 +149,7 @@ def getitem(x: Any, index: Any) -> Tensor:
     Raises
     ------
     InvalidArgumentError
-        If an index is out of range, or is no index.
+        If an index is out of range, is not an index, or the step of a slice is 0.
 
     Examples
     --------
@@ -154,7 +157,7 @@ def getitem(x: Any, index: Any) -> Tensor:
     >>> print(lab.constant([[1, 2], [3, 4]])[:, -1])
     Tensor([2 4], shape=(2,), dtype=int32)
     """
-    tensor = x if x.__class__ is Tensor else x.read()
+    tensor = x.read() if isinstance(x, Variable) else x  # part of a variable is a tensor too
     if _is_mask(index):
         from autodiff_lab.ops.array.selection import boolean_mask
 

@@ -70,7 +70,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
     rank = x._held.ndim
     order = tuple(reversed(range(rank))) if perm is None else whole_numbers(perm, "transpose")
     if sorted(p + rank if p < 0 else p for p in order) != list(range(rank)):
-        raise InvalidArgumentError(f"transpose: perm {order} is no order of the axes 0 to {rank - 1}")
+        raise InvalidArgumentError(f"transpose: perm {order} is not a permutation of the axes 0 to {rank - 1}.")
     x = RECORDING.conj(x) if conjugate and x._held.dtype.kind == "c" else x
     return transpose_to(x, perm=tuple(p % rank - rank for p in order))
 

@@ -29,7 +29,7 @@ from autodiff_lab.ops.structured import structured
 def _inverted(x: Any) -> Any:
     order = np.argsort(ranked(x))
     require(x.ndim == 1 and np.all(x[order] == arange(len(x), x)), lambda: InvalidArgumentError(
-        f"invert_permutation: {told(ranked(x))} is no order of the numbers from 0 up to their count"))
+        f"invert_permutation: {told(ranked(x))} is not a permutation of the numbers from 0 up to their count"))
     return order.astype(x.dtype)
 
 
