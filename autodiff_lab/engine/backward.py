@@ -274,15 +274,18 @@ def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:
     """
     if given is None:
         return [None] * len(targets)
-    leaves = nest.flatten(given)[0]
+    leaves = nest.flatten(given, rows=True)[0]
     if len(targets) == 1 and targets[0]._held.ndim and not any(isinstance(c, Tensor | Variable) for c in leaves):
         leaves = [given]  # one target and plain numbers: a list of them is one value
     if len(leaves) != len(targets):
         raise ShapeMismatch(
-            f"gradient: {len(leaves)} cotangents for {len(targets)} targets. Give output_gradients the structure of "
+            f"gradient: {len(leaves)} cotangent{'' if len(leaves) == 1 else 's'} for {len(targets)} "
+            f"target{'' if len(targets) == 1 else 's'}. Give output_gradients the structure of "
             "the target, with None for ones."
         )
-    found = [None if c is None else convert(c, t) for c, t in zip(leaves, targets, strict=True)]
+    found = [
+        None if c is None else convert(nest.whole(c, t._held.shape), t) for c, t in zip(leaves, targets, strict=True)
+    ]
     for seed, t in zip(found, targets, strict=True):
         if seed is not None and seed._held.shape != t._held.shape:
             raise ShapeMismatch(

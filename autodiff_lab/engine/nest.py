@@ -11,10 +11,11 @@ from autodiff_lab.engine.variable import Variable
 _LEAF_TYPES = (Tensor, Variable)
 
 
-def flatten(structure: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+def flatten(structure: Any, rows: bool = False) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     """The leaves of a structure in order, and the function that puts results in their places.
 
-    None is a leaf; the keys of dicts keep their order.
+    None is a leaf; the keys of dicts keep their order.  An `IndexedSlices` counts as its values, or, with `rows`, is a
+    leaf: `whole` makes a tensor of it.
 
     Examples
     --------
@@ -35,6 +36,26 @@ def flatten(structure: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
 
     with optree.dict_insertion_ordered(True, namespace="autodiff_lab"):
         leaves, spec = optree.tree_flatten(
-            structure, is_leaf=lambda x: isinstance(x, _LEAF_TYPES), none_is_leaf=True, namespace="autodiff_lab"
+            structure,
+            is_leaf=lambda x: isinstance(x, _LEAF_TYPES) or (rows and slices(x)),
+            none_is_leaf=True,
+            namespace="autodiff_lab",
         )
     return leaves, lambda results: optree.tree_unflatten(spec, results)
+
+
+def slices(value: Any) -> bool:
+    """Whether a value is some rows of a tensor, an `IndexedSlices`."""
+    return hasattr(value, "__tensor__") and hasattr(value, "with_values")
+
+
+def whole(cotangent: Any, shape: tuple[int, ...]) -> Any:
+    """A cotangent for a tensor of this shape: rows as the tensor that they belong to, anything else as it is.
+
+    Rows of a tensor of another shape are taken to be the cotangent of rows, whose values have the shape.
+    """
+    if not slices(cotangent):
+        return cotangent
+    if cotangent.dense_shape is None:
+        cotangent = cotangent.with_shape(shape)
+    return cotangent.__tensor__() if tuple(cotangent.shape) == shape else cotangent.values

@@ -43,8 +43,3 @@ def structured(call: str) -> Callable[[Any], Any]:
         return run
 
     return decorate
-
-
-def slices(value: Any) -> bool:
-    """Whether a value is some rows of a tensor, an `IndexedSlices`."""
-    return hasattr(value, "__tensor__") and hasattr(value, "with_values")

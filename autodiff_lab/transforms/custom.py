@@ -12,11 +12,13 @@ from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import as_the_user
+from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import InvalidArgumentError, NotCallable
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.events import SINKS, sinks_now
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 
 
@@ -74,6 +76,8 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
     ------
     InvalidArgumentError
         If the function does not return a pair, or its gradient gives another number of cotangents.
+    ShapeMismatch
+        In the backward pass, if a cotangent does not have the shape of its argument.
     NotCallable
         A `TypeError`: the function reads variables, and its gradient does not take ``variables``.
 
@@ -210,6 +214,39 @@ def _latex(name: str, count: int) -> str:
     return rf"\operatorname{{{{{name.replace('_', ' ')}}}}}({places})"
 
 
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _share(ops: Any, what: str, share: Any, x: Any) -> Any:
+    """What a user's gradient gave for an input, as a rule returns it; a shape that does not fit is found out here."""
+    if share is None:
+        return None
+    dtype = x.dtype if ops.raw else x._held.dtype
+    wanted = tuple(x.shape)
+    tensor = convert(nest.whole(share, wanted))
+    own, given = tuple(tensor._held.shape), tensor._held.dtype
+    if own != wanted and not _broadcasts(own, wanted):
+        raise ShapeMismatch(
+            f"{what} gave a cotangent of shape {own} for an input of shape {wanted}; they must agree. "
+            "Try lab.reduce_sum over the axes that the op has broadcast, or lab.reshape."
+        )
+    if given != dtype:
+        if given.kind == "O" or (given.kind == "c" and dtype.kind != "c"):
+            raise DtypeMismatch(
+                f"{what} gave a cotangent of dtype {tensor.dtype.name} for an input of dtype {public(dtype).name}. "
+                "Try lab.cast, or lab.math.real of it."
+            )
+        tensor = cast(tensor, public(dtype))  # a gradient has the dtype of its source
+    return handed_back(ops, tensor)
+
+
+def _broadcasts(own: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether a shape broadcasts to another one as it is."""
+    lead = len(wanted) - len(own)
+    return lead >= 0 and all(a in (1, b) for a, b in zip(own, wanted[lead:], strict=True))
+
+
 def _rule(name: str, gradient: Callable[..., Any], count: int, variables: list[Variable]) -> Callable[..., Any]:
     """A user's gradient function as a rule: it takes and gives tensors whatever the sweep runs on."""
 
@@ -224,20 +261,22 @@ def _rule(name: str, gradient: Callable[..., Any], count: int, variables: list[V
                     f"custom_gradient: {name} reads variables, so its gradient must return a pair, the cotangents of "
                     f"the arguments and a list with one for each variable; it returned a {type(answer).__name__}."
                 )
-            shares, of_variables = answer[0], nest.flatten(answer[1])[0]
+            shares, of_variables = answer[0], nest.flatten(answer[1], rows=True)[0]
             if len(of_variables) != len(variables):
                 raise InvalidArgumentError(
-                    f"custom_gradient: the gradient of {name} gave {len(of_variables)} cotangents for "
-                    f"{len(variables)} variables"
+                    f"custom_gradient: the gradient of {name} gave {_counted(len(of_variables), 'cotangent')} "
+                    f"for {_counted(len(variables), 'variable')}. "
+                    "Return a list with one for each, None where there is none."
                 )
-        shares = nest.flatten(shares)[0]
+        shares = nest.flatten(shares, rows=True)[0]
         if len(shares) != count:
             raise InvalidArgumentError(
-                f"custom_gradient: the gradient of {name} gave {len(shares)} cotangents for {count} inputs"
+                f"custom_gradient: the gradient of {name} gave {_counted(len(shares), 'cotangent')} for "
+                f"{_counted(count, 'input')}. "
+                "Return one for each, None where there is none."
             )
         shares = [*shares, *of_variables]
-        tensors = [None if shares[i] is None else convert(shares[i]) for i in need]
-        return [handed_back(ops, t) for t in tensors]
+        return [_share(ops, f"custom_gradient: the gradient of {name}", shares[i], inputs[i]) for i in need]
 
     return rule
 
@@ -296,8 +335,7 @@ class RegisterGradient:
             with as_the_user():
                 shares = function(application, *cotangents)
             shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
-            found = [None if shares[i] is None else convert(shares[i]) for i in need]
-            return [handed_back(ops, t) for t in found]
+            return [_share(ops, f"{name}: its registered gradient", shares[i], inputs[i]) for i in need]
 
         op.rules = rule
         op.stacked = False

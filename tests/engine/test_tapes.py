@@ -361,6 +361,6 @@ def test_cotangents_must_fit_their_targets() -> None:
         tape.gradient(y, x, output_gradients=lab.ones(3))
     with pytest.raises(lab.errors.DtypeMismatch, match="float64 and its target float32"):
         tape.gradient(y, x, output_gradients=lab.ones(2, "float64"))
-    with pytest.raises(lab.errors.ShapeMismatch, match="1 cotangents for 2 targets"):
+    with pytest.raises(lab.errors.ShapeMismatch, match="1 cotangent for 2 targets"):
         tape.gradient([y, y], x, output_gradients=[lab.ones(2)])
     assert tape.gradient(y, x, output_gradients=[1.0, 10.0]).numpy().tolist() == [2.0, 40.0]

@@ -85,7 +85,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
     with lab.GradientTape() as tape:
         y = two(x)
-    with pytest.raises(lab.errors.InvalidArgumentError, match="the gradient of two gave 2 cotangents for 1 inputs"):
+    with pytest.raises(lab.errors.InvalidArgumentError, match="the gradient of two gave 2 cotangents for 1 input"):
         tape.gradient(y, x)
 
 
@@ -101,3 +101,60 @@ def test_a_registered_rule_is_not_replaced_and_a_missing_one_is_named() -> None:
     with pytest.raises(LookupError, match=r"^gradient registry has no entry for: AdjustContrastv2"):
         tape.gradient(new, image)
     assert tape.gradient(other, image).shape == image.shape
+
+
+def returning(cotangent: Any) -> Any:
+    """A square whose gradient function returns this, whatever comes in."""
+    return lab.custom_gradient(lambda x: (x * x, lambda _: cotangent))
+
+
+@pytest.mark.parametrize("way", ["gradient", "jacobian"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize(
+    "cotangent",
+    [
+        np.array([0.0, 5.0, 0.0]),
+        lab.constant([0.0, 5.0, 0.0], "float32"),
+        lab.constant([0, 5, 0]),
+        lab.IndexedSlices(lab.constant([5.0]), lab.constant([1]), lab.constant([3])),
+        lab.IndexedSlices(lab.constant([5.0]), lab.constant([1])),
+        lab.IndexedSlices(lab.constant([2.0, 1.0, 2.0]), lab.constant([1, 1, 1])),
+    ],
+    ids=["array", "tensor", "whole numbers", "rows", "rows of an unknown whole", "as many rows"],
+)
+def test_a_cotangent_gets_the_dtype_and_the_shape_of_the_input(cotangent: Any, dtype: str, way: str) -> None:
+    x = lab.Variable([1.0, 2.0, 3.0], dtype=dtype)
+    with lab.GradientTape() as tape:
+        y = returning(cotangent)(x * 1)
+    found = getattr(tape, way)(y, x)
+    assert found.dtype == x.dtype
+    assert lab.cast(found, "complex64").numpy().reshape(-1, 3)[-1].tolist() == [0, 5, 0]
+
+
+@pytest.mark.parametrize(
+    ("cotangent", "error", "words"),
+    [
+        (lab.ones(7), lab.errors.ShapeMismatch, r"shape \(7,\) for an input of shape \(3,\)"),
+        (lab.ones((1, 3)), lab.errors.ShapeMismatch, r"shape \(1, 3\) for an input of shape \(3,\)"),
+        (lab.constant(["a", "b", "c"]), lab.errors.DtypeMismatch, "dtype string for an input of dtype float32"),
+        (lab.ones(3, "complex64"), lab.errors.DtypeMismatch, "dtype complex64 for an input of dtype float32"),
+        ([lab.ones(3), lab.ones(3)], lab.errors.InvalidArgumentError, "gave 2 cotangents for 1 input"),
+        ([], lab.errors.InvalidArgumentError, "gave 0 cotangents for 1 input"),
+    ],
+)
+def test_a_cotangent_that_does_not_fit_is_refused_by_the_name_of_the_function(
+    cotangent: Any, error: type[Exception], words: str
+) -> None:
+    x = lab.Variable([1.0, 2.0, 3.0])
+    with lab.GradientTape() as tape:
+        y = returning(cotangent)(x * 1.0)
+    with pytest.raises(error, match=words):
+        tape.gradient(y, x)
+
+
+def test_output_gradients_may_be_rows_of_the_target() -> None:
+    x = lab.Variable([1.0, 2.0, 3.0])
+    rows = lab.IndexedSlices(lab.constant([1.0, 1.0, 1.0]), lab.constant([2, 2, 0]), lab.constant([3]))
+    with lab.GradientTape() as tape:
+        y = x * x
+    assert tape.gradient(y, x, output_gradients=rows).numpy().tolist() == [2.0, 0.0, 12.0]

@@ -27,5 +27,5 @@ def test_another_number_of_values_than_arguments_is_refused() -> None:
     x = lab.Variable(1.5)
     with lab.GradientTape() as tape:
         y = lab.grad_pass_through(lambda x, y: x)(x, 2.0)
-    with pytest.raises(lab.errors.InvalidArgumentError, match="1 cotangents for 2 inputs"):
+    with pytest.raises(lab.errors.InvalidArgumentError, match="1 cotangent for 2 inputs"):
         tape.gradient(y, x)

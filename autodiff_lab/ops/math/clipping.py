@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.nest import slices
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops.array.casting import cast
@@ -15,7 +16,6 @@ from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import add_n, divide, maximum, minimum, multiply, sqrt, square
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.math.statistics import _floats
-from autodiff_lab.ops.structured import slices
 
 
 def _length(squares: Tensor) -> Tensor:

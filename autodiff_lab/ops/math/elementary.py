@@ -9,6 +9,7 @@ import numpy as np
 from autodiff_lab.engine.apply import binary, general, of_features, unary
 from autodiff_lab.engine.convert import convert, convert_pair, handed
 from autodiff_lab.engine.dtypes import as_dtype, public
+from autodiff_lab.engine.nest import slices
 from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.shape import TensorShape, listed
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -19,7 +20,7 @@ from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import doc, of_one, of_two
 from autodiff_lab.ops.math.arithmetic import add_n, divide, floormod, multiply, whole_quotient
 from autodiff_lab.ops.math.complex_numbers import is_complex
-from autodiff_lab.ops.structured import slices, structured
+from autodiff_lab.ops.structured import structured
 
 _FLOATS = "floating, both the same"
 
