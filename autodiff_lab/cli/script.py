@@ -75,7 +75,7 @@ def _problem(script: Path, outputs: Sequence[Path | None]) -> str:
     """What is wrong with the files, found before a long script runs in vain."""
     if not script.exists():
         return f"there is no file {script}."
-    if not script.is_file():
+    if script.is_dir():
         return f"{script} is a folder; name a Python file in it."
     for output in outputs:
         if output is not None and not output.parent.is_dir():

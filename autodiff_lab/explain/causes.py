@@ -57,7 +57,7 @@ def explain(
 
 def _of_plain_target(recording: Recording, target: Any, s: Subject) -> Explanation:
     """The target is no tensor at all: a number or array that left the engine."""
-    kind = type(target).__name__
+    kind = _kind(target)
     exits = Leaving(recording).exits
     same = [n for n in exits if _is_value(recording.tensors[n.subject].snapshot.array, target)]
     note = (same or exits or [None])[-1]
@@ -65,12 +65,20 @@ def _of_plain_target(recording: Recording, target: Any, s: Subject) -> Explanati
     return Explanation(
         "left_engine",
         "None",
-        f"There is no gradient by {s.name} of a {kind}.",
-        f"The target is a {kind}, not a tensor: it left the engine and has no history.",
+        f"There is no gradient of {kind} with respect to {s.name}.",
+        f"The target is {kind}, not a tensor: it left the engine and has no history.",
         place=place,
         where=located(recording, place),
         fix="Keep the target a tensor: use the functions of lab, and call float() or numpy() only to print it.",
     )
+
+
+def _kind(value: Any) -> str:
+    """What a value is, with its article: ``"a NumPy float32"``, ``"an int"``."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return f"a NumPy {'array' if isinstance(value, np.ndarray) else type(value).__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _is_value(kept: Any, value: Any) -> bool:
@@ -82,7 +90,7 @@ def _without_tape(t: Subject, s: Subject) -> Explanation:
     return Explanation(
         "no_tape",
         "None",
-        f"There is no gradient of {t.name} by {s.name}.",
+        f"There is no gradient of {t.name} with respect to {s.name}.",
         "No tape recorded this program.",
         fix="Compute the target inside `with lab.GradientTape() as tape:` and call tape.gradient(target, source).",
     )
@@ -202,7 +210,7 @@ class _Case:
         return Explanation(
             first.cause,
             "None",
-            f"The gradient of {self.t.name} by {self.s.name} is None: no path of derivatives "
+            f"The gradient of {self.t.name} with respect to {self.s.name} is None: no path of derivatives "
             "leads from one to the other.",
             what,
             op,
@@ -288,8 +296,8 @@ class _Case:
         return Explanation(
             "no_path",
             "None",
-            f"The gradient of {self.t.name} by {self.s.name} is None: no path of derivatives leads from one to the "
-            "other.",
+            f"The gradient of {self.t.name} with respect to {self.s.name} is None: no path of derivatives "
+            "leads from one to the other.",
             what,
             self.recording.applications[made].op if made >= 0 else None,
             place,

@@ -36,7 +36,7 @@ def of_tape(tape: int, target: Any, source: Any, facts: dict[str, Any]) -> Expla
 def _from_facts(facts: dict[str, Any]) -> Explanation:
     cause, what, fix = _cause(facts)
     connected = cause == "connected"
-    title = f"The gradient of {facts['target']} by {facts['source']}"
+    title = f"The gradient of {facts['target']} with respect to {facts['source']}"
     end = "exists: a path of derivatives leads from one to the other." if connected else "is None."
     if cause == "not_recorded":
         end = "may be None." if facts["spent"] else "is None."

@@ -71,7 +71,7 @@ class Explanation:
     result : str
         ``"None"``, ``"zero"`` or ``"a number"``: no path and a path of value zero are never confused.
     title : str
-        What was asked, and the answer: ``"The gradient of y by x is None."``
+        What was asked, and the answer: ``"The gradient of y with respect to x is None."``
     what : str
         One sentence on the cause.
     op : str or None

@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_lab.events import Place
 from autodiff_lab.explain.expressions import argument, located, spoken
-from autodiff_lab.explain.masking import Masking, rewrite_of, tiny
+from autodiff_lab.explain.masking import ZERO_SPOILS, Masking, rewrite_of, tiny
 from autodiff_lab.explain.model import escaped
 from autodiff_lab.recording.model import Application, Flow, Step, Sweep
 from autodiff_lab.recording.numbers import brief, short
@@ -166,7 +166,7 @@ class _Finder:
         record = self.recording.tensors[tensor]
         index, shown = first_bad(record.snapshot)
         place = record.place or application.place
-        name = named_at(spoken(self.recording, tensor), index)
+        name = "A constant" if self.is_literal(tensor) else named_at(spoken(self.recording, tensor), index)
         what = f"{name} is {shown} when it comes in, before any op."
         return Bad(
             None,
@@ -289,6 +289,10 @@ class _Finder:
             application.place,
             located(self.recording, application.place),
         )
+        if at and not np.isfinite(at[1]):
+            return bad, f"{here} is not finite in the forward pass already: mend that first.", ()
+        if mask is None and not infinite and application.op not in ZERO_SPOILS:
+            return bad, f"Look at what the backward pass of {application.op} makes of these values.", ()
         return (bad, *rewrite_of(recording, application, mask))
 
     def then_nan(self, sweep: Sweep, step: Step, flow: Flow) -> str:

@@ -102,8 +102,10 @@ def _last_is_bad(recording: Recording) -> bool:
 def _reason(first: Bad, backward: Bad | None) -> str:
     at = f" ({first.trigger})" if first.trigger else ""
     if first is backward:
-        zero = "0 times infinity" if "0 times infinity is nan" in first.what else "an infinite slope"
-        return f"{zero} in the backward pass of {first.op}{at}"
+        cause = first.value
+        if "is infinite" in first.what:
+            cause = "0 times infinity" if "0 times infinity is nan" in first.what else "an infinite slope"
+        return f"{cause} in the backward pass of {first.op}{at}"
     return f"{first.op or 'a value that came in'} is {first.value}{at}"
 
 

@@ -39,13 +39,13 @@ def is_zero(value: Snapshot) -> bool:
 
 def of_value(recording: Recording, target: Subject, source: Subject, sweep: Sweep | None) -> Explanation:
     """The explanation where nothing cuts the path."""
-    title = f"The gradient of {target.name} by {source.name}"
+    title = f"The gradient of {target.name} with respect to {source.name}"
     if sweep is None:
         return Explanation(
             "connected",
             "a number",
             f"{title} exists: a path of derivatives leads from one to the other.",
-            "No backward pass from this target by this source was recorded, so its value is not known.",
+            "No backward pass from this target to this source was recorded, so its value is not known.",
             fix="Call tape.gradient(target, source) inside the recording to see its value.",
         )
     result = next(r for s, r in zip(sweep.sources, sweep.results, strict=True) if s in source.keys)
@@ -64,7 +64,7 @@ def of_value(recording: Recording, target: Subject, source: Subject, sweep: Swee
         "connected",
         "a number",
         f"{title} is {brief(value)}: a path of derivatives leads from one to the other.",
-        f"{len(sweep.steps)} ops were visited on the way back.",
+        f"{len(sweep.steps)} {'op was' if len(sweep.steps) == 1 else 'ops were'} visited on the way back.",
         fix="recording.ledger(source) shows what each path adds, for programs of scalars.",
     )
 
@@ -195,7 +195,7 @@ class _Zero:
                 "This is right for these values; a smooth choice such as lab.nn.softmax lets all inputs learn.",
             )
         return (
-            f"The derivative of {op} by {name} is 0 at {name} = {value}.",
+            f"The derivative of {op} with respect to {name} is 0 at {name} = {value}.",
             f"Look at {op} around this value; where its slope is 0, a gradient step cannot move {name}.",
         )
 

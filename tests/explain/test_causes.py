@@ -60,3 +60,15 @@ def test_a_saved_recording_gives_the_same_answer(program: Callable[[], Asked], t
     recording.save(tmp_path / "r.json")
     ids = [x._id for x in (target, source)]
     assert str(lab.load_recording(tmp_path / "r.json").explain(*ids)) == str(recording.explain(target, source))
+
+
+@pytest.mark.parametrize(
+    ("target", "kind"), [(2.0, "a float"), (np.float32(2.0), "a NumPy float32"), (np.ones(2), "a NumPy array")]
+)
+def test_a_target_outside_the_engine_is_named_with_its_article(target: object, kind: str) -> None:
+    x = lab.Variable(1.0, name="x")
+    with lab.record() as recording, lab.GradientTape():
+        lab.sin(x)
+    found = recording.explain(target, x)
+    assert found.title == f"There is no gradient of {kind} with respect to x."
+    assert found.what.startswith(f"The target is {kind}, not a tensor")

@@ -1,8 +1,10 @@
 """Where nan and infinity began: op, line, element and reason, and code that does not do it."""
 
 import inspect
+import math
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -262,3 +264,39 @@ def test_no_advice_names_a_value_that_the_program_does_not_have() -> None:
         found = recording.first_nonfinite()
         assert found is not None
         assert not re.findall(r"\b[a-uw-z]\b(?!')", found.fix.replace(" a ", " ")), found.fix
+
+
+@pytest.mark.parametrize("made", [math.nan, math.inf])
+def test_a_gradient_function_that_makes_nan_has_no_infinite_slope(made: float) -> None:
+    """Only a slope that is known to be infinite is called so."""
+    x = lab.Variable(2.0, name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            y = lab.custom_gradient(lambda v: (v * v, lambda upstream: upstream * made))(x)
+        tape.gradient(y, x)
+    found = recording.first_nonfinite()
+    assert found is not None
+    assert "infinite" not in f"{found}{recording!r}".replace("infinite value", "")
+    assert "what the backward pass of <lambda> makes" in found.fix
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("function", [lab.square, lab.sqrt, lab.math.log, lab.exp], ids=lambda f: f.__name__)
+def test_a_slope_is_not_blamed_for_a_nan_that_was_there_before(function: Any, dtype: str) -> None:
+    x = lab.Variable([1.0, math.nan], dtype=dtype, name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            y = function(x)
+        tape.gradient(y, x)
+    found = recording.first_nonfinite()
+    assert found is not None
+    assert found.forward is not None
+    assert found.forward.what.startswith("x[1] is nan")
+    if found.backward is not None:
+        assert found.fix == "x[1] is not finite in the forward pass already: mend that first."
+
+
+def test_a_literal_is_called_a_constant() -> None:
+    with lab.record() as recording:
+        lab.where([True], 1.0, -math.inf)
+    assert "A constant is -inf when it comes in" in str(recording.first_nonfinite())
