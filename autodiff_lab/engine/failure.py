@@ -67,7 +67,7 @@ def _told(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: L
         if sink.listens:
             sink.fail(op, ins, params, error)
         elif sink.traces:
-            sink.refuse(f"{op.name} fails, and what happens then hangs on values")
+            sink.refuse(f"{op.name} fails, and what happens then depends on values")
     return error
 
 
@@ -75,12 +75,16 @@ def _call(op: Any, arrays: list[Any]) -> str:
     return f"{op.name}({', '.join(map(kind_of, arrays))})"
 
 
+_OF_NUMPY = ("ufunc '", "The numpy boolean", "numpy boolean")
+"""How NumPy begins what it says of a dtype that one of its functions does not take."""
+
+
 def _in_our_words(op: Any, arrays: list[Any], error: Exception) -> LabError:
     if isinstance(error, MemoryError):
         where = "on the GPU" if any(a.__class__ is DeviceArray for a in arrays) else "in memory"
         text = f"no room {where} for what the op makes ({error}).{at_line(place_now())}\n  {MORE_ROOM}"
         return DeviceMemoryError(f"{_call(op, arrays)}: {text}")
-    if isinstance(error, TypeError) and str(error).startswith("ufunc '"):  # NumPy names its function, not the op
+    if isinstance(error, TypeError) and str(error).startswith(_OF_NUMPY):  # which names its function, not the op
         names = " and ".join(dict.fromkeys(public(a.dtype).name for a in arrays))
         text = f"this op is not defined for {names}.{at_line(place_now())}\n  Try lab.cast(x, lab.float32) first."
         return DtypeMismatch(f"{_call(op, arrays)}: {text}")

@@ -68,8 +68,8 @@ def as_bytes(value: Any) -> bytes:
     if isinstance(value, bytes):
         return bytes(value)
     raise ConversionError(
-        f"Cannot convert {value!r} to Tensor of dtype string: it is a {type(value).__name__}. A tensor holds numbers "
-        "or strings, not both; try lab.strings.as_string(numbers)."
+        f"Cannot convert {value!r} to Tensor of dtype string: it is of type {type(value).__name__}. A tensor holds "
+        "numbers or strings, not both; try lab.strings.as_string(numbers)."
     )
 
 

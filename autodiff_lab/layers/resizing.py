@@ -30,6 +30,7 @@ def _check_rank(x: Any, rank: int, name: str) -> None:
 
 
 class _Padding(Layer):
+    several = False
     rank = 0
 
     def __init__(self, padding: Any = 1, name: str | None = None, **more: Any) -> None:
@@ -70,6 +71,7 @@ class ZeroPadding2D(_Padding):
 
 
 class _Cropping(Layer):
+    several = False
     rank = 0
 
     def __init__(self, cropping: Any = None, name: str | None = None, **more: Any) -> None:
@@ -114,6 +116,7 @@ class Cropping2D(_Cropping):
 
 
 class _Repeating(Layer):
+    several = False
     rank = 0
 
     def __init__(self, size: Any = 2, name: str | None = None, **more: Any) -> None:
@@ -169,6 +172,8 @@ class Permute(Layer):
     TensorShape([5, 4, 3])
     """
 
+    several = False
+
     def __init__(self, dims: Any, name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
         self.dims = tuple(int(d) for d in dims)
@@ -188,6 +193,8 @@ class RepeatVector(Layer):
     >>> lab.layers.RepeatVector(3)(lab.zeros((5, 4))).shape
     TensorShape([5, 3, 4])
     """
+
+    several = False
 
     def __init__(self, n: int, name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)

@@ -121,7 +121,7 @@ class Generator:
                                        "generator.state of another.")
         counter, key, buffer, last = np.split(array.astype(np.uint64), [4, 6, 10])
         if int(last[0]) > 4:
-            raise InvalidArgumentError("Generator: this is no state of a generator. Try generator.state of another.")
+            raise InvalidArgumentError("Generator: this is not the state of a generator. Try the state of another one.")
         bits = np.random.Philox(0)
         bits.state = {"bit_generator": "Philox", "state": {"counter": counter, "key": key}, "buffer": buffer,
                       "buffer_pos": int(last[0]), "has_uint32": int(last[1]), "uinteger": int(last[2])}

@@ -102,7 +102,7 @@ def _to_number(x: Any, dtype: str) -> Any:
             return float.fromhex(text.decode()) if b"x" in text.lower() else float(text)
         except ValueError:
             raise InvalidArgumentError(
-                f"to_number: the text {patterns.decoded(text)!r} is no {as_dtype(dtype).name}.") from None
+                f"to_number: the text {patterns.decoded(text)!r} is not a {as_dtype(dtype).name} number.") from None
     try:
         return _each(number, x, dtype=wanted)
     except OverflowError:

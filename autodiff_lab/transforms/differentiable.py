@@ -82,7 +82,7 @@ def differentiable(target: Any) -> Any:
         return DifferentiableFunction(target)
     if not dataclasses.is_dataclass(target):
         raise InvalidArgumentError(
-            f"differentiable: the class {target.__name__} is no dataclass. Put @dataclasses.dataclass under "
+            f"differentiable: the class {target.__name__} is not a dataclass. Put @dataclasses.dataclass under "
             "@lab.differentiable."
         )
     names = [f.name for f in dataclasses.fields(target)]

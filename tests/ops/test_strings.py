@@ -161,7 +161,7 @@ def test_strings_are_recorded_as_text(tmp_path: Any) -> None:
         (lambda: lab.strings.length(3.0), lab.errors.DtypeMismatch, "takes strings"),
         (lambda: lab.strings.length("a", unit="WORD"), lab.errors.InvalidArgumentError, "UTF8_CHAR"),
         (lambda: lab.strings.lower("a", encoding="latin"), lab.errors.InvalidArgumentError, "utf-8"),
-        (lambda: lab.strings.to_number("abc"), lab.errors.InvalidArgumentError, "'abc' is no float32"),
+        (lambda: lab.strings.to_number("abc"), lab.errors.InvalidArgumentError, "'abc' is not a float32 number"),
         (lambda: lab.strings.to_number("1_0"), lab.errors.InvalidArgumentError, "'1_0'"),
         (lambda: lab.strings.to_number("300", lab.int8), lab.errors.InvalidArgumentError, "does not fit"),
         (lambda: lab.strings.to_number("1", lab.string), lab.errors.DtypeMismatch, "float or an integer"),

@@ -88,7 +88,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
     x = pad(x, [[0, 0], *rows.tolist(), *[[0, 0]] * (x._held.ndim - 1 - count)])
     batch, space, rest = x._held.shape[0], x._held.shape[1:1 + count], x._held.shape[1 + count:]
     if any(n % b for n, b in zip(space, blocks, strict=True)):
-        raise ShapeMismatch(f"space_to_batch: the padded lengths {space} are no multiples of the block {blocks}.")
+        raise ShapeMismatch(f"space_to_batch: the padded lengths {space} are not multiples of the block {blocks}.")
     cut = [v for n, b in zip(space, blocks, strict=True) for v in (n // b, b)]
     inside, outside = range(2, 2 + 2 * count, 2), range(1, 1 + 2 * count, 2)
     parts = transpose(reshape(x, (batch, *cut, *rest)),
@@ -102,7 +102,7 @@ def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = 
     count, shape = len(blocks), x._held.shape
     size = int(np.prod(blocks))
     if shape[0] % size:
-        raise ShapeMismatch(f"batch_to_space: a batch of {shape[0]} is no multiple of the block {blocks}.")
+        raise ShapeMismatch(f"batch_to_space: a batch of {shape[0]} is not a multiple of the block {blocks}.")
     space, rest = shape[1:1 + count], shape[1 + count:]
     between = [v for i in range(count) for v in (count + 1 + i, i)]
     parts = transpose(reshape(x, (*blocks, shape[0] // size, *space, *rest)),

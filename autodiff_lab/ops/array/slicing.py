@@ -64,7 +64,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     num_partitions = one_whole_number(num_partitions, "dynamic_partition: num_partitions")
     if parts.dtype.kind not in "iu" or x._held.shape[:parts.ndim] != parts.shape:
         raise ShapeMismatch(f"dynamic_partition: data of shape {x._held.shape} does not begin with {parts.shape}, the "
-                            "shape of partitions, or these are no whole numbers.")
+                            "shape of partitions, or these are not whole numbers.")
     if parts.size and not 0 <= parts.min() <= parts.max() < num_partitions:
         raise InvalidArgumentError(f"dynamic_partition: partitions must be in [0, {num_partitions}), got "
                                    f"{int(parts.min())} to {int(parts.max())}.")

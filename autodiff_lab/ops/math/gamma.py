@@ -198,7 +198,7 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
 
 
 for _function, _words, _derivative, _domain, _example in (
-    (polygamma, "Derivative number a of the digamma function; nan where a is no whole number from 0 up.",
+    (polygamma, "Derivative number a of the digamma function; nan where a is not a whole number from 0 up.",
      "none for a; polygamma(a + 1, x) for x", "x not 0, -1, -2, ...",
      ">>> print(f\"{lab.math.polygamma(1.0, 1.0):.4f}\")\n1.6449"),
     (zeta, "Hurwitz zeta function, the sum of (q + k)^-x over k from 0.", "none for x; -x·zeta(x + 1, q) for q",
