@@ -1,9 +1,7 @@
 """Activations by name: ``lab.activations``."""
 
-from autodiff_lab.layers.activations import get, linear
+from autodiff_lab.layers.activations import exponential, get, linear, tanh
 from autodiff_lab.ops.math.elementary import softsign
-from autodiff_lab.ops.math.exponential import exp as exponential
-from autodiff_lab.ops.math.trigonometric import tanh
 from autodiff_lab.ops.nn.activations import log_softmax, relu, sigmoid, softmax, softplus
 from autodiff_lab.ops.nn.rectifiers import elu, hard_sigmoid, hard_silu, leaky_relu, relu6, selu
 from autodiff_lab.ops.nn.shrinking import hard_shrink, hard_tanh, soft_shrink, sparse_plus, squareplus, tanh_shrink

@@ -1,9 +1,16 @@
 """Initializers: ``lab.initializers``."""
 
+from autodiff_lab.layers.initializer_names import deserialize, get, serialize
 from autodiff_lab.layers.initializers import (
     Constant,
+    GlorotNormal,
+    GlorotUniform,
+    HeNormal,
+    HeUniform,
     Identity,
     Initializer,
+    LecunNormal,
+    LecunUniform,
     Ones,
     Orthogonal,
     RandomNormal,
@@ -11,17 +18,22 @@ from autodiff_lab.layers.initializers import (
     TruncatedNormal,
     VarianceScaling,
     Zeros,
-    deserialize,
-    get,
-    glorot_uniform,
-    he_normal,
-    serialize,
 )
+
+# The names in snake case are classes too, as in TensorFlow.
+glorot_normal, glorot_uniform, he_normal, he_uniform = GlorotNormal, GlorotUniform, HeNormal, HeUniform
+lecun_normal, lecun_uniform = LecunNormal, LecunUniform
 
 __all__ = [
     "Constant",
+    "GlorotNormal",
+    "GlorotUniform",
+    "HeNormal",
+    "HeUniform",
     "Identity",
     "Initializer",
+    "LecunNormal",
+    "LecunUniform",
     "Ones",
     "Orthogonal",
     "RandomNormal",
@@ -31,7 +43,11 @@ __all__ = [
     "Zeros",
     "deserialize",
     "get",
+    "glorot_normal",
     "glorot_uniform",
     "he_normal",
+    "he_uniform",
+    "lecun_normal",
+    "lecun_uniform",
     "serialize",
 ]

@@ -25,6 +25,7 @@ class Softmax(Layer):
     Tensor([0.5 0.5], shape=(2,), dtype=float32)
     """
 
+    several = False
     floating = True
 
     def __init__(self, axis: int = -1, name: str | None = None, **more: Any) -> None:
@@ -47,6 +48,8 @@ class ReLU(Layer):
     >>> print(lab.layers.ReLU(max_value=3.0)([-1.0, 2.0, 9.0]))
     Tensor([0. 2. 3.], shape=(3,), dtype=float32)
     """
+
+    several = False
 
     def __init__(self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0,
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
@@ -76,6 +79,7 @@ class LeakyReLU(Layer):
     Tensor([-0.5  2. ], shape=(2,), dtype=float32)
     """
 
+    several = False
     floating = True
 
     def __init__(self, negative_slope: float = 0.3, name: str | None = None, **more: Any) -> None:
@@ -96,6 +100,7 @@ class ELU(Layer):
     Tensor([0. 2.], shape=(2,), dtype=float32)
     """
 
+    several = False
     floating = True
 
     def __init__(self, alpha: float = 1.0, name: str | None = None, **more: Any) -> None:
@@ -120,6 +125,7 @@ class PReLU(Layer):
     Tensor([[-1.  2.]], shape=(1, 2), dtype=float32)
     """
 
+    several = False
     floating = True
     alpha: Variable
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.elementary import softsign
-from autodiff_lab.ops.math.exponential import exp as exponential
-from autodiff_lab.ops.math.trigonometric import tanh
+from autodiff_lab.ops.math.exponential import exp
+from autodiff_lab.ops.math.trigonometric import tanh as hyperbolic_tangent
 from autodiff_lab.ops.nn.activations import log_softmax, relu, sigmoid, softmax, softplus
 from autodiff_lab.ops.nn.rectifiers import elu, hard_sigmoid, hard_silu, leaky_relu, relu6, selu
 from autodiff_lab.ops.nn.shrinking import hard_shrink, hard_tanh, soft_shrink, sparse_plus, squareplus, tanh_shrink
@@ -26,6 +28,39 @@ def linear(x: Any) -> Any:
     3.0
     """
     return x
+
+
+def exponential(x: Any) -> Tensor:
+    """The exponential of x; whole numbers and bools become float32.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.activations.exponential([0, 0]))
+    Tensor([1. 1.], shape=(2,), dtype=float32)
+    """
+    return exp(_floating(x))
+
+
+def tanh(x: Any) -> Tensor:
+    """The hyperbolic tangent of x; whole numbers and bools become float32.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.activations.tanh([0, 0]))
+    Tensor([0. 0.], shape=(2,), dtype=float32)
+    """
+    return hyperbolic_tangent(_floating(x))
+
+
+def _floating(x: Any) -> Any:
+    """Keras casts for those of its activations that are functions of `keras.ops`, and for no others."""
+    kind = getattr(getattr(x, "_held", None), "dtype", None)
+    if kind is None and not hasattr(x, "__composite__"):
+        x = convert(x)
+        kind = x._held.dtype
+    return cast(x, "float32") if kind is not None and kind.kind in "iub" else x
 
 
 _BY_NAME: dict[str, Callable[..., Any]] = {

@@ -15,6 +15,7 @@ from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.ops.array.casting import cast
 
 TRAINING: ContextVar[Any] = ContextVar("training", default=None)
@@ -61,10 +62,10 @@ def settle_training(wants: Wants, args: tuple[Any, ...], kwargs: dict[str, Any])
     return value
 
 
-def entered(value: Any, dtype: np.dtype[Any], several: bool = False) -> Any:
+def entered(value: Any, dtype: np.dtype[Any], several: bool | None = None) -> Any:
     """The input of a layer as a tensor or a structure of tensors; floats that were not tensors are in `dtype`.
 
-    With `several` a list of arrays is a list of tensors, in place of one tensor.
+    `several` is that of the layer: it says what a list stands for.
 
     Examples
     --------
@@ -74,16 +75,59 @@ def entered(value: Any, dtype: np.dtype[Any], several: bool = False) -> Any:
     """
     if isinstance(value, (Tensor, Variable)) or hasattr(value, "__composite__"):
         return value
-    if isinstance(value, dict):
+    if isinstance(value, dict) and several is not False:
         return {key: entered(item, dtype, several) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        if contains_tensor(value) or (several and any(hasattr(item, "__array__") for item in value)):
+        if several is not False and (contains_tensor(value) or _inputs(value, several)):
             return type(value)([entered(item, dtype, several) for item in value])
         tensor = convert(value)
         if tensor._held.dtype.kind == "f" and dtype.itemsize > tensor._held.dtype.itemsize:
             tensor = convert_to_tensor(value, public(dtype))  # the digits that Python has
         return fitted(alone(tensor), dtype)
     return fitted(alone(convert(value)), dtype)
+
+
+def _inputs(values: list[Any] | tuple[Any, ...], several: bool | None) -> bool:
+    """Whether arrays in a list are inputs of their own: where a layer says so, or they do not make one array."""
+    if not any(hasattr(item, "__array__") for item in values):
+        return False
+    return bool(several) or len({getattr(item, "shape", None) for item in values}) > 1
+
+
+def shapes(value: Any) -> Any:
+    """The shape of a layer's input as a tuple; of a structure of tensors a structure of shapes.
+
+    Examples
+    --------
+    >>> shapes({"x": np.ones((2, 3)), "y": [np.ones(1), np.ones(4)]})
+    {'x': (2, 3), 'y': [(1,), (4,)]}
+    """
+    if isinstance(value, dict):
+        return {key: shapes(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)) and (contains_tensor(value) or _inputs(value, None)):
+        return [shapes(item) for item in value]
+    shape = getattr(value, "shape", None)
+    return tuple(convert(value).shape if shape is None else shape)
+
+
+def needs_axes(name: str, shape: Any, form: str) -> None:
+    """Refuse a single number where a layer needs axes, and a last axis without a length.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the shape has no axis, or its last axis has no length.
+
+    Examples
+    --------
+    >>> needs_axes("dense", (2, 3), "(*b, n)")
+    """
+    if not len(shape):
+        raise ShapeMismatch(f"{name}: an input {form} is needed, got a single number.")
+    if shape[-1] is None:
+        raise ShapeMismatch(
+            f"{name}: the last axis needs a length, got shape {tuple(shape)}. Try x.to_tensor() if the input is ragged."
+        )
 
 
 def fitted(value: Any, dtype: np.dtype[Any], floats: bool = True, whole: bool = False) -> Any:

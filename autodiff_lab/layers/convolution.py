@@ -7,6 +7,7 @@ from typing import Any
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
+from autodiff_lab.layers.calling import needs_axes
 from autodiff_lab.layers.layer import Layer, activation_of
 from autodiff_lab.ops.nn.any_convolution import conv_transpose
 from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv3d, sizes
@@ -25,6 +26,7 @@ def checked_padding(cls: type, padding: str, data_format: str | None) -> str:
 class _Convolution(Layer):
     """What the convolution layers share."""
 
+    several = False
     floating = True
 
     rank = 0
@@ -53,6 +55,7 @@ class _Convolution(Layer):
     def build(self, input_shape: Any) -> None:
         if len(input_shape) != self.rank + 2:
             raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {input_shape}.")
+        needs_axes(self.name, input_shape, "(b, *s, c)")
         if input_shape[-1] % self.groups:
             raise ShapeMismatch(
                 f"{self.name}: {input_shape[-1]} channels do not fall into {self.groups} groups of equal size."

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.layers.calling import needs_axes
 from autodiff_lab.layers.layer import Layer, activation_of
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.linalg.products import matmul
@@ -46,6 +47,7 @@ class Dense(Layer):
     Tensor([[3. 3.]], shape=(1, 2), dtype=float32)
     """
 
+    several = False
     floating = True
     kernel: Variable
     bias: Variable
@@ -61,8 +63,7 @@ class Dense(Layer):
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
 
     def build(self, input_shape: Any) -> None:
-        if not input_shape:
-            raise ShapeMismatch(f"{self.name}: an input (*b, n) is needed, got a single number.")
+        needs_axes(self.name, input_shape, "(*b, n)")
         self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), self.kernel_initializer)
         if self.use_bias:
             self.bias = self.add_weight("bias", (self.units,), self.bias_initializer)
@@ -86,10 +87,11 @@ class Flatten(Layer):
     TensorShape([10, 216])
     """
 
+    several = False
+
     def call(self, x: Any) -> Tensor:
-        if not x.ndim:
-            raise ShapeMismatch(f"{self.name}: an input (b, *s) is needed, got a single number.")
-        return reshape(x, (x.shape[0], int(np.prod(x.shape[1:]))))
+        needs_axes(self.name, x.shape, "(b, *s)")
+        return reshape(x, (x.shape[0], math.prod(convert(x).shape[1:])))
 
 
 class Reshape(Layer):
@@ -102,11 +104,14 @@ class Reshape(Layer):
     TensorShape([5, 2, 3])
     """
 
+    several = False
+
     def __init__(self, target_shape: Any, name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
         self.target_shape = tuple(target_shape)
 
     def call(self, x: Any) -> Tensor:
+        needs_axes(self.name, x.shape, "(b, *s)")
         if -1 in self.target_shape:
             return reshape(x, (x.shape[0], *self.target_shape))
         return reshape(x, (-1, *self.target_shape))
@@ -121,6 +126,8 @@ class Activation(Layer):
     >>> print(lab.layers.Activation("relu")([-1.0, 2.0]))
     Tensor([0. 2.], shape=(2,), dtype=float32)
     """
+
+    several = False
 
     def __init__(self, activation: Any, name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
@@ -161,7 +168,7 @@ class ActivationDiscarding(Layer):
 
     def __init__(self, wrapped: Layer, name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
-        self.wrapped = wrapped
+        self.wrapped, self.several = wrapped, wrapped.several
 
     def build(self, input_shape: Any) -> None:
         if not self.wrapped.built:

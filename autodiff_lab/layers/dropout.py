@@ -24,6 +24,8 @@ class Dropout(Layer):
     Tensor([1. 2.], shape=(2,), dtype=float32)
     """
 
+    several = False
+
     def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None,
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)

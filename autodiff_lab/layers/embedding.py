@@ -29,6 +29,8 @@ class Embedding(Layer):
 
     embeddings: Variable
 
+    several = False
+
     def __init__(self, input_dim: int, output_dim: int, embeddings_initializer: Any = "random_uniform",
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)

@@ -7,6 +7,7 @@ from typing import Any
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.layers.calling import needs_axes
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.math.arithmetic import square
@@ -34,6 +35,7 @@ class GroupNormalization(Layer):
     Tensor([[-1.  1. -1.  1.]], shape=(1, 4), dtype=float32)
     """
 
+    several = False
     floating = True
     gamma: Variable
     beta: Variable
@@ -48,6 +50,7 @@ class GroupNormalization(Layer):
         self.groups, self.epsilon, self.center, self.scale = int(groups), epsilon, center, scale
 
     def build(self, input_shape: Any) -> None:
+        needs_axes(self.name, input_shape, "(b, *s, c)")
         channels = input_shape[-1]
         self.groups = channels if self.groups == -1 else self.groups
         if len(input_shape) < 2 or channels % self.groups:
@@ -79,6 +82,7 @@ class UnitNormalization(Layer):
     Tensor([[0.6 0.8]], shape=(1, 2), dtype=float32)
     """
 
+    several = False
     floating = True
 
     def __init__(self, axis: Any = -1, name: str | None = None, **more: Any) -> None:
@@ -101,6 +105,7 @@ class RMSNormalization(Layer):
     Tensor([[ 1. -1.]], shape=(1, 2), dtype=float32)
     """
 
+    several = False
     floating = True
     gamma: Variable
 
@@ -109,6 +114,7 @@ class RMSNormalization(Layer):
         self.epsilon = epsilon
 
     def build(self, input_shape: Any) -> None:
+        needs_axes(self.name, input_shape, "(*b, c)")
         self.gamma = self.add_weight("gamma", (input_shape[-1],), "ones")
 
     def call(self, x: Any) -> Tensor:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.engine.convert import convert_to_tensor
-from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
+from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.configured import Configured
 from autodiff_lab.ops.random_drawing import truncated_noise
 from autodiff_lab.ops.random_state import generator_for
@@ -20,6 +19,13 @@ from autodiff_lab.ops.random_state import generator_for
 
 class Initializer(Configured):
     """Makes a tensor from a shape; subclasses define `values`.
+
+    Raises
+    ------
+    DtypeMismatch
+        If whole numbers, bools or strings are asked of one that draws random numbers.
+    ConversionError, InvalidArgumentError
+        If the shape is not one, or a length of it is negative.
 
     Examples
     --------
@@ -31,9 +37,18 @@ class Initializer(Configured):
     Tensor([0.5 0.5], shape=(2,), dtype=float32)
     """
 
-    def __call__(self, shape: Any, dtype: Any = "float32") -> Tensor:
-        """A tensor of the shape and dtype."""
-        return convert_to_tensor(self.values(tuple(shape)).astype(as_dtype(dtype).dtype))
+    draws = False
+    """Whether the values are random, so that whole numbers would be cut off."""
+
+    def __call__(self, shape: Any, dtype: Any = None) -> Tensor:
+        """A tensor of the shape and dtype, float32 if that is not given."""
+        asked, what = as_dtype(dtype or "float32"), type(self).__name__
+        if asked.dtype.kind == "O" or (self.draws and asked.dtype not in DIFFERENTIABLE):
+            raise DtypeMismatch(f"{what}: cannot make values of dtype {asked.name}. Try lab.float32.")
+        lengths = whole_numbers(shape, f"{what}: shape")
+        if min(lengths, default=0) < 0:
+            raise InvalidArgumentError(f"{what}: no length of a shape is negative, got {lengths}.")
+        return convert_to_tensor(self.values(lengths).astype(asked.dtype))
 
     def values(self, shape: tuple[int, ...]) -> Any:
         """The numbers, as float64."""
@@ -115,6 +130,8 @@ class RandomNormal(Initializer):
     TensorShape([100, 3])
     """
 
+    draws = True
+
     def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None) -> None:
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
@@ -132,6 +149,8 @@ class RandomUniform(Initializer):
     >>> bool(lab.reduce_all(x >= 0.0))
     True
     """
+
+    draws = True
 
     def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: int | None = None) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed
@@ -165,14 +184,21 @@ class VarianceScaling(Initializer):
     TensorShape([3, 4])
     """
 
+    draws = True
+
     def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal",
                  seed: int | None = None) -> None:  # fmt: skip
+        if mode not in ("fan_in", "fan_out", "fan_avg"):
+            raise InvalidArgumentError(f"VarianceScaling: mode {mode!r} is not known. Try 'fan_in'.")
+        if distribution not in ("truncated_normal", "untruncated_normal", "uniform"):
+            raise InvalidArgumentError(
+                f"VarianceScaling: distribution {distribution!r} is not known. Try 'truncated_normal', "
+                "'untruncated_normal' or 'uniform'."
+            )
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
 
     def values(self, shape: tuple[int, ...]) -> Any:
         fan_in, fan_out = fans(shape)
-        if self.mode not in ("fan_in", "fan_out", "fan_avg"):
-            raise InvalidArgumentError(f"VarianceScaling: mode {self.mode!r} is not known. Try 'fan_in'.")
         n = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         variance = self.scale / max(1.0, n)
         if self.distribution == "uniform":
@@ -194,6 +220,8 @@ class Orthogonal(Initializer):
     >>> bool(lab.reduce_max(lab.abs(lab.matmul(q, q, transpose_b=True) - lab.eye(3))) < 1e-5)
     True
     """
+
+    draws = True
 
     def __init__(self, gain: float = 1.0, seed: int | None = None) -> None:
         self.gain, self.seed = gain, seed
@@ -270,99 +298,60 @@ class HeNormal(VarianceScaling):
         super().__init__(2.0, "fan_in", "truncated_normal", seed)
 
 
-glorot_uniform, he_normal = GlorotUniform, HeNormal
-
-
-_BY_NAME: dict[str, Callable[[], Initializer]] = {
-    "zeros": Zeros, "ones": Ones, "random_normal": RandomNormal, "random_uniform": RandomUniform,
-    "truncated_normal": TruncatedNormal, "orthogonal": Orthogonal, "identity": Identity,
-    "glorot_uniform": glorot_uniform, "he_normal": he_normal,
-    "glorot_normal": lambda: VarianceScaling(1.0, "fan_avg"),
-    "he_uniform": lambda: VarianceScaling(2.0, "fan_in", "uniform"),
-    "lecun_normal": lambda: VarianceScaling(1.0, "fan_in"),
-    "lecun_uniform": lambda: VarianceScaling(1.0, "fan_in", "uniform"),
-}  # fmt: skip
-
-
-def get(identifier: Any) -> Callable[..., Tensor]:
-    """The initializer that a name stands for; an initializer is returned as it is.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If there is none of that name.
+class GlorotNormal(VarianceScaling):
+    """Normal, with the variance of Glorot and Bengio (2010).
 
     Examples
     --------
     >>> import autodiff_lab as lab
-    >>> print(lab.initializers.get("ones")((2,)))
-    Tensor([1. 1.], shape=(2,), dtype=float32)
+    >>> lab.initializers.GlorotNormal()((2, 4)).shape
+    TensorShape([2, 4])
     """
-    if isinstance(identifier, type):
-        return identifier()
-    if callable(identifier):
-        given: Any = identifier
-        return given
-    if identifier not in _BY_NAME:
-        raise InvalidArgumentError(f"initializer {identifier!r} is not known. Try one of: {', '.join(_BY_NAME)}.")
-    return _BY_NAME[identifier]()
+
+    def __init__(self, seed: int | None = None) -> None:
+        super().__init__(1.0, "fan_avg", "truncated_normal", seed)
 
 
-_CLASSES: dict[str, type[Initializer]] = {
-    cls.__name__: cls
-    for cls in (
-        Zeros, Ones, Constant, RandomNormal, RandomUniform, TruncatedNormal, VarianceScaling, Orthogonal, Identity,
-        GlorotUniform, HeNormal,
-    )
-}  # fmt: skip
-
-
-def serialize(initializer: Initializer) -> dict[str, Any]:
-    """An initializer as a dict of its class's name and its settings.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If it is not one of this package.
+class HeUniform(VarianceScaling):
+    """Uniform, with the variance of He et al. (2015).
 
     Examples
     --------
     >>> import autodiff_lab as lab
-    >>> lab.initializers.serialize(lab.initializers.Constant(2.0))
-    {'class_name': 'Constant', 'config': {'value': 2.0}}
+    >>> lab.initializers.HeUniform()((2, 4)).shape
+    TensorShape([2, 4])
     """
-    if type(initializer) not in _CLASSES.values():
-        raise InvalidArgumentError(f"serialize: {initializer!r} is not an initializer of this package.")
-    return {"class_name": type(initializer).__name__, "config": initializer.get_config()}
+
+    def __init__(self, seed: int | None = None) -> None:
+        super().__init__(2.0, "fan_in", "uniform", seed)
 
 
-def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Callable[..., Tensor]:
-    """The initializer that `serialize`, or a name, describes; this package's own, and those of `custom_objects`.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If there is none of that name, or the settings are not its.
+class LecunNormal(VarianceScaling):
+    """Normal, with the variance of LeCun et al. (1998).
 
     Examples
     --------
     >>> import autodiff_lab as lab
-    >>> again = lab.initializers.deserialize({"class_name": "Constant", "config": {"value": 2.0}})
-    >>> print(again((2,)))
-    Tensor([2. 2.], shape=(2,), dtype=float32)
+    >>> lab.initializers.LecunNormal()((2, 4)).shape
+    TensorShape([2, 4])
     """
-    if not isinstance(config, dict):
-        return get(config)
-    cls = {**_CLASSES, **(custom_objects or {})}.get(str(config.get("class_name")))
-    if cls is None:
-        raise InvalidArgumentError(
-            f"deserialize: {config.get('class_name')!r} is not known. Try one of: {', '.join(_CLASSES)}."
-        )
-    settings: Any = config.get("config") or {}
-    unknown = sorted(set(settings) - set(inspect.signature(cls).parameters))
-    if unknown:
-        raise InvalidArgumentError(f"deserialize: {cls.__name__} has no setting {unknown[0]!r}.")
-    return cls.from_config(settings)
+
+    def __init__(self, seed: int | None = None) -> None:
+        super().__init__(1.0, "fan_in", "truncated_normal", seed)
+
+
+class LecunUniform(VarianceScaling):
+    """Uniform, with the variance of LeCun et al. (1998).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.initializers.LecunUniform()((2, 4)).shape
+    TensorShape([2, 4])
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        super().__init__(1.0, "fan_in", "uniform", seed)
 
 
 # The names at the top of TensorFlow's namespace.

@@ -8,14 +8,17 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab.engine.convert import convert
+import numpy as np
+
 from autodiff_lab.engine.devices import beside, device
 from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.events import name_scope
-from autodiff_lab.layers import initializers
-from autodiff_lab.layers.calling import TRAINING, argument, entered, fitted, settle_training, wanted
+from autodiff_lab.layers import initializer_names
+from autodiff_lab.layers.calling import TRAINING, argument, entered, fitted, settle_training, shapes, wanted
 from autodiff_lab.layers.module import Module
 
 if TYPE_CHECKING:
@@ -69,8 +72,11 @@ class Layer(Module):
     Tensor([1. 2.], shape=(2,), dtype=float32)
     """
 
-    several = False
-    """Whether a list of arrays is a list of inputs; where it is False, one of equal arrays is one input."""
+    several: bool | None = None
+    """Whether `call` takes a list of inputs (True), one tensor (False), or any structure of tensors (None).
+
+    A list of arrays is a list of inputs where it is True, and one input where it is False; where it is None, one input
+    if the arrays have the same shape."""
     floating = False
     """Whether whole numbers and bools are cast to the layer's dtype too, because `call` computes with floats."""
 
@@ -104,7 +110,13 @@ class Layer(Module):
     def add_weight(self, name: str | None = None, shape: Any = (), initializer: Any = "glorot_uniform",
                    trainable: bool = True, dtype: Any = None) -> Variable:  # fmt: skip
         """A variable named after the layer, started by an initializer."""
-        value = initializers.get(initializer)(tuple(shape), dtype or self.dtype)
+        lengths = TensorShape(shape)
+        if not lengths.is_fully_defined():
+            raise ShapeMismatch(
+                f"{self.name}: the weight {name or 'weight'!r} needs a length for every axis, got {lengths}. Try "
+                "x.to_tensor() if the input is ragged."
+            )
+        value = initializer_names.get(initializer)(tuple(lengths), dtype or self.dtype)
         with name_scope(""):  # after the layer alone, wherever it is built
             made = Variable(value, trainable=trainable, name=f"{self.name}/{name or 'weight'}")
         self._casts = True
@@ -115,9 +127,9 @@ class Layer(Module):
     def ensure_built(self, *inputs: Any) -> None:
         """Make the weights if they are not made yet."""
         if not self.built:
-            shape = getattr(inputs[0], "shape", None) if inputs else ()
+            shape = shapes(inputs[0]) if inputs else ()
             with beside(*inputs) if self.moved_to is None else device(self.moved_to):
-                self.build(tuple(convert(inputs[0]).shape) if shape is None else tuple(shape))
+                self.build(shape)
             self.built = True
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -171,8 +183,26 @@ class Layer(Module):
         return [v.numpy() for v in self.variables]
 
     def set_weights(self, weights: list[Any]) -> None:
-        """Assign the weights, in the order of `get_weights`."""
-        for variable, value in zip(self.variables, weights, strict=True):
+        """Assign the weights, in the order of `get_weights`; all of them or, where one does not fit, none.
+
+        Raises
+        ------
+        ShapeMismatch
+            If there are more or fewer arrays than variables, or one has another shape than its variable.
+        """
+        variables, values = self.variables, list(weights)
+        if len(values) != len(variables):
+            raise ShapeMismatch(
+                f"{self.name}: set_weights got {len(values)} arrays for {len(variables)} variables. Has the layer been "
+                "built? Try layer.build(input_shape) first."
+            )
+        for variable, value in zip(variables, values, strict=True):
+            if np.shape(value) != variable._held.shape:
+                raise ShapeMismatch(
+                    f"{self.name}: set_weights got an array of shape {np.shape(value)} for {variable.name} of shape "
+                    f"{variable._held.shape}. Nothing was changed."
+                )
+        for variable, value in zip(variables, values, strict=True):
             variable.assign(value)
 
     def discarding_activations(self) -> ActivationDiscarding:

@@ -182,11 +182,13 @@ def _inside(p: Tensor) -> Tensor:
     return clip_by_value(p, EPSILON, 1 - EPSILON)
 
 
-def _classes_last(axis: int, *tensors: Tensor) -> list[Tensor]:
+def _classes_last(name: str, axis: int, *tensors: Tensor) -> list[Tensor]:
     """Tensors with the axis of the classes in the last place."""
     moved: list[Tensor] = []
     for x in tensors:
-        if not x.ndim or axis % x.ndim == x.ndim - 1:
+        if not x.ndim:
+            raise ShapeMismatch(f"{name}: an axis of the classes is needed, got a single number.")
+        if axis % x.ndim == x.ndim - 1:
             moved.append(x)
         else:
             at = axis % x.ndim
@@ -237,7 +239,7 @@ class CategoricalCrossentropy(Loss):
         self.from_logits, self.label_smoothing, self.axis = from_logits, label_smoothing, axis
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        y_true, y_pred = _classes_last(self.axis, y_true, y_pred)
+        y_true, y_pred = _classes_last(self.name, self.axis, y_true, y_pred)
         t = _smoothed(y_true, self.label_smoothing, y_true.shape[-1] or 1)
         if self.from_logits:
             return softmax_cross_entropy_with_logits(labels=t, logits=y_pred)
@@ -266,9 +268,9 @@ class SparseCategoricalCrossentropy(Loss):
 
     def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
         """Class numbers, without a last axis of length 1."""
-        if y_true.ndim == y_pred.ndim and y_true.shape[-1] == 1:
+        if y_true.ndim == y_pred.ndim and y_true.shape[-1:] == (1,):
             y_true = squeeze(y_true, -1)
-        return cast(y_true, "int64"), _classes_last(self.axis, y_pred)[0]
+        return cast(y_true, "int64"), _classes_last(self.name, self.axis, y_pred)[0]
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         counted = self.counted(y_true)

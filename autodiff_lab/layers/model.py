@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_lab.layers.calling import shapes
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.ops.array.creation import zeros
 
@@ -37,8 +38,8 @@ class Model(Layer):
 
     def ensure_built(self, *inputs: Any) -> None:
         """Call a `build` of its own once with the shape of the input; its layers are built as they are met."""
-        if not self.built and inputs and hasattr(inputs[0], "shape") and type(self).build is not Model.build:
-            self.build(tuple(inputs[0].shape))
+        if not self.built and inputs and type(self).build is not Model.build:
+            self.build(shapes(inputs[0]))
         self.built = True
 
     @property

@@ -18,6 +18,7 @@ from autodiff_lab.ops.nn.standardization import mean_and_variance
 class _Normalization(Layer):
     """What the layers with one factor and one offset for each index along some axes share."""
 
+    several = False
     floating = True
     gamma: Variable | None
     beta: Variable | None

@@ -15,6 +15,7 @@ from autodiff_lab.ops.nn.pooling import avg_pool, max_pool
 class _Pooling(Layer):
     """What the pooling layers share."""
 
+    several = False
     rank = 0
     largest = True
 
@@ -120,6 +121,7 @@ class AveragePooling3D(_Pooling):
 class _GlobalPooling(Layer):
     """One number for each channel, from all of its points."""
 
+    several = False
     rank = 0
     largest = False
 

@@ -18,6 +18,7 @@ from autodiff_lab.ops.nn.spatial import dropout as dropped
 class _Recurrent(Layer):
     """What the recurrent layers share: weights for `gates` gates, and the loop over time."""
 
+    several = False
     floating = True
     gates = 1
     states = 1

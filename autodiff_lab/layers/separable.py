@@ -6,6 +6,7 @@ from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.layers.calling import needs_axes
 from autodiff_lab.layers.convolution import checked_padding
 from autodiff_lab.layers.layer import Layer, activation_of
 from autodiff_lab.ops.nn.convolution import conv2d, sizes
@@ -23,6 +24,7 @@ class DepthwiseConv2D(Layer):
     (TensorShape([1, 3, 3, 8]), TensorShape([3, 3, 4, 2]))
     """
 
+    several = False
     floating = True
     kernel: Variable
     bias: Variable
@@ -40,6 +42,7 @@ class DepthwiseConv2D(Layer):
         self.depthwise_initializer, self.bias_initializer = depthwise_initializer, bias_initializer
 
     def build(self, input_shape: Any) -> None:
+        needs_axes(self.name, input_shape, "(b, h, w, c)")
         shape = (*self.kernel_size, input_shape[-1], self.depth_multiplier)
         self.kernel = self.add_weight("kernel", shape, self.depthwise_initializer)
         if self.use_bias:
@@ -61,6 +64,7 @@ class SeparableConv2D(Layer):
     (TensorShape([1, 3, 3, 6]), TensorShape([1, 1, 4, 6]))
     """
 
+    several = False
     floating = True
     depthwise_kernel: Variable
     pointwise_kernel: Variable
@@ -81,6 +85,7 @@ class SeparableConv2D(Layer):
         self.bias_initializer = bias_initializer
 
     def build(self, input_shape: Any) -> None:
+        needs_axes(self.name, input_shape, "(b, h, w, c)")
         channels = input_shape[-1]
         deep = (*self.kernel_size, channels, self.depth_multiplier)
         self.depthwise_kernel = self.add_weight("depthwise_kernel", deep, self.depthwise_initializer)

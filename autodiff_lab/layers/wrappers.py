@@ -22,6 +22,8 @@ class TimeDistributed(Layer):
     TensorShape([5, 7, 2])
     """
 
+    several = False
+
     def __init__(self, layer: Layer, name: str | None = None, **more: Any) -> None:
         super().__init__(name, **more)
         self.layer = layer
@@ -50,6 +52,8 @@ class Bidirectional(Layer):
     >>> lab.layers.Bidirectional(lab.layers.GRU(4))(lab.zeros((2, 5, 3))).shape
     TensorShape([2, 8])
     """
+
+    several = False
 
     def __init__(self, layer: Any, merge_mode: str | None = "concat", backward_layer: Any = None,
                  name: str | None = None, **more: Any) -> None:  # fmt: skip

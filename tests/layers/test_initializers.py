@@ -100,3 +100,30 @@ def test_the_initializers_in_lower_case_have_settings_too(name: str) -> None:
     np.testing.assert_array_equal(type(made).from_config({"seed": 3})((2, 3)), made((2, 3)))
     again = lab.initializers.deserialize(lab.initializers.serialize(made))
     np.testing.assert_array_equal(again((2, 3)), made((2, 3)))
+
+
+@pytest.mark.parametrize("name", sorted({n for n in initializers.__all__ if n[0].isupper()} - {"Initializer"}))
+def test_a_shape_or_dtype_that_does_not_fit_is_refused(name: str) -> None:
+    make = getattr(initializers, name)()
+    for shape in ("x", None, (-1, 2), (2.5, 2), (None, 2), [[2]]):
+        with pytest.raises(lab.errors.LabError, match=f"{type(make).__name__}: "):
+            make(shape)
+    for dtype in ("string", *(("int32", "bool") if make.draws else ())):
+        with pytest.raises(lab.errors.DtypeMismatch, match=f"cannot make values of dtype {dtype}"):
+            make((2, 2), dtype)
+    assert make((2, 2), None).dtype.name == "float32"
+
+
+def test_names_are_those_of_classes_in_both_spellings() -> None:
+    for name in ("GlorotNormal", "GlorotUniform", "HeNormal", "HeUniform", "LecunNormal", "LecunUniform"):
+        kind = getattr(initializers, name)
+        snake = name[:-7].lower() + "_" + name[-7:].lower() if name.endswith("Uniform") else ""
+        for word in (name, snake or name[:-6].lower() + "_normal"):
+            assert type(initializers.get(word)) is kind
+        again = initializers.get(initializers.serialize(kind(seed=3)))
+        np.testing.assert_array_equal(again((3, 4)), kind(seed=3)((3, 4)))
+
+
+def test_an_unknown_distribution_is_refused() -> None:
+    with pytest.raises(lab.errors.InvalidArgumentError, match="distribution 'gauss' is not known"):
+        initializers.VarianceScaling(distribution="gauss")

@@ -1,0 +1,113 @@
+"""Initializers by name: what `kernel_initializer="ones"` means, and the dicts in which they are written down."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.layers.initializers import (
+    Constant,
+    GlorotNormal,
+    GlorotUniform,
+    HeNormal,
+    HeUniform,
+    Identity,
+    Initializer,
+    LecunNormal,
+    LecunUniform,
+    Ones,
+    Orthogonal,
+    RandomNormal,
+    RandomUniform,
+    TruncatedNormal,
+    VarianceScaling,
+    Zeros,
+)
+
+_CLASSES: dict[str, type[Initializer]] = {
+    cls.__name__: cls
+    for cls in (
+        Zeros, Ones, Constant, RandomNormal, RandomUniform, TruncatedNormal, VarianceScaling, Orthogonal, Identity,
+        GlorotUniform, GlorotNormal, HeUniform, HeNormal, LecunUniform, LecunNormal,
+    )
+}  # fmt: skip
+_BY_NAME = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): cls for name, cls in _CLASSES.items()}
+
+
+def get(identifier: Any) -> Callable[..., Tensor]:
+    """The initializer that a name, or a dict of `serialize`, stands for; an initializer is returned as it is.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.initializers.get("ones")((2,)))
+    Tensor([1. 1.], shape=(2,), dtype=float32)
+    """
+    if isinstance(identifier, type):
+        return identifier()
+    if callable(identifier):
+        given: Any = identifier
+        return given
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    known = _BY_NAME | _CLASSES
+    if not isinstance(identifier, str) or identifier not in known:
+        raise InvalidArgumentError(f"initializer {identifier!r} is not known. Try one of: {', '.join(_BY_NAME)}.")
+    return known[identifier]()
+
+
+def serialize(initializer: Initializer) -> dict[str, Any]:
+    """An initializer as a dict of its class's name and its settings.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not one of this package.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.initializers.serialize(lab.initializers.Constant(2.0))
+    {'class_name': 'Constant', 'config': {'value': 2.0}}
+    """
+    if type(initializer) not in _CLASSES.values():
+        raise InvalidArgumentError(f"serialize: {initializer!r} is not an initializer of this package.")
+    return {"class_name": type(initializer).__name__, "config": initializer.get_config()}
+
+
+def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Callable[..., Tensor]:
+    """The initializer that `serialize`, or a name, describes; this package's own, and those of `custom_objects`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is none of that name, or the settings are not its.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> again = lab.initializers.deserialize({"class_name": "Constant", "config": {"value": 2.0}})
+    >>> print(again((2,)))
+    Tensor([2. 2.], shape=(2,), dtype=float32)
+    """
+    if not isinstance(config, dict):
+        return get(config)
+    cls = {**_CLASSES, **(custom_objects or {})}.get(str(config.get("class_name")))
+    if cls is None:
+        raise InvalidArgumentError(
+            f"deserialize: {config.get('class_name')!r} is not known. Try one of: {', '.join(_CLASSES)}."
+        )
+    settings: Any = config.get("config") or {}
+    unknown = sorted(set(settings) - set(inspect.signature(cls).parameters))
+    if unknown:
+        raise InvalidArgumentError(f"deserialize: {cls.__name__} has no setting {unknown[0]!r}.")
+    return cls.from_config(settings)
