@@ -56,7 +56,8 @@ class Variable(Identified, Operators):
     dtype : DType, optional
         Of the value; it never changes.
     constraint : callable, optional
-        Kept as the attribute `constraint`: a function of the variable that gives a value it may have.
+        A function of the variable that gives a value it may have. Optimizers assign that value after each step;
+        assignments of your own are not changed.
     shape : TensorShape, optional
         The shape that values must have; ``TensorShape(None)`` takes any.
 

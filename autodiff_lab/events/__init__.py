@@ -23,6 +23,7 @@ from autodiff_lab.events.listener import (
     tell_made,
     tell_peek,
     trace_now,
+    unheard,
 )
 from autodiff_lab.events.values import (
     Event,
@@ -50,5 +51,5 @@ __all__ = [
     "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "SweepEnded", "SweepStarted", "TapeClosed",
     "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorWatched", "Transferred", "VariableAssigned",
     "active", "fresh_id", "heard", "name_scope", "observing", "place_now", "sinks_now", "tell_listeners", "tell_made",
-    "tell_peek", "trace_now",
+    "tell_peek", "trace_now", "unheard",
 ]

@@ -230,6 +230,17 @@ def active(sink: Any) -> Generator[Any]:
         SINKS.set(tuple(s for s in sinks_now() if s is not sink))
 
 
+@contextmanager
+def unheard() -> Generator[Any]:
+    """Let no tape and no listener hear of what a block does; a trace does, and the block is given it, or None."""
+    sinks, trace = sinks_now(), trace_now()
+    SINKS.set(() if trace is None else (trace,))
+    try:
+        yield trace
+    finally:
+        SINKS.set(sinks)
+
+
 def heard() -> bool:
     """Whether any listener of this thread or task would hear of an event; tapes are none."""
     for sink in sinks_now():  # noqa: SIM110 - a generator would take longer than the rest

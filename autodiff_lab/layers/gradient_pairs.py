@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import Any
 
 from autodiff_lab.engine.convert import convert
@@ -34,7 +35,7 @@ def _whole(gradient: Any, v: Variable) -> Tensor:
 
 def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
     """The pairs that have a gradient, as tensors, checked; the others are logged."""
-    if isinstance(grads_and_vars, (Variable, Tensor)):
+    if isinstance(grads_and_vars, (Variable, Tensor)) or not isinstance(grads_and_vars, Iterable):
         grads_and_vars = [grads_and_vars]
     given = [_pair(item) for item in grads_and_vars]
     pairs = [(_whole(g, v), v) for g, v in given if g is not None]
@@ -53,6 +54,12 @@ def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
             raise DtypeMismatch(
                 f"apply_gradients: {v.name} is {v.dtype.name}, and a step along a gradient would be cut off. "
                 "Try lab.Variable(..., dtype=lab.float32)."
+            )
+        kind = tensor._held.dtype.kind
+        if kind in "bO" or (kind == "c" and v._held.dtype.kind != "c"):
+            raise DtypeMismatch(
+                f"apply_gradients: the gradient of {v.name} is {tensor.dtype.name}, the variable {v.dtype.name}. Try "
+                f"lab.cast(gradient, lab.{v.dtype.name})."
             )
         if tensor._held.shape != v._held.shape:
             raise ShapeMismatch(

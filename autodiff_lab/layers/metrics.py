@@ -6,8 +6,6 @@ A metric's state is in variables and what it does is made of ops, so that a comp
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Any
 
 from autodiff_lab.engine.convert import convert
@@ -16,7 +14,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
-from autodiff_lab.events import SINKS, sinks_now, trace_now
+from autodiff_lab.events import unheard
 from autodiff_lab.layers.losses import same_rank
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import argmax
@@ -25,17 +23,6 @@ from autodiff_lab.ops.math.arithmetic import abs, sqrt, square
 from autodiff_lab.ops.math.comparison import equal, greater
 from autodiff_lab.ops.math.guarded import divide_no_nan
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
-
-
-@contextmanager
-def _unheard() -> Generator[None]:
-    """Let no tape and no recording hear of what is done; a trace does."""
-    sinks, trace = sinks_now(), trace_now()
-    SINKS.set(() if trace is None else (trace,))
-    try:
-        yield
-    finally:
-        SINKS.set(sinks)
 
 
 class Mean:
@@ -84,7 +71,7 @@ class Mean:
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
         """Add values, weighted if asked."""
-        with _unheard():
+        with unheard():
             self._add(convert(values), sample_weight)
 
     def _add(self, values: Tensor, sample_weight: Any) -> None:
@@ -109,7 +96,7 @@ class Mean:
 
     def result(self) -> Tensor:
         """The mean so far; 0 if nothing was seen."""
-        with _unheard():
+        with unheard():
             return cast(self._value(), self.dtype)
 
     def _value(self) -> Tensor:
@@ -155,7 +142,7 @@ class Accuracy(Mean):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
         """Add a batch of labels and predictions of the same shape."""
-        with _unheard():
+        with unheard():
             self._add(self.each(*self.aligned(convert(y_true), convert(y_pred))), sample_weight)
 
     def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:

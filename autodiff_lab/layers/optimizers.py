@@ -19,7 +19,7 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, UnimplementedError
-from autodiff_lab.events import SINKS, name_scope, sinks_now, trace_now
+from autodiff_lab.events import name_scope, trace_now, unheard
 from autodiff_lab.layers.gradient_pairs import steps_to_take
 from autodiff_lab.layers.module import Module, ModuleGradient
 from autodiff_lab.layers.saving import load_variables, save_variables
@@ -31,13 +31,30 @@ from autodiff_lab.ops.math.elementary import clip_by_value
 
 def _rate(value: Any) -> Any:
     """A learning rate: a number or a schedule."""
-    if not isinstance(value, LearningRateSchedule):
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            raise InvalidArgumentError(
-                f"learning_rate: a number or a schedule is needed, got {value!r}. Try 0.01."
-            ) from None
+    return (
+        value if isinstance(value, LearningRateSchedule) else number(value, "learning_rate", "a number or a schedule")
+    )
+
+
+def number(value: Any, what: str, asked: str = "a number") -> Any:
+    """A setting as it was given, if it is a number.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not.
+
+    Examples
+    --------
+    >>> number(0.9, "momentum")
+    0.9
+    """
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        float(value)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(f"{what}: {asked} is needed, got {value!r}.") from None
     return value
 
 
@@ -89,9 +106,13 @@ class Optimizer:
             raise InvalidArgumentError(
                 f"{type(self).__name__}: one of clipnorm, clipvalue and global_clipnorm can be set, not several."
             )
+        for limit, what in ((weight_decay, "weight_decay"), (clipnorm, "clipnorm"), (clipvalue, "clipvalue"),
+                            (global_clipnorm, "global_clipnorm")):  # fmt: skip
+            if limit is not None:
+                number(limit, f"{type(self).__name__}: {what}")
         self.weight_decay = weight_decay
         self.clipnorm, self.global_clipnorm, self.clipvalue = clipnorm, global_clipnorm, clipvalue
-        self.name = name or type(self).__name__
+        self.name = type(self).__name__ if name is None else str(name)
         with device("/CPU:0"), name_scope(""):  # it is read at every step
             self.iterations = Variable(0, dtype="int64", trainable=False, name=f"{self.name}/iterations")
         self._state: dict[Variable, dict[str, Variable]] = {}
@@ -156,6 +177,8 @@ class Optimizer:
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Variable]], name: str | None = None) -> Variable:
         """Change each variable along its gradient; a gradient of None leaves it as it is, and a warning is logged.
 
+        A variable with a `constraint` is then assigned what that makes of it.
+
         Raises
         ------
         DtypeMismatch
@@ -179,15 +202,14 @@ class Optimizer:
                 settle(v, v._array + moved)
                 for kept, slot in slots.items():
                     settle(slot, state[kept])
+        self._constrain(pairs)
         self.iterations.assign_add(1)
         return self.iterations
 
     def _apply_traced(self, trace: Any, pairs: list[tuple[Any, Variable]]) -> Variable:
         """Change the variables by ops that the trace alone hears."""
         self.build(v for _, v in pairs)
-        sinks = sinks_now()
-        SINKS.set((trace,))
-        try:
+        with unheard():
             step = cast(self.iterations.read() + 1, "float64")
             for gradient, (_, v) in zip(self._clipped([g for g, _ in pairs]), pairs, strict=True):
                 slots = self._state[v]
@@ -196,11 +218,18 @@ class Optimizer:
                 v.assign(v.read() + moved)
                 for kept, slot in slots.items():
                     slot.assign(state[kept])
+            self._constrain(pairs)
             self.iterations.assign_add(1)
             step_taken(trace, self.iterations)
-        finally:
-            SINKS.set(sinks)
         return self.iterations
+
+    def _constrain(self, pairs: list[tuple[Any, Variable]]) -> None:
+        """Bring each variable that has a constraint back to what it allows, once all of them have moved."""
+        for _, v in pairs:
+            if v.constraint is not None:
+                with unheard():
+                    allowed = v.constraint(v)
+                v.assign(allowed)
 
     def update(self, module: Module, along: ModuleGradient) -> None:
         """Change a module's trainable variables along a gradient that mirrors it.
@@ -238,15 +267,11 @@ class Optimizer:
         """The gradients as they are used, by ops that no tape hears."""
         if self.clipvalue is None and self.clipnorm is None and self.global_clipnorm is None:
             return gradients
-        sinks, trace = sinks_now(), trace_now()
-        SINKS.set(() if trace is None else (trace,))
-        try:
+        with unheard():
             if self.clipvalue is not None:
                 gradients = [clip_by_value(g, -self.clipvalue, self.clipvalue) for g in gradients]
             if self.clipnorm is not None:
                 gradients = shortened_each(gradients, self.clipnorm)
             if self.global_clipnorm is not None:
                 gradients = shortened_together(gradients, self.global_clipnorm)
-        finally:
-            SINKS.set(sinks)
         return gradients

@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.layers.optimizers import Optimizer
+from autodiff_lab.layers.optimizers import Optimizer, number
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.arithmetic import maximum, sqrt
 
@@ -45,7 +45,7 @@ class SGD(Optimizer):
 
     def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **more: Any) -> None:
         super().__init__(learning_rate, **more)
-        self.momentum, self.nesterov = momentum, nesterov
+        self.momentum, self.nesterov = number(momentum, "SGD: momentum"), nesterov
         self.slots = ("momentum",) if momentum else ()
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
@@ -76,7 +76,8 @@ class Adam(Optimizer):
     def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
                  amsgrad: bool = False, **more: Any) -> None:  # fmt: skip
         super().__init__(learning_rate, **more)
-        self.beta_1, self.beta_2, self.epsilon, self.amsgrad = beta_1, beta_2, epsilon, amsgrad
+        self.beta_1, self.beta_2 = number(beta_1, "Adam: beta_1"), number(beta_2, "Adam: beta_2")
+        self.epsilon, self.amsgrad = number(epsilon, "Adam: epsilon"), amsgrad
         self.slots = ("m", "v", "largest") if amsgrad else ("m", "v")
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
@@ -124,7 +125,8 @@ class RMSprop(Optimizer):
     def __init__(self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7,
                  centered: bool = False, **more: Any) -> None:  # fmt: skip
         super().__init__(learning_rate, **more)
-        self.rho, self.momentum, self.epsilon, self.centered = rho, momentum, epsilon, centered
+        self.rho, self.momentum = number(rho, "RMSprop: rho"), number(momentum, "RMSprop: momentum")
+        self.epsilon, self.centered = number(epsilon, "RMSprop: epsilon"), centered
         self.slots = ("square", "momentum", "mean") if centered else ("square", "momentum")
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
@@ -154,7 +156,8 @@ class Adagrad(Optimizer):
     def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7,
                  **more: Any) -> None:  # fmt: skip
         super().__init__(learning_rate, **more)
-        self.initial_accumulator_value, self.epsilon = initial_accumulator_value, epsilon
+        self.initial_accumulator_value = number(initial_accumulator_value, "Adagrad: initial_accumulator_value")
+        self.epsilon = number(epsilon, "Adagrad: epsilon")
 
     def build(self, var_list: Iterable[Variable]) -> None:
         variables = list(var_list)
