@@ -59,7 +59,9 @@ def _asked() -> str:
     """The function of ours that the user's code called, for the words of a refusal."""
     frame, name = sys._getframe(2), "an op"  # pyright: ignore[reportPrivateUsage]
     while frame is not None and root_of(frame.f_globals) == PACKAGE:
-        name, frame = frame.f_code.co_name.strip("_"), frame.f_back
+        if "<locals>" not in frame.f_code.co_qualname:  # a decorator's wrapper goes by its own name, which nobody knows
+            name = frame.f_code.co_name.strip("_")
+        frame = frame.f_back
     return name
 
 

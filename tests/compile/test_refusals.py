@@ -234,3 +234,15 @@ def test_an_error_that_the_function_catches_is_not_baked_in() -> None:
         compiled = lab.function(f)
         for i in order:
             assert np.array_equal(compiled(x2, i).numpy(), f(x2, i).numpy())
+
+
+@pytest.mark.parametrize("name", ["segment_sum", "segment_max", "segment_prod"])
+def test_a_refusal_names_the_function_that_was_called_and_no_wrapper_of_it(name: str) -> None:
+    called = getattr(lab.math, name)
+
+    @lab.function
+    def program(ids: lab.Tensor) -> lab.Tensor:
+        return called(ids, ids)
+
+    program(lab.constant([0, 1, 2]))
+    assert [refusal.reason for refusal in program.refusals] == [f"{name} looks at the values of a tensor"]
