@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_lab.compile.cuda_text import grid_of, way_of
-from autodiff_lab.compile.expressions import ANGLES
+from autodiff_lab.compile.expressions import angle
 from autodiff_lab.compile.parts import Parts, parts_of
 from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.compile.regions import Region
@@ -33,8 +33,8 @@ def parts_on_gpu(region: Region, program: Program, needed: set[int]) -> Parts:
     for line in [*region.lines, *region.row_lines]:
         if line.op.name in QUOTIENTS:
             parts.texts[line.outs[0]] = QUOTIENTS[line.op.name]
-        elif line.op.name in ANGLES and region.dtype == np.float32:
-            parts.texts[line.outs[0]] = f"{line.op.name}({{0}}, far)"
+        elif angle(line) and region.dtype == np.float32:
+            parts.texts[line.outs[0]] = f"{angle(line)}({{0}}, far)"
     return parts
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.compile.expressions import ANGLES, functions_in
+from autodiff_lab.compile.expressions import angle, functions_in
 from autodiff_lab.compile.parts import Level, Parts, crossing_values
 from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.compile.regions import Region
@@ -50,7 +50,7 @@ class Writer:
 
     def __init__(self, region: Region, program: Program, parts: Parts, names: dict[int, str]) -> None:
         self.region, self.program, self.parts, self.names = region, program, parts, names
-        self.angles = any(line.op.name in ANGLES for line in region.lines)
+        self.angles = any(map(angle, region.lines))
         self.outs = {i: f"out_{names[i]}" for i in parts.stored}
         crossing = crossing_values(parts)
         self.crossing = [i for i in crossing if i not in self.outs]  # what is stored anyway is read from there
@@ -220,7 +220,7 @@ class Writer:
         given = [now.get(i, "") for i in line.ins]
         out = now[line.outs[0]] = f"{self.names[line.outs[0]]}_i"
         text.append(f"{out} = {expression.format(*given)}")
-        if line.op.name in ANGLES:
+        if angle(line):
             text.append(f"far |= int32(is_far({given[0]}))")
         return text
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from autodiff_lab.compile.expressions import ANGLES, expression, functions_in
+from autodiff_lab.compile.expressions import angle, expression, functions_in
 from autodiff_lab.compile.passes import one_value
 from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.compile.regions import Region, reduced
@@ -151,7 +151,7 @@ def _passes(lines: list[Line], texts: dict[int, str]) -> list[list[Line]]:
 
 
 def _shares_angle(line: Line, others: list[Line]) -> bool:
-    return line.op.name in ANGLES and any(m.op.name in ANGLES and m.ins == line.ins for m in others)
+    return bool(angle(line)) and any(angle(m) and m.ins == line.ins for m in others)
 
 
 def _angles_together(lines: list[Line]) -> list[Line]:
@@ -159,7 +159,7 @@ def _angles_together(lines: list[Line]) -> list[Line]:
     first: dict[tuple[int, ...], Line] = {}
     followers: dict[int, list[Line]] = {}
     for line in lines:
-        if line.op.name in ANGLES and first.setdefault(line.ins, line) is not line:
+        if angle(line) and first.setdefault(line.ins, line) is not line:
             followers.setdefault(first[line.ins].outs[0], []).append(line)
     moved = {line.outs[0] for some in followers.values() for line in some}
     ordered: list[Line] = []

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.compile.expressions import EXPRESSIONS, FUNCTIONS, LOOPED, expression, functions_in
+from autodiff_lab.compile.expressions import FUNCTIONS, expression, functions_in
 from autodiff_lab.compile.lines import comment
 from autodiff_lab.compile.loops import constant_text, number_names
 from autodiff_lab.compile.passes import one_value
@@ -20,6 +20,7 @@ from autodiff_lab.compile.program import Line, Program
 from autodiff_lab.compile.regions import Region
 from autodiff_lab.compile.rolled import NotRolled, Roll, Writer, rename
 from autodiff_lab.compile.source import Kernel
+from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.kernels.store import load
 
 FEWEST, FEWEST_ROLLED, MOST_STRAIGHT = 8, 40, 300
@@ -205,7 +206,7 @@ def _interpreter(kind: str) -> Any:
         "        op, a, b = code[k, 0], v[code[k, 1]], v[code[k, 2]]",
     ]
     for opcode, op in enumerate(INTERPRETED):
-        made = _POWERS.get(op) or EXPRESSIONS.get(op) or LOOPED[op]
+        made = _POWERS.get(op) or str(REGISTRY[op].expression)
         text.append(f"        {'if' if opcode == 0 else 'elif'} op == {opcode}:")
         text.append(f"            x = {_number(made.format('a', 'b'))}")
     text += ["        else:", "            x = zero", "        v[first + k] = x"]

@@ -94,6 +94,7 @@ broadcast = general(
     sentence="repeats {0} along new or single axes",
     keeps="nothing",
     registered="BroadcastTo",
+    expression="{0}",
     doc="The kernel-level broadcast; `lab.broadcast_to` is the public function.",
 )
 

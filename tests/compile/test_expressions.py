@@ -7,9 +7,10 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.compile.backends import code_of
-from autodiff_lab.compile.expressions import EXPRESSIONS, LOOPED, expression, functions_in
+from autodiff_lab.compile.expressions import expression, functions_in
 from autodiff_lab.compile.program import Line, Program, Value
 from autodiff_lab.engine.op import REGISTRY
+from tests.ops.samples import ops_of_the_catalogue
 
 pytest.importorskip("numba", reason="loops need Numba")
 
@@ -28,9 +29,7 @@ TAILS = {"normal_cdf", "gelu"}
 """Ops whose eager kernel rounds the argument of an exponential, which costs it x² ulp."""
 EITHER_ZERO = {"maximum", "minimum", "clip", "relu", "relu6"}
 """Ops whose eager kernel gives 0 or -0, depending on where the number lies, if both are there."""
-NAMES = sorted(
-    (EXPRESSIONS.keys() | LOOPED.keys() | {"pow", "power_slope", "round", "leaky_relu"}) - {"broadcast_to"} - LOGIC
-)
+NAMES = sorted({name for name in ops_of_the_catalogue() if REGISTRY[name].expression} - {"broadcast_to"} - LOGIC)
 GROUPS = [NAMES[n::6] for n in range(6)]
 
 

@@ -75,6 +75,7 @@ _identity = general(
     "identity", lambda x: x, lambda ops, g, out, x: g,
     warns=False,
     symbol="=", latex="{0}", locals_latex=("1",), sentence="passes {0} on", keeps="nothing", registered="Identity",
+    expression="{0}",
     doc="The kernel-level identity; `lab.identity` is the public function.")
 
 

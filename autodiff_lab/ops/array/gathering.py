@@ -112,11 +112,13 @@ select = general(
     "select", lambda g, c: np.where(c, g, g.dtype.type(0))[()], lambda ops, g, out, x, c: ops.select(g, c), None,
     warns=False,
     symbol="where", latex=r"[{1}] {0}", locals_latex=("[{1}]", ""), sentence="keeps {0} where {1} is true, else 0",
-    keeps="inputs", doc="x where the condition holds, 0 elsewhere; the rules of `where` use it.")
+    keeps="inputs", expression="choose({1}, {0}, zero)",
+    doc="x where the condition holds, 0 elsewhere; the rules of `where` use it.")
 select_not = general(
     "select_not", lambda g, c: np.where(c, g.dtype.type(0), g)[()], lambda ops, g, out, x, c: ops.select_not(g, c),
     None, warns=False, symbol="where not", latex=r"[\lnot {1}] {0}", locals_latex=(r"[\lnot {1}]", ""),
     sentence="keeps {0} where {1} is false, else 0", keeps="inputs",
+    expression="choose({1}, zero, {0})",
     doc="x where the condition fails, 0 elsewhere; the rules of `where` use it.")
 where_three = general(
     "where", lambda c, x, y: np.where(c, x, y)[()],
@@ -124,6 +126,7 @@ where_three = general(
     warns=False,
     symbol="where", latex=r"\operatorname{{where}}({0}, {1}, {2})", locals_latex=("", "[{0}]", r"[\lnot {0}]"),
     sentence="takes {1} where {0} is true, {2} elsewhere", keeps="inputs", registered="SelectV2",
+    expression="choose({0}, {1}, {2})",
     doc="The kernel-level choice; `lab.where` is the public function.")
 where_true = general(
     "where_true", np.argwhere, None, symbol="where", latex=r"\operatorname{{where}}({0})",

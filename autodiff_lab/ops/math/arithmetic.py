@@ -93,10 +93,22 @@ def _power_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     return g * (out * ops.log_where_positive(x))
 
 
+def _product(exponent: Any) -> str | None:
+    """A small integer power as products: the kernel multiplies too, in this order."""
+    return {0: "one", 1: "{0}", 2: "{0} * {0}", 3: "{0} * {0} * {0}"}.get(
+        int(exponent) if exponent == int(exponent) else -1
+    )
+
+
+def _power_expression(constants: tuple[Any, ...]) -> str:
+    exponent = constants[1]
+    return (None if exponent is None else _product(exponent)) or "power({0}, {1})"
+
+
 pow = binary(
     "pow", _power, _power_rule_x, _power_rule_y,
     symbol="^", latex="{{{0}}}^{{{1}}}", locals_latex=("{1} {{{0}}}^{{{1} - 1}}", r"{{{0}}}^{{{1}}} \ln {0}"),
-    sentence="raises {0} to the power {1}", expression="{0} ** {1}", domain=(Domain(low=0.0), REALS),
+    sentence="raises {0} to the power {1}", expression=_power_expression, domain=(Domain(low=0.0), REALS),
     registered="Pow", operator="pow",
     doc=of_two("x to the power y, elementwise.", "y·x^(y-1) for x; x^y·ln x for y, taken as 0 where x ≤ 0", """
 >>> print(lab.pow([2.0, 3.0], 2.0))
@@ -139,12 +151,25 @@ def _power_slope_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any, order: int) 
     return g * (ops.pow(x, y - order) * _falling_slope(y, order) + out * ops.log_where_positive(x))
 
 
+def _power_slope_expression(constants: tuple[Any, ...], order: int) -> str:
+    """A factor y (y - 1) ..., 0 in whole where the factor is 0, and a power lower by the order."""
+    exponent = constants[1]
+    if exponent is None:
+        factor = " * ".join(["{1}", *(f"({{1}} - number({i}))" for i in range(1, order))])
+        return f"choose({factor} == zero, zero, {factor} * power({{0}}, {{1}} - number({order})))"
+    number = _power_slope(exponent.dtype.type(1), exponent, order)  # the power of 1 leaves the factor
+    if number == 0:
+        return "zero"
+    power = _product(exponent - order) or f"power({{0}}, number({float(exponent - order)!r}))"
+    return f"number({float(number)!r}) * ({power})"
+
+
 power_slope = general(
     "power_slope", _power_slope,
     lambda ops, g, out, x, y, order: g * ops.power_slope(x, y, order=order + 1), _power_slope_rule_y,
     warns=False, symbol="d^", latex="{1} {{{0}}}^{{{1} - 1}}",
     locals_latex=(r"{1} ({1} - 1) {{{0}}}^{{{1} - 2}}", r"\frac{{\partial}}{{\partial {1}}} {1} {{{0}}}^{{{1} - 1}}"),
-    sentence="takes the slope of {0} to the power {1}",
+    sentence="takes the slope of {0} to the power {1}", expression=_power_slope_expression,
     doc="The derivative of x^y by x, `order` times: y·x^(y-1), and 0 where y is 0, at x = 0 too; the rule of `pow`.")
 
 
@@ -158,6 +183,7 @@ log_where_positive = unary(
     lambda ops, g, out, x: g * ops.reciprocal_where_positive(x),
     symbol="ln⁺", latex=r"\ln^+ {0}", locals_latex=(r"\frac{{[{0} > 0]}}{{{0}}}",),
     sentence="takes the logarithm of {0} where it is positive, else 0", keeps="inputs", domain=(Domain(low=0.0),),
+    expression="log(choose({0} > zero, {0}, one))",
     doc=of_one("Natural logarithm where x is positive, 0 elsewhere; the rule of `pow` uses it.",
                "1/x where x > 0, else 0", """
 >>> print(lab.ops.math.arithmetic.log_where_positive([-1.0, 1.0]))
@@ -169,6 +195,7 @@ reciprocal_where_positive = unary(
     lambda ops, g, out, x: -g * out * out,
     symbol="1/x⁺", latex=r"\frac{{[{0} > 0]}}{{{0}}}", locals_latex=(r"-\frac{{[{0} > 0]}}{{{0}^2}}",),
     sentence="takes one over {0} where it is positive, else 0", keeps="output", domain=(Domain(low=0.0),),
+    expression="choose({0} > zero, one / choose({0} > zero, {0}, one), zero)",
     doc=of_one("One over x where x is positive, 0 elsewhere.", "-1/x² where x > 0, else 0", """
 >>> print(lab.ops.math.arithmetic.reciprocal_where_positive([-1.0, 2.0]))
 Tensor([0.  0.5], shape=(2,), dtype=float32)"""))
@@ -193,7 +220,7 @@ Tensor(3.0, shape=(), dtype=float32)""", domain="x > 0; nan below"))
 reciprocal = unary(
     "reciprocal", lambda x: 1 / x, lambda ops, g, out, x: -g * out * out,
     symbol="1/x", latex=r"\frac{{1}}{{{0}}}", locals_latex=(r"-\frac{{1}}{{{0}^2}}",),
-    sentence="takes one over {0}", expression="1 / {0}", domain=(Domain(away_from=(0.0,)),), keeps="output",
+    sentence="takes one over {0}", expression="one / {0}", domain=(Domain(away_from=(0.0,)),), keeps="output",
     registered="Reciprocal",
     doc=of_one("One over x, elementwise.", "-1/x²", """
 >>> print(lab.math.reciprocal(4.0))
@@ -203,6 +230,7 @@ sign = unary(
     "sign", np.sign, lambda ops, g, out, x: turned(ops, g, out, x) if is_complex(x) else g * 0, floating=False,
     symbol="sign", latex=r"\operatorname{{sign}} {0}", locals_latex=("0",), sentence="takes the sign of {0}",
     domain=(Domain(away_from=(0.0,)),), registered="Sign",
+    expression="choose({0} > zero, one, choose({0} < zero, -one, choose({0} == zero, zero, {0})))",
     doc=of_one("-1, 0 or 1 by the sign of x; nan stays nan. The direction x/|x| of a complex number.",
                "0 for real numbers", """
 >>> print(lab.sign([-2.0, 0.0, 5.0]))
@@ -211,7 +239,7 @@ Tensor([-1.  0.  1.], shape=(3,), dtype=float32)""", dtypes="any number", raises
 abs = unary(
     "abs", np.abs, lambda ops, g, out, x: stretched(ops, g, x) if is_complex(x) else g * ops.sign(x), floating=False,
     symbol="|x|", latex=r"\left| {0} \right|", locals_latex=(r"\operatorname{{sign}} {0}",),
-    sentence="takes the absolute value of {0}", expression="fabs({0})", domain=(Domain(away_from=(0.0,)),),
+    sentence="takes the absolute value of {0}", expression="abs({0})", domain=(Domain(away_from=(0.0,)),),
     keeps="inputs", registered="Abs", operator="abs",
     doc=of_one("Absolute value, elementwise.", "the sign of x; 0 at the kink", """
 >>> print(lab.abs([-2.0, 3.0]))
@@ -232,6 +260,7 @@ not_below = binary(
     "not_below", lambda x, y: (x >= y).astype(x.dtype), lambda ops, g, out, x, y: g * 0,
     lambda ops, g, out, x, y: g * 0, symbol="≥", latex=r"[{0} \ge {1}]", locals_latex=("0", "0"),
     sentence="is 1 where {0} is at least {1}, else 0", keeps="nothing",
+    expression="choose({0} >= {1}, one, zero)",
     doc=of_two("1 where x ≥ y, else 0, in the dtype of x.", "0", """
 >>> print(lab.ops.math.arithmetic.not_below([1.0, 2.0], [2.0, 2.0]))
 Tensor([0. 1.], shape=(2,), dtype=float32)"""))
@@ -240,6 +269,7 @@ below = binary(
     "below", lambda x, y: (x < y).astype(x.dtype), lambda ops, g, out, x, y: g * 0,
     lambda ops, g, out, x, y: g * 0, symbol="<", latex="[{0} < {1}]", locals_latex=("0", "0"),
     sentence="is 1 where {0} is below {1}, else 0", keeps="nothing",
+    expression="choose({0} < {1}, one, zero)",
     doc=of_two("1 where x < y, else 0, in the dtype of x.", "0", """
 >>> print(lab.ops.math.arithmetic.below([1.0, 2.0], [2.0, 2.0]))
 Tensor([1. 0.], shape=(2,), dtype=float32)"""))
@@ -247,7 +277,7 @@ Tensor([1. 0.], shape=(2,), dtype=float32)"""))
 maximum = binary(
     "maximum", np.maximum, *_choice_rules(flip=False),
     symbol="max", latex=r"\max({0}, {1})", locals_latex=(r"[{0} \ge {1}]", "[{0} < {1}]"),
-    sentence="takes the larger of {0} and {1}", expression="max({0}, {1})", keeps="inputs", registered="Maximum",
+    sentence="takes the larger of {0} and {1}", expression="larger({0}, {1})", keeps="inputs", registered="Maximum",
     doc=of_two("The larger of x and y, elementwise; nan if either is nan.",
                "1 for the larger, 0 for the other; a tie goes to x", """
 >>> print(lab.maximum([1.0, 5.0], 3.0))
@@ -256,7 +286,7 @@ Tensor([3. 5.], shape=(2,), dtype=float32)"""))
 minimum = binary(
     "minimum", np.minimum, *_choice_rules(flip=True),
     symbol="min", latex=r"\min({0}, {1})", locals_latex=(r"[{0} \le {1}]", "[{0} > {1}]"),
-    sentence="takes the smaller of {0} and {1}", expression="min({0}, {1})", keeps="inputs", registered="Minimum",
+    sentence="takes the smaller of {0} and {1}", expression="smaller({0}, {1})", keeps="inputs", registered="Minimum",
     doc=of_two("The smaller of x and y, elementwise; nan if either is nan.",
                "1 for the smaller, 0 for the other; a tie goes to x", """
 >>> print(lab.minimum([1.0, 5.0], 3.0))

@@ -26,22 +26,22 @@ def _compare(name: str, kernel: Callable[..., Any], symbol: str, latex: str, wor
 
 equal = _compare("equal", operator.eq, "=", "=", "equals", "Equal", """
 >>> print(lab.equal([1, 2], [1, 3]))
-Tensor([ True False], shape=(2,), dtype=bool)""")
+Tensor([ True False], shape=(2,), dtype=bool)""", expression="{0} == {1}")
 not_equal = _compare("not_equal", operator.ne, "≠", r"\ne", "differs from", "NotEqual", """
 >>> print(lab.not_equal([1, 2], [1, 3]))
-Tensor([False  True], shape=(2,), dtype=bool)""")
+Tensor([False  True], shape=(2,), dtype=bool)""", expression="{0} != {1}")
 less = _compare("less", operator.lt, "<", "<", "is less than", "Less", """
 >>> print(lab.less([1, 2], 2))
-Tensor([ True False], shape=(2,), dtype=bool)""", operator="lt")
+Tensor([ True False], shape=(2,), dtype=bool)""", operator="lt", expression="{0} < {1}")
 less_equal = _compare("less_equal", operator.le, "≤", r"\le", "is at most", "LessEqual", """
 >>> print(lab.less_equal([1, 2], 1))
-Tensor([ True False], shape=(2,), dtype=bool)""", operator="le")
+Tensor([ True False], shape=(2,), dtype=bool)""", operator="le", expression="{0} <= {1}")
 greater = _compare("greater", operator.gt, ">", ">", "is greater than", "Greater", """
 >>> print(lab.greater([1, 2], 1))
-Tensor([False  True], shape=(2,), dtype=bool)""", operator="gt")
+Tensor([False  True], shape=(2,), dtype=bool)""", operator="gt", expression="{0} > {1}")
 greater_equal = _compare("greater_equal", operator.ge, "≥", r"\ge", "is at least", "GreaterEqual", """
 >>> print(lab.greater_equal([1, 2], 2))
-Tensor([False  True], shape=(2,), dtype=bool)""", operator="ge")
+Tensor([False  True], shape=(2,), dtype=bool)""", operator="ge", expression="{0} >= {1}")
 
 
 def _of_bools(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,13 +64,13 @@ def _logic(name: str, kernel: Callable[..., Any], symbol: str, registered: str, 
 
 logical_and = _logic("logical_and", np.logical_and, "∧", "LogicalAnd", """
 >>> print(lab.logical_and([True, True], [True, False]))
-Tensor([ True False], shape=(2,), dtype=bool)""")
+Tensor([ True False], shape=(2,), dtype=bool)""", expression="{0} & {1}")
 logical_or = _logic("logical_or", np.logical_or, "∨", "LogicalOr", """
 >>> print(lab.logical_or([True, False], [False, False]))
-Tensor([ True False], shape=(2,), dtype=bool)""")
+Tensor([ True False], shape=(2,), dtype=bool)""", expression="{0} | {1}")
 logical_xor = _logic("logical_xor", np.logical_xor, "⊻", "LogicalXor", """
 >>> print(lab.math.logical_xor([True, True], [True, False]))
-Tensor([False  True], shape=(2,), dtype=bool)""")
+Tensor([False  True], shape=(2,), dtype=bool)""", expression="{0} != {1}")
 
 
 def _step(name: str, kernel: Callable[..., Any], symbol: str, latex: str, sentence: str, registered: str, summary: str,
@@ -84,31 +84,35 @@ logical_not = _step("logical_not", _of_bools("logical_not", np.logical_not), "¬
                     "negates {0}", "LogicalNot",
                     "Logical not, elementwise.", """
 >>> print(lab.logical_not([True, False]))
-Tensor([False  True], shape=(2,), dtype=bool)""")
+Tensor([False  True], shape=(2,), dtype=bool)""", expression="not {0}")
 is_nan = _step("is_nan", np.isnan, "nan?", r"{0} = \mathrm{{nan}}", "asks whether {0} is nan", "IsNan",
                "Whether x is nan, elementwise.", """
 >>> print(lab.math.is_nan([1.0, float("nan")]))
-Tensor([False  True], shape=(2,), dtype=bool)""")
+Tensor([False  True], shape=(2,), dtype=bool)""", expression="{0} != {0}")
 is_inf = _step("is_inf", np.isinf, "inf?", r"\left| {0} \right| = \infty", "asks whether {0} is infinite", "IsInf",
                "Whether x is infinite, elementwise.", """
 >>> print(lab.math.is_inf([1.0, float("inf")]))
-Tensor([False  True], shape=(2,), dtype=bool)""")
+Tensor([False  True], shape=(2,), dtype=bool)""", expression="abs({0}) == infinity")
 is_finite = _step("is_finite", np.isfinite, "finite?", r"\left| {0} \right| < \infty", "asks whether {0} is finite",
                   "IsFinite", "Whether x is neither nan nor infinite, elementwise.", """
 >>> print(lab.math.is_finite([1.0, float("inf")]))
-Tensor([ True False], shape=(2,), dtype=bool)""")
+Tensor([ True False], shape=(2,), dtype=bool)""", expression="abs({0}) < infinity")
+def _round_expression(constants: Any, **params: Any) -> str | None:
+    return None if params else "nearest({0})"
+
+
 floor = _step("floor", np.floor, "⌊x⌋", r"\lfloor {0} \rfloor", "rounds {0} down", "Floor",
               "The greatest whole number not above x.", """
 >>> print(lab.floor([1.7, -1.2]))
-Tensor([ 1. -2.], shape=(2,), dtype=float32)""")
+Tensor([ 1. -2.], shape=(2,), dtype=float32)""", expression="floor({0})")
 ceil = _step("ceil", np.ceil, "⌈x⌉", r"\lceil {0} \rceil", "rounds {0} up", "Ceil",
              "The least whole number not below x.", """
 >>> print(lab.math.ceil([1.2, -1.7]))
-Tensor([ 2. -1.], shape=(2,), dtype=float32)""")
+Tensor([ 2. -1.], shape=(2,), dtype=float32)""", expression="ceil({0})")
 round = _step("round", np.round, "round", r"\operatorname{{round}} {0}", "rounds {0}", "Round",
               "The nearest whole number, ties to even.", """
 >>> print(lab.round([0.5, 1.5, 2.4]))
-Tensor([0. 2. 2.], shape=(3,), dtype=float32)""")
+Tensor([0. 2. 2.], shape=(3,), dtype=float32)""", expression=_round_expression)
 
 
 def _equality(op: Callable[..., Any]) -> Callable[..., Any]:

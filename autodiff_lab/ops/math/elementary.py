@@ -64,6 +64,7 @@ squared_difference = binary(
     lambda ops, g, out, x, y: _difference_rule(ops, g, x, y), lambda ops, g, out, x, y: _difference_rule(ops, g, y, x),
     symbol="(x−y)²", latex=r"\left({0} - {1}\right)^2", locals_latex=(r"2 ({0} - {1})", r"-2 ({0} - {1})"),
     sentence="squares the difference of {0} and {1}", keeps="inputs", registered="SquaredDifference",
+    expression="({0} - {1}) * ({0} - {1})",
     doc=of_two("The square of x - y, elementwise; of complex numbers |x - y|², in their dtype.",
                "2(x - y) for x, -2(x - y) for y", """
 >>> print(lab.math.squared_difference([1.0, 4.0], 2.0))
@@ -75,6 +76,7 @@ softsign = of_features(unary(
     symbol="softsign", latex=r"\frac{{{0}}}{{1 + |{0}|}}", locals_latex=(r"\frac{{1}}{{(1 + |{0}|)^2}}",),
     sentence="squashes {0} between -1 and 1", domain=(Domain(away_from=(0.0,)),), keeps="inputs",
     registered="Softsign",
+    expression="{0} / (one + abs({0}))",
     doc=of_one("x / (1 + |x|), elementwise.", "1/(1 + |x|)²", """
 >>> print(lab.math.softsign([-1.0, 3.0]))
 Tensor([-0.5   0.75], shape=(2,), dtype=float32)""")))
@@ -82,6 +84,7 @@ Tensor([-0.5   0.75], shape=(2,), dtype=float32)""")))
 rint = unary(
     "rint", np.rint, None, symbol="rint", latex=r"\operatorname{{rint}} {0}",
     sentence="rounds {0} to the nearest whole number", registered="Rint",
+    expression="nearest({0})",
     doc=of_one("The nearest whole number, ties to even.", "none: a step function, gradients stop here", """
 >>> print(lab.math.rint([0.5, 1.5, -2.7]))
 Tensor([ 0.  2. -3.], shape=(3,), dtype=float32)"""))
@@ -148,6 +151,7 @@ clip = general(
     symbol="clip", latex=r"\operatorname{{clip}}({0}, {1}, {2})",
     locals_latex=(r"[{1} \le {0} \le {2}]", "[{0} < {1}]", "[{0} > {2}]"),
     sentence="keeps {0} between {1} and {2}", keeps="inputs", registered="ClipByValue",
+    expression="larger(smaller({0}, {2}), {1})",
     doc="The kernel-level clip; `lab.clip_by_value` is the public function.")
 
 

@@ -44,7 +44,7 @@ Tensor(0.0, shape=(), dtype=float32)""", domain="x > -1"))
 rsqrt = unary(
     "rsqrt", lambda x: 1 / np.sqrt(x), lambda ops, g, out, x: g * (-0.5) * out / x,
     symbol="1/√", latex=r"\frac{{1}}{{\sqrt{{{0}}}}}", locals_latex=(r"-\frac{{1}}{{2 {0}^{{3/2}}}}",),
-    sentence="takes one over the square root of {0}", expression="1 / sqrt({0})", domain=(Domain(low=0.0),),
+    sentence="takes one over the square root of {0}", expression="one / sqrt({0})", domain=(Domain(low=0.0),),
     registered="Rsqrt",
     doc=of_one("One over the square root, elementwise.", "-1/(2 x^(3/2))", """
 >>> print(lab.math.rsqrt(4.0))

@@ -22,6 +22,7 @@ not_zero = unary(
     "not_zero", lambda x: (x != 0).astype(x.dtype), None,  # a zero rule would turn a nan cotangent into nan
     symbol="≠0", latex=r"[{0} \ne 0]", locals_latex=("0",), sentence="is 1 where {0} is not 0, else 0",
     domain=(Domain(away_from=(0.0,)),), keeps="nothing",
+    expression="choose({0} != zero, one, zero)",
     doc=of_one("1 where x is not 0, else 0, in the dtype of x; the rules of `xlogy` and `xdivy` use it.", "0", """
 >>> print(lab.ops.math.guarded.not_zero([-1.0, 0.0]))
 Tensor([1. 0.], shape=(2,), dtype=float32)"""))
@@ -33,6 +34,7 @@ divide_no_nan = binary(
     symbol="÷₀", latex=r"\frac{{{0}}}{{{1}}}", locals_latex=(r"\frac{{1}}{{{1}}}", r"-\frac{{{0}}}{{{1}^2}}"),
     sentence="divides {0} by {1}, giving 0 where {1} is 0", domain=(REALS, Domain(away_from=(0.0,))),
     registered="DivNoNan",
+    expression="choose({1} == zero, zero, {0} / {1})",
     doc=of_two("Quotient of two tensors, 0 where y is 0.", "1/y for x, -x/y² for y; both 0 where y is 0", """
 >>> print(lab.math.divide_no_nan([1.0, 3.0], [0.0, 2.0]))
 Tensor([0.  1.5], shape=(2,), dtype=float32)""", dtypes=_FLOATS))
@@ -44,6 +46,7 @@ multiply_no_nan = binary(
     symbol="×₀", latex=r"{0} \cdot {1}", locals_latex=("{1}", "{0}"),
     sentence="multiplies {0} by {1}, giving 0 where {1} is 0", domain=(REALS, Domain(away_from=(0.0,))),
     keeps="inputs", registered="MulNoNan",
+    expression="choose({1} == zero, zero, {0} * {1})",
     doc=of_two("Product of two tensors, 0 where y is 0 even if x is infinite or nan.",
                "y for x; x for y, or 0 where the incoming gradient is 0", """
 >>> print(lab.math.multiply_no_nan([float("inf"), 3.0], [0.0, 2.0]))
@@ -54,6 +57,7 @@ reciprocal_no_nan = unary(
     lambda ops, g, out, x: -g * out * out,
     symbol="1/x₀", latex=r"\frac{{1}}{{{0}}}", locals_latex=(r"-\frac{{1}}{{{0}^2}}",),
     sentence="takes one over {0}, or 0 where it is 0", domain=(Domain(away_from=(0.0,)),), keeps="output",
+    expression="choose({0} == zero, zero, one / {0})",
     doc=of_one("One over x, 0 where x is 0.", "-1/x², 0 where x is 0", """
 >>> print(lab.math.reciprocal_no_nan([0.0, 4.0]))
 Tensor([0.   0.25], shape=(2,), dtype=float32)"""))
@@ -65,6 +69,7 @@ xlogy = binary(
     symbol="x ln y", latex=r"{0} \ln {1}", locals_latex=(r"\ln {1}", r"\frac{{{0}}}{{{1}}}"),
     sentence="multiplies {0} by the logarithm of {1}", domain=(Domain(away_from=(0.0,)), Domain(low=0.0)),
     keeps="inputs", registered="Xlogy",
+    expression="choose({0} == zero, zero, {0} * log({1}))",
     doc=of_two("x·ln y, and 0 where x is 0, whatever y is.",
                "ln y for x, x/y for y; both 0 where x is 0, as TensorFlow has it", """
 >>> print(lab.math.xlogy([0.0, 2.0], [0.0, 1.0]))
@@ -77,6 +82,7 @@ xlog1py = binary(
     symbol="x ln(1+y)", latex=r"{0} \ln(1 + {1})", locals_latex=(r"\ln(1 + {1})", r"\frac{{{0}}}{{1 + {1}}}"),
     sentence="multiplies {0} by the logarithm of 1 + {1}", domain=(Domain(away_from=(0.0,)), Domain(low=-1.0)),
     keeps="inputs", registered="Xlog1py",
+    expression="choose({0} == zero, zero, {0} * log1p({1}))",
     doc=of_two("x·ln(1 + y), exact for small y, and 0 where x is 0, whatever y is.",
                "ln(1 + y) for x, x/(1 + y) for y; both 0 where x is 0, as TensorFlow has it", """
 >>> print(lab.math.xlog1py([0.0, 2.0], [-1.0, 0.0]))
@@ -89,6 +95,7 @@ xdivy = binary(
     symbol="x÷y", latex=r"\frac{{{0}}}{{{1}}}", locals_latex=(r"\frac{{1}}{{{1}}}", r"-\frac{{{0}}}{{{1}^2}}"),
     sentence="divides {0} by {1}, giving 0 where {0} is 0",
     domain=(Domain(away_from=(0.0,)), Domain(away_from=(0.0,))), registered="Xdivy",
+    expression="choose({0} == zero, zero, {0} / {1})",
     doc=of_two("x/y, and 0 where x is 0, whatever y is.",
                "1/y for x, -x/y² for y; both 0 where x is 0, as TensorFlow has it", """
 >>> print(lab.math.xdivy([0.0, 3.0], [0.0, 2.0]))

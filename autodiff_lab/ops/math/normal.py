@@ -17,6 +17,7 @@ erf = unary(
     "erf", special("erf"), lambda ops, g, out, x: g * (_SLOPE * ops.exp(-(x * x))),
     symbol="erf", latex=r"\operatorname{{erf}} {0}", locals_latex=(r"\frac{{2}}{{\sqrt{{\pi}}}} e^{{-{0}^2}}",),
     sentence="takes the error function of {0}", keeps="inputs", registered="Erf",
+    expression="erf({0})",
     doc=of_one("Error function, 2/√π times the integral of e^(-t²) from 0 to x.", "2/√π·e^(-x²)", """
 >>> print(lab.math.erf(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
@@ -25,6 +26,7 @@ erfc = unary(
     "erfc", special("erfc"), lambda ops, g, out, x: g * (-_SLOPE * ops.exp(-(x * x))),
     symbol="erfc", latex=r"\operatorname{{erfc}} {0}", locals_latex=(r"-\frac{{2}}{{\sqrt{{\pi}}}} e^{{-{0}^2}}",),
     sentence="takes one minus the error function of {0}", keeps="inputs", registered="Erfc",
+    expression="erfc({0})",
     doc=of_one("1 - erf(x), exact for large x.", "-2/√π·e^(-x²)", """
 >>> print(lab.math.erfc(0.0))
 Tensor(1.0, shape=(), dtype=float32)"""))

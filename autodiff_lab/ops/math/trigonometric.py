@@ -37,7 +37,7 @@ Tensor(0.0, shape=(), dtype=float32)""", domain="x not an odd multiple of π/2")
 asin = unary(
     "asin", np.arcsin, lambda ops, g, out, x: g / ops.sqrt(1 - x * x),
     symbol="asin", latex=r"\arcsin {0}", locals_latex=(r"\frac{{1}}{{\sqrt{{1 - {0}^2}}}}",),
-    sentence="takes the inverse sine of {0}", expression="asin({0})", domain=(Domain(low=-1.0, high=1.0),),
+    sentence="takes the inverse sine of {0}", domain=(Domain(low=-1.0, high=1.0),),
     keeps="inputs", registered="Asin",
     doc=of_one("Inverse sine, in radians.", "1/√(1 - x²)", """
 >>> print(lab.asin(0.0))
@@ -46,7 +46,7 @@ Tensor(0.0, shape=(), dtype=float32)""", domain="-1 < x < 1; nan beyond"))
 acos = unary(
     "acos", np.arccos, lambda ops, g, out, x: -g / ops.sqrt(1 - x * x),
     symbol="acos", latex=r"\arccos {0}", locals_latex=(r"-\frac{{1}}{{\sqrt{{1 - {0}^2}}}}",),
-    sentence="takes the inverse cosine of {0}", expression="acos({0})", domain=(Domain(low=-1.0, high=1.0),),
+    sentence="takes the inverse cosine of {0}", domain=(Domain(low=-1.0, high=1.0),),
     keeps="inputs", registered="Acos",
     doc=of_one("Inverse cosine, in radians.", "-1/√(1 - x²)", """
 >>> print(lab.acos(1.0))
@@ -55,7 +55,7 @@ Tensor(0.0, shape=(), dtype=float32)""", domain="-1 < x < 1; nan beyond"))
 atan = unary(
     "atan", np.arctan, lambda ops, g, out, x: g / (1 + x * x),
     symbol="atan", latex=r"\arctan {0}", locals_latex=(r"\frac{{1}}{{1 + {0}^2}}",),
-    sentence="takes the inverse tangent of {0}", expression="atan({0})", keeps="inputs", registered="Atan",
+    sentence="takes the inverse tangent of {0}", keeps="inputs", registered="Atan",
     doc=of_one("Inverse tangent, in radians.", "1/(1 + x²)", """
 >>> print(lab.atan(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
@@ -63,7 +63,7 @@ Tensor(0.0, shape=(), dtype=float32)"""))
 sinh = unary(
     "sinh", np.sinh, lambda ops, g, out, x: g * ops.cosh(x),
     symbol="sinh", latex=r"\sinh {0}", locals_latex=(r"\cosh {0}",), sentence="takes the hyperbolic sine of {0}",
-    expression="sinh({0})", keeps="inputs", registered="Sinh",
+    keeps="inputs", registered="Sinh",
     doc=of_one("Hyperbolic sine, elementwise.", "cosh x", """
 >>> print(lab.sinh(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
@@ -71,7 +71,7 @@ Tensor(0.0, shape=(), dtype=float32)"""))
 cosh = unary(
     "cosh", np.cosh, lambda ops, g, out, x: g * ops.sinh(x),
     symbol="cosh", latex=r"\cosh {0}", locals_latex=(r"\sinh {0}",), sentence="takes the hyperbolic cosine of {0}",
-    expression="cosh({0})", keeps="inputs", registered="Cosh",
+    keeps="inputs", registered="Cosh",
     doc=of_one("Hyperbolic cosine, elementwise.", "sinh x", """
 >>> print(lab.cosh(0.0))
 Tensor(1.0, shape=(), dtype=float32)"""))
@@ -87,7 +87,7 @@ Tensor(0.0, shape=(), dtype=float32)"""))
 asinh = unary(
     "asinh", np.arcsinh, lambda ops, g, out, x: g / ops.sqrt(1 + x * x),
     symbol="asinh", latex=r"\operatorname{{arsinh}} {0}", locals_latex=(r"\frac{{1}}{{\sqrt{{1 + {0}^2}}}}",),
-    sentence="takes the inverse hyperbolic sine of {0}", expression="asinh({0})", keeps="inputs", registered="Asinh",
+    sentence="takes the inverse hyperbolic sine of {0}", keeps="inputs", registered="Asinh",
     doc=of_one("Inverse hyperbolic sine, elementwise.", "1/√(1 + x²)", """
 >>> print(lab.asinh(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
@@ -104,7 +104,7 @@ def _acosh_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
 acosh = unary(
     "acosh", np.arccosh, _acosh_rule,
     symbol="acosh", latex=r"\operatorname{{arcosh}} {0}", locals_latex=(r"\frac{{1}}{{\sqrt{{{0}^2 - 1}}}}",),
-    sentence="takes the inverse hyperbolic cosine of {0}", expression="acosh({0})", domain=(Domain(low=1.0),),
+    sentence="takes the inverse hyperbolic cosine of {0}", domain=(Domain(low=1.0),),
     keeps="inputs", registered="Acosh",
     doc=of_one("Inverse hyperbolic cosine, elementwise.", "1/√(x² - 1)", """
 >>> print(lab.acosh(1.0))
@@ -113,7 +113,7 @@ Tensor(0.0, shape=(), dtype=float32)""", domain="x > 1; nan below"))
 atanh = unary(
     "atanh", np.arctanh, lambda ops, g, out, x: g / (1 - x * x),
     symbol="atanh", latex=r"\operatorname{{artanh}} {0}", locals_latex=(r"\frac{{1}}{{1 - {0}^2}}",),
-    sentence="takes the inverse hyperbolic tangent of {0}", expression="atanh({0})",
+    sentence="takes the inverse hyperbolic tangent of {0}",
     domain=(Domain(low=-1.0, high=1.0),), keeps="inputs", registered="Atanh",
     doc=of_one("Inverse hyperbolic tangent, elementwise.", "1/(1 - x²)", """
 >>> print(lab.atanh(0.0))

@@ -23,6 +23,7 @@ positive = unary(
     "positive", lambda x: (x > 0).astype(x.dtype), lambda ops, g, out, x: g * 0,
     symbol="x>0", latex="[{0} > 0]", locals_latex=("0",), sentence="is 1 where {0} is positive, else 0",
     domain=(Domain(away_from=(0.0,)),), keeps="nothing",
+    expression="choose({0} > zero, one, zero)",
     doc=of_one("1 where x is positive, else 0, in the dtype of x; the rule of `relu` uses it.", "0", """
 >>> print(lab.ops.nn.activations.positive([-1.0, 0.0, 2.0]))
 Tensor([0. 0. 1.], shape=(3,), dtype=float32)"""))
@@ -32,7 +33,7 @@ relu = of_features(unary(
     "relu", lambda x: np.maximum(x, _ZEROS[x.dtype]), lambda ops, g, out, x: g * ops.positive(out),
     symbol="relu", latex=r"\max({0}, 0)", locals_latex=("[{0} > 0]",),
     sentence="keeps {0} where it is positive, else 0",
-    expression="max({0}, 0.0)", domain=(Domain(away_from=(0.0,)),), keeps="output", registered="Relu",
+    expression="larger({0}, zero)", domain=(Domain(away_from=(0.0,)),), keeps="output", registered="Relu",
     doc=of_one("x where it is positive, else 0.", "1 where x > 0, else 0; 0 at 0", """
 >>> print(lab.nn.relu([-1.0, 2.0]))
 Tensor([0. 2.], shape=(2,), dtype=float32)""")))

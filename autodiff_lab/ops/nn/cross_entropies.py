@@ -27,6 +27,7 @@ sigmoid_cross_entropy = binary(
     lambda ops, g, out, x, z: g * (ops.sigmoid(x) - z), lambda ops, g, out, x, z: -(g * x),
     symbol="cross entropy", latex=r"\ln(1 + e^{{{0}}}) - {0} \cdot {1}", locals_latex=(r"\sigma({0}) - {1}", "-{0}"),
     sentence="measures how far the sigmoid of {0} is from {1}", keeps="inputs",
+    expression="softplus({0}) - {0} * {1}",
     doc="The kernel-level cross entropy of yes and no; `lab.nn.sigmoid_cross_entropy_with_logits`.")
 
 

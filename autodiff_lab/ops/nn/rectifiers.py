@@ -6,6 +6,7 @@ slope of its positive side.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ relu6 = of_features(unary(
     "relu6", lambda x: np.minimum(np.maximum(x, _ZEROS_6[x.dtype]), x.dtype.type(6)),
     lambda ops, g, out, x: g * (ops.positive(out) * ops.positive(6 - out)),
     symbol="relu6", latex=r"\min(\max({0}, 0), 6)", locals_latex=("[0 < {0} < 6]",),
-    sentence="keeps {0} between 0 and 6", expression="min(max({0}, 0.0), 6.0)",
+    sentence="keeps {0} between 0 and 6", expression="smaller(larger({0}, zero), number(6))",
     domain=(Domain(away_from=(0.0, 6.0)),), keeps="output", registered="Relu6",
     doc=of_one("x where it is between 0 and 6, else the nearer end.", "1 between 0 and 6, else 0; 0 at the ends", """
 >>> print(lab.nn.relu6([-1.0, 2.0, 9.0]))
@@ -43,6 +44,7 @@ elu = of_features(unary(
     symbol="elu", latex=r"\operatorname{{elu}}({0})", locals_latex=(r"\min(1, e^{{{0}}})",),
     sentence="keeps {0} where it is positive, else e^{0} - 1", domain=(Domain(away_from=(0.0,)),), keeps="output",
     registered="Elu",
+    expression="choose({0} > zero, {0}, expm1(smaller({0}, zero)))",
     doc=of_one("x where it is positive, else e^x - 1.", "1 where x > 0, else e^x; 1 at 0", """
 >>> print(lab.nn.elu([0.0, 2.0]))
 Tensor([0. 2.], shape=(2,), dtype=float32)""",
@@ -79,6 +81,7 @@ hard_sigmoid = unary(
     symbol="hard σ", latex=r"\operatorname{{clip}}\left(\frac{{{0} + 3}}{{6}}, 0, 1\right)",
     locals_latex=(r"\frac{{1}}{{6}} [-3 < {0} < 3]",), sentence="squashes {0} between 0 and 1 by a straight line",
     domain=(Domain(away_from=(-3.0, 3.0)),), keeps="output",
+    expression="smaller(larger({0} + number(3), zero), number(6)) / number(6)",
     doc=of_one("(x + 3)/6, no less than 0 and no more than 1.", "1/6 between -3 and 3, else 0", """
 >>> print(lab.nn.hard_sigmoid([-4.0, 0.0, 4.0]))
 Tensor([0.  0.5 1. ], shape=(3,), dtype=float32)"""))
@@ -95,16 +98,22 @@ hard_silu = unary(
     latex=r"{0} \operatorname{{clip}}\left(\frac{{{0} + 3}}{{6}}, 0, 1\right)",
     locals_latex=(r"\frac{{2 {0} + 3}}{{6}}",), sentence="weighs {0} by a straight line from 0 to 1",
     domain=(Domain(away_from=(-3.0, 3.0)),), keeps="inputs",
+    expression="{0} * (smaller(larger({0} + number(3), zero), number(6)) / number(6))",
     doc=of_one("x times (x + 3)/6 cut to [0, 1].", "(2x + 3)/6 between -3 and 3, 0 below, 1 above", """
 >>> print(lab.nn.hard_swish([-4.0, 0.0, 4.0]))
 Tensor([-0.  0.  4.], shape=(3,), dtype=float32)""", notes="Howard et al. 2019, where it is called h-swish."))
 hard_swish = hard_silu
+
+def _leaky_expression(constants: Any, alpha: float) -> str | None:
+    return f"choose({{0}} > zero, {{0}}, number({float(alpha)!r}) * {{0}})" if math.isfinite(alpha) else None
+
 
 leaky = general(
     "leaky_relu", lambda x, alpha: np.where(x > 0, x, x.dtype.type(alpha) * x)[()],
     lambda ops, g, out, x, alpha: g * (ops.positive(x) * (1 - alpha) + alpha),
     symbol="leaky relu", latex=r"\max({0}, \alpha {0})", locals_latex=(r"[{0} > 0] + \alpha [{0} \le 0]",),
     sentence="keeps {0} where it is positive, else a fraction of it", keeps="inputs", registered="LeakyRelu",
+    expression=_leaky_expression,
     doc="The kernel-level leaky rectifier; `lab.nn.leaky_relu` is the public function.")
 
 

@@ -40,6 +40,7 @@ hard_tanh = unary(
     lambda ops, g, out, x: g * ops.positive(1 - ops.abs(out)),
     symbol="hard tanh", latex=r"\operatorname{{clip}}({0}, -1, 1)", locals_latex=(r"[-1 < {0} < 1]",),
     sentence="cuts {0} at -1 and 1", domain=(Domain(away_from=(-1.0, 1.0)),), keeps="output",
+    expression="smaller(larger({0}, -one), one)",
     doc=of_one("x, no less than -1 and no more than 1.", "1 between -1 and 1, else 0", """
 >>> print(lab.nn.hard_tanh([-2.0, 0.5, 2.0]))
 Tensor([-1.   0.5  1. ], shape=(3,), dtype=float32)"""))
@@ -74,6 +75,7 @@ tanh_shrink = unary(
     "tanh_shrink", lambda x: x - np.tanh(x), _tanh_shrink_rule,
     symbol="tanh shrink", latex=r"{0} - \tanh {0}", locals_latex=(r"\tanh^2 {0}",),
     sentence="takes from {0} its hyperbolic tangent", keeps="inputs",
+    expression="{0} - tanh({0})",
     doc=of_one("x minus tanh x, elementwise.", "tanh² x", """
 >>> print(lab.nn.tanh_shrink(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
@@ -84,6 +86,7 @@ squareplus = unary(
     symbol="squareplus", latex=r"\frac{{{0} + \sqrt{{{0}^2 + 4}}}}{{2}}",
     locals_latex=(r"\frac{{1}}{{2}} \left(1 + \frac{{{0}}}{{\sqrt{{{0}^2 + 4}}}}\right)",),
     sentence="rounds off relu of {0} without an exponential", keeps="inputs",
+    expression="({0} + sqrt({0} * {0} + number(4))) / number(2)",
     doc=of_one("(x + √(x² + 4))/2, a smooth relu without an exponential.", "(1 + x/√(x² + 4))/2", """
 >>> print(lab.nn.squareplus(0.0))
 Tensor(1.0, shape=(), dtype=float32)""", notes="Barron 2021."))

@@ -44,6 +44,7 @@ normal_cdf = unary(
     "normal_cdf", _normal_cdf, lambda ops, g, out, x: g * _bell(ops, x),
     symbol="Φ", latex=r"\Phi({0})", locals_latex=(r"\frac{{1}}{{\sqrt{{2\pi}}}} e^{{-{0}^2 / 2}}",),
     sentence="takes the share of a normal distribution below {0}", keeps="inputs",
+    expression="normal_cdf({0})",
     doc=of_one("How likely a standard normal number is below x; the rule of `gelu` uses it.", "e^(-x²/2)/√(2π)", """
 >>> print(lab.ops.nn.smooth_activations.normal_cdf(0.0))
 Tensor(0.5, shape=(), dtype=float32)"""))
@@ -52,6 +53,7 @@ gelu_exact = unary(
     "gelu", lambda x: x * _normal_cdf(x), lambda ops, g, out, x: g * (ops.normal_cdf(x) + x * _bell(ops, x)),
     symbol="gelu", latex=r"{0} \Phi({0})", locals_latex=(r"\Phi({0}) + {0} \Phi'({0})",),
     sentence="weighs {0} by the share of a normal distribution below it", keeps="inputs",
+    expression="{0} * normal_cdf({0})",
     doc="The kernel-level exact gelu; `lab.nn.gelu` is the public function.")
 
 
@@ -72,6 +74,8 @@ gelu_tanh = unary(
     symbol="gelu", latex=r"\tfrac12 {0} \left(1 + \tanh u\right)",
     locals_latex=(r"\tfrac12 (1 + \tanh u) + \tfrac12 {0} (1 - \tanh^2 u) u'",),
     sentence="weighs {0} by about the share of a normal distribution below it", keeps="inputs",
+    expression=f"number(0.5) * {{0}} * (one + tanh(number({_TANH_SCALE!r}) * ({{0}} + number({_TANH_CUBE!r}) * "
+               "({0} * {0} * {0}))))",
     doc="The kernel-level approximate gelu; `lab.nn.gelu(x, approximate=True)` is the public function.")
 
 
@@ -94,6 +98,7 @@ silu_of_one = unary(
     "silu", lambda x: x * _sigmoid(x), _silu_rule,
     symbol="swish", latex=r"{0} \sigma({0})", locals_latex=(r"\sigma({0}) \left(1 + {0} (1 - \sigma({0}))\right)",),
     sentence="weighs {0} by its sigmoid", keeps="inputs",
+    expression="{0} * sigmoid({0})",
     doc="The kernel-level silu, x·σ(x); `lab.nn.silu` is the public function.")
 
 
@@ -123,6 +128,7 @@ mish = unary(
     symbol="mish", latex=r"{0} \tanh \ln(1 + e^{{{0}}})",
     locals_latex=(r"\tanh s + {0} (1 - \tanh^2 s)\, \sigma({0})",),
     sentence="weighs {0} by tanh of its softplus", keeps="inputs",
+    expression="{0} * tanh(softplus({0}))",
     doc=of_one("x·tanh(softplus(x)), elementwise.", "t + x·(1 - t²)·σ(x) with t = tanh(softplus(x))", """
 >>> print(lab.nn.mish(0.0))
 Tensor(0.0, shape=(), dtype=float32)""", notes="Misra 2019."))
@@ -131,6 +137,7 @@ log_sigmoid = unary(
     "log_sigmoid", lambda x: -np.logaddexp(-x, x.dtype.type(0)), lambda ops, g, out, x: g * ops.sigmoid(-x),
     symbol="ln σ", latex=r"\ln \sigma({0})", locals_latex=(r"\sigma(-{0})",),
     sentence="takes the logarithm of the sigmoid of {0}", keeps="inputs",
+    expression="-softplus(-{0})",
     doc=of_one("ln(1 / (1 + e^-x)), elementwise, without overflow.", "σ(-x)", """
 >>> print(lab.nn.log_sigmoid(0.0))
 Tensor(-0.6931472, shape=(), dtype=float32)"""))
