@@ -162,3 +162,50 @@ def test_a_compiled_function_does_so(name: str) -> None:
     x = drawn(300, "float16")
     results = [compiled(x) for _ in range(3)]
     agrees(CASES[name], x, results[-1])
+
+
+CURVES: dict[str, Function] = {
+    "sigmoid": lab.sigmoid,
+    "softsign": lab.math.softsign,
+    "elu": lab.nn.elu,
+    "selu": lab.nn.selu,
+    "silu": lab.nn.silu,
+    "gelu": lab.nn.gelu,
+    "mish": lab.activations.mish,
+}
+
+
+@pytest.mark.parametrize("way", ["numpy", "numba", "compiled"])
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("name", CURVES)
+def test_an_activation_is_rounded_once(name: str, dtype: str, way: str) -> None:
+    """Every number of the dtype whose result is finite, against the same function of it in float64."""
+    every = lab.bitcast(lab.constant(np.arange(1 << 16, dtype=np.uint16)), dtype)
+    x = every[lab.math.is_finite(every)]
+    exact = CURVES[name](lab.cast(x, lab.float64)).numpy()
+    function = lab.function(CURVES[name]) if way == "compiled" else CURVES[name]
+    with lab.use_kernels("numba" if way == "numba" else "numpy"):
+        found = [function(x) for _ in range(2)][-1].numpy()
+    with np.errstate(over="ignore"):
+        rounded = exact.astype(found.dtype)
+        fits = np.isfinite(rounded.astype(np.float64))
+        apart = np.abs(found.astype(np.float64) - exact)[fits]
+        assert (apart <= np.spacing(np.abs(rounded[fits])).astype(np.float64) * 0.51).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize(
+    ("function", "slope"), [(lab.asinh, lambda x: 1 / np.hypot(1, x)), (lab.math.expm1, np.exp)], ids=["asinh", "expm1"]
+)
+def test_a_slope_far_out_is_neither_lost_nor_spoilt(function: Function, slope: Any, dtype: str) -> None:
+    """A square that overflows made the slope of asinh 0; that of expm1 is nothing beside the 1 in its value."""
+    limits = lab.as_dtype(dtype).limits
+    x = np.array([0, 0.5, 1, 5, 9, 300, limits[1] / 4, np.inf])
+    x = lab.cast(np.concatenate([-x, x[:3]] if function is lab.math.expm1 else [-x, x]), dtype)
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    found = tape.gradient(y, x).numpy()
+    expected = slope(x.numpy().astype(np.float64)).astype(found.dtype).astype(np.float64)
+    spacing = np.spacing(np.abs(expected).astype(found.dtype)).astype(np.float64)
+    assert (np.abs(found.astype(np.float64) - expected) <= 3 * spacing).all()

@@ -15,6 +15,7 @@ from autodiff_lab.engine.shape import TensorShape, listed
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.kernels.checks import real_only
+from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import doc, of_one, of_two
@@ -71,7 +72,7 @@ squared_difference = binary(
 Tensor([1. 4.], shape=(2,), dtype=float32)"""))
 
 softsign = of_features(unary(
-    "softsign", lambda x: x / (1 + np.abs(real_only("softsign", x))),
+    "softsign", in_float32(lambda x: x / (1 + np.abs(real_only("softsign", x)))),
     lambda ops, g, out, x: g / ops.square(1 + ops.abs(x)),  # of the input: 1 - |out| cancels where |x| is large
     symbol="softsign", latex=r"\frac{{{0}}}{{1 + |{0}|}}", locals_latex=(r"\frac{{1}}{{(1 + |{0}|)^2}}",),
     sentence="squashes {0} between -1 and 1", domain=(Domain(away_from=(0.0,)),), keeps="inputs",

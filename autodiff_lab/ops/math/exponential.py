@@ -17,9 +17,9 @@ exp = unary(
 Tensor(1.0, shape=(), dtype=float32)"""))
 
 expm1 = unary(
-    "expm1", np.expm1, lambda ops, g, out, x: g * (out + 1),
+    "expm1", np.expm1, lambda ops, g, out, x: g * ops.exp(x),  # of out + 1 nothing is left where x is very negative
     symbol="expm1", latex="e^{{{0}}} - 1", locals_latex=("e^{{{0}}}",), sentence="raises e to {0} and takes 1 away",
-    expression="expm1({0})", keeps="output", registered="Expm1",
+    expression="expm1({0})", keeps="inputs", registered="Expm1",
     doc=of_one("e^x - 1, exact for small x.", "e^x", """
 >>> print(lab.math.expm1(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))

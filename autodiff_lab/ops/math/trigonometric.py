@@ -9,6 +9,7 @@ import numpy as np
 from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.ops.docs import of_one
+from autodiff_lab.ops.math.complex_numbers import is_complex
 
 sin = unary(
     "sin", np.sin, lambda ops, g, out, x: g * ops.cos(x),
@@ -84,8 +85,17 @@ tanh = unary(
 >>> print(lab.tanh(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
 
+def _asinh_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+    """g/√(1 + x²); the root of a real x is a·√(1/a² + (x/a)²) with a = max(1, |x|), so that no square overflows."""
+    if is_complex(x):
+        return g / ops.sqrt(1 + x * x)
+    large, rest = ops.maximum(1, ops.abs(x)), ops.maximum(ops.minimum(x, 1), -1)
+    small = 1 / large
+    return g / large / ops.sqrt(small * small + rest * rest)
+
+
 asinh = unary(
-    "asinh", np.arcsinh, lambda ops, g, out, x: g / ops.sqrt(1 + x * x),
+    "asinh", np.arcsinh, _asinh_rule,
     symbol="asinh", latex=r"\operatorname{{arsinh}} {0}", locals_latex=(r"\frac{{1}}{{\sqrt{{1 + {0}^2}}}}",),
     sentence="takes the inverse hyperbolic sine of {0}", keeps="inputs", registered="Asinh",
     doc=of_one("Inverse hyperbolic sine, elementwise.", "1/√(1 + x²)", """

@@ -16,6 +16,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.checks import RealZeros
 from autodiff_lab.kernels.choose import chosen
+from autodiff_lab.kernels.halves import as_float32
 from autodiff_lab.kernels.reference import softmax as reference
 from autodiff_lab.ops.docs import doc, of_one
 
@@ -45,6 +46,8 @@ def _sigmoid(x: Any) -> Any:
         right = x.real >= 0
         small = np.exp(np.where(right, -x, x))
         return np.where(right, 1 / (1 + small), small / (1 + small))[()]
+    if x.itemsize == 2:
+        return as_float32(_sigmoid, x)
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, 1 / (1 + small), small / (1 + small))[()]
 

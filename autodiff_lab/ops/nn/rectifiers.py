@@ -19,6 +19,7 @@ from autodiff_lab.engine.op import REGISTRY, Domain
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.checks import RealZeros, real_only
+from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.nn.activations import relu
@@ -51,10 +52,10 @@ Tensor([0. 2.], shape=(2,), dtype=float32)""",
                notes="Clevert, Unterthiner & Hochreiter 2016.")))
 
 
+@in_float32
 def _selu(x: Any) -> Any:
-    number = x.dtype.type  # bfloat16 and a Python float would give float32
     below = np.expm1(np.minimum(x, _ZEROS_SELU[x.dtype]))
-    return number(SELU_SCALE) * np.where(x > 0, x, number(SELU_ALPHA) * below)[()]
+    return SELU_SCALE * np.where(x > 0, x, SELU_ALPHA * below)[()]
 
 
 selu = of_features(unary(

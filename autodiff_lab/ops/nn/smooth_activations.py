@@ -15,6 +15,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.kernels.cuda.array import check_value
 from autodiff_lab.kernels.cuda.traffic import is_inside
+from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.math.scipy_kernels import special
@@ -50,7 +51,8 @@ normal_cdf = unary(
 Tensor(0.5, shape=(), dtype=float32)"""))
 
 gelu_exact = unary(
-    "gelu", lambda x: x * _normal_cdf(x), lambda ops, g, out, x: g * (ops.normal_cdf(x) + x * _bell(ops, x)),
+    "gelu", in_float32(lambda x: x * _normal_cdf(x)),
+    lambda ops, g, out, x: g * (ops.normal_cdf(x) + x * _bell(ops, x)),
     symbol="gelu", latex=r"{0} \Phi({0})", locals_latex=(r"\Phi({0}) + {0} \Phi'({0})",),
     sentence="weighs {0} by the share of a normal distribution below it", keeps="inputs",
     expression="{0} * normal_cdf({0})",
@@ -63,10 +65,10 @@ def _gelu_tanh_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
     return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)
 
 
+@in_float32
 def _gelu_tanh(x: Any) -> Any:
     real_only("gelu", x)
-    number = x.dtype.type  # bfloat16 and a Python float would give float32
-    return number(0.5) * x * (1 + np.tanh(number(_TANH_SCALE) * (x + number(_TANH_CUBE) * (x * x * x))))
+    return 0.5 * x * (1 + np.tanh(_TANH_SCALE * (x + _TANH_CUBE * (x * x * x))))
 
 
 gelu_tanh = unary(
@@ -95,7 +97,7 @@ def _silu_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
 
 
 silu_of_one = unary(
-    "silu", lambda x: x * _sigmoid(x), _silu_rule,
+    "silu", in_float32(lambda x: x * _sigmoid(x)), _silu_rule,
     symbol="swish", latex=r"{0} \sigma({0})", locals_latex=(r"\sigma({0}) \left(1 + {0} (1 - \sigma({0}))\right)",),
     sentence="weighs {0} by its sigmoid", keeps="inputs",
     expression="{0} * sigmoid({0})",
@@ -124,7 +126,7 @@ def _mish_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
 
 
 mish = unary(
-    "mish", lambda x: x * np.tanh(np.logaddexp(x, x.dtype.type(0))), _mish_rule,
+    "mish", in_float32(lambda x: x * np.tanh(np.logaddexp(x, x.dtype.type(0)))), _mish_rule,
     symbol="mish", latex=r"{0} \tanh \ln(1 + e^{{{0}}})",
     locals_latex=(r"\tanh s + {0} (1 - \tanh^2 s)\, \sigma({0})",),
     sentence="weighs {0} by tanh of its softplus", keeps="inputs",
