@@ -14,6 +14,9 @@ from autodiff_lab.engine.moving import ARRAYS
 from autodiff_lab.engine.silence import quietly
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from autodiff_lab.engine.tensor import Tensor
     from autodiff_lab.engine.variable import Variable
 
 
@@ -39,7 +42,23 @@ def accumulated(variable: Variable, kernel: Any, delta: Any) -> Any:
         total = quietly(kernel, before, delta)
         if total.__class__ in ARRAYS and total.base is not None:
             total = total.copy()
-        with LOCK.held:
-            if variable._held is before:
-                variable._array = total
-                return total
+        if replaced(variable, before, total):
+            return total
+
+
+def combined(variable: Variable, op: Callable[..., Tensor], tensor: Tensor) -> Tensor:
+    """As `accumulated`, by an op that a trace hears."""
+    while True:
+        before = variable.read()
+        total = op(before, tensor)
+        if replaced(variable, before._held, total._held):
+            return total
+
+
+def replaced(variable: Variable, before: Any, now: Any) -> bool:
+    """Give a variable the value `now` if it still has the value `before`; say whether it had."""
+    with LOCK.held:
+        if variable._held is not before:
+            return False
+        variable._array = now
+        return True

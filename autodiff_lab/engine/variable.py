@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autodiff_lab.engine.assigning import accumulated
+from autodiff_lab.engine.assigning import accumulated, combined
 from autodiff_lab.engine.attributes import Elsewhere
 from autodiff_lab.engine.devices import device, device_of, placed_by_block
 from autodiff_lab.engine.dtypes import DType, as_dtype, public
 from autodiff_lab.engine.moving import ARRAYS, assignable, move
+from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Operators, Tensor, wrap
@@ -305,26 +306,26 @@ class Variable(Identified, Operators):
             if sinks_now():
                 tell_listeners(VariableAssigned(self._id, self.name, total, tensor._id, place_now()))
             return
-        from autodiff_lab.engine.namespace import RECORDING
-
         sinks = sinks_now()
         SINKS.set((trace,))
         try:
-            total = getattr(RECORDING, op)(self.read(), tensor)
+            total = combined(self, getattr(RECORDING, op), tensor)
         finally:
             SINKS.set(sinks)
-        self._replace(total._held, tensor, total)
+        self._tell(total._held, tensor, total)
 
-    def _replace(self, array: Any, source: Tensor, value: Tensor | None = None) -> None:
-        """Take a new value; `source` is the tensor that the user gave, `value` the one that holds it, if another."""
+    def _replace(self, array: Any, source: Tensor) -> None:
+        """Take a new value; `source` is the tensor that the user gave."""
         if array.__class__ in ARRAYS and array.base is not None:
             array = array.copy()
         self._array = array
+        self._tell(array, source, source)
+
+    def _tell(self, array: Any, source: Tensor, value: Tensor) -> None:  # `value` holds the new value
         if sinks_now():
             tell_listeners(VariableAssigned(self._id, self.name, array, source._id, place_now()))
-            trace = trace_now()
-            if trace is not None:
-                trace.note_assign(self, source if value is None else value)
+            if (trace := trace_now()) is not None:
+                trace.note_assign(self, value)
 
     def assign_slice(self, index: Any, value: Any) -> Variable:
         """Replace the elements that `index` selects; ``v[index].assign(value)`` is the same."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab.engine.assigning import combined
 
 THREADS, TIMES = 4, 400
 
@@ -90,3 +91,31 @@ def test_an_assignment_that_listens_to_garbage_does_not_wait_for_itself() -> Non
     del array
     v.assign_add([1.0, 1.0])
     assert v.numpy().tolist() in ([1.0, 1.0], [2.0, 2.0])
+
+
+def test_nothing_is_lost_while_a_function_is_traced() -> None:
+    """Another thread adds between the read and the assignment of an addition that a trace hears."""
+    v = lab.Variable(1.0)
+    met: list[float] = []
+
+    def meddled(before: Any, delta: Any) -> Any:
+        if not met:
+            met.append(float(before))
+            v.assign_add(10.0)
+        return before + delta
+
+    assert float(combined(v, meddled, lab.constant(2.0))) == 13.0
+    assert float(v) == 13.0
+    assert met == [1.0]
+
+
+def test_the_first_calls_of_threads_are_all_kept() -> None:
+    for _ in range(5):
+        v = lab.Variable(0.0)
+        add = lab.function(lambda x, v=v: v.assign_add(x), backend="numpy")
+        threads = [threading.Thread(target=add, args=(lab.constant(1.0),)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert float(v) == 8.0
