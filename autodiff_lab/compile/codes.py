@@ -13,7 +13,7 @@ from autodiff_lab.compile.kinds import TRUSTED, root_of
 from autodiff_lab.compile.trace import Refusal
 from autodiff_lab.events import Place
 
-_LIBRARIES = {*sys.stdlib_module_names, *TRUSTED}
+LIBRARIES = {*sys.stdlib_module_names, *TRUSTED}
 
 
 class Code:
@@ -79,7 +79,7 @@ def users_frame(frame: types.FrameType) -> tuple[types.FrameType, types.FrameTyp
     """The innermost frame that is the user's and not a library's, and the one that it called."""
     here: types.FrameType | None = frame
     inner = None
-    while here is not None and root_of(here.f_globals) in _LIBRARIES:
+    while here is not None and root_of(here.f_globals) in LIBRARIES:
         here, inner = here.f_back, here
     return (frame, None) if here is None else (here, inner)
 

@@ -15,7 +15,7 @@ from threading import get_ident
 from typing import Any, Self
 
 from autodiff_lab.compile.codes import users_frame
-from autodiff_lab.compile.kinds import BY_NAME, NUMPYS, NUMPYS_KINDS, PACKAGE, pure, root_of
+from autodiff_lab.compile.kinds import BY_NAME, NUMPYS, NUMPYS_KINDS, PACKAGE, pure, reads_attributes, root_of
 from autodiff_lab.compile.surroundings import Surroundings
 from autodiff_lab.compile.trace import Refusal
 from autodiff_lab.events import place_now
@@ -98,8 +98,8 @@ class Effects:
 
     def _calls(self, frame: types.FrameType, called: Any) -> None:
         if pure(called):
-            if called in BY_NAME and self._stack[-1] == _THEIRS:
-                self._around.by_name(frame.f_code, frame.f_globals, frame.f_locals.values())
+            if self._stack[-1] == _THEIRS and (called in BY_NAME or reads_attributes(called)):
+                self._around.by_name_in(frame)
         elif self._stack[-1] == _THEIRS or not (
             called in NUMPYS or type(getattr(called, "__self__", None)) in NUMPYS_KINDS
         ):

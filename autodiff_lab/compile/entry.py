@@ -59,7 +59,7 @@ class Compiled:
 
     def __post_init__(self) -> None:
         self.run, self.silent = self.code.run, self.code.silent
-        self.unchanged = self.surroundings.unchanged
+        self.unchanged, self.serves = self.surroundings.unchanged, self.surroundings.serves
         self.alone = self.rebuild is _give_one
         first, assigned = len(self.program.arguments), {id(v) for v in self.assigned}
         self.moving = [(v, first + n) for n, v in enumerate(self.reads) if id(v) in assigned]

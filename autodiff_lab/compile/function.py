@@ -16,7 +16,7 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, overload
 
@@ -45,6 +45,8 @@ _BUILT_IN = [
     for name, kind in vars(builtins).items()
     if isinstance(kind, type) or (isinstance(kind, types.BuiltinFunctionType) and pure(kind))
 ]
+_NO_FUNCTIONS = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+_MET = Refusal("a tensor that is an argument is reached by another way too", None)
 _REPLACED = Refusal("a built-in function of Python has been replaced", None)
 _PROFILED = Refusal("another profiler listens, and what it does beside computing cannot be heard", None)
 
@@ -60,8 +62,8 @@ class Function:
 
     # Ours stand in slots, so that `__dict__` holds what the user sets, which is guarded.
     __slots__ = (
-        "__dict__", "__weakref__", "_attempts", "_backend", "_declined", "_entries", "_fast", "_latest", "_lock",
-        "_refusals", "fallbacks", "python_function",
+        "__dict__", "__weakref__", "_attempts", "_backend", "_declined", "_entries", "_fast", "_known", "_latest",
+        "_lock", "_refusals", "fallbacks", "python_function",
     )  # fmt: skip
     _guarded = ("python_function",)
 
@@ -76,6 +78,7 @@ class Function:
         self._attempts: dict[Any, int] = {}
         self._latest: Compiled | None = None
         self._refusals: list[Refusal] = []
+        self._known: dict[int, Tensor] = {}  # tensors that it reaches by itself
         self._lock = threading.RLock()
         _made.add(self)
 
@@ -95,7 +98,7 @@ class Function:
             key.append(current_memory())
         if quick:
             entry = self._fast.get(tuple(key))
-            if entry is not None and entry.unchanged():
+            if entry is not None and entry.serves(arrays):
                 done, result = entry.call(arrays)
                 if done:
                     return result
@@ -107,7 +110,9 @@ class Function:
             self.fallbacks += 1
             self._refusals = [_REPLACED]
             return self.python_function(*args, **kwargs)
-        call = take_apart(self.python_function, args, kwargs)
+        call = take_apart(self.python_function, args, kwargs, self._known)
+        if call.by_identity:
+            key = None
         done, result = self._served(call, key)
         if done:
             return result
@@ -147,34 +152,35 @@ class Function:
 
     def _trace(self, call: Call, key: tuple[Any, ...] | None) -> Any:
         """Run the function under a trace; compile it, or note why not.  This is the call itself: it runs once."""
-        copies = [copy_of(t) for t in call.tensors]
         around = Surroundings(self.python_function, call.objects)
+        plain = call.key
+        if self._meets(call, around):
+            call, key = take_apart(self.python_function, call.args, call.kwargs, self._known), None
+        copies = [copy_of(t) for t in call.tensors]
         trace = Trace(copies, call.names)
         lent = call.lend(copies)
         with lent as (args, kwargs), active(trace), Watch(), Effects(around) as effects:
             result = self.python_function(*args, **kwargs)
-        changed = list(around.changes())
         refusals = [*trace.refusals, *effects.refusals, *around.refusals, *lent.refusals(around.holds)]
         if not around.heard(self.python_function):
             refusals.append(Refusal("what it does could not be followed", None))
+        changed = next(around.changes(), None)
+        met = self._meets(call, around)  # by a function that it called: the next call knows
+        building = met or trace.builds or (changed is not None and not refusals)
+        refusals += [_MET] * met
+        if changed is not None:
+            refusals.append(Refusal(f"it changes {changed} while it runs, which a program would not do again", None))
         attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + 1
-        building = trace.builds or (bool(changed) and not refusals)
-        if changed:
-            refusals.append(Refusal(f"it changes {changed[0]} while it runs, which a program would not do again", None))
-        if attempt > _MOST_TRACES and not refusals:
-            refusals.append(Refusal("what it sees beside its arguments changes from call to call", None))
-        if len(self._entries) >= _MOST_SIGNATURES:
-            refusals.append(
-                Refusal("it is called with too many kinds of arguments. Make changing numbers tensors", None)
-            )
+        refusals += self._too_many(attempt, bool(refusals))
         if not refusals:
             refusals = not_made(result, lambda value: around.holds(value) or id(value) in lent.containers)
         if not refusals:
-            around.finish()
+            around.finish(len(call.tensors))
             made = compiled(trace, result, around, call.objects, self._backend)
             if isinstance(made, Compiled):
                 self._entries[call.key] = self._latest = made
                 self._refusals = []
+                self._known |= around.tensors
                 if key is not None:
                     self._fast[key] = made
                 return result
@@ -184,7 +190,24 @@ class Function:
         had = self._entries.pop(call.key, None)
         if not (building and (attempt == 1 or had is not None)):  # what was built in this call is there in the next
             self._entries[call.key] = Refused(refusals, call.objects)
+            if self._latest is None:  # and so it does for any tensors
+                self._entries[plain] = self._entries[call.key]
+                self._known.clear()
         return result
+
+    def _too_many(self, attempt: int, refused: bool) -> Iterator[Refusal]:
+        """Reasons that lie in the calls before this one."""
+        if attempt > _MOST_TRACES and not refused:
+            yield Refusal("what it sees beside its arguments changes from call to call", None)
+        if len(self._entries) >= _MOST_SIGNATURES:
+            yield Refusal("it is called with too many kinds of arguments. Make changing numbers tensors", None)
+
+    def _meets(self, call: Call, around: Surroundings) -> bool:
+        """Whether a tensor of a call is one that the function knows besides; such tensors count by identity then."""
+        met = any(id(t) in around.tensors for t in call.tensors)
+        if met:
+            self._known |= around.tensors
+        return met
 
     # --- what a reader may ask -------------------------------------------------------------------------------------
 
@@ -359,6 +382,6 @@ def function(python_function: Callable[..., Any] | None = None, *, backend: str 
         return functools.partial(function, backend=backend)
     if not callable(python_function):
         raise NotCallable(f"function: {python_function!r} cannot be called. Put @lab.function above a def.")
-    if inspect.isgeneratorfunction(python_function) or inspect.iscoroutinefunction(python_function):
+    if any(kind(python_function) for kind in _NO_FUNCTIONS):
         raise NotCallable("function: generators and coroutines have no single result. Compile what they call.")
     return Function(python_function, backend)

@@ -13,6 +13,8 @@ from typing import Any
 
 _FEW = 64
 """Up to so many attributes are compared one by one, which is quicker than as a list."""
+_PAIRED = 8
+"""Up to so many arrays are compared pair by pair."""
 _DICT = object.__getattribute__
 """Reads an attribute, and runs no code of the user's for it."""
 _ABSENT: Any = type("_Absent", (), {})()
@@ -145,22 +147,41 @@ class Guards:
             if now is None or len(now) != len(held) or not all(map(_same, now, held)):
                 yield label
 
-    def written(self) -> Callable[[], bool]:
-        """The test as a function; what it compares with is kept alive by it, so that no identity is used again."""
+    def written(self, count: int, known: list[Any]) -> Callable[[list[Any]], bool]:
+        """The test as a function; what it compares with is kept alive by it, so that no identity is used again.
+
+        It is given the `count` arrays of a call.  As code may compare tensors by ``is``, no array may be there twice or
+        be one of those `known`.
+        """
+        tests = [*self._apart(count, known), *self._tests]
         lines = [
             f"def made({', '.join(self._scope)}):",
-            " def unchanged():",
+            " def serves(given):",
             "  try:",
-            f"   return {' and '.join(self._tests) or 'True'}",
+            f"   {''.join(f'a{n}, ' for n in range(count))}= given" if 0 < count <= _PAIRED else "   pass",
+            f"   return {' and '.join(tests) or 'True'}",
             "  except Exception:",
             "   return False",
-            " return unchanged",
+            " return serves",
         ]
         scope: dict[str, Any] = {}
         exec(compile("\n".join(lines), "<guards of a compiled function>", "exec"), scope)
-        unchanged = scope["made"](**self._scope)
-        unchanged.kept = self._looks
-        return unchanged
+        serves = scope["made"](**self._scope)
+        serves.kept = self._looks
+        return serves
+
+    def _apart(self, count: int, known: list[Any]) -> Iterator[str]:
+        """Tests that arrays are different ones: pair by pair where they are few, as a set where they are many."""
+        names = [f"a{n}" for n in range(count)]
+        if count > _PAIRED:
+            yield f"len({{*map(id, given)}}) == {count}"
+        else:
+            yield from (f"{a} is not {b}" for n, a in enumerate(names) for b in names[:n])
+        if count and known:
+            if count * len(known) > _PAIRED:
+                yield f"{self._named(frozenset(map(id, known)))}.isdisjoint(map(id, given))"
+            else:
+                yield from (f"{a} is not {self._named(b)}" for a in names for b in known)
 
     def _named(self, value: Any) -> str:
         name = self._names.get(id(value))

@@ -13,6 +13,7 @@ import functools
 import itertools
 import math
 import operator
+import string
 import types
 from collections.abc import Iterator
 from importlib import import_module
@@ -58,6 +59,8 @@ CALLERS: frozenset[Any] = frozenset({
 """What calls a function that it is given, where nobody hears of it if that is a built-in one."""
 BY_NAME: frozenset[Any] = frozenset({getattr, setattr, delattr, hasattr, vars, dir})
 """What reaches an attribute by a name that need not stand in the code."""
+FORMATTERS = frozenset({"format", "format_map"})
+"""Methods of a string whose fields may name attributes: ``"{0.rate}"``."""
 
 
 def _some(module: Any, names: str) -> Iterator[Any]:
@@ -179,6 +182,26 @@ def foundation(kind: type) -> type | None:
             return None
         kind = base
     return kind
+
+
+def reads_attributes(called: Any) -> bool:
+    """Whether this is a method of a string with a field that looks into what it is given.
+
+    Examples
+    --------
+    >>> reads_attributes("{0.rate}".format), reads_attributes("{:.2f}".format)
+    (True, False)
+    """
+    text = getattr(called, "__self__", None)
+    return isinstance(text, str) and called.__name__ in FORMATTERS and _looks_inside(text)
+
+
+def _looks_inside(text: str) -> bool:
+    try:
+        fields = list(string.Formatter().parse(text))
+    except ValueError:
+        return False
+    return any(not {".", "["}.isdisjoint(name or "") or _looks_inside(how or "") for _, name, how, _ in fields)
 
 
 def pure(called: Any) -> bool:

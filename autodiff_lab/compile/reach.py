@@ -32,6 +32,7 @@ from autodiff_lab.compile.kinds import (
 )
 from autodiff_lab.compile.trace import Refusal
 from autodiff_lab.engine.op import Op
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import Place
 
@@ -50,10 +51,13 @@ class Reach:
     ----------
     refusals : list of Refusal
         What cannot be guarded, or not vouched for.
+    tensors : dict
+        The tensors under names of the user's code, by their ids.
     """
 
     def __init__(self) -> None:
         self.refusals: list[Refusal] = []
+        self.tensors: dict[int, Tensor] = {}
         self._guards = Guards()
         self._seen: dict[int, Any] = {}  # what was looked at, kept alive so that ids are not used again
         self._named: set[str] = set()  # every name in code that ran
@@ -97,7 +101,9 @@ class Reach:
         kind = type(value)
         if kind is np.ufunc and set("".join(value.types)) <= _OBJECTS:
             self._opaque(label, value)  # it may be made of any function
-        if kind in FIXED or issubclass(kind, np.generic) or id(value) in self._seen:
+        if kind is Tensor:
+            self.tensors[id(value)] = value
+        if kind in FIXED or (issubclass(kind, np.generic) and not issubclass(kind, np.void)) or id(value) in self._seen:
             return
         self._seen[id(value)] = value
         if len(self._seen) > _LARGEST:
@@ -115,7 +121,9 @@ class Reach:
             self._object(label, value)
 
     def _opaque(self, label: str, value: Any) -> None:
-        what = f"the class {value.__qualname__}" if issubclass(type(value), type) else f"a {type(value).__name__}"
+        kind = type(value).__name__
+        article = "an" if kind[0] in "aeiouAEIO" else "a"
+        what = f"the class {value.__qualname__}" if issubclass(type(value), type) else f"{article} {kind}"
         self._refuse(f"it uses {label} ({what}), whose state cannot be guarded", label)
 
     def _refuse(self, reason: str, label: str = "") -> None:
@@ -123,7 +131,7 @@ class Reach:
             name, place = self._through
             reason = f"{name}() is called: {reason}"
         else:
-            place = line_of(self._codes[-1], label) if self._codes else None
+            place = line_of(self._codes[-1], label) if self._codes else None  # the latest code of the user's
         self.refusals.append(Refusal(reason, place))
 
     def _built_in(self, label: str, value: Any) -> None:
@@ -258,7 +266,10 @@ class Reach:
             if not at_once:
                 self._attribute(str(name), look)
                 continue
+            named, self.tensors = self.tensors, {}
             found = self._apart(look)
+            named, self.tensors = self.tensors, named
+            self._attribute(str(name), functools.partial(self.tensors.update, named))
             if strict:
                 self.refusals += found
             elif found:
@@ -292,6 +303,8 @@ class Reach:
                 self._opaque(label, value)
             else:
                 self._guards.content(f"{label} (array)", value)
+                for name in () if value.base is None else ("base", "as_strided"):  # ways from a view to the rest
+                    self._attribute(name, functools.partial(self._visit, f"{label}.base", value.base))
         elif issubclass(base, dict):
             if kind is dict:
                 self._guards.mapped(named, value)
@@ -304,6 +317,13 @@ class Reach:
                 self._visit(label, item)
         elif base in _SEQUENCES:
             self._sequence(label, named, value, base)
+
+    def _row(self, label: str, value: np.void) -> None:
+        """A row of a structured array, which shares its memory and can be written, unlike other scalars of NumPy."""
+        if value.dtype.hasobject:
+            self._opaque(label, value)
+        else:
+            self._guards.content(f"{label} (array)", value)
 
     def _sequence(self, label: str, named: str, value: Any, base: Any) -> None:
         kind: Any = type(value)
@@ -355,6 +375,7 @@ _LOOKS: dict[type, Callable[[Reach, str, Any], None]] = {
     types.MethodType: Reach._method,
     functools.partial: Reach._partial,
     types.ModuleType: Reach._module,
+    np.void: Reach._row,
     slice: Reach._slice,
     property: Reach._property,
     staticmethod: Reach._wrapping,

@@ -1,13 +1,14 @@
 """Signatures: what makes two calls of a function alike, so that one program serves both.
 
 Tensors count by shape, dtype and device, and so does the device where new ones are made; Python numbers, strings and
-None by value; variables and all other objects by identity.  NumPy arrays become tensors.
+None by value; variables and all other objects by identity.  NumPy arrays become tensors.  A function may compare its
+tensors by ``is``: one that is passed twice, and one that the function knows besides, count by identity.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ class Call(NamedTuple):
     lend: Callable[[list[Tensor]], Lent]
     names: list[str]
     converted: bool  # whether an array became a tensor
+    by_identity: bool  # whether a tensor counts by its identity
 
     def plainly(self, function: Callable[..., Any]) -> Any:
         """Call the function as it was called, but with tensors in place of arrays."""
@@ -80,8 +82,10 @@ def quick_key(given: Iterable[Any], arrays: list[Any], key: list[Any]) -> bool:
     return True
 
 
-def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-    """Find the tensors among the arguments, and the key of the call."""
+def take_apart(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], known: Container[int] = ()
+) -> Call:
+    """Find the tensors among the arguments, and the key of the call; `known` are ids of tensors by identity."""
     with optree.dict_insertion_ordered(True, namespace="autodiff_lab"):
         whole: Any = (args, kwargs)
         paths, leaves, spec = optree.tree_flatten_with_path(
@@ -89,15 +93,19 @@ def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
         )
     tensors: list[Tensor] = []
     objects: list[Any] = []
-    places: list[int] = []
+    places: dict[int, int] = {}  # of leaves, in `tensors`
+    found: dict[int, int] = {}
     keys: list[Any] = []
     converted = False
     for position, leaf in enumerate(leaves):
         if isinstance(leaf, (np.ndarray, np.generic)):
             converted = True
             leaf = leaves[position] = joined(convert_to_tensor(leaf), leaves)
-        if isinstance(leaf, Tensor):
-            places.append(position)
+        if isinstance(leaf, Tensor) and id(leaf) not in known:
+            place = places[position] = found.setdefault(id(leaf), len(tensors))
+            if place < len(tensors):
+                keys.append(("the same", place))
+                continue
             tensors.append(leaf)
             keys.append((leaf._held.shape, leaf._held.dtype.char, memory_of(leaf._held)))
         elif leaf.__class__ in _BY_VALUE:
@@ -108,12 +116,15 @@ def take_apart(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
     def lend(now: list[Tensor]) -> Lent:
         mine = list(leaves)
-        for position, tensor in zip(places, now, strict=True):
-            mine[position] = tensor
+        for position, place in places.items():
+            mine[position] = now[place]
         return Lent(args, kwargs, mine)
 
-    names = _argument_names(function, [paths[p] for p in places])
-    return Call(args, kwargs, (spec, current_memory(), tuple(keys)), tensors, objects, lend, names, converted)
+    firsts = {place: position for position, place in reversed(places.items())}
+    names = _argument_names(function, [paths[firsts[place]] for place in range(len(tensors))])
+    by_identity = len(places) > len(tensors) or any(isinstance(item, Tensor) for item in objects)
+    key = (spec, current_memory(), tuple(keys))
+    return Call(args, kwargs, key, tensors, objects, lend, names, converted, by_identity)
 
 
 def _argument_names(function: Callable[..., Any], paths: list[Any]) -> list[str]:

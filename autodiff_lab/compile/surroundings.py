@@ -16,12 +16,13 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from autodiff_lab.compile.codes import Code, users_frame
-from autodiff_lab.compile.kinds import BY_NAME, CALLERS, TRUSTED, root_of
+from autodiff_lab.compile.codes import LIBRARIES, Code, users_frame
+from autodiff_lab.compile.kinds import BY_NAME, CALLERS, FORMATTERS, TRUSTED, root_of
 from autodiff_lab.compile.reach import Reach
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.events import Place
 
 _HABITUAL = (str, list, dict, set, Tensor, Variable, GradientTape)
 """Kinds whose attributes are taken for attributes, and not for globals that are missing."""
@@ -39,9 +40,14 @@ class Surroundings(Reach):
         super().__init__()
         self._ran: set[tuple[types.CodeType, int]] = set()
         self._known: set[types.CodeType] = set()
+        self._begun: tuple[types.CodeType, int] | None = None
         self._visit("the function", function)
         for item in objects:
             self._visit("an argument", item)
+        function = getattr(function, "__func__", function)
+        if isinstance(function, types.FunctionType) and root_of(function.__globals__) not in TRUSTED:
+            self._begun = function.__code__, id(function.__globals__)
+            self._begins(function.__code__, function.__globals__)
 
     # --- what the rest of the front end asks ------------------------------------------------------------------------
 
@@ -59,19 +65,22 @@ class Surroundings(Reach):
             return
         inner = code in self._known
         self._ran.add((code, id(scope)))
-        self._started.add(code)
-        here, through = users_frame(frame)
-        self._through = through and (through.f_code.co_qualname, (here.f_code.co_filename, here.f_lineno))
-        self._code(code, scope)
-        for label, owner in self._bound.pop(code, ()):
-            self._visit(label, owner)
-        for function in self._functions.get(code, ()):
-            self._insides(function)
+        self._through = _library(frame)
+        if (code, id(scope)) != self._begun:
+            self._begins(code, scope)
         if code not in self._functions and not inner:
             for free in code.co_freevars:
                 if free in local:
                     self._visit(free, local[free])
         self._through = None
+
+    def _begins(self, code: types.CodeType, scope: dict[str, Any]) -> None:
+        self._started.add(code)
+        self._code(code, scope)
+        for label, owner in self._bound.pop(code, ()):
+            self._visit(label, owner)
+        for function in self._functions.get(code, ()):
+            self._insides(function)
 
     def calls_ours(self, frame: types.FrameType) -> None:
         """A function of ours or of NumPy's begins, which may call what it is given."""
@@ -82,6 +91,12 @@ class Surroundings(Reach):
         """A value went from one function to another, away from the code that has its name."""
         if issubclass(type(value), (types.ModuleType, types.BuiltinFunctionType)):
             self._visit("a value that is passed", value)
+
+    def by_name_in(self, frame: types.FrameType) -> None:
+        """A function that runs looks up an attribute by a name that need not be in its code."""
+        self._through = _library(frame)
+        self.by_name(frame.f_code, frame.f_globals, frame.f_locals.values())
+        self._through = None
 
     def by_name(self, code: types.CodeType, scope: dict[str, Any], local: Iterable[Any] = ()) -> None:
         """A name that is not in the code may be looked up: every attribute of an object counts."""
@@ -99,15 +114,20 @@ class Surroundings(Reach):
         """Whether a function of the user's was heard when it began; without that nothing it reaches is guarded."""
         function = getattr(function, "__func__", function)
         mine = isinstance(function, types.FunctionType) and root_of(function.__globals__) not in TRUSTED
-        return not mine or function.__code__ in self._started
+        return not mine or any(code is function.__code__ for code, _ in self._ran)
 
     def unchanged(self) -> bool:
         """Whether everything is what it was; replaced by its generated form when the function is compiled."""
         return not any(True for _ in self._guards.changes())
 
-    def finish(self) -> None:
-        """Write the test."""
-        self.unchanged = self._guards.written()
+    def serves(self, arrays: list[Any], /) -> bool:
+        """Whether that is so, and each array is of a tensor passed once and not known besides; replaced as well."""
+        return False
+
+    def finish(self, count: int) -> None:
+        """Write the tests, for calls with so many tensors."""
+        self.serves = self._guards.written(count, [t._held for t in self.tensors.values()])
+        self.unchanged = functools.partial(self.serves, [object() for _ in range(count)])
 
     def changes(self) -> Iterator[str]:
         """What changed, in words."""
@@ -121,7 +141,8 @@ class Surroundings(Reach):
 
     def _code(self, code: types.CodeType, scope: dict[str, Any]) -> None:
         read = Code(code)
-        self._codes.append(read)
+        if root_of(scope) not in LIBRARIES:
+            self._codes.append(read)
         self._known.update(read.inner)
         if not _INSIDES.isdisjoint(read.names):
             self._refuse("it looks into a function")
@@ -147,7 +168,7 @@ class Surroundings(Reach):
 
     def _unheard(self, read: Code, scope: dict[str, Any]) -> None:
         """Built-in functions that another one made in C may call, where nobody hears of it."""
-        if read.calls and read.by_name:
+        if read.calls and (read.by_name or not FORMATTERS.isdisjoint(read.names)):
             self.by_name(read.code, scope)
         if read.calls and read.silent:
             self.refusals.append(read.silent[0])
@@ -192,3 +213,9 @@ class Surroundings(Reach):
                 self._guards.entry(full, sys.modules, full)
                 found = self._apart(functools.partial(self._under_a_name, full, sys.modules[full], read))
                 self.refusals += found if "." in name else ()
+
+
+def _library(frame: types.FrameType) -> tuple[str, Place] | None:
+    """The function of a library that the user's code called on the way to this frame, and the user's line."""
+    here, through = users_frame(frame)
+    return through and (through.f_code.co_qualname, (here.f_code.co_filename, here.f_lineno))

@@ -61,6 +61,8 @@ def _asked() -> str:
     while frame is not None and root_of(frame.f_globals) == PACKAGE:
         if "<locals>" not in frame.f_code.co_qualname:  # a decorator's wrapper goes by its own name, which nobody knows
             name = frame.f_code.co_name.strip("_")
+        if name == "call":  # of a layer, a loss or a metric, which the user knows by its class
+            name = type(frame.f_locals.get("self")).__name__
         frame = frame.f_back
     return name
 

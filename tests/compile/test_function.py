@@ -276,6 +276,21 @@ def test_decorating_what_is_no_function_is_refused() -> None:
         lab.function(lambda x: x, backend="quantum")
 
 
+def test_what_has_no_single_result_is_refused() -> None:
+    def generator(x: Any) -> Any:
+        yield x
+
+    async def coroutine(x: Any) -> Any:
+        return x
+
+    async def both(x: Any) -> Any:
+        yield x
+
+    for function in (generator, coroutine, both):
+        with pytest.raises(lab.errors.NotCallable, match="no single result"):
+            lab.function(function)
+
+
 def test_a_deep_copy_is_the_same_function() -> None:
     f = lab.function(lambda x: x)
     assert copy.deepcopy([f])[0] is f

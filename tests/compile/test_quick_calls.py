@@ -8,13 +8,13 @@ import pytest
 import autodiff_lab as lab
 from autodiff_lab.compile.signature import quick_key, take_apart
 
-ONE = lab.constant(1.0)
+ONE, OTHER = lab.constant(1.0), lab.constant(1.0)
 CALLS = [
     ((ONE,), {}), ((lab.constant(1.0, "float64"),), {}), ((lab.constant([1.0]),), {}), (([ONE],), {}), (((ONE,),), {}),
-    ((ONE, ONE), {}), (([ONE, ONE],), {}), (([ONE], ONE), {}), (([ONE], [ONE]), {}),
+    ((ONE, OTHER), {}), (([ONE, OTHER],), {}), (([ONE], OTHER), {}), (([ONE], [OTHER]), {}),
     (([ONE, []],), {}), (([[ONE]],), {}),
-    (({"a": ONE},), {}), (({"b": ONE},), {}), ((), {"a": ONE}), ((), {"b": ONE}), (({"a": ONE, "b": ONE},), {}),
-    (({"b": ONE, "a": ONE},), {}), ((ONE, 1), {}), ((ONE, 1.0), {}), ((ONE, True), {}), ((ONE, 0.0), {}),
+    (({"a": ONE},), {}), (({"b": ONE},), {}), ((), {"a": ONE}), ((), {"b": ONE}), (({"a": ONE, "b": OTHER},), {}),
+    (({"b": ONE, "a": OTHER},), {}), ((ONE, 1), {}), ((ONE, 1.0), {}), ((ONE, True), {}), ((ONE, 0.0), {}),
     ((ONE, -0.0), {}), ((ONE, float("nan")), {}), ((ONE, "f"), {}), ((ONE, None), {}), ((ONE, 1j), {}),
     ((ONE, b"f"), {}),
     ((ONE, lab.Variable(1.0)), {}), ((ONE, lab.Variable(1.0)), {}),

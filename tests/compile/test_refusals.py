@@ -1,6 +1,8 @@
 """What cannot be replayed runs eagerly and says why; what a function sees is looked at before each call."""
 
+import dataclasses
 import io
+import operator
 import random
 import time
 from collections.abc import Callable
@@ -246,3 +248,40 @@ def test_a_refusal_names_the_function_that_was_called_and_no_wrapper_of_it(name:
 
     program(lab.constant([0, 1, 2]))
     assert [refusal.reason for refusal in program.refusals] == [f"{name} looks at the values of a tensor"]
+
+
+GET_RATE = operator.attrgetter("rate")
+
+
+@dataclasses.dataclass
+class Settings:
+    rate: float = 2.0
+
+
+NOW = Settings()
+
+
+def gets_by_a_path(x: Any) -> Any:
+    return x * GET_RATE(NOW)
+
+
+def asks_a_library(x: Any) -> Any:
+    return x * dataclasses.replace(NOW, rate=3.0).rate
+
+
+def takes_a_loss(x: Any) -> Any:
+    return lab.losses.Hinge()(x, x)
+
+
+NAMED: list[tuple[Callable[[Any], Any], str]] = [
+    (gets_by_a_path, "GET_RATE (an attrgetter)"), (asks_a_library, "replace() is called"),
+    (takes_a_loss, "Hinge looks at the values of a tensor"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "words"), NAMED, ids=[f.__name__ for f, _ in NAMED])
+def test_a_reason_names_what_the_user_knows_and_a_line_of_the_users(function: Callable[[Any], Any], words: str) -> None:
+    compiled = lab.function(function)
+    compiled(x2)
+    assert words in compiled.why()
+    assert {r.place for r in compiled.refusals} == {(__file__, function.__code__.co_firstlineno + 1)}

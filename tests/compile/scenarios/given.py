@@ -77,12 +77,6 @@ def tensor_twice(wrap):
 
 
 @scenario()
-def tensor_twice_decides(wrap):
-    f = wrap(lambda a, b: a * 2.0 if a is b else a + b)
-    yield f(X, X * 5.0), f(X, X), f(X, X * 3.0)
-
-
-@scenario()
 def list_twice(wrap):
     def f(a, b):
         a.append(1)
