@@ -106,19 +106,11 @@ def _rectangle(x: Any) -> Tensor:
     return x.to_tensor()
 
 
-def bincount(
-    arr: RaggedTensor,
-    weights: Any = None,
-    minlength: Any = None,
-    maxlength: Any = None,
-    dtype: Any = "int32",
-    axis: Any = None,
-    binary_output: bool = False,
-) -> Tensor:
+def bincount(*arguments: Any) -> Tensor:
     """How often each number occurs, in all rows or, along the last axis, in each."""
     from autodiff_lab.structures.ragged_counting import counted
 
-    return counted(arr, weights, minlength, maxlength, dtype, axis, binary_output)
+    return counted(*arguments)
 
 
 def map_fn(fn: Callable[[Any], Any], elems: RaggedTensor, signature: Any) -> Any:

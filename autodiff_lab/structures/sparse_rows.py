@@ -99,7 +99,8 @@ def bincount(
 ) -> SparseTensor:
     """How often each number occurs, as a sparse tensor: of all values, or row by row with ``axis=-1``.
 
-    Shapes: (n) -> (bins), (b, n) with axis=-1 -> (b, bins).  Dtypes: integers to int64, or to that of the weights.
+    Shapes: (n) -> (bins), (b, n) with axis=-1 -> (b, bins).  Dtypes: int32 to int32, other integers to int64, or
+    that of the weights.
     Derivative: none.
 
     Raises
@@ -112,7 +113,7 @@ def bincount(
     >>> import autodiff_lab as lab
     >>> print(lab.sparse.to_dense(lab.sparse.bincount([[1, 1, 3], [0, 1, 1]], axis=-1)))
     Tensor([[0 2 0 1]
-     [1 2 0 0]], shape=(2, 4), dtype=int64)
+     [1 2 0 0]], shape=(2, 4), dtype=int32)
     """
     if axis not in (0, None, -1):
         raise InvalidArgumentError(f"sparse.bincount: axis is 0, None or -1, got {axis}")
@@ -132,7 +133,8 @@ def bincount(
     bins = min(bins, whole(maxlength, "bincount: maxlength")) if maxlength is not None else bins
     if bins * max(len(rows), 1) >= 1 << 57:
         raise InvalidArgumentError(f"sparse.bincount: {bins} bins are more than any memory holds. Try maxlength=.")
-    amounts = np.ones(len(ids), np.int64) if weights is None else _weights(weights, len(ids))
+    counted = np.int32 if x.values._held.dtype == np.int32 else np.int64
+    amounts = np.ones(len(ids), counted) if weights is None else _weights(weights, len(ids))
     counts = np.zeros((x._shape[0] if axis == -1 and x.ndim > 1 else 1, bins), amounts.dtype)
     seen = np.zeros(counts.shape, np.bool_)
     kept = ids < bins

@@ -62,3 +62,10 @@ def test_counts_of_sparse_values_limits_and_presence() -> None:
 def test_refusals_say_why(call: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
+
+
+def test_counts_have_the_dtype_of_int32_values_and_are_int64_otherwise() -> None:
+    for dtype, expected in [("int32", "int32"), ("int64", "int64"), ("uint8", "int64")]:
+        for more in ({}, {"axis": -1}, {"binary_output": True}):
+            assert lab.sparse.bincount(lab.constant(IDS, dtype), **more).dtype.name == expected
+    assert lab.sparse.bincount(IDS, weights=lab.ones((2, 3), "float64")).dtype.name == "float64"
