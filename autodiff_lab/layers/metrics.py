@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import device
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
-from autodiff_lab.events import unheard
+from autodiff_lab.events import tell_made, unheard
 from autodiff_lab.layers.losses import same_rank
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import argmax
@@ -76,12 +78,12 @@ class Mean:
 
     def _add(self, values: Tensor, sample_weight: Any) -> None:
         values = cast(values, "float64")
-        count: Any = values.shape[0] if values.ndim else 1
+        count = wrap(np.float64(values._held.shape[0] if values.ndim else 1))
         if sample_weight is not None:
             values, weight = same_rank(values, cast(convert(sample_weight), "float64"))
             if values.ndim > weight.ndim:
                 values = self.reduced(values, tuple(range(weight.ndim, values.ndim)))
-            if any(w not in (1, n) for n, w in zip(values.shape[::-1], weight.shape[::-1], strict=False)):
+            if any(w not in (1, n) for n, w in zip(values._held.shape[::-1], weight._held.shape[::-1], strict=False)):
                 raise ShapeMismatch(
                     f"{self.name}: weights of shape {tuple(weight.shape)} do not go with values of shape "
                     f"{tuple(values.shape)}. Try one weight for each row."
@@ -92,7 +94,7 @@ class Mean:
         if values.ndim > 1:
             values = self.reduced(values, tuple(range(1, values.ndim)))
         self.total.assign_add(reduce_sum(values))
-        self.count.assign_add(count if isinstance(count, Tensor) else float(count))
+        self.count.assign_add(tell_made(count) if sample_weight is None else count)
 
     def result(self) -> Tensor:
         """The mean so far; 0 if nothing was seen."""
@@ -169,9 +171,9 @@ class SparseCategoricalAccuracy(Accuracy):
 
     def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
         """Class numbers, without a last axis of length 1."""
-        if y_true.ndim == y_pred.ndim and y_true.shape[-1:] == (1,):
+        if y_true.ndim == y_pred.ndim and y_true._held.shape[-1:] == (1,):
             y_true = squeeze(y_true, -1)
-        if y_pred.ndim != y_true.ndim + 1 or y_pred.shape[:-1] != y_true.shape:
+        if y_pred.ndim != y_true.ndim + 1 or y_pred._held.shape[:-1] != y_true._held.shape:
             raise ShapeMismatch(
                 f"{self.name}: class numbers of shape {tuple(y_true.shape)} and predictions {tuple(y_pred.shape)} do "
                 "not go together; predictions need one axis more, the classes."
@@ -266,7 +268,7 @@ def over_last(x: Tensor) -> Tensor:
 
 def same_shape(name: str, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
     """Refuse labels and predictions of different shapes."""
-    if y_true.shape != y_pred.shape:
+    if y_true._held.shape != y_pred._held.shape:
         raise ShapeMismatch(
             f"{name}: labels have shape {tuple(y_true.shape)} and predictions {tuple(y_pred.shape)}; they must agree."
         )
