@@ -16,8 +16,9 @@ import autodiff_lab as lab
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed, so there is no Keras to compare with")
 keras = pytest.importorskip("keras", reason="Keras is not installed, so there is no peer to compare with")
-from tests.mutations import COUNT, FIRST  # noqa: E402
+from tests.mutations import COUNT  # noqa: E402
 from tests.peers.keras_layers import FLOATS_ONLY, NAMES, drawn  # noqa: E402
+from tests.peers.seeds import compare_all  # noqa: E402
 
 TOLERANCE = {"float32": (2e-4, 2e-5), "float64": (1e-6, 1e-8)}
 INPUTS = ("float32", "float64", "array", "int32")
@@ -89,15 +90,5 @@ def compared(seed: int) -> str:
 
 
 def test_random_layers_are_those_of_keras(figure: Callable[[str, str], None]) -> None:
-    outcomes: dict[str, int] = {}
-    failures: list[str] = []
-    for seed in range(FIRST, FIRST + COUNT):
-        try:
-            outcome = compared(seed)
-        except Exception as error:  # noqa: BLE001 - all of them are shown together
-            outcome = "different"
-            failures.append(f"seed {seed}: {type(error).__name__}: {str(error)[:600]}")
-        outcomes[outcome] = outcomes.get(outcome, 0) + 1
-    figure("layers compared with Keras", str(outcomes))
-    assert not failures, "\n\n".join(failures[:40])
+    outcomes = compare_all(compared, figure, "layers")
     assert outcomes["compared"] > COUNT * 0.7

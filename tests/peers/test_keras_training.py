@@ -16,7 +16,7 @@ import autodiff_lab as lab
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed, so there is no Keras to compare with")
 keras = pytest.importorskip("keras", reason="Keras is not installed, so there is no peer to compare with")
-from tests.mutations import COUNT, FIRST  # noqa: E402
+from tests.peers.seeds import compare_all  # noqa: E402
 
 LOSSES: dict[str, dict[str, tuple[Any, ...]]] = {
     "MeanSquaredError": {}, "MeanAbsoluteError": {}, "MeanAbsolutePercentageError": {},
@@ -158,14 +158,4 @@ def compared(seed: int) -> str:
 
 
 def test_random_trainings_are_those_of_keras(figure: Callable[[str, str], None]) -> None:
-    outcomes: dict[str, int] = {}
-    failures: list[str] = []
-    for seed in range(FIRST, FIRST + COUNT):
-        try:
-            outcome = compared(seed)
-        except Exception as error:  # noqa: BLE001 - all of them are shown together
-            outcome = "different"
-            failures.append(f"seed {seed}: {type(error).__name__}: {str(error)[:600]}")
-        outcomes[outcome] = outcomes.get(outcome, 0) + 1
-    figure("losses, metrics, optimizers and schedules compared with Keras", str(outcomes))
-    assert not failures, "\n\n".join(failures[:40])
+    compare_all(compared, figure, "losses, metrics, optimizers and schedules")
