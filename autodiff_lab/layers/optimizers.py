@@ -54,7 +54,7 @@ def number(value: Any, what: str, asked: str = "a number") -> Any:
             raise TypeError
         float(value)
     except (TypeError, ValueError):
-        raise InvalidArgumentError(f"{what}: {asked} is needed, got {value!r}.") from None
+        raise InvalidArgumentError(f"{what} is {asked}, got {value!r}. Try a number such as 0.1.") from None
     return value
 
 
