@@ -22,7 +22,9 @@ def _scaled(walk: Walk, line: Line) -> Band | None:
     """A product or a quotient with a number for each column."""
     a, b = line.ins
     stack, other = (a, b) if a in walk.bands else (b, a)
-    if (stack == b and line.op.name == "divide") or walk.values[line.outs[0]].shape != walk.values[stack].shape:
+    if (stack == b and line.op.name in ("divide", "gate")) or walk.values[line.outs[0]].shape != walk.values[
+        stack
+    ].shape:
         return None
     factor = walk.column_operand(other, stack, line)
     if factor is None:
@@ -148,6 +150,6 @@ def _multiplied(walk: Walk, line: Line) -> bool | None:
 
 
 RULES: dict[str, Rule] = {
-    "multiply": _scaled, "divide": _scaled, "negative": _negated, "add": _added, "subtract": _added,
+    "multiply": _scaled, "divide": _scaled, "gate": _scaled, "negative": _negated, "add": _added, "subtract": _added,
     "slice": _sliced, "unslice": _put_back, "reshape": _rearranged, "transpose": _rearranged, "matmul": _multiplied,
 }  # fmt: skip

@@ -140,7 +140,7 @@ class _Lowering:
         hit = self._add("multiply", (up, down), {}, shape, line)
         count = self._add("sum", (hit,), {"axes": (-1,), "keepdims": True}, (*shape[:-1], 1), line)
         part = self._add("divide", (hit, count), {}, shape, line)
-        self._keep(line._replace(op=REGISTRY["multiply"], ins=(g, part), params={}))
+        self._keep(line._replace(op=REGISTRY["gate"], ins=(g, part), params={}))
 
 
 _LOWERED = {

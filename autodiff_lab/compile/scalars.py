@@ -34,7 +34,7 @@ INTERPRETED = [
     "tan", "erf", "erfc", "normal_cdf", "gelu", "gelu_tanh", "floor", "ceil", "rint", "sign", "elu", "relu6",
     "hard_sigmoid", "hard_silu", "hard_tanh", "log_sigmoid", "silu", "mish", "tanh_shrink", "squareplus",
     "sigmoid_cross_entropy", "not_zero", "divide_no_nan", "multiply_no_nan", "reciprocal_no_nan", "xlogy", "xlog1py",
-    "xdivy", "identity", "pow", "power_slope",
+    "xdivy", "identity", "pow", "power_slope", "gate",
 ]  # fmt: skip
 """The interpreter's ops, by opcode."""
 _DOUBLES = frozenset({"sigmoid", "softplus", "normal_cdf"})

@@ -66,7 +66,7 @@ class Bands:
         bands = {k + shift: function(values) for k, values in self.bands.items()}
         return Bands(bands, self.count, self.inner if inner is None else inner)
 
-    def _scaled(self, function: Callable[[Any, Any], Any], by: Any) -> Any:
+    def scaled(self, function: Callable[[Any, Any], Any], by: Any) -> Any:
         """Multiply or divide each column by a number of its own."""
         if by.__class__ is not Bands:
             elsewhere = function(self.dtype.type(0), by)  # what becomes of all that is outside the bands
@@ -77,12 +77,12 @@ class Bands:
         return function(self.whole(), filled(by))
 
     def __mul__(self, by: Any) -> Any:
-        return self._scaled(operator.mul, by)
+        return self.scaled(operator.mul, by)
 
     __rmul__ = __mul__
 
     def __truediv__(self, by: Any) -> Any:
-        return self._scaled(operator.truediv, by)
+        return self.scaled(operator.truediv, by)
 
     def __neg__(self) -> Bands:
         return self.mapped(operator.neg)
@@ -174,6 +174,10 @@ def _select_not(g: Any, condition: Any) -> Any:
     return g.mapped(lambda values: RAW.select_not(values, condition)) if condition.shape == g.inner else None
 
 
+def _gate(g: Any, mask: Any) -> Any:
+    return g.scaled(RAW.gate, mask) if g.__class__ is Bands else None
+
+
 def _matmul(x: Any, y: Any) -> Any:
     """Unit rows times a matrix, or a matrix times unit columns: a scaled row of the matrix for each cotangent."""
     if y.__class__ is Bands:
@@ -193,6 +197,7 @@ def _matmul(x: Any, y: Any) -> Any:
 
 
 _KNOWN: dict[str, Callable[..., Any]] = {
+    "gate": _gate,
     "matmul": _matmul,
     "reshape": _reshape,
     "select": _select,

@@ -60,6 +60,7 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "clip": np.clip,
     "divide_no_nan": lambda x, y: x / y,
     "multiply_no_nan": np.multiply,
+    "gate": np.multiply,
     "nextafter": np.nextafter,
     "not_zero": lambda x: np.where(x == 0, 0.0, 1.0),
     "reciprocal_no_nan": lambda x: x**-1.0,

@@ -97,7 +97,7 @@ def extreme_within(
     ties = together(x, _hits(x, first, step, row, deep, stop, top), t, row, stride, deep)
     if row == 0 and there:
         winners[at] = g[np.uint32(result)] * (x.dtype.type(1) / ties)
-        losers[at] = g[np.uint32(result)] * (x.dtype.type(0) / ties)
+        losers[at] = x.dtype.type(0) / ties  # nan where nan is the best
     cuda.syncthreads()
     _give(x, made, first, step, row, deep, stop, top, winners[at], losers[at])
 
@@ -138,7 +138,7 @@ def extreme_spread(
     _, outer, column, row, r, stop = _corner(reduced, inner, wide, tiles, parts, chunk)
     if row < deep and column < inner:
         at, i = np.uint32(outer * inner + column), (outer * reduced + r) * inner + column
-        win, lose = g[at] * (x.dtype.type(1) / ties[at]), g[at] * (x.dtype.type(0) / ties[at])
+        win, lose = g[at] * (x.dtype.type(1) / ties[at]), x.dtype.type(0) / ties[at]
         _give(x, made, i, deep * inner, r, deep, stop, best[at], win, lose)
 
 

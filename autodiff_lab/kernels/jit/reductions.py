@@ -200,7 +200,7 @@ def _row_slopes(g: Any, best: Any, x: Any, made: Any, low: int, high: int) -> No
         row, to, top, parts = x[i], made[i], best[i], np.int32(0)
         for k in range(row.size):
             parts = np.int32(parts + (np.int32(1) if row[k] == top else np.int32(0)))
-        share, nothing = g[i] * (x.dtype.type(1) / parts), g[i] * (x.dtype.type(0) / parts)
+        share, nothing = g[i] * (x.dtype.type(1) / parts), x.dtype.type(0) / parts  # nan where nan is the best
         share, nothing = x.dtype.type(share), x.dtype.type(nothing)
         for k in range(row.size):
             to[k] = share if row[k] == top else nothing

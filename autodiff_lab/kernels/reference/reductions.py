@@ -68,7 +68,10 @@ def extreme_slope(g: Any, best: Any, x: Any, axes: Axes) -> Any:
     """
     chosen = (x == best).astype(accumulator(g.dtype))
     chosen /= np.add.reduce(chosen, axis=axes, keepdims=True)
-    return g * chosen if g.dtype is chosen.dtype else (g * chosen).astype(g.dtype)
+    parts = g * chosen
+    if parts.dtype.kind != "f" or np.isnan(np.vdot(parts, parts)):  # an infinite g leaves the others at 0
+        parts = np.where(chosen == 0, chosen, parts)
+    return parts if parts.dtype is g.dtype else parts.astype(g.dtype)
 
 
 def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:

@@ -81,7 +81,7 @@ def _update(x: Any, updates: Any, indices: Any) -> Any:
 
 
 def _update_rule_tensor(ops: Any, g: Any, out: Any, x: Any, updates: Any, indices: Any) -> Any:
-    return g * ops.kept_mask(indices, shape=tuple(x.shape), dtype=out.dtype)
+    return ops.gate(g, ops.kept_mask(indices, shape=tuple(x.shape), dtype=out.dtype))
 
 
 def _update_rule_updates(ops: Any, g: Any, out: Any, x: Any, updates: Any, indices: Any) -> Any:

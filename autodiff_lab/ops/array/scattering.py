@@ -72,12 +72,12 @@ def _candidates(ops: Any, out: Any, x: Any, updates: Any, indices: Any) -> tuple
 
 def _extreme_rule_x(ops: Any, g: Any, out: Any, x: Any, updates: Any, indices: Any) -> Any:
     element, _, winners = _candidates(ops, out, x, updates, indices)
-    return g * (element / winners)
+    return ops.gate(g, element / winners)
 
 
 def _extreme_rule_updates(ops: Any, g: Any, out: Any, x: Any, updates: Any, indices: Any) -> Any:
     _, update, winners = _candidates(ops, out, x, updates, indices)
-    return _picked(ops, g, out, indices) * (update / ops.gather_nd(winners, indices))
+    return ops.gate(_picked(ops, g, out, indices), update / ops.gather_nd(winners, indices))
 
 
 max_at = general(

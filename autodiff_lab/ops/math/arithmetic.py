@@ -227,7 +227,8 @@ reciprocal = unary(
 Tensor(0.25, shape=(), dtype=float32)""", domain="x ≠ 0"))
 
 sign = unary(
-    "sign", np.sign, lambda ops, g, out, x: turned(ops, g, out, x) if is_complex(x) else g * 0, floating=False,
+    "sign", np.sign, lambda ops, g, out, x: turned(ops, g, out, x) if is_complex(x) else ops.below(g, g),
+    floating=False,
     symbol="sign", latex=r"\operatorname{{sign}} {0}", locals_latex=("0",), sentence="takes the sign of {0}",
     domain=(Domain(away_from=(0.0,)),), registered="Sign",
     expression="choose({0} > zero, one, choose({0} < zero, -one, choose({0} == zero, zero, {0})))",
@@ -247,18 +248,26 @@ Tensor([2. 3.], shape=(2,), dtype=float32)""", dtypes="any number", raises=("con
 
 
 def _choice_rules(flip: bool) -> tuple[Any, Any]:
-    """Rules of maximum and minimum: the share goes to the chosen input, and to the first where they are equal."""
+    """Rules of maximum and minimum: the share goes to the chosen input, and to the first where they are equal.
+
+    What was not chosen has a derivative of 0 even where the share is infinite, as in ``sqrt(maximum(x, 0))`` below 0.
+    """
     def first(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
-        return g * (ops.not_below(y, x) if flip else ops.not_below(x, y))
+        return ops.gate(g, ops.not_below(y, x) if flip else ops.not_below(x, y))
 
     def second(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
-        return g * (ops.below(y, x) if flip else ops.below(x, y))
+        return ops.gate(g, ops.below(y, x) if flip else ops.below(x, y))
     return first, second
 
 
+def _zero(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
+    """0 where the share is infinite, too."""
+    return ops.below(g, g)
+
+
 not_below = binary(
-    "not_below", lambda x, y: (x >= y).astype(x.dtype), lambda ops, g, out, x, y: g * 0,
-    lambda ops, g, out, x, y: g * 0, symbol="≥", latex=r"[{0} \ge {1}]", locals_latex=("0", "0"),
+    "not_below", lambda x, y: (x >= y).astype(x.dtype), _zero, _zero,
+    symbol="≥", latex=r"[{0} \ge {1}]", locals_latex=("0", "0"),
     sentence="is 1 where {0} is at least {1}, else 0", keeps="nothing",
     expression="choose({0} >= {1}, one, zero)",
     doc=of_two("1 where x ≥ y, else 0, in the dtype of x.", "0", """
@@ -266,8 +275,8 @@ not_below = binary(
 Tensor([0. 1.], shape=(2,), dtype=float32)"""))
 
 below = binary(
-    "below", lambda x, y: (x < y).astype(x.dtype), lambda ops, g, out, x, y: g * 0,
-    lambda ops, g, out, x, y: g * 0, symbol="<", latex="[{0} < {1}]", locals_latex=("0", "0"),
+    "below", lambda x, y: (x < y).astype(x.dtype), _zero, _zero,
+    symbol="<", latex="[{0} < {1}]", locals_latex=("0", "0"),
     sentence="is 1 where {0} is below {1}, else 0", keeps="nothing",
     expression="choose({0} < {1}, one, zero)",
     doc=of_two("1 where x < y, else 0, in the dtype of x.", "0", """
@@ -323,7 +332,7 @@ floormod = binary(
 Tensor([2. 2.], shape=(2,), dtype=float32)""", domain="y ≠ 0"))
 
 floor_quotient = binary(
-    "floor_quotient", np.floor_divide, lambda ops, g, out, x, y: g * 0, lambda ops, g, out, x, y: g * 0,
+    "floor_quotient", np.floor_divide, _zero, _zero,
     symbol="⌊x/y⌋", latex=r"\left\lfloor {0} / {1} \right\rfloor", locals_latex=("0", "0"),
     sentence="divides {0} by {1} and rounds down", domain=(REALS, Domain(low=0.5)), keeps="nothing",
     doc=of_two("Floored quotient with a derivative of 0; the rule of `floormod` uses it.", "0", """

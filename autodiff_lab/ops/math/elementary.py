@@ -132,8 +132,8 @@ truncatemod = binary(
 Tensor([ 2. -2.], shape=(2,), dtype=float32)""", domain="y ≠ 0"))
 
 truncated_quotient = binary(
-    "truncated_quotient", lambda x, y: np.trunc(x / y), lambda ops, g, out, x, y: g * 0,
-    lambda ops, g, out, x, y: g * 0, symbol="trunc", latex=r"\operatorname{{trunc}}({0} / {1})",
+    "truncated_quotient", lambda x, y: np.trunc(x / y), lambda ops, g, out, x, y: ops.below(g, g),
+    lambda ops, g, out, x, y: ops.below(g, g), symbol="trunc", latex=r"\operatorname{{trunc}}({0} / {1})",
     locals_latex=("0", "0"), sentence="divides {0} by {1} and drops what is after the point",
     domain=(REALS, Domain(low=2.5)), keeps="nothing",
     doc=of_two("Truncated quotient with a derivative of 0; the rule of `truncatemod` uses it.", "0", """
@@ -142,13 +142,13 @@ Tensor(-3.0, shape=(), dtype=float32)"""))
 
 
 def _clip_rule(ops: Any, g: Any, out: Any, x: Any, low: Any, high: Any) -> Any:
-    return g * (ops.not_below(x, low) * ops.not_below(high, x))
+    return ops.gate(g, ops.not_below(x, low) * ops.not_below(high, x))
 
 
 clip = general(
     "clip", lambda x, low, high: np.maximum(np.minimum(x, high), low), _clip_rule,
-    lambda ops, g, out, x, low, high: g * ops.below(ops.minimum(x, high), low),
-    lambda ops, g, out, x, low, high: g * (ops.below(high, x) * ops.not_below(high, low)),
+    lambda ops, g, out, x, low, high: ops.gate(g, ops.below(ops.minimum(x, high), low)),
+    lambda ops, g, out, x, low, high: ops.gate(g, ops.below(high, x) * ops.not_below(high, low)),
     symbol="clip", latex=r"\operatorname{{clip}}({0}, {1}, {2})",
     locals_latex=(r"[{1} \le {0} \le {2}]", "[{0} < {1}]", "[{0} > {2}]"),
     sentence="keeps {0} between {1} and {2}", keeps="inputs", registered="ClipByValue",

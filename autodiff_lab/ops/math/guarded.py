@@ -52,6 +52,27 @@ multiply_no_nan = binary(
 >>> print(lab.math.multiply_no_nan([float("inf"), 3.0], [0.0, 2.0]))
 Tensor([0. 6.], shape=(2,), dtype=float32)""", dtypes=_FLOATS))
 
+
+
+def _gate(x: Any, mask: Any) -> Any:
+    """The product as it is unless it holds a nan: to choose element by element takes several times as long."""
+    out = x * mask
+    total = np.vdot(out, out) if out.__class__ is np.ndarray and out.dtype.char in "fd" else out
+    if isinstance(total, np.floating) and total == total:  # noqa: PLR0124 - nan is not equal to itself
+        return out
+    return np.where(mask == 0, out.dtype.type(0), out)[()]
+
+
+gate = binary(
+    "gate", _gate, lambda ops, g, out, x, mask: ops.gate(g, mask), lambda ops, g, out, x, mask: ops.gate(x, g),
+    symbol="×₀", latex=r"{0} \cdot {1}", locals_latex=("{1}", "{0}"),
+    sentence="multiplies {0} by {1}, giving 0 where {1} is 0", domain=(REALS, Domain(away_from=(0.0,))),
+    expression="choose({1} == zero, zero, {0} * {1})", keeps="inputs",
+    doc=of_two("Product with a mask, 0 or -0 where the mask is 0 even if x is infinite; rules of choices use it.",
+               "the mask for x; x for the mask, or 0 where the incoming gradient is 0", """
+>>> print(lab.ops.math.guarded.gate([float("inf"), 3.0], [0.0, 1.0]))
+Tensor([0. 3.], shape=(2,), dtype=float32)""", dtypes=_FLOATS))
+
 reciprocal_no_nan = unary(
     "reciprocal_no_nan", lambda x: np.where(x == 0, x.dtype.type(0), 1 / x)[()],
     lambda ops, g, out, x: -g * out * out,

@@ -43,7 +43,7 @@ def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int, empt
     best = ops.gather(out, ids, axis=axis)
     chosen = ops.not_below(x, best) * ops.not_below(best, x)
     parts = ops.gather(ops.segment_sum(chosen, ids, count=count), ids, axis=axis)
-    return ops.gather(g, ids, axis=axis) * (chosen / parts)
+    return ops.gate(ops.gather(g, ids, axis=axis), chosen / parts)
 
 
 sum_segments = general(

@@ -21,7 +21,7 @@ from autodiff_lab.kernels.reference import softmax as reference
 from autodiff_lab.ops.docs import doc, of_one
 
 positive = unary(
-    "positive", lambda x: (x > 0).astype(x.dtype), lambda ops, g, out, x: g * 0,
+    "positive", lambda x: (x > 0).astype(x.dtype), lambda ops, g, out, x: ops.below(g, g),
     symbol="x>0", latex="[{0} > 0]", locals_latex=("0",), sentence="is 1 where {0} is positive, else 0",
     domain=(Domain(away_from=(0.0,)),), keeps="nothing",
     expression="choose({0} > zero, one, zero)",
@@ -31,7 +31,7 @@ Tensor([0. 0. 1.], shape=(3,), dtype=float32)"""))
 
 _ZEROS = RealZeros("relu")
 relu = of_features(unary(
-    "relu", lambda x: np.maximum(x, _ZEROS[x.dtype]), lambda ops, g, out, x: g * ops.positive(out),
+    "relu", lambda x: np.maximum(x, _ZEROS[x.dtype]), lambda ops, g, out, x: ops.gate(g, ops.positive(out)),
     symbol="relu", latex=r"\max({0}, 0)", locals_latex=("[{0} > 0]",),
     sentence="keeps {0} where it is positive, else 0",
     expression="larger({0}, zero)", domain=(Domain(away_from=(0.0,)),), keeps="output", registered="Relu",

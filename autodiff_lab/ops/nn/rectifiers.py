@@ -31,7 +31,7 @@ SELU_ALPHA = 1.6732632423543772
 _ZEROS_6, _ZEROS_ELU, _ZEROS_SELU = RealZeros("relu6"), RealZeros("elu"), RealZeros("selu")
 relu6 = of_features(unary(
     "relu6", lambda x: np.minimum(np.maximum(x, _ZEROS_6[x.dtype]), x.dtype.type(6)),
-    lambda ops, g, out, x: g * (ops.positive(out) * ops.positive(6 - out)),
+    lambda ops, g, out, x: ops.gate(g, ops.positive(out) * ops.positive(6 - out)),
     symbol="relu6", latex=r"\min(\max({0}, 0), 6)", locals_latex=("[0 < {0} < 6]",),
     sentence="keeps {0} between 0 and 6", expression="smaller(larger({0}, zero), number(6))",
     domain=(Domain(away_from=(0.0, 6.0)),), keeps="output", registered="Relu6",
@@ -78,7 +78,7 @@ def _ramp(name: str, x: Any) -> Any:
 
 hard_sigmoid = unary(
     "hard_sigmoid", lambda x: _ramp("hard_sigmoid", x),
-    lambda ops, g, out, x: g * (ops.positive(out) * ops.positive(1 - out) / 6),
+    lambda ops, g, out, x: ops.gate(g, ops.positive(out) * ops.positive(1 - out) / 6),
     symbol="hard σ", latex=r"\operatorname{{clip}}\left(\frac{{{0} + 3}}{{6}}, 0, 1\right)",
     locals_latex=(r"\frac{{1}}{{6}} [-3 < {0} < 3]",), sentence="squashes {0} between 0 and 1 by a straight line",
     domain=(Domain(away_from=(-3.0, 3.0)),), keeps="output",
@@ -90,7 +90,7 @@ Tensor([0.  0.5 1. ], shape=(3,), dtype=float32)"""))
 
 def _hard_silu_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
     gate = ops.hard_sigmoid(x)
-    return g * (gate + x * (ops.positive(gate) * ops.positive(1 - gate) / 6))
+    return ops.gate(g, gate + x * (ops.positive(gate) * ops.positive(1 - gate) / 6))
 
 
 hard_silu = unary(
@@ -111,7 +111,7 @@ def _leaky_expression(constants: Any, alpha: float) -> str | None:
 
 leaky = general(
     "leaky_relu", lambda x, alpha: np.where(x > 0, x, x.dtype.type(alpha) * x)[()],
-    lambda ops, g, out, x, alpha: g * (ops.positive(x) * (1 - alpha) + alpha),
+    lambda ops, g, out, x, alpha: ops.gate(g, ops.positive(x) * (1 - alpha) + alpha),
     symbol="leaky relu", latex=r"\max({0}, \alpha {0})", locals_latex=(r"[{0} > 0] + \alpha [{0} \le 0]",),
     sentence="keeps {0} where it is positive, else a fraction of it", keeps="inputs", registered="LeakyRelu",
     expression=_leaky_expression,

@@ -37,7 +37,7 @@ def _soft_shrink(x: Any) -> Any:
 
 hard_tanh = unary(
     "hard_tanh", _hard_tanh,
-    lambda ops, g, out, x: g * ops.positive(1 - ops.abs(out)),
+    lambda ops, g, out, x: ops.gate(g, ops.positive(1 - ops.abs(out))),
     symbol="hard tanh", latex=r"\operatorname{{clip}}({0}, -1, 1)", locals_latex=(r"[-1 < {0} < 1]",),
     sentence="cuts {0} at -1 and 1", domain=(Domain(away_from=(-1.0, 1.0)),), keeps="output",
     expression="smaller(larger({0}, -one), one)",
@@ -47,7 +47,7 @@ Tensor([-1.   0.5  1. ], shape=(3,), dtype=float32)"""))
 
 hard_shrink = unary(
     "hard_shrink", _hard_shrink,
-    lambda ops, g, out, x: g * ops.positive(ops.abs(out)),
+    lambda ops, g, out, x: ops.gate(g, ops.positive(ops.abs(out))),
     symbol="hard shrink", latex=r"[\left|{0}\right| > 0.5]\, {0}", locals_latex=(r"[\left|{0}\right| > 0.5]",),
     sentence="keeps {0} where it is farther than 0.5 from 0, else 0", domain=(Domain(away_from=(-0.5, 0.5)),),
     keeps="output",
@@ -57,7 +57,7 @@ Tensor([-2.  0.  2.], shape=(3,), dtype=float32)"""))
 
 soft_shrink = unary(
     "soft_shrink", _soft_shrink,
-    lambda ops, g, out, x: g * ops.positive(ops.abs(out)),
+    lambda ops, g, out, x: ops.gate(g, ops.positive(ops.abs(out))),
     symbol="soft shrink", latex=r"\operatorname{{sign}}({0}) \max(\left|{0}\right| - 0.5, 0)",
     locals_latex=(r"[\left|{0}\right| > 0.5]",), sentence="moves {0} towards 0 by 0.5",
     domain=(Domain(away_from=(-0.5, 0.5)),), keeps="output",
