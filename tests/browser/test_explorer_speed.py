@@ -13,6 +13,7 @@ from tests.browser.conftest import OpenPage
 from tests.browser.pages import explorer, read_step, save, take_focus
 
 Figure = Callable[[str, str], None]
+STEPS = 100
 
 PRESS = """async ({ root, key, times }) => {
     const target = root.querySelector(".graph");
@@ -73,8 +74,8 @@ def test_a_step_at_500_nodes(open_page: OpenPage, tmp_path: Path, figure: Figure
         if with_table:
             view.page.keyboard.press("t")
         before = read_step(root)["step"]
-        times = view.page.evaluate(PRESS, {"root": root.element_handle(), "key": "ArrowRight", "times": 300})
-        assert read_step(root)["step"] == before + 300
+        times = view.page.evaluate(PRESS, {"root": root.element_handle(), "key": "ArrowRight", "times": STEPS})
+        assert read_step(root)["step"] == before + STEPS
         figure(f"explorer, step at 500 nodes, key to changed DOM, {name}", percentiles(times["handled"]))
         figure(f"explorer, step at 500 nodes, key to next frame, {name}", percentiles(times["drawn"]))
 
