@@ -93,8 +93,8 @@ class Mean:
             count = reduce_sum(self.reduced(weight, tuple(range(1, weight.ndim))) if weight.ndim > 1 else weight)
         if values.ndim > 1:
             values = self.reduced(values, tuple(range(1, values.ndim)))
-        self.total.assign_add(reduce_sum(values))
-        self.count.assign_add(tell_made(count) if sample_weight is None else count)
+        self.total.assign_add(reduce_sum(values).cpu())
+        self.count.assign_add(tell_made(count) if sample_weight is None else count.cpu())
 
     def result(self) -> Tensor:
         """The mean so far; 0 if nothing was seen."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert, whole
+from autodiff_lab.engine.devices import placed
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.gathering import laid_beside
@@ -142,7 +143,7 @@ def bincount(
     seen[rows[kept], ids[kept]] = True
     if binary_output:
         counts = seen.astype(counts.dtype)
-    found = SparseTensor(np.argwhere(seen), wrap(counts[seen]), counts.shape)
+    found = SparseTensor(np.argwhere(seen), wrap(placed(counts[seen])), counts.shape)
     return found if axis == -1 and x.ndim > 1 else SparseTensor(found._indices[:, 1:], found.values, [bins])
 
 

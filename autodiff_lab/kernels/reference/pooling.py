@@ -19,7 +19,7 @@ def max_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """The largest element of each window; padding never wins."""
     ones = (1,) * len(window)
     if not x.size:
-        return _nothing(x, window, strides, padding)
+        return _nothing(x, window, strides, padding) - x.dtype.type(np.inf)  # windows of padding alone
     px = padded(x, padding, -np.inf)
     if math.prod(window) > _FEW:
         return windows(px, window, strides, ones).max(axis=tuple(range(-len(window), 0)))

@@ -69,7 +69,8 @@ def extreme_slope(g: Any, best: Any, x: Any, axes: Axes) -> Any:
     chosen = (x == best).astype(accumulator(g.dtype))
     chosen /= np.add.reduce(chosen, axis=axes, keepdims=True)
     parts = g * chosen
-    if parts.dtype.kind != "f" or np.isnan(np.vdot(parts, parts)):  # an infinite g leaves the others at 0
+    plain = parts.__class__ is np.ndarray and parts.dtype.kind == "f"
+    if not plain or np.isnan(np.vdot(parts, parts)):  # an infinite g leaves the others at 0
         parts = np.where(chosen == 0, chosen, parts)
     return parts if parts.dtype is g.dtype else parts.astype(g.dtype)
 

@@ -142,11 +142,13 @@ argmin_at = general(
     registered="ArgMin", doc="The kernel-level argmin; `lab.argmin` is the public function.")
 
 
-def _indices(value: Any, what: str, x: Tensor) -> Tensor:
+def _indices(value: Any, what: str, x: Tensor, given: Any = None) -> Tensor:
+    """Indices beside x: those that Python gave go where x lies; `given` is what was converted already."""
+    given = value if given is None else given
     tensor = convert(value)
     if tensor._held.dtype.kind not in "iu":
         raise DtypeMismatch(f"{what}: indices are whole numbers, got {tensor.dtype.name}. Try lab.cast(.., lab.int32).")
-    return wrap(beside(x._held, tensor._array)) if on_gpu(x._held) and tensor is not value else tensor
+    return wrap(beside(x._held, tensor._array)) if on_gpu(x._held) and tensor is not given else tensor
 
 
 def laid_beside(x: Tensor, host: Any) -> Tensor:
@@ -178,16 +180,17 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | 
     batch_dims = one_whole_number(batch_dims, "gather: batch_dims")
     at = batch_dims if axis is None else one_whole_number(axis, "gather: axis")
     try:
-        x, indices = convert(params), convert(indices)
+        x, entered = convert(params), convert(indices)
     except NotOneTensor as met:
         return handed(met, "__called__", "gather", params, indices, axis, batch_dims)
+    entered = _indices(entered, "gather", x, given=indices)
     rank = x._held.ndim
     if not -rank <= at < rank:
         raise InvalidArgumentError(f"gather: axis {at} is out of bounds for a tensor of rank {rank}")
     if batch_dims:
         from autodiff_lab.ops.array.scattering import gather_in_batches
-        return gather_in_batches(x, _indices(indices, "gather", x), at % rank, batch_dims)
-    return gather_axis(x, _indices(indices, "gather", x), axis=at - rank if at >= 0 else at)
+        return gather_in_batches(x, entered, at % rank, batch_dims)
+    return gather_axis(x, entered, axis=at - rank if at >= 0 else at)
 
 
 def check_policy(policy: str, what: str) -> None:
@@ -203,10 +206,10 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
               bad_indices_policy: str = "") -> Tensor:
     check_policy(bad_indices_policy, "gather_nd")
     try:
-        x, indices = convert(params), convert(indices)
+        x, entered = convert(params), convert(indices)
     except NotOneTensor as met:
         return handed(met, "__called__", "gather_nd", params, indices, batch_dims)
-    at = _indices(indices, "gather_nd", x)
+    at = _indices(entered, "gather_nd", x, given=indices)
     if batch_dims:
         from autodiff_lab.ops.array.scattering import gather_nd_in_batches
         return gather_nd_in_batches(x, at, one_whole_number(batch_dims, "gather_nd: batch_dims"))
