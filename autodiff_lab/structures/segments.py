@@ -13,7 +13,6 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.arrays import on_gpu
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, laid_beside
 from autodiff_lab.ops.array.joining import concat
@@ -37,7 +36,7 @@ def filler(values: Tensor, default: Any, inner: tuple[int, ...]) -> Tensor:
     if len(have) > len(inner) or any(n not in (1, m) for n, m in zip(have[::-1], inner[::-1], strict=False)):
         raise ShapeMismatch(f"default_value: a shape of {have} does not broadcast to {inner}, the shape of one value.")
     if fill is not default and fill.device != values.device:
-        fill = laid_beside(values, fill._array) if on_gpu(values._held) else fill.cpu()
+        fill = fill.cpu() if values.device == "/CPU:0" else laid_beside(values, fill._array)
     return fill if have == inner else broadcast_to(fill, inner)
 
 
