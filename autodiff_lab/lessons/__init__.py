@@ -1,6 +1,6 @@
-"""What the lessons use beside the package itself: predictions that open a picture, and checks that answer kindly.
+"""What the lessons add to the package: predictions that open a picture, and checks that answer kindly.
 
-A door: it imports what it presents.  `predict` makes the widgets (`prediction`), checks answer with a `CheckResult`
+This package imports what it presents.  `predict` makes the widgets (`prediction`), checks answer with a `CheckResult`
 (`result`) whose code is an entry of `CODES` (`codes`), and what a learner wrote runs under `attempt`.  There is a
 module or two for the checks of each lesson.
 """

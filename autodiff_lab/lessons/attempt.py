@@ -1,4 +1,4 @@
-"""Running what a learner wrote: a blank, an exception or a strange value becomes a friendly result, never a traceback.
+"""Run what a learner wrote: a blank, an exception or a strange value becomes a friendly result, never a traceback.
 
 A check is a function under `checked`.  Whatever stops it early is a `Stopped` that carries the result.
 """
@@ -51,7 +51,7 @@ def stop(code: str, message: str = "", next_hint: str = "") -> Stopped:
 
 
 def is_blank(value: Any) -> bool:
-    """Tell whether a value is the ``...`` that an exercise is shipped with, or nothing at all."""
+    """Return whether a value is the ``...`` that an exercise comes with, or None."""
     return value is ... or value is None
 
 
@@ -61,13 +61,13 @@ def attempt(function: Any, *arguments: Any) -> Any:
     Raises
     ------
     Stopped
-        If it is no function, has blanks left, or raises.
+        If it is not a function, has blanks left, or raises.
     """
     if is_blank(function):
         raise stop("BLANK", "There is nothing here to check yet.")
     name = getattr(function, "__name__", "your function")
     if not callable(function):
-        raise stop("RAISES", f"A function was expected, and this is a {type(function).__name__}.")
+        raise stop("RAISES", f"A function was expected, but this is a {type(function).__name__}.")
     try:
         value = function(*arguments)
     except Exception as error:  # noqa: BLE001 - whatever a learner's code raises belongs in the note
@@ -78,7 +78,7 @@ def attempt(function: Any, *arguments: Any) -> Any:
             "RAISES", message, f"Call {name} in a new cell with small numbers; the message names the line."
         ) from None
     if value is None:  # most often printed instead; no ... is left that the usual hint could speak of
-        raise stop("BLANK", f"{name} returns nothing.", "End it with a return: what is only printed, no check can see.")
+        raise stop("BLANK", f"{name} returns nothing.", "End it with a return: a check cannot see printed text.")
     if is_blank(value):
         raise stop("BLANK", f"{name} returns a blank (...).")
     return value
@@ -90,7 +90,7 @@ def number(value: Any, what: str) -> float:
     Raises
     ------
     Stopped
-        If it is blank or no number.
+        If it is blank or not a number.
     """
     if is_blank(value):
         raise stop("BLANK", f"{what[:1].upper()}{what[1:]} is still blank.")
@@ -98,9 +98,9 @@ def number(value: Any, what: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         kind = type(value).__name__
-        raise stop("RAISES", f"{what[:1].upper()}{what[1:]} should be a number, and is a {kind}.") from None
+        raise stop("RAISES", f"{what[:1].upper()}{what[1:]} should be a number, but is a {kind}.") from None
     except OverflowError:
-        raise stop("RAISES", f"{what[:1].upper()}{what[1:]} is a number that no float holds.") from None
+        raise stop("RAISES", f"{what[:1].upper()}{what[1:]} is a number too large for a float.") from None
 
 
 def numbers(values: Any, names: tuple[str, ...]) -> dict[str, float]:
@@ -109,7 +109,7 @@ def numbers(values: Any, names: tuple[str, ...]) -> dict[str, float]:
     Raises
     ------
     Stopped
-        If there is no mapping, a name is missing, or a value is blank or no number.
+        If it is not a mapping, a name is missing, or a value is blank or not a number.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def numbers(values: Any, names: tuple[str, ...]) -> dict[str, float]:
 
 
 def same(one: float, other: float, tolerance: float = 1e-6) -> bool:
-    """Tell whether two numbers agree, relative to their size; nan agrees with nothing.
+    """Return whether two numbers agree, relative to their size; nan agrees with nothing.
 
     Examples
     --------

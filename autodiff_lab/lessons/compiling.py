@@ -18,7 +18,7 @@ MOST_KEPT, MOST_AGAIN = 8, 16
 
 
 def reference(name: str, x: np.ndarray) -> np.ndarray:
-    """What the functions of the exercise compute, in NumPy."""
+    """Return what the functions of the exercise compute, in NumPy."""
     total = x.sum()
     return {"limited": x / total if total > 10.0 else x, "centred": x - x.mean()}[name]
 
@@ -48,18 +48,18 @@ def check_compiled(function: Any, seed: int | None = None) -> CheckResult:
     if is_blank(function):
         raise stop("BLANK", "There is nothing here to check yet.")
     if name not in ("limited", "centred"):
-        raise stop("RAISES", "Keep the name of the function; the check knows by it what should come out.")
+        raise stop("RAISES", "Keep the name of the function; the check uses it to know what should come out.")
     if not isinstance(function, Function):
-        raise stop("STILL_EAGER", "This is a plain function: @lab.function went missing.", "Put it back above the def.")
+        raise stop("STILL_EAGER", "This is a plain function: @lab.function is missing.", "Put it back above the def.")
     rng = np.random.default_rng(seed)
     before = function.fallbacks
     for high in (0.5, 50.0, 0.5, 50.0):
         x = rng.uniform(0.1, high, 8).astype(np.float32)
         found = attempt(function, lab.constant(x))
         if not isinstance(found, lab.Tensor):
-            raise stop("RAISES", f"A tensor was expected, and this is a {type(found).__name__}.")
+            raise stop("RAISES", f"A tensor was expected, but this is a {type(found).__name__}.")
         if not np.allclose(found.numpy(), reference(name, x), rtol=1e-5):
-            raise stop("OTHER", f"{name} does not give what it gave before.", "Compare it with the version above it.")
+            raise stop("OTHER", f"{name} no longer gives what it gave before.", "Compare it with the version above it.")
     if function.fallbacks > before:
         raise stop("STILL_EAGER")
     return passed(f"{name} gives what it gave, as one program.")
@@ -92,9 +92,9 @@ def check_one_program(run: Callable[[Any, Any, list[float]], Any]) -> CheckResul
         raise stop("OTHER", "These are not the results of step for all rates.", "step(x, rate), once for each rate.")
     programs = len(step._entries)  # pyright: ignore[reportPrivateUsage]
     if not programs:
-        raise stop("STILL_EAGER", "The results are right, and step was never called.", "Call step for each rate.")
+        raise stop("STILL_EAGER", "The results are right, but step was never called.", "Call step for each rate.")
     if programs > 1:
-        raise stop("RETRACED", f"step was compiled {programs} times: every number got a program of its own.")
+        raise stop("RETRACED", f"step was compiled {programs} times: every number got its own program.")
     return passed("8 rates, and one program.")
 
 
@@ -123,12 +123,12 @@ def check_checkpoints(chain: Chain) -> CheckResult:
         raise stop("RAISES", "chain should return a tensor.")
     if not np.array_equal(found.gradient, plain.gradient):
         raise stop("GRADIENT_CHANGED")
-    counts = f"At most {found.peak} values kept, {found.again} ops run again."
+    counts = f"At most {found.peak} values kept, {found.again} ops rerun."
     if found.again > MOST_AGAIN:
-        raise stop("TOO_OFTEN", f"{counts} Allowed are {MOST_AGAIN}.")
+        raise stop("TOO_OFTEN", f"{counts} At most {MOST_AGAIN} are allowed.")
     if found.peak > MOST_KEPT:
         forgot = max(found.line.kept[: found.line.turn]) <= 2
-        raise stop("ONE_CHECKPOINT" if forgot else "ALL_KEPT", f"{counts} Allowed are {MOST_KEPT} values.")
+        raise stop("ONE_CHECKPOINT" if forgot else "ALL_KEPT", f"{counts} At most {MOST_KEPT} values are allowed.")
     return passed(f"{counts} The gradient is the same to the last bit.")
 
 

@@ -1,6 +1,6 @@
 """Checks of lesson 14 on what things cost: calls of a compiled function, and the traffic of loops.
 
-Nothing here asks for a time: times differ, and what is counted does not.
+Nothing here asks for a time: times differ from run to run, counts do not.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def check_total(total: Callable[[float, float, int], float], seed: int | None = 
 
 @checked
 def check_pays(pays_from: Callable[[float, float, float], float], seed: int | None = None) -> CheckResult:
-    """Check from how many calls on compiling has paid.
+    """Check after how many calls compiling has paid off.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def check_pays(pays_from: Callable[[float, float, float], float], seed: int | No
 @checked
 def check_traffic(moved: Callable[[int, int], Any], names: tuple[str, str] = ("op by op", "in one loop"),
                   seed: int | None = None) -> CheckResult:  # fmt: skip
-    """Check how much is moved by a chain of ops with one input each.
+    """Check how much data a chain of ops with one input each moves.
 
     Parameters
     ----------

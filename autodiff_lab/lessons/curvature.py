@@ -1,6 +1,6 @@
 """Checks of lesson 13, on derivatives of derivatives: nested tapes, Hessians, products with them, Newton's step.
 
-Truths come from formulas of polynomials and matrices, not from a second run of the tape.
+The expected values come from formulas for polynomials and matrices, not from a second run of the tape.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def check_derivative(nth: Callable[[Function, Any], Any], order: int, seed: int 
 
 
 def _derivative(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a learner's function; a derivative that came out as None is no blank, the first one was taken outside."""
+    """Call a learner's function; a derivative that came out as None is not a blank: the first one was taken outside."""
     try:
         return attempt(function, *arguments)
     except Stopped as stopped:
@@ -99,7 +99,7 @@ def _derivative(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _wrong(f: Polynomial, at: float, order: int) -> Iterator[tuple[str, float]]:
-    """What each wrong idea makes of a derivative of some order."""
+    """Yield what each wrong idea makes of a derivative of some order."""
     slope = f.derivative(1)(at)
     yield "SQUARED", slope**order
     for lower in range(1, order):
@@ -114,7 +114,7 @@ def check_mixed(mixed: Callable[[Function, Any, Any], Any], seed: int | None = N
     Parameters
     ----------
     mixed : callable
-        ``mixed(f, x, y)``: how the slope by x changes with y.
+        ``mixed(f, x, y)``: how the derivative with respect to x changes with y.
     seed : int, optional
         Makes functions and points the same again.
 
@@ -199,12 +199,12 @@ def _where(said: Array, right: Array) -> tuple[str, ...]:
     if _wrong_hessian(said, right) != "OTHER":
         return ()
     wrong = [n for n, s, r in zip(PAIRS, said.ravel(), right.ravel(), strict=True) if not np.isclose(s, r, rtol=1e-6)]
-    hint = "Take the slope by the first letter, and then its slope by the second."
+    hint = "Differentiate with respect to the first letter, and then with respect to the second."
     return f"The entry {wrong[0]} is not right.", hint
 
 
 def _valley(p: Any) -> Any:
-    """Rosenbrock's function of any number of inputs: neighbours hang together, so the Hessian is no diagonal."""
+    """Rosenbrock's function of any number of inputs: neighbours are coupled, so the Hessian is not diagonal."""
     ahead, behind = p[1:], p[:-1]
     return lab.reduce_sum(lab.square(1.0 - behind) + 3.0 * lab.square(ahead - behind * behind))
 
@@ -259,7 +259,7 @@ def _wrong_product(found: Array, point: Any, whole: Array, v: Array) -> str:
 
 
 def _ops_of(product: Callable[[Function, Any, Any], Any], n: int) -> tuple[int, int]:
-    """How many ops ran, and how many numbers the largest value had."""
+    """Return how many ops ran, and how many numbers the largest value had."""
     x, v = lab.constant(np.linspace(0.5, 1.5, n)), lab.constant(np.linspace(-1.0, 1.0, n))
     with lab.record() as recording:
         product(_valley, x, v)

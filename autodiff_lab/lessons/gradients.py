@@ -1,7 +1,7 @@
-"""Checking gradients that a learner computed by hand: against the tape, and against tapes that are wrong on purpose.
+"""Check gradients that a learner computed by hand: against the tape, and against tapes that are wrong on purpose.
 
-A wrong idea about the backward pass is an engine with one rule or one habit exchanged.  Where an answer agrees with
-such an engine at every point that was tried, the idea behind it is known, and nobody has to store wrong numbers.
+A wrong idea about the backward pass is an engine with one rule or one habit replaced. If an answer agrees with
+such an engine at every point tried, the idea behind it is known, and no wrong numbers have to be stored.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _keep_old(old: Any, _: Any) -> Any:
 
 
 def _wrong_engines() -> Iterator[tuple[str, lab.Engine]]:
-    """Every wrong idea as an engine, the most telling first."""
+    """Yield every wrong idea as an engine, the most telling first."""
     yield "OVERWRITE", lab.Engine(accumulate=_keep_new)
     yield "OVERWRITE", lab.Engine(accumulate=_keep_old)
     yield "OWN_VALUE", lab.Engine(rules={"multiply": (lambda o, g, z, x, y: g * x, lambda o, g, z, x, y: g * y)})
@@ -52,12 +52,12 @@ def _plain_ops() -> Iterator[Any]:
 
 
 def _at_unit(rule: Any) -> Any:
-    """A rule that forgets what came in."""
+    """Return a rule that forgets the incoming gradient."""
     return lambda ops, g, out, *inputs: rule(ops, g * 0 + 1, out, *inputs)
 
 
 def gradients_of(function: Function, at: Numbers, engine: lab.Engine | None = None, seed: float = 1.0) -> Numbers:
-    """Return the gradient of a function by each of its arguments, by the tape; 0 where no path leads.
+    """Return the gradient of a function with respect to each argument, from the tape; 0 where there is no path.
 
     Examples
     --------
@@ -97,18 +97,18 @@ def diagnosis(function: Function, points: Sequence[Numbers], answers: Sequence[N
 
 
 def agree(some: Sequence[Numbers], others: Sequence[Numbers]) -> bool:
-    """Tell whether all numbers agree, name by name."""
+    """Return whether all numbers agree, name by name."""
     return all(same(one[name], other[name]) for one, other in zip(some, others, strict=True) for name in other)
 
 
 @checked
 def check_gradients(by_hand: Function, function: Function, seed: int | None = None) -> CheckResult:
-    """Check a function that computes a gradient by hand, at points that nobody has seen before.
+    """Check a function that computes a gradient by hand, at fresh points.
 
     Parameters
     ----------
     by_hand : callable
-        Takes numbers and returns a dict: the gradient of `function` by each argument, by name.
+        Takes numbers and returns a dict: the gradient of `function` with respect to each argument, by name.
     function : callable
         The function itself, of ops; its arguments have the names of the gradients.
     seed : int, optional
@@ -137,7 +137,10 @@ def check_gradients(by_hand: Function, function: Function, seed: int | None = No
     if code != "OTHER":
         return not_yet(code)
     wrong = [name for name in names if not agree([{name: a[name]} for a in answers], [{name: r[name]} for r in right])]
-    raise stop("OTHER", f"The gradient by {' and by '.join(wrong)} is not right, in none of the usual ways.")
+    which = " and ".join(wrong)
+    raise stop(
+        "OTHER", f"The gradient with respect to {which} is not right, and it is none of the usual wrong answers."
+    )
 
 
 def _names(function: Function) -> tuple[str, ...]:

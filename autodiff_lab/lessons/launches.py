@@ -1,6 +1,6 @@
-"""Checks of lesson 15: which element a thread gets, kernels that touch every element once, and when a GPU pays.
+"""Checks of lesson 15: which element a thread gets, kernels that touch every element once, and when a GPU pays off.
 
-Kernels run in the simulator, at sizes that nobody has seen before.
+Kernels run in the simulator, at fresh sizes.
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ def check_blocks(blocks: Callable[[int, int], int], seed: int | None = None) -> 
             wrong.append("FLOORED" if same(found, n // size) else "ONE_TOO_MANY" if same(found, right + 1) else "OTHER")
     if wrong:
         raise stop(wrong[0] if len(set(wrong)) == 1 else "OTHER")
-    return passed("Every element has a thread, and no block is for nothing.")
+    return passed("Every element has a thread, and no block is started in vain.")
 
 
 @checked
 def check_overtakes(overtakes: Callable[[float, float, float], float], seed: int | None = None) -> CheckResult:
-    """Check from how many elements on something with a fixed cost is no slower than something without.
+    """Check the number of elements from which something with a fixed cost is no slower than something without.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def check_overtakes(overtakes: Callable[[float, float, float], float], seed: int
 
 @checked
 def check_kernel(kernel: Callable[..., None], seed: int | None = None) -> CheckResult:
-    """Check a kernel ``(a, x, y)`` that adds a·x to y, each element by a thread of its own, neighbours by neighbours.
+    """Check a kernel ``(a, x, y)`` that adds a·x to y, one thread for each element, neighbours on neighbours.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def check_kernel(kernel: Callable[..., None], seed: int | None = None) -> CheckR
             raise stop("OWN_BLOCK" if np.allclose(done.arrays["y"], head) else "OTHER")
         if done.sectors["x"] > blocks:
             raise stop("STRIDED")
-    return passed("Every element once, at lengths that fill the last block and at such that do not.")
+    return passed("Every element once, at lengths that fill the last block and at lengths that do not.")
 
 
 @checked
@@ -178,7 +178,7 @@ def check_sum(kernel: Callable[..., None], seed: int | None = None) -> CheckResu
 
 
 def _launched(kernel: Any, blocks: int, size: int, **arrays: Any) -> Launch:
-    """Run a learner's kernel; what goes wrong in it is named."""
+    """Run a learner's kernel, and name what goes wrong in it."""
     if is_blank(kernel) or not callable(kernel):
         raise stop("BLANK", "There is no kernel here to check yet.")
     try:

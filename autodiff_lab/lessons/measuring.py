@@ -1,4 +1,4 @@
-"""What lesson 14 measures: the time of a call, and the bytes that go through the memory.
+"""What lesson 14 measures: the time of a call, and the bytes that pass through memory.
 
 Times differ from machine to machine and from run to run, so they are in the picture and never in its account.
 """
@@ -20,7 +20,7 @@ _LONGEST = 0.1
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Return the time of one call in seconds: the shortest of many, for everything else is somebody else's work.
+    """Return the time of one call in seconds: the shortest of many, as longer ones include other work.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def once(call: Callable[[], Any]) -> float:
-    """Return the time of a single call in seconds, whatever it was.
+    """Return the time of a single call in seconds.
 
     >>> once(lambda: None) < 1.0
     True

@@ -22,7 +22,7 @@ OPS = 16
 
 @dataclass(frozen=True)
 class Kept:
-    """How a chain of ops went: what was kept, how often ops ran again, and the gradient.
+    """The outcome of a chain of ops: what was kept, how many ops ran again, and the gradient.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Kept:
     forward, again : int
         Ops that ran before the backward pass began, and ops that ran once more.
     gradient : numpy.ndarray
-        Of the sum of the result, by the input of the chain.
+        Of the sum of the result, with respect to the input of the chain.
     """
 
     line: Steps
@@ -46,7 +46,7 @@ class Kept:
 
 
 def run_chain(chain: Chain, name: str = "", size: int = 1000) -> Kept:
-    """Run a chain of ops forward and backward, and count the results of its op that are alive.
+    """Run a chain of ops forward and backward, and count how many of its results are alive.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Pictures that belong to single lessons: a Jacobian beside its product, tapes as frames, derivatives below each other.
+"""Pictures for single lessons: a Jacobian beside its product, tapes as frames, derivatives one below the other.
 
 The drawing is done in `autodiff_lab.draw`; here the tape computes what is drawn.
 """
@@ -47,12 +47,12 @@ class Picture:
         return self.account
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """The picture, and the account where there are none."""
+        """Return the picture, and the account where there are none."""
         return {"text/plain": self.account, "image/svg+xml": self.svg}
 
 
 def jacobian_map(function: Callable[[Any], Any], at: Any, output: str = "y", source: str = "x") -> JacobianMap:
-    """Open the Jacobian of a function as a map that is walked with the arrow keys.
+    """Open the Jacobian of a function as a map to walk with the arrow keys.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ def jacobian_map(function: Callable[[Any], Any], at: Any, output: str = "y", sou
     Raises
     ------
     ConversionError
-        If the function gives back something that is no tensor, as NumPy's functions do.
+        If the function returns something that is not a tensor, as NumPy's functions do.
 
     Examples
     --------
     >>> from autodiff_lab import lessons
     >>> print(lessons.jacobian_map(lambda x: x * x, [1.0, 2.0]).account())
-    Jacobian of y (2) by x (2): 2 × 2 = 4 numbers, 2 of them 0
+    Jacobian of y (2) with respect to x (2): 2 × 2 = 4 numbers, 2 of them 0
       the whole table, a column for each forward pass: 2 passes
       the whole table, a row for each backward pass: 2 passes
       one gradient: 1 backward pass, 2 numbers
@@ -84,7 +84,7 @@ def jacobian_map(function: Callable[[Any], Any], at: Any, output: str = "y", sou
 
 
 def matmul_map(a: Any, b: Any, cotangent: Any, by: str = "A") -> JacobianMap:
-    """Open the Jacobian of a matrix product by one factor, beside the small product that a backward pass computes.
+    """Open the Jacobian of a matrix product with respect to one factor, beside the product a backward pass computes.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ def _table(function: Callable[[Any], Any], at: Any, output: str, source: str, pr
     if not isinstance(y, lab.Tensor | lab.Variable):
         kind = type(y).__name__
         raise ConversionError(
-            f"The function's value is of type {kind}, not a tensor: it left the engine, no tape saw how it was made."
-            " Try the functions of lab, such as lab.cumsum, in place of NumPy's."
+            f"The function's value is of type {kind}, not a tensor: it left the engine, and no tape saw how it was"
+            " made. Try the functions of lab, such as lab.cumsum, instead of NumPy's."
         )
     jacobian = tape.jacobian(y, x, unconnected_gradients=lab.UnconnectedGradients.ZERO)
     return JacobianTable(jacobian.numpy(), y.numpy().shape, x.numpy().shape, output, source, product)
@@ -162,7 +162,7 @@ def tape_frames(recording: lab.Recording, names: Sequence[str] = ()) -> Picture:
 
 def derivatives(function: Callable[[Any], Any], lo: float, hi: float, order: int = 4, at: float | None = None,
                 name: str | None = None) -> Picture:  # fmt: skip
-    """Draw a function above its derivatives, up to the fourth, each computed by one tape more.
+    """Draw a function above its derivatives, up to the fourth, each computed by one more tape.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def derivatives(function: Callable[[Any], Any], lo: float, hi: float, order: int
     order : int
         How many derivatives, from 1 to 4.
     at : float, optional
-        A point whose values are told.
+        A point whose values are listed.
     name : str, optional
         What the function is called.
 

@@ -1,7 +1,7 @@
 """Predict first, then look: a question whose answer is committed before a picture opens, and stays beside the outcome.
 
-A `Prediction` is the question with fields and a button; what it unlocks is an `Unlocked`, closed until something was
-committed.  Both are plain ipywidgets.  Nobody has to be there: a notebook that is run from top to bottom shows an open
+A `Prediction` is the question with fields and a button; what it unlocks is an `Unlocked`, closed until something is
+committed. Both are plain ipywidgets. No user needs to be present: a notebook run from top to bottom shows an open
 question and a closed picture, always in the same words, and ``prediction.commit(5)`` in a cell does what the button
 does.
 """
@@ -34,12 +34,12 @@ _SIZE = 'style="font-size: 14px; line-height: 1.5; max-width: 46em"'
 
 
 def read_number(text: str) -> float:
-    """Read a number as people write it: a true minus sign, a fraction and spaces are welcome.
+    """Read a number as people write it, with a true minus sign, a fraction or spaces.
 
     Raises
     ------
     ValueError
-        If it is none.
+        If it is not a number.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class _Shown(ipywidgets.VBox):
         return self.account()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """The living widgets, and the sentence where no script runs."""
+        """Return the live widgets, and the sentence where no script runs."""
         bundle = super()._repr_mimebundle_(**options)
         return None if bundle is None else {**bundle, "text/plain": self.account()}
 
@@ -96,7 +96,7 @@ class Prediction(_Shown):
         self.answer: dict[str, Answer] | None = None
         self._waiting: list[Unlocked] = []
         self._fields = self._make_fields()
-        self._button = ipywidgets.Button(description="Commit", tooltip="Fix this prediction and open what it closes")
+        self._button = ipywidgets.Button(description="Commit", tooltip="Commit this prediction and unlock what follows")
         self._button.on_click(lambda _: self._read())
         self._note = ipywidgets.HTML()
         row = ipywidgets.HBox([*self._fields, self._button], layout=_ROW)
@@ -126,7 +126,7 @@ class Prediction(_Shown):
             self._read()
 
     def _read(self) -> None:
-        """Take what stands in the fields, or say what is wrong with it."""
+        """Return what the fields contain, or say what is wrong with it."""
         if self.choices:
             if self._fields[0].value is None:
                 self._say("Choose one. A wrong guess helps more than none.")
@@ -144,7 +144,7 @@ class Prediction(_Shown):
         self._note.value = f'<div role="status" {_SIZE}>{escape(sentence)}</div>'
 
     def commit(self, *answers: Answer) -> Prediction:
-        """Fix the prediction, and open what waits for it.
+        """Commit the prediction, and open what waits for it.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Prediction(_Shown):
         Raises
         ------
         InvalidArgumentError
-            If there are too few or too many, or one is no number or no choice.
+            If there are too few or too many, or one is not a number or not a choice.
 
         Examples
         --------
@@ -164,7 +164,7 @@ class Prediction(_Shown):
         You predicted 5.
         """
         if len(answers) != len(self.names):
-            raise InvalidArgumentError(f"{len(self.names)} answers are asked for, and {len(answers)} were given.")
+            raise InvalidArgumentError(f"{len(self.names)} answers are needed, but {len(answers)} were given.")
         if self.choices and answers[0] not in self.choices:
             raise InvalidArgumentError(f"{answers[0]!r} is not among the choices: {', '.join(self.choices)}.")
         given = answers if self.choices else [self._number(answer) for answer in answers]
@@ -195,7 +195,7 @@ class Prediction(_Shown):
         view : object, optional
             What is then shown: a recording, a compiled function, a picture or a widget.
         outcome : number, str or mapping of str to number, optional
-            What came out, to stand beside the prediction.
+            What came out, to be shown beside the prediction.
         """
         unlocked = Unlocked(self, view, self._outcomes(outcome))
         self._waiting.append(unlocked)
@@ -208,7 +208,7 @@ class Prediction(_Shown):
             return {}
         values = outcome if isinstance(outcome, Mapping) else {self.names[0]: outcome}
         if set(values) != set(self.names):
-            raise InvalidArgumentError(f"The outcome has {', '.join(values)}; asked was for {', '.join(self.names)}.")
+            raise InvalidArgumentError(f"The outcome has {', '.join(values)}; expected {', '.join(self.names)}.")
         return {name: values[name] if self.choices else float(values[name]) for name in self.names}
 
     def _told(self) -> str:
@@ -292,7 +292,7 @@ def _compared(answer: Answer, outcome: Answer) -> str:
 
 
 def _widget(view: Any) -> Any:
-    """Return a view as a widget: a recording or a compiled function becomes an explorer, a picture stands as it is."""
+    """Return a view as a widget: a recording or a compiled function becomes an explorer, a picture stays as it is."""
     if view is None or isinstance(view, ipywidgets.Widget):
         return view
     if isinstance(view, Picture):
@@ -307,7 +307,7 @@ def _widget(view: Any) -> Any:
     if isinstance(view, Function):
         return explorer(view)
     raise InvalidArgumentError(
-        f"unlock shows a recording, a compiled function, a picture or a widget; this is a {type(view).__name__}."
+        f"unlock shows a recording, a compiled function, a picture or a widget, but this is a {type(view).__name__}."
     )
 
 

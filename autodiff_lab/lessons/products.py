@@ -1,6 +1,6 @@
 """Checks of lesson 10, on products with Jacobians: sizes, rules for a matrix product, modes, and one row alone.
 
-Right answers are held against the explicit Jacobian, which is built here so that nobody else has to.
+Answers are compared with the explicit Jacobian, which is built here so that learners need not build it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ TRIALS = 6
 LARGE = (40, 30, 20)
 """A product whose Jacobian has 960,000 numbers, so that building it shows."""
 OVERLAP = 2
-"""Sizes of a trial are above this, so that no two of them are 1 and everything looks alike."""
+"""Sizes of a trial are above this, because with sizes of 1 everything looks alike."""
 
 
 def explicit(function: Callable[..., Any], inputs: Arrays) -> Arrays:
-    """Return the whole Jacobian by each input, of shape (*output, *input).
+    """Return the whole Jacobian with respect to each input, of shape (*output, *input).
 
     Examples
     --------
@@ -83,7 +83,7 @@ def check_vjp(
     """
     rng = np.random.default_rng(seed)
     count = shapes.__code__.co_argcount
-    square = [3] * count  # equal sizes first: there a wrong product of matrices has a value, and can be told
+    square = [3] * count  # equal sizes first: there a wrong product of matrices has a value, and can be recognized
     for sizes in [square, *(_distinct(rng, count) for _ in range(TRIALS))]:
         inputs = {name: rng.normal(size=shape) for name, shape in shapes(*sizes).items()}
         _compare(back, function, inputs, rng)
@@ -115,7 +115,7 @@ def _diagnosed(name: str, answer: Array, jacobian: Array, cotangent: Array, inpu
 
 
 def _wrong(name: str, jacobian: Array, cotangent: Array, inputs: Arrays) -> Iterator[tuple[str, Array]]:
-    """What each wrong idea makes of a cotangent."""
+    """Yield what each wrong idea makes of a cotangent."""
     yield "WHOLE_JACOBIAN", jacobian
     yield "WHOLE_JACOBIAN", jacobian.reshape(cotangent.size, -1)
     yield "SUMMED", pulled(jacobian, np.ones_like(cotangent))
@@ -172,14 +172,14 @@ def check_matmul_vjp(back: Callable[[Array, Array, Array], Any], seed: int | Non
     if _peak(back, *inputs) > 4 * p * r * q * min(p, r):
         raise stop(
             "WHOLE_JACOBIAN",
-            "The numbers are right, and on a larger product a whole Jacobian was built.",
+            "The numbers are right, but on a larger product a whole Jacobian was built.",
             "It is mostly zeros. Which of its numbers does the row of one element of C hold at all?",
         )
     return passed(f"{found.message[:-1]}, and never builds one.")
 
 
 def _peak(back: Callable[..., Any], *inputs: Array) -> int:
-    """Bytes that a rule holds at most; NumPy reports what it takes."""
+    """Return the most bytes that a rule holds at once; NumPy reports what it allocates."""
     running = tracemalloc.is_tracing()
     if not running:
         tracemalloc.start()
@@ -195,7 +195,7 @@ def _peak(back: Callable[..., Any], *inputs: Array) -> int:
 
 @checked
 def check_sizes(sizes: Callable[[int, int, int], Any], seed: int | None = None) -> CheckResult:
-    """Check a function that counts numbers for ``C = A·B``: in the Jacobian of C by A, and in what one pass returns.
+    """Check counts for ``C = A·B``: numbers in the Jacobian of C with respect to A, and in the result of one pass.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def check_modes(cheaper: Callable[[int, int], Any], seed: int | None = None) -> 
     said = [attempt(cheaper, *pair) for pair in pairs]
     odd = [word for word in said if word not in ("forward", "backward")]
     if odd:
-        raise stop("RAISES", f'"forward" or "backward" was expected, and this is {odd[0]!r}.')
+        raise stop("RAISES", f'"forward" or "backward" was expected, but this is {odd[0]!r}.')
     right = ["forward" if inputs < outputs else "backward" for inputs, outputs in pairs]
     if said == right:
         return passed(f"Right for {len(pairs)} random pairs of sizes.")
@@ -270,7 +270,7 @@ def check_own_slope(own_slope: Callable[[Any, Any, int], Any], seed: int | None 
     Parameters
     ----------
     own_slope : callable
-        ``own_slope(function, x, k)``: the gradient of element k of ``function(x)`` by the vector x.
+        ``own_slope(function, x, k)``: the gradient of element k of ``function(x)`` with respect to the vector x.
     seed : int, optional
         Makes functions and points the same again.
 

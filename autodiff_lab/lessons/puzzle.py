@@ -24,7 +24,7 @@ from autodiff_lab.recording.numbers import short
 
 SIGNS = {"add": "{} + {}", "subtract": "{} - {}", "multiply": "{} * {}", "maximum": "max({}, {})"}
 LARGEST = 40
-"""No value and no gradient of a puzzle is larger."""
+"""No value or gradient of a puzzle is larger than this."""
 
 Arrival = tuple[Flow, float, float]
 """A contribution to a value: the flow, what came in at the gate, and the local derivative."""
@@ -44,7 +44,7 @@ class Gate:
 
 
 class BackwardPuzzle:
-    """A small program, its values, and blanks for the gradient of f by everything.  Made by `backward_puzzle`.
+    """A small program with its values, and blanks for all gradients of f.  Made by `backward_puzzle`.
 
     Attributes
     ----------
@@ -79,13 +79,13 @@ class BackwardPuzzle:
         return f"{self.program}\nBlanks: {', '.join(self.blanks)}"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        """The explorer of the forward pass, with the program as its text."""
+        """Return the explorer of the forward pass, with the program as its text."""
         bundle = self.recording._repr_mimebundle_(include, exclude)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         return {**data, "text/plain": repr(self)}, metadata
 
     def _facts(self) -> dict[str, tuple[float, float]]:
-        """Value and gradient of f of everything, by name."""
+        """Return the value of everything and the gradient of f with respect to it, by name."""
         whole = self._whole
         sweep = whole.sweeps[0]
         adjoints = sweep.adjoints()
@@ -101,7 +101,7 @@ class BackwardPuzzle:
         Parameters
         ----------
         answers : mapping of str to number
-            The gradient of f by each name in `blanks`.
+            The gradient of f with respect to each name in `blanks`.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class BackwardPuzzle:
         )
 
     def explain(self, name: str, answer: float) -> str:
-        """Return the code of the wrong idea that gives this answer, all answers before it being right."""
+        """Return the code of the wrong idea that gives this answer, if all answers before it are right."""
         value, truth = self._facts()[name]
         flows = list(self._arriving(name))
         for code, guess in self._guesses(value, truth, flows):
@@ -128,7 +128,7 @@ class BackwardPuzzle:
         return "OTHER"
 
     def _arriving(self, name: str) -> Iterator[Arrival]:
-        """The contributions to a value."""
+        """Yield the contributions to a value."""
         sweep: Sweep = self._whole.sweeps[0]
         for step in sweep.steps:
             for flow in step.flows:
@@ -138,7 +138,7 @@ class BackwardPuzzle:
     def _guesses(
         self, value: float, truth: float, flows: list[tuple[Flow, float, float]]
     ) -> Iterator[tuple[str, float]]:
-        """What each wrong idea would write here, the most telling first."""
+        """Yield what each wrong idea would write here, the most telling first."""
         shares = [incoming * local for _, incoming, local in flows]
         if not shares:  # the end of the program, where the seed is
             yield from (("SEED", 0.0), ("SEED", value))
@@ -160,7 +160,7 @@ class BackwardPuzzle:
             if flow in step.flows:
                 application = self._whole.applications[step.application]
                 return application.op, application
-        raise InvalidArgumentError("this flow is of another recording")
+        raise InvalidArgumentError("this flow belongs to another recording")
 
     def _swapped(self, flow: Flow) -> float:
         op, _ = self._gate(flow)
@@ -176,7 +176,7 @@ class BackwardPuzzle:
         return 1.0 if self._gate(flow)[0] == "subtract" else _local(flow)
 
     def _first_share(self, flow: Flow) -> float | None:
-        """The first of several contributions to the output of a gate, or None if it gets only one."""
+        """Return the first of several contributions to the output of a gate, or None if it gets only one."""
         output = self._gate(flow)[1].outputs[0]
         arriving = [f for step in self._whole.sweeps[0].steps for f in step.flows if f.input == output]
         return _value(self._whole, arriving[0].outgoing) if len(arriving) > 1 else None
@@ -191,7 +191,7 @@ def _check(puzzle: BackwardPuzzle, answers: Any) -> CheckResult:
             code = puzzle.explain(name, given[name])
             before = f"{right} right before it. " if right else ""
             sentence = not_yet(code).message
-            return not_yet(code, f"First to mend: the blank of {name}. {before}{sentence}")
+            return not_yet(code, f"First to fix: the blank of {name}. {before}{sentence}")
     puzzle._passed = True
     return passed(
         f"All {len(puzzle.blanks)} blanks are right.", "puzzle.reveal() opens the backward pass to step through."
@@ -201,7 +201,7 @@ def _check(puzzle: BackwardPuzzle, answers: Any) -> CheckResult:
 def _run(inputs: dict[str, float], gates: tuple[Gate, ...], title: str, backward: bool) -> Recording:
     """Record a puzzle.
 
-    Its lines are run as a source text of their own, so that the picture shows ``a = x + y`` and not the line that dealt
+    Its lines run as source text of their own, so that the picture shows ``a = x + y`` and not the line that dealt
     it.
     """
     code = readable("".join(f"{gate}\n" for gate in gates), title.lower())
@@ -264,7 +264,7 @@ def _deal(rng: np.random.Generator) -> tuple[Gate, ...]:
 
 
 def _is_good(inputs: dict[str, float], gates: tuple[Gate, ...]) -> bool:
-    """Tell whether a puzzle is worth solving: no tie in a max, small numbers, few of them equal, few blanks idle."""
+    """Return whether a puzzle is worth solving: no tie in a max, small numbers, few of them equal, few blanks idle."""
     values = dict(inputs)
     for gate in gates:
         one, two = values[gate.one], values[gate.two]

@@ -1,6 +1,6 @@
 """Checks of lesson 1: average rates, an interval that matches a point, a tangent followed far enough, a table.
 
-Functions that a check makes up are fresh cubics; slopes come from the tape.
+The functions a check makes up are fresh cubics; derivatives come from the tape.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Cubic:
 
 
 def slope(function: Function, x: float) -> float:
-    """Return the derivative of a function at x, by the tape.
+    """Return the derivative of a function at x, from the tape.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def slope(function: Function, x: float) -> float:
 
 
 def _fresh(rng: np.random.Generator) -> tuple[Cubic, float, float]:
-    """A cubic and an interval over which it does change, so that a fraction upside down does not stop."""
+    """Return a cubic and an interval over which it changes, so that even an inverted fraction has a value."""
     while True:
         p, q, r, s = (float(c) for c in rng.choice([-3, -2, -1, 1, 2, 3], 4))
         a = float(rng.integers(-12, 8)) / 4
@@ -69,7 +69,7 @@ def _fresh(rng: np.random.Generator) -> tuple[Cubic, float, float]:
 
 
 def _wrong_rates(f: Function, a: float, b: float) -> Iterator[tuple[str, float]]:
-    """What each wrong idea makes of an average rate."""
+    """Yield what each wrong idea makes of an average rate."""
     rise, run = f(b) - f(a), b - a
     yield "CHANGE", rise
     yield "UPSIDE_DOWN", run / rise
@@ -148,7 +148,7 @@ def check_interval(interval: Any, function: Function, at: float) -> CheckResult:
         raise stop("SYMMETRIC")
     which = "larger" if rate > wanted else "smaller"
     raise stop("OTHER", f"Over your interval the average rate is {which} than the rate at {at:g}.",
-               "Let one end stay and move the other: does the average rate come nearer?")  # fmt: skip
+               "Keep one end and move the other: does the average rate come nearer?")  # fmt: skip
 
 
 def _ends(interval: Any) -> tuple[float, float]:
@@ -206,9 +206,9 @@ def check_meeting(again: Callable[[float], float], function: Function, seed: int
     if any(all(same(x, y, 1e-5) for x, y in zip(answers, wrong, strict=True)) for wrong in mirrored):
         raise stop("WRONG_SIDE")
     if len({round(answer, 6) for answer in answers}) == 1:
-        raise stop("OTHER", "The same place for every a, and it should move when a moves.",
-                   "Read it off at a = 1 and at a = 2, and write what both have in common.")  # fmt: skip
-    raise stop("OTHER", next_hint="Read it off in the explorer for a = 1, a = 2 and a = −1: what has it to do with a?")
+        raise stop("OTHER", "This is the same place for every a, but it should move when a moves.",
+                   "Read it off at a = 1 and at a = 2, and write down what both have in common.")  # fmt: skip
+    raise stop("OTHER", next_hint="Read it off in the explorer for a = 1, a = 2 and a = −1: how does it depend on a?")
 
 
 @checked
@@ -237,7 +237,7 @@ def check_rate_from_table(estimate: Any, times: Sequence[float], values: Sequenc
     low, high = min(before, after), max(before, after)
     if low - 1e-9 <= said <= high + 1e-9:
         return passed(
-            "It lies between the average rates just before and just after, and nobody with this table can do better."
+            "It lies between the average rates just before and just after. Halfway between them is closer still."
         )
     changes = [values[j] - values[i] for i in range(len(values)) for j in range(i + 1, len(values))]
     total = (values[-1] - values[0]) / (times[-1] - times[0])

@@ -1,7 +1,7 @@
 """The five programs of lesson 6 whose gradient is None, and the check of their repair.
 
-The programs stand in the notebook, where a learner mends them; here are their twins, which are run to learn what value
-is meant and, from `Recording.explain`, which cause is the right one.
+The programs stand in the notebook, where a learner mends them; their twins here are run to find the
+intended value and, from `Recording.explain`, the right cause.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def snippet_5(v):
     return x, y, tape.gradient(y, x)
 """,
 )
-"""As text, because an explanation reads the lines of a program, and lines of this package are nobody's."""
+"""As text, because an explanation reads the user's lines, and lines of this package do not count as such."""
 MEANT: tuple[Callable[[float], float], ...] = (
     lambda v: v * v, lambda v: v + 1.0, lambda v: v**3, lambda v: 9.0 * v * v, lambda v: 2.0 * v * v + 1.0)  # fmt: skip
 """What each program computes, for central differences."""
@@ -98,14 +98,14 @@ def cause_of(program: Program, v: int = 3) -> tuple[str, str]:
 
 @checked
 def check_repair(number: int, program: Program, cause: Any, seed: int | None = None) -> CheckResult:
-    """Check a mended program, and the name of what had been wrong with it.
+    """Check a repaired program, and the name of what was wrong with it.
 
     Parameters
     ----------
     number : int
         Which program, from 1.
     program : callable
-        ``program(v)`` returns x, y and the gradient of y by x.
+        ``program(v)`` returns x, y and the gradient of y with respect to x.
     cause : str
         A key of `autodiff_lab.explain.CAUSES`.
     seed : int, optional
@@ -133,7 +133,7 @@ def check_repair(number: int, program: Program, cause: Any, seed: int | None = N
         raise stop("NONE_IS_ZERO")
     if not all(map(agrees, slopes, wanted)):
         constant = len({float(slope) for slope in slopes}) == 1 and len(set(wanted)) > 1
-        raise stop("ONE_NUMBER" if constant else "OTHER", next_hint="" if constant else "Is x used on every way to y?")
+        raise stop("ONE_NUMBER" if constant else "OTHER", next_hint="" if constant else "Is x used on every path to y?")
     return _named(number, cause)
 
 
@@ -144,7 +144,7 @@ def _parts(result: Any) -> tuple[float, Any]:
 
 
 def _where(program: Program, v: int) -> str:
-    """Where the path is cut, without saying why; the hint of the table where that cannot be told."""
+    """Say where the path is cut, without saying why; give the hint of the table where that is not known."""
     try:
         _, line = cause_of(program, v)
     except Exception:  # noqa: BLE001 - a hint is a courtesy; the learner's program may do anything
@@ -154,13 +154,11 @@ def _where(program: Program, v: int) -> str:
 
 def _named(number: int, cause: Any) -> CheckResult:
     if is_blank(cause):
-        raise stop(
-            "BLANK", "The gradient is right. Now name what had been wrong.", "Write one of the names of the table."
-        )
+        raise stop("BLANK", "The gradient is right. Now name what was wrong.", "Write one of the names in the table.")
     known = {"not_watched", "watched_too_late", "left_engine", "integer", "state_read", "stop_gradient", "outside_tape"}
     if cause not in CAUSES:
         raise stop("RAISES", f"The gradient is right; {str(cause)!r} is not the name of a cause.",
                    f"The names are {', '.join(sorted(known))}.")  # fmt: skip
     if cause != cause_of(broken(number))[0]:
         raise stop("WRONG_CAUSE")
-    return passed(f"Mended and named: {CAUSES[cause]}.")
+    return passed(f"Fixed and named: {CAUSES[cause]}.")

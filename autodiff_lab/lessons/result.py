@@ -1,4 +1,4 @@
-"""What a check answers: passed or not yet, which misconception, what it means, and what to try next.
+"""The answer of a check: passed or not yet, which misconception, what it means, and what to try next.
 
 Checks never raise for what a learner wrote and never print the right answer.  A notebook shows a result as a short
 coloured note; its text form has no random numbers, so that saved notebooks can be compared.
@@ -60,7 +60,7 @@ class CheckResult:
         return f"{self.heading} {self.message}{hint}"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """The note that a notebook shows, and the same as text."""
+        """Return the note that a notebook shows, and the same as text."""
         hint = f"<br><i>Hint.</i> {escape(self.next_hint)}" if self.next_hint else ""
         style = _NOTE.format(colour=_PASSED if self.passed else _OPEN)
         note = f'<div role="status" style="{style}"><b>{self.heading}</b> {escape(self.message)}{hint}</div>'
@@ -79,7 +79,7 @@ def passed(message: str, next_hint: str = "") -> CheckResult:
 
 
 def not_yet(code: str, message: str = "", next_hint: str = "") -> CheckResult:
-    """Make the result for a misconception; what is not said here is taken from its entry in `CODES`.
+    """Make the result for a misconception; what is not given is taken from its entry in `CODES`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Programs on a simulated GPU, in a Python of their own: whether a process has a real GPU is settled when it starts."""
+"""Programs on a simulated GPU, in a Python of their own: whether a process has a real GPU is decided when it starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that the lessons bring along as text, so that recordings show their lines and not lines of this package."""
+"""Programs that the lessons carry as text, so that recordings show their lines and not lines of this package."""
 
 from __future__ import annotations
 

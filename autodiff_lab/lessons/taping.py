@@ -1,4 +1,4 @@
-"""Checks of lesson 6, on what a tape writes down: entries in order, and nothing at all where nothing is wanted."""
+"""Checks of lesson 6, on what a tape writes down: entries in order, and none at all where none are wanted."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from autodiff_lab.lessons.result import CheckResult, passed
 
 SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "pow", "mul": "multiply", "max": "maximum"}
 DRAWN = 60
-"""Numbers that are drawn in search of every way through a function."""
+"""How many numbers are drawn in search of every path through a function."""
 OF_EACH = 3
-"""Numbers that are tried on each way."""
+"""How many numbers are tried on each path."""
 
 
 def entries_of(function: Callable[[Any], Any], x: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -41,12 +41,12 @@ def check_entries(
     high: float,
     seed: int | None = None,
 ) -> CheckResult:
-    """Check a function that predicts which entries a tape will hold, for fresh numbers on every way through.
+    """Check a function that predicts which entries a tape will hold, for fresh numbers on every path through it.
 
     Parameters
     ----------
     entries : callable
-        ``entries(x)``: names of ops in the order in which they are written down.
+        ``entries(x)``: names of ops in the order in which they are recorded.
     function : callable
         The program that is recorded, of one number.
     low, high : float
@@ -59,7 +59,7 @@ def check_entries(
     >>> from autodiff_lab import lessons
     >>> double = lambda x: x * 2.0 if x > 5.0 else x
     >>> lessons.check_entries(lambda x: ["multiply"] if x > 5 else [], double, 0.0, 10.0)
-    Passed. Right for fresh numbers on all 2 ways through the function.
+    Passed. Right for fresh numbers on both paths through the function.
     >>> lessons.check_entries(lambda x: ["multiply"], double, 0.0, 10.0).code
     'SOURCE_TEXT'
     """
@@ -71,8 +71,9 @@ def check_entries(
             said = _names(attempt(entries, x))
             if said != right:
                 raise stop(_wrong_entries(said, right, entries_of(function, x)[1], list(ways)))
-    where = f"on all {len(ways)} ways through the function" if len(ways) > 1 else "that nobody has seen before"
-    return passed(f"Right for fresh numbers {where}.")
+    paths = "both" if len(ways) == 2 else f"all {len(ways)}"
+    where = f" on {paths} paths through the function" if len(ways) > 1 else ""
+    return passed(f"Right for fresh numbers{where}.")
 
 
 def _names(said: Any) -> tuple[str, ...]:
@@ -119,20 +120,20 @@ def check_off_the_record(report: Callable[[Any, Any], Any]) -> CheckResult:
     given = np.asarray(value, dtype=np.float64)
     if given.shape != wanted.shape or not np.allclose(given, wanted, atol=1e-5):
         raise stop("OTHER_FUNCTION", "The value is not sin(sin(x)) any more.",
-                   "Keep the line that computes it, and put it where the tape does not listen.")  # fmt: skip
+                   "Keep the line that computes it, and put it where the tape does not record.")  # fmt: skip
     if tape.operations:
         count = len(tape.operations)
         raise stop(
             "EVERYTHING",
             f"The value is right, and the tape holds {count} {'entry' if count == 1 else 'entries'} and "
-            f"{tape.saved_bytes} bytes that nobody will ask for.",
-            "A tape can be asked to look away for the length of a block: tape.stop_recording().",
+            f"{tape.saved_bytes} bytes that will never be needed.",
+            "A tape can be paused for the length of a block: tape.stop_recording().",
         )
     return passed("The value is right, and the tape holds nothing.")
 
 
 def agrees(slope: Any, wanted: float) -> bool:
-    """Tell whether a float32 gradient is the wanted number.
+    """Return whether a float32 gradient is the expected number.
 
     Examples
     --------

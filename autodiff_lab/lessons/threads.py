@@ -1,4 +1,4 @@
-"""Kernels of a GPU run as Python, watched: which thread touched which element, and how much of memory was fetched.
+"""GPU kernels run as Python, under observation: which thread touched which element, and how much memory was fetched.
 
 The threads are those of the package's simulator, so nothing here needs a GPU.  `cuda` is what ``numba.cuda`` is on one.
 """
@@ -19,15 +19,15 @@ from autodiff_lab.lessons.pictures import Picture
 cuda = SimulatedCuda()
 """What a kernel of a lesson calls: `grid`, `threadIdx`, `blockIdx`, `blockDim`, `shared.array`, `syncthreads`."""
 SECTOR = 8
-"""Elements of 4 bytes that memory hands over at once: 32 bytes."""
+"""How many elements of 4 bytes memory delivers at once: 32 bytes."""
 MANY = 64
-"""Threads and elements beyond which a map is not drawn."""
+"""The number of threads and elements beyond which a map is not drawn."""
 MOST = 2**17
-"""Threads that are run at most: each one is a call of a Python function, and is written down."""
+"""The largest number of threads: each one is a call of a Python function, and is recorded."""
 
 
 class Watched:
-    """An array of one axis that writes down who touches it."""
+    """An array of one axis that records which thread touches it."""
 
     def __init__(self, name: str, array: np.ndarray) -> None:
         self.name, self.array, self.dtype, self.size = name, array, array.dtype, array.size
@@ -43,13 +43,13 @@ class Watched:
             place = operator.index(index)
         except TypeError:
             raise TypeError(
-                f"{how} {self.name}[{index}]: a thread takes one element at a time, and its index is a whole number. "
-                "Try // in place of /, or a loop in place of a slice."
+                f"{how} {self.name}[{index}]: a thread takes one element at a time, and its index is an "
+                "integer. Try // instead of /, or a loop instead of a slice."
             ) from None
         if not 0 <= place < self.size:
             raise IndexError(
                 f"{how} {self.name}[{place}], and {self.name} has the elements 0 to {self.size - 1}. On a GPU this "
-                "raises nothing: it reads or spoils what lies there."
+                "raises no error: it reads or overwrites whatever lies there."
             )
         return place
 
@@ -74,7 +74,7 @@ class Launch(Picture):
     arrays : dict of str to numpy.ndarray
         What the arrays hold now.
     sectors : dict of str to int
-        By array, the pieces of 32 bytes that went between memory and processor.
+        For each array, the pieces of 32 bytes that moved between memory and processor.
     """
 
     def __init__(self, blocks: int, size: int, watched: list[Watched]) -> None:
@@ -110,7 +110,7 @@ class Launch(Picture):
 
 
 def sectors(touched: list[tuple[int, int]], size: int) -> int:
-    """Count the sectors that memory hands over: threads of a block go in step and share what they touch together.
+    """Count the sectors that memory delivers: threads of a block run in step and share what they touch together.
 
     Parameters
     ----------
@@ -142,14 +142,15 @@ def launch(kernel: Callable[..., Any], blocks: int, size: int, **arrays: Any) ->
     blocks, size : int
         The grid: how many blocks, and how many threads each has.
     **arrays : array_like or number
-        Arrays of one axis are copied and watched; numbers are handed on.
+        Arrays of one axis are copied and watched; numbers are passed on.
 
     Raises
     ------
     IndexError
-        If a thread touches what is not there.
+        If a thread touches an element that does not exist.
     InvalidArgumentError
-        If threads of a block wait at different barriers; or if this is no grid, or arrays have more than one axis.
+        If threads of a block wait at different barriers; or if the grid is not valid, or arrays have more than one
+        axis.
 
     Examples
     --------
@@ -171,7 +172,7 @@ def launch(kernel: Callable[..., Any], blocks: int, size: int, **arrays: Any) ->
         array = np.array(value)
         if array.ndim > 1:
             raise InvalidArgumentError(
-                f"launch: {name} has shape {array.shape}, and kernels of a lesson see arrays of one axis. Try "
+                f"launch: {name} has shape {array.shape}, but kernels of a lesson see arrays of one axis. Try "
                 f"{name}.reshape(-1); the element of row i and column j is then number i * {array.shape[-1]} + j."
             )
         given.append(Watched(name, array) if array.ndim else value)
@@ -182,9 +183,9 @@ def launch(kernel: Callable[..., Any], blocks: int, size: int, **arrays: Any) ->
 def _check_grid(blocks: Any, size: Any) -> None:
     for name, value in (("blocks", blocks), ("size", size)):
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise InvalidArgumentError(f"launch: {name} is a whole number from 1 on, got {value!r}.")
+            raise InvalidArgumentError(f"launch: {name} must be an integer of at least 1, got {value!r}.")
     if blocks * size > MOST:
         raise InvalidArgumentError(
-            f"launch: {blocks:,} × {size:,} threads are a second's work for a GPU and too many here, where Python runs "
+            f"launch: {blocks:,} × {size:,} threads are quick work for a GPU but too many here, where Python runs "
             f"each of them. Try at most {MOST:,}."
         )

@@ -252,8 +252,8 @@ def test_the_document_for_teachers_lists_every_code() -> None:
         (lambda f, a, b: None, "BLANK", "return"),
         (lambda f, a, b: ..., "BLANK", "Replace every ..."),
         (lambda f, a, b: 1 / 0, "RAISES", "Call <lambda> in a new cell"),
-        (lambda f, a, b: "nine", "RAISES", "of the kind that was asked for"),
-        (9.0, "RAISES", "of the kind that was asked for"),
+        (lambda f, a, b: "nine", "RAISES", "the kind of thing that was asked for"),
+        (9.0, "RAISES", "the kind of thing that was asked for"),
     ],
 )
 def test_the_hint_fits_what_is_wrong_with_an_answer_that_is_none(answer: object, code: str, hint: str) -> None:

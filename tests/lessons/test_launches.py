@@ -17,10 +17,10 @@ def double(x: Any, y: Any) -> None:
 
 
 NO_GRIDS = {
-    "negative": ((-3, 8), "blocks is a whole number from 1 on, got -3"),
-    "no thread": ((3, 0), "size is a whole number from 1 on, got 0"),
-    "halves": ((2.5, 8), "blocks is a whole number from 1 on, got 2.5"),
-    "truth": ((True, 8), "blocks is a whole number from 1 on, got True"),
+    "negative": ((-3, 8), "blocks must be an integer of at least 1, got -3"),
+    "no thread": ((3, 0), "size must be an integer of at least 1, got 0"),
+    "halves": ((2.5, 8), "blocks must be an integer of at least 1, got 2.5"),
+    "truth": ((True, 8), "blocks must be an integer of at least 1, got True"),
     "a GPU's fill": ((10**9, 8), "1,000,000,000 × 8 threads .* Try at most 131,072"),
     "a large block": ((1, 1025), "more than 1024 threads"),
 }
@@ -54,7 +54,7 @@ def test_an_index_is_a_whole_number(index: Any) -> None:
     def kernel(x: Any) -> None:
         x[index] = 1.0
 
-    with pytest.raises(TypeError, match=r"writes x\[.*whole number.*//"):
+    with pytest.raises(TypeError, match=r"writes x\[.*integer.*//"):
         launch(kernel, 1, 1, x=np.zeros(4))
 
 
@@ -71,4 +71,4 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 def test_a_number_too_large_for_a_float_is_told_as_one(name: str) -> None:
     result = CHECKS[name](lambda *numbers: 10**400)
     assert result.code == "RAISES"
-    assert "no float holds" in str(result)
+    assert "too large for a float" in str(result)

@@ -104,7 +104,7 @@ def test_the_recording_behind_the_widget_of_lesson_7_is_right() -> None:
         return (x + y) * max(x, z)
 
     at, h = {"x": 3.0, "y": -1.0, "z": 2.0}, 1e-6
-    for name, tensor in names["slopes"].items():
+    for name, tensor in names["grads"].items():
         slope = (f(**{**at, name: at[name] + h}) - f(**{**at, name: at[name] - h})) / (2 * h)
         assert float(tensor) == pytest.approx(slope, abs=1e-6)
     (sweep,) = names["recording"].sweeps

@@ -1,6 +1,6 @@
 """The misconceptions that checks name: what each of them says and hints, a table for each lesson.
 
-``docs/lessons.md`` prints the tables for teachers, and a test holds the two together.
+``docs/lessons.md`` prints the tables for teachers, and a test keeps the two in step.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ from autodiff_lab.lessons.codes.model import Misconception
 CODES: dict[str, Misconception] = {
     "OVERWRITE": Misconception(
         "a new contribution replaces the old one",
-        "Two contributions arrived here and only one was kept.",
+        "Two contributions arrived here, and only one was kept.",
         "A value that is used twice is paid twice. Add what arrives; do not replace it.",
         (7,),
     ),
     "EARLY": Misconception(
-        "a value may deliver as soon as something has arrived",
+        "a value may deliver as soon as anything has arrived",
         "The value before this one delivered before all its contributions had arrived, and then once more.",
         "Visit the gates in reverse order of recording: then everything has arrived before anything is passed on.",
         (7,),
@@ -25,8 +25,8 @@ CODES: dict[str, Misconception] = {
     ),
     "SEED": Misconception(
         "the backward pass begins with 0, or with the value of f",
-        "The pass was not started with 1.",
-        "The seed is df/df: if f grows by a little, by how many times that little does f grow?",
+        "The pass did not start with 1.",
+        "The seed is df/df: if f grows by a little, how many times that little does f grow?",
         (7,),
     ),
     "OWN_VALUE": Misconception(
@@ -50,19 +50,19 @@ CODES: dict[str, Misconception] = {
     "MAX_SHARES": Misconception(
         "max gives something to both inputs",
         "Both inputs of the max received something. Only one of them decides.",
-        "Nudge each input of the max alone, and look which nudge arrives at the output.",
+        "Nudge each input of the max alone, and see which nudge arrives at the output.",
         (7,),
     ),
     "MINUS_LOST": Misconception(
         "a difference passes the gradient on like a sum",
-        "A minus sign went missing: at a difference the second input gets the gradient with its sign turned.",
+        "A minus sign went missing: at a difference the second input gets the gradient with its sign flipped.",
         "In u − v let v grow by a little. Which way does the result go?",
         (7,),
     ),
     "EXP_INPUT": Misconception(
         "the local derivative of exp is its input",
-        "At exp the input was used as local derivative.",
-        "The slope of exp is exp itself: the number that the gate has just computed, its output.",
+        "At exp the input was used as the local derivative.",
+        "The derivative of exp is exp itself: the number that the gate has just computed, its output.",
         (7,),
     ),
 }

@@ -6,7 +6,7 @@ from autodiff_lab.lessons.codes.model import Misconception
 
 CODES: dict[str, Misconception] = {
     "FIRST_CALL": Misconception(
-        "the first call of a compiled function is as quick as the others",
+        "the first call of a compiled function is as fast as the others",
         "Here every call takes the same time. The first one traces and compiles before it computes.",
         "Which of the calls is not like the others, and how many are left?",
         (14,),
@@ -19,7 +19,7 @@ CODES: dict[str, Misconception] = {
     ),
     "ALWAYS_PAYS": Misconception(
         "compiling always pays in the end",
-        "Where a later call takes as long as an eager one, no number of calls makes up for the first.",
+        "If a later call takes as long as an eager one, no number of calls makes up for the first.",
         "Ask first what a later call saves. If that is nothing, the answer is np.inf.",
         (14,),
     ),
@@ -30,14 +30,14 @@ CODES: dict[str, Misconception] = {
         (14,),
     ),
     "STILL_EAGER": Misconception(
-        "a program takes decisions",
+        "a program makes decisions",
         "The results are right, and every call still runs op by op.",
         "Name the function in a cell of its own: it says why, and which line. What could be computed for both cases?",
         (14,),
     ),
     "RETRACED": Misconception(
         "a number that changes is an argument like any other",
-        "Every number got a program of its own.",
+        "Every number got its own program.",
         "Plain Python numbers count by value, tensors by shape and dtype. Which of them should the rate be?",
         (14,),
     ),
@@ -49,31 +49,31 @@ CODES: dict[str, Misconception] = {
     ),
     "ALL_STORED": Misconception(
         "one loop stores what lies between its ops",
-        "That is as much in one loop as op by op. The values in between never leave the processor there.",
+        "In one loop that is as much as op by op. The values in between never leave the processor there.",
         "Follow one element through the loop. When is it read, and when is it written?",
         (14,),
     ),
     "ALL_KEPT": Misconception(
-        "a tape must keep every value that the way back needs",
+        "a tape must keep every value that the backward pass needs",
         "The gradient is right, and too many values are kept.",
         "Pack some ops into a function and hand that to lab.recompute_grad: what happens inside is forgotten.",
         (14,),
     ),
     "ONE_CHECKPOINT": Misconception(
         "forgetting everything saves the most",
-        "Nothing is kept on the way forward, and on the way back all of it comes back at once.",
-        "What is run again is kept while one goes back through it. Make the pieces smaller.",
+        "Nothing is kept on the way forward, and on the way back everything comes back at once.",
+        "A piece that runs again is kept while the backward pass goes through it. Make the pieces smaller.",
         (14,),
     ),
     "TOO_OFTEN": Misconception(
         "computing again is free",
         "Few values are kept, and too many ops run again.",
-        "A piece inside a piece runs again each time that the outer one does.",
+        "A piece inside a piece runs again each time the outer one does.",
         (14,),
     ),
     "GRADIENT_CHANGED": Misconception(
         "checkpointing changes the gradient",
-        "The gradient is another one. Computing the same again gives the same, to the last bit.",
+        "The gradient has changed. Recomputing the same ops gives the same numbers, to the last bit.",
         "Count the ops on the way forward: 16 of them, in a row.",
         (14,),
     ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Misconception:
-    """A wrong idea that can be told from the answer it produces.
+    """A wrong idea that can be recognized from the answer it produces.
 
     Attributes
     ----------
@@ -18,7 +18,7 @@ class Misconception:
     hint : str
         What to try next.
     lessons : tuple of int
-        The lessons that cure it; empty for states that are no misconception.
+        The lessons that cure it; empty for states that are not misconceptions.
     """
 
     idea: str

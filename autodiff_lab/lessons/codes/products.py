@@ -7,8 +7,9 @@ from autodiff_lab.lessons.codes.model import Misconception
 CODES: dict[str, Misconception] = {
     "WHOLE_JACOBIAN": Misconception(
         "a backward pass multiplies by the big table",
-        "This is the whole Jacobian, or as large. A backward pass never holds it.",
-        "What comes in has the shape of the output, what goes out that of the input. Which product has that shape?",
+        "This is the whole Jacobian, or something as large. A backward pass never holds it.",
+        "What comes in has the shape of the output, what goes out has the shape of the input. Which product has that "
+        "shape?",
         (10,),
     ),
     "SUMMED": Misconception(
@@ -19,7 +20,7 @@ CODES: dict[str, Misconception] = {
     ),
     "TRANSPOSE_LOST": Misconception(
         "going back multiplies by the same matrix",
-        "Some matrix stands as it stood on the way forward, or on the wrong side. On the way back it is turned over.",
+        "A matrix is used as on the way forward, or on the wrong side. On the way back it is transposed.",
         "Write the shapes below the factors: only one arrangement fits when all sizes differ.",
         (10,),
     ),
@@ -32,7 +33,7 @@ CODES: dict[str, Misconception] = {
     "JACOBIAN_SIZE": Misconception(
         "a Jacobian is as large as its input or its output",
         "There are fewer numbers here than pairs of an output and an input.",
-        "Every output has a derivative by every input. How many of each are there?",
+        "Every output has a derivative with respect to every input. How many of each are there?",
         (10,),
     ),
     "OUTPUT_SHAPE": Misconception(
@@ -43,26 +44,27 @@ CODES: dict[str, Misconception] = {
     ),
     "ALWAYS_BACKWARD": Misconception(
         "going backward is always cheaper",
-        "Always backward; and with few inputs and many outputs that takes a pass for each of the many.",
+        "Always backward; but with few inputs and many outputs that takes one pass for each of the many.",
         "One input and 1,000 outputs: how many columns does that Jacobian have, and how many rows?",
         (10,),
     ),
     "ALWAYS_FORWARD": Misconception(
         "going forward is always cheaper",
-        "Always forward; and with many inputs and few outputs that takes a pass for each of the many.",
+        "Always forward; but with many inputs and few outputs that takes one pass for each of the many.",
         "1,000 inputs and one output: how many columns does that Jacobian have, and how many rows?",
         (10,),
     ),
     "MODES_SWAPPED": Misconception(
         "forward gives rows and backward gives columns",
-        "Each time the other one.",
+        "Each time it is the other one.",
         "A forward pass begins with a nudge of one input. Does that fill a row of the table or a column?",
         (10,),
     ),
     "COLUMN": Misconception(
         "a row and a column of the Jacobian are the same",
-        "This is a column: how all outputs change with one input. Asked was how one output changes with all inputs.",
-        "Which of the two would a seller want who can see only her own till?",
+        "This is a column: how all outputs change with one input. The question was how one output changes with all "
+        "inputs.",
+        "A seller sees only her own till. Which of the two does she need?",
         (10,),
     ),
 }

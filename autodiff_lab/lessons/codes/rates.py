@@ -19,8 +19,8 @@ CODES: dict[str, Misconception] = {
     ),
     "FLIPPED": Misconception(
         "the order of the ends does not matter",
-        "The size is right and the sign is not.",
-        "Take both differences in the same order: the later end minus the earlier one, above and below.",
+        "The size is right, but the sign is not.",
+        "Take both differences in the same order: the later end minus the earlier one, in numerator and denominator.",
         (1,),
     ),
     "ONE_POINT": Misconception(
@@ -36,32 +36,32 @@ CODES: dict[str, Misconception] = {
         (1,),
     ),
     "NO_WIDTH": Misconception(
-        "an instant is an interval",
+        "an interval may have no width",
         "An interval of no width has no average rate: nothing divided by nothing.",
         "Choose two different ends; they may be far apart.",
         (1,),
     ),
     "NEARLY": Misconception(
         "close enough is equal",
-        "Close, and the average rate is still another number than the rate at the point.",
+        "Close, but the average rate is still a different number from the rate at the point.",
         "A narrow interval only comes near. A wide one can hit it exactly: let one end go left of the point.",
         (1,),
     ),
     "SYMMETRIC": Misconception(
         "the average over a symmetric interval is the rate in its middle",
-        "The middle of the interval is the point, and still the two rates differ: this curve bends unevenly.",
+        "The point is the middle of the interval, and yet the two rates differ: this curve bends unevenly.",
         "Keep one end and move the other until the secant is parallel to the tangent.",
         (1,),
     ),
     "TOUCHES_ONCE": Misconception(
         "a tangent meets the curve only where it touches it",
-        "This is where the tangent touches. Followed far enough it meets the curve in another place as well.",
+        "This is where the tangent touches. Followed far enough, it meets the curve in another place as well.",
         "Zoom out until you see both. Then try another a, and look for the pattern.",
         (1,),
     ),
     "WRONG_SIDE": Misconception(
         "the curve bends the same way everywhere",
-        "The distance is right and the side is not.",
+        "The distance is right, but the side is not.",
         "Stand at a = 1 and look which way the curve leaves its tangent on the left and on the right.",
         (1,),
     ),

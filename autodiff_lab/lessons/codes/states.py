@@ -1,4 +1,4 @@
-"""States of an answer that are no misconception."""
+"""States of an answer that are not misconceptions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ CODES: dict[str, Misconception] = {
     "RAISES": Misconception(
         "the code stops",
         "The code stopped before it gave an answer.",
-        "Look at your answer in a new cell: is it of the kind that was asked for?",
+        "Look at your answer in a new cell: is it the kind of thing that was asked for?",
     ),
     "OTHER": Misconception(
         "none of the known ones",
-        "The number is not right, and it is none of the usual wrong ones.",
-        "Do it once with numbers on paper, one line at a time, and compare line by line.",
+        "This is not right, and it is none of the usual wrong answers.",
+        "Work through it once on paper with numbers, and compare line by line.",
     ),
 }
