@@ -28,10 +28,11 @@ GPU_NEEDS = $(if $(GIVEN_PYTHON),,$(PACKAGES_STAMP))
 # numba-cuda looks for its compiler, libNVVM, among Python's packages, and for that of a toolkit only where it is told.
 GPU_TOOLKIT = $(or $(CUDA_PATH),$(CUDA_HOME),$(wildcard /usr/local/cuda))
 GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
-# Two workers by default: browser and notebook tests mostly wait.
+# Of each of the two runs of pytest, which share the cores: browser and notebook tests mostly wait.
 WORKERS ?= 2
+RUN_PARTS = WORKERS=$(WORKERS) $(BIN)/python -m tests.run
 
-.PHONY: help env chromium javascript lab test test-simulated test-gpu test-mutants test-peers test-fuzz lint types js bench bench-gpu bench-history docs docs-renew docs-pictures wheel clean
+.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-fuzz lint types js bench bench-gpu bench-history docs docs-renew docs-pictures wheel clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -76,13 +77,15 @@ chromium:
 lab: $(PACKAGES_STAMP) $(LAB_SETTINGS) ## Open JupyterLab on the first lesson (LAB_ARGS="--no-browser --port 8899").
 	$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS) $(FIRST_LESSON)
 
-test: env ## Run every test: Python, doctests, documents, notebooks, JavaScript, browser, lint, types.
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TEST_ARGS)
-	$(MAKE) --no-print-directory test-simulated
+test: env ## Run every check: Python, doctests, documents, notebooks, JavaScript, browser, simulator, lint, types.
+	$(RUN_PARTS) $(if $(TEST_ARGS),-- $(TEST_ARGS))
 
-# Numba reads the switch when it is imported, so the simulator needs processes of its own.
 test-simulated: $(PACKAGES_STAMP) ## Run the CUDA kernels in the simulator, against their NumPy references.
-	NUMBA_ENABLE_CUDASIM=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/simulated tests/gpu $(TEST_ARGS)
+	$(RUN_PARTS) simulator -- $(TEST_ARGS)
+
+# A few minutes: the tests of the core alone, in processes that cannot import the rest.
+test-amputated: $(PACKAGES_STAMP) ## Run the core's tests without gpu/, extras/ and the CUDA kernels; print how many pass.
+	$(BIN)/python -m tests.amputation -n $(WORKERS) --dist worksteal $(or $(TEST_ARGS),tests autodiff_lab --ignore=tests/browser)
 
 # With PYTHON=python3 nothing is installed: NumPy, optree, numba-cuda, CuPy and pytest must be there. Status 3 (which make
 # tells as "Error 3") says that there is no GPU. Both chores together take less than 9 minutes.
@@ -102,10 +105,10 @@ test-fuzz: $(PACKAGES_STAMP) ## Run the tests that make their cases from seeds, 
 		$$(grep -rl --include='test_*.py' FUZZ_COUNT tests) $(TEST_ARGS)
 
 lint: $(PACKAGES_STAMP) ## Check style and formatting with ruff.
-	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(RUN_PARTS) lint
 
 types: $(PACKAGES_STAMP) ## Check the types of the Python code.
-	$(BIN)/basedpyright
+	$(RUN_PARTS) types
 
 js: $(PACKAGES_STAMP) javascript ## Check the types of the JavaScript and run its tests.
 	$(BIN)/python -m pytest tests/test_javascript.py $(TEST_ARGS)
@@ -129,7 +132,7 @@ docs: $(PACKAGES_STAMP) docs-renew ## Renew the generated pages; run every examp
 
 docs-renew: $(PACKAGES_STAMP) ## Write the pages of docs/ that the program says: ops, names of TensorFlow, compiled CUDA kernels.
 	$(BIN)/python -m tests.generated
-	$(BIN)/python -m autodiff_lab.kernels.cuda --report --write docs/cuda_kernels.md
+	$(BIN)/python -m tests.cuda_report --write docs/cuda_kernels.md
 
 docs-pictures: env ## Take the pictures of the README anew.
 	RENEW_PICTURES=1 $(BIN)/python -m pytest tests/browser/test_readme.py

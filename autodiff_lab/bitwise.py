@@ -1,4 +1,4 @@
-"""Bits of whole numbers: ``lab.bitwise``."""
+"""Bitwise operations on integers: ``lab.bitwise``."""
 
 from autodiff_lab.ops.math.bits import (
     bitwise_and,

@@ -1,6 +1,6 @@
 """Assertions on tensors: ``lab.debugging``."""
 
-from autodiff_lab.ops.assertions import (
+from autodiff_lab.extras.assertions import (
     Assert,
     assert_all_finite,
     assert_equal,
@@ -16,7 +16,7 @@ from autodiff_lab.ops.assertions import (
     assert_positive,
     check_numerics,
 )
-from autodiff_lab.ops.shape_assertions import (
+from autodiff_lab.extras.shape_assertions import (
     assert_integer,
     assert_rank,
     assert_rank_at_least,

@@ -1,7 +1,7 @@
-"""Every exception of the package.  Imports nothing of ours, so that any layer may raise them.
+"""Every exception of the package.  It imports no other layer, so any layer may raise them.
 
 Each class subclasses the built-in that a user would catch, and each message says what happened, where, and what to
-try.  The page ``docs/errors.md`` has a failing and a mended program for each of them.
+try.  The page ``docs/errors.md`` has a failing and a corrected program for each of them.
 
     LabError (Exception)
     ├── InvalidArgumentError (ValueError)
@@ -44,7 +44,7 @@ _IPYTHON_INPUT = r"<ipython-input-(\d+)-"
 
 
 def cell_of(name: str) -> str | None:
-    """``cell 3`` for a file name that a notebook gave to the third cell that ran, None for others."""
+    """Return ``cell 3`` for the file name of the third notebook cell that ran, None for other names."""
     old_style = re.match(_IPYTHON_INPUT, name)
     if old_style is not None:
         return f"cell {old_style[1]}"
@@ -55,19 +55,19 @@ def cell_of(name: str) -> str | None:
 
 
 def execution_count(name: str) -> str | None:
-    """Ask IPython which cell a file name belongs to; any failure means that it does not know."""
+    """Ask IPython which cell a file name belongs to; on any failure the answer is None."""
     ipython: Any = sys.modules.get("IPython")
     try:
         shell = ipython.get_ipython()
         described = shell.compile.format_code_name(name)
         match = re.search(_EXECUTED, described[1]) if described else None
-    except Exception:  # noqa: BLE001 - labels are a courtesy, and shells differ
+    except Exception:  # noqa: BLE001 - labels are optional, and shells differ
         return None
     return match[1] if match else None
 
 
 def _users_line() -> str:
-    """Where the innermost frame outside this package stands; empty where that is no file, as in a console."""
+    """Return where the innermost frame outside this package is; empty if that is not a file, as in a console."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
@@ -81,7 +81,7 @@ def _users_line() -> str:
 class LabError(Exception):
     """Base of every exception that this package raises on purpose.
 
-    Below the message a traceback shows the user's line as a note, since the last frames are the package's own.
+    Below the message a traceback shows the user's line as a note, because the last frames are the package's own.
     """
 
     def __init__(self, *words: object) -> None:
@@ -113,7 +113,7 @@ class NotCallable(InvalidArgumentError, TypeError):
 
 
 class BadInterval(InvalidArgumentError):
-    """An interval, or the number of samples in it, makes no picture."""
+    """An interval, or the number of samples in it, cannot be plotted."""
 
 
 class ConversionError(LabError, ValueError, TypeError):
@@ -127,13 +127,13 @@ class NotRectangular(ConversionError):
 class NotOneTensor(ConversionError):
     """A ragged or sparse tensor met an op that takes one tensor.
 
-    An op that works element by element catches it and hands itself to the `value`, by its method ``__composite__``;
-    for all others it is the error that a user sees, with the value's own advice in ``CURE``.
+    A function that other values may answer for catches it and passes itself to the `value`'s method ``__lab_apply__``;
+    for all others it is the error that the user sees, with the value's own advice in ``CURE``.
     """
 
     def __init__(self, value: object) -> None:
-        cure = getattr(value, "CURE", "")
-        super().__init__(f"A {type(value).__name__} is not one tensor, so this op cannot take it. {cure}".rstrip())
+        why = getattr(value, "WHY", f"A {type(value).__name__} is not one tensor, so this op cannot take it.")
+        super().__init__(f"{why} {getattr(value, 'CURE', '')}".rstrip())
         self.value: Any = value
 
 
@@ -142,7 +142,7 @@ class TapeSpent(LabError, RuntimeError):
 
 
 class TapeMisused(LabError, RuntimeError):
-    """A tape was entered twice, or asked for something that it cannot do now."""
+    """A tape was entered twice, or asked for something that it cannot do in its current state."""
 
 
 class RecordingError(LabError, ValueError):
@@ -182,7 +182,7 @@ class NoGraph(LabError, RuntimeError):
 
 
 class UnimplementedError(LabError, NotImplementedError):
-    """What was asked for makes sense and is not here."""
+    """The request makes sense but is not implemented."""
 
 
 class MissingPackage(LabError, ImportError):
@@ -190,7 +190,7 @@ class MissingPackage(LabError, ImportError):
 
 
 class DeviceError(LabError, RuntimeError):
-    """A GPU was asked for that is not there, or for what it cannot hold or do."""
+    """A GPU was requested that does not exist, or for something that it cannot hold or do."""
 
 
 class DeviceMismatch(InvalidArgumentError):
@@ -202,4 +202,4 @@ class DeviceMemoryError(DeviceError, MemoryError):
 
 
 class DeviceWarning(UserWarning):
-    """Something runs on a GPU that is much slower there than need be."""
+    """Something runs on a GPU that is much slower there than necessary."""

@@ -1,6 +1,6 @@
 """Images: ``lab.image``."""
 
-from autodiff_lab.ops.image import (
+from autodiff_lab.extras.families.image import (
     adjust_brightness,
     adjust_contrast,
     flip_left_right,

@@ -1,4 +1,4 @@
-"""The cell magic ``%%record``: what the cell does is recorded, and the recording is shown under it.
+"""The cell magic ``%%record``: records what the cell does, and shows the recording below it.
 
     %load_ext autodiff_lab
 
@@ -35,7 +35,7 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 def run_recorded(shell: Any, line: str, cell: str) -> None:
-    """Run a cell under `record`, then show the recording; an exception is raised after that."""
+    """Run a cell under `record`, then show the recording; an exception is raised afterwards."""
     __tracebackhide__ = True
     from IPython.display import display
 
@@ -63,12 +63,12 @@ def _options(line: str) -> tuple[str, bool]:
     if len(names) > 1 or (names and (not names[0].isidentifier() or keyword.iskeyword(names[0]))):
         raise UsageError(USAGE)
     if quiet and not names:
-        raise UsageError(f"A quiet recording needs a name, or nobody could look at it. {USAGE}")
+        raise UsageError(f"A quiet recording needs a name, or it could not be accessed. {USAGE}")
     return "".join(names), quiet
 
 
 def _number_of_cell(shell: Any) -> int:
-    """The number of the cell that runs: IPython may have counted on already, so its own name for the cell is asked."""
+    """Return the number of the running cell, from IPython's name for it: its counter may have advanced already."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         number = execution_count(frame.f_code.co_filename)
@@ -79,10 +79,10 @@ def _number_of_cell(shell: Any) -> int:
 
 
 def _run(shell: Any, line: str, cell: str) -> Any:
-    """Run the cell in the user's namespace and give the value of its last line.
+    """Run the cell in the user's namespace and return the value of its last line.
 
-    The code is compiled as IPython compiles a cell, under a file name that it knows to be this cell, and with an empty
-    first line in place of the magic, so that line numbers are those that the user sees.
+    The code is compiled as IPython compiles a cell, under the file name that it uses for this cell, and with an empty
+    first line instead of the magic, so that line numbers are those that the user sees.
     """
     __tracebackhide__ = True
     code = "\n" + shell.transform_cell(cell)

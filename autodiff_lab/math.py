@@ -1,9 +1,11 @@
 """Mathematics: ``lab.math``."""
 
+from typing import TYPE_CHECKING, Any
+
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.ops.array.gathering import argmax, argmin
 from autodiff_lab.ops.array.selection import top_k
-from autodiff_lab.ops.math import special
+from autodiff_lab.ops.catalogue import from_extras
 from autodiff_lab.ops.math.arithmetic import (
     abs,
     add_n,
@@ -87,7 +89,6 @@ from autodiff_lab.ops.math.segments import (
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
-from autodiff_lab.ops.math.special import bessel_i0, bessel_i0e, bessel_i1, bessel_i1e
 from autodiff_lab.ops.math.statistics import (
     count_nonzero,
     l2_normalize,
@@ -100,6 +101,18 @@ from autodiff_lab.ops.math.statistics import (
 from autodiff_lab.ops.math.trigonometric import acos, acosh, asin, asinh, atan, atanh, cos, cosh, sin, sinh, tan, tanh
 from autodiff_lab.ops.nn.activations import log_softmax, sigmoid, softmax, softplus
 from autodiff_lab.ops.nn.smooth_activations import log_sigmoid
+
+if TYPE_CHECKING:
+    from autodiff_lab.extras.families import special
+    from autodiff_lab.extras.families.special import bessel_i0, bessel_i0e, bessel_i1, bessel_i1e
+
+_EXTRAS = {
+    "special": "families.special",
+    "bessel_i0": "families.special",
+    "bessel_i0e": "families.special",
+    "bessel_i1": "families.special",
+    "bessel_i1e": "families.special",
+}
 
 __all__ = [
     "abs",
@@ -232,3 +245,9 @@ __all__ = [
     "zero_fraction",
     "zeta",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what `autodiff_lab.extras` holds when it is first asked for."""
+    found = globals()[name] = from_extras(__name__, _EXTRAS, name)
+    return found

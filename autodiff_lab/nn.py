@@ -1,6 +1,9 @@
-"""What neural networks are made of: ``lab.nn``."""
+"""Building blocks of neural networks: ``lab.nn``."""
+
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.ops.array.selection import top_k
+from autodiff_lab.ops.catalogue import from_extras
 from autodiff_lab.ops.math.counting import in_top_k
 from autodiff_lab.ops.math.elementary import softsign
 from autodiff_lab.ops.math.statistics import l2_normalize, zero_fraction
@@ -16,7 +19,6 @@ from autodiff_lab.ops.nn.cross_entropies import (
 )
 from autodiff_lab.ops.nn.depthwise import depthwise_conv2d, separable_conv2d
 from autodiff_lab.ops.nn.embedding import embedding_lookup, embedding_lookup_sparse
-from autodiff_lab.ops.nn.isotonic import isotonic_regression
 from autodiff_lab.ops.nn.losses import (
     softmax_cross_entropy,
     softmax_cross_entropy_with_logits,
@@ -44,10 +46,19 @@ from autodiff_lab.ops.nn.pooling import (
     pool,
 )
 from autodiff_lab.ops.nn.rectifiers import crelu, elu, hard_sigmoid, hard_silu, hard_swish, leaky_relu, relu6, selu
-from autodiff_lab.ops.nn.sampled import nce_loss, sampled_softmax_loss
 from autodiff_lab.ops.nn.shrinking import hard_shrink, hard_tanh, soft_shrink, sparse_plus, squareplus, tanh_shrink
 from autodiff_lab.ops.nn.smooth_activations import gelu, log_sigmoid, mish, silu, swish
 from autodiff_lab.ops.nn.spatial import bias_add, depth_to_space, dropout, space_to_depth
+
+if TYPE_CHECKING:
+    from autodiff_lab.extras.families.isotonic import isotonic_regression
+    from autodiff_lab.extras.families.sampled import nce_loss, sampled_softmax_loss
+
+_EXTRAS = {
+    "isotonic_regression": "families.isotonic",
+    "nce_loss": "families.sampled",
+    "sampled_softmax_loss": "families.sampled",
+}
 
 __all__ = [
     "atrous_conv2d",
@@ -126,3 +137,9 @@ __all__ = [
     "weighted_moments",
     "zero_fraction",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what `autodiff_lab.extras` holds when it is first asked for."""
+    found = globals()[name] = from_extras(__name__, _EXTRAS, name)
+    return found

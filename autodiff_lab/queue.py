@@ -1,5 +1,5 @@
 """Queues: ``lab.queue``."""
 
-from autodiff_lab.structures.queue import FIFOQueue
+from autodiff_lab.extras.queue import FIFOQueue
 
 __all__ = ["FIFOQueue"]

@@ -1,7 +1,6 @@
 """Ragged tensors: ``lab.ragged``."""
 
-from autodiff_lab.structures.partition import row_splits_to_segment_ids, segment_ids_to_row_splits
-from autodiff_lab.structures.ragged_functions import (
+from autodiff_lab.extras.ragged.functions import (
     boolean_mask,
     constant,
     map_flat_values,
@@ -9,6 +8,7 @@ from autodiff_lab.structures.ragged_functions import (
     stack,
     stack_dynamic_partitions,
 )
+from autodiff_lab.extras.ragged.partition import row_splits_to_segment_ids, segment_ids_to_row_splits
 
 __all__ = [
     "boolean_mask",

@@ -1,6 +1,8 @@
 """Random tensors: ``lab.random``."""
 
-from autodiff_lab.ops.nn.sampled import log_uniform_candidate_sampler
+from typing import TYPE_CHECKING, Any
+
+from autodiff_lab.ops.catalogue import from_extras
 from autodiff_lab.ops.random import categorical, gamma, normal, poisson, set_seed, shuffle, truncated_normal, uniform
 from autodiff_lab.ops.random_generator import Generator, get_global_generator, set_global_generator
 from autodiff_lab.ops.random_stateless import (
@@ -13,6 +15,11 @@ from autodiff_lab.ops.random_stateless import (
     stateless_truncated_normal,
     stateless_uniform,
 )
+
+if TYPE_CHECKING:
+    from autodiff_lab.extras.families.sampled import log_uniform_candidate_sampler
+
+_EXTRAS = {"log_uniform_candidate_sampler": "families.sampled"}
 
 __all__ = [
     "Generator",
@@ -36,3 +43,9 @@ __all__ = [
     "truncated_normal",
     "uniform",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what `autodiff_lab.extras` holds when it is first asked for."""
+    found = globals()[name] = from_extras(__name__, _EXTRAS, name)
+    return found

@@ -1,6 +1,6 @@
 """Signals: ``lab.signal``."""
 
-from autodiff_lab.ops.signal import (
+from autodiff_lab.extras.families.signal import (
     fft,
     fft2d,
     fft3d,

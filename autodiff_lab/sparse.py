@@ -1,8 +1,7 @@
 """Sparse tensors: ``lab.sparse``."""
 
-from autodiff_lab.structures.sparse import SparseTensor
-from autodiff_lab.structures.sparse_algebra import add, maximum, minimum, sampled_addmm, softmax, sparse_dense_matmul
-from autodiff_lab.structures.sparse_functions import (
+from autodiff_lab.extras.sparse.algebra import add, maximum, minimum, sampled_addmm, softmax, sparse_dense_matmul
+from autodiff_lab.extras.sparse.functions import (
     concat,
     expand_dims,
     eye,
@@ -19,7 +18,8 @@ from autodiff_lab.structures.sparse_functions import (
     to_dense,
     transpose,
 )
-from autodiff_lab.structures.sparse_rows import bincount, fill_empty_rows, to_indicator
+from autodiff_lab.extras.sparse.rows import bincount, fill_empty_rows, to_indicator
+from autodiff_lab.extras.sparse.tensor import SparseTensor
 
 __all__ = [
     "SparseTensor",

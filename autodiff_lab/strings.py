@@ -1,6 +1,6 @@
 """Strings: ``lab.strings``."""
 
-from autodiff_lab.ops.strings import (
+from autodiff_lab.extras.families.strings import (
     as_string,
     join,
     length,
@@ -13,7 +13,7 @@ from autodiff_lab.ops.strings import (
     to_number,
     upper,
 )
-from autodiff_lab.structures.splitting import bytes_split, split, unicode_split
+from autodiff_lab.extras.splitting import bytes_split, split, unicode_split
 
 __all__ = [
     "as_string",

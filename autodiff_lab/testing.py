@@ -1,8 +1,8 @@
-"""For those who write rules and want them checked: gradients against differences of values.
+"""Check gradients against finite differences, for authors of derivative rules.
 
-A door: it uses the whole engine, and the project's own table of ops is tested with it.  Differences are taken in
-float64, whatever the dtype of the inputs.  Outputs are weighted by numbers that differ from element to element, so
-that wrong elements do not cancel in the sum.
+The project's own table of ops is tested with it. Differences are taken in float64, whatever the dtype
+of the inputs. Outputs are weighted by numbers that differ from element to element, so that
+wrong elements do not cancel in the sum.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class GradientCheck:
-    """What `check_gradient` found, about the element where gradient and difference disagree most.
+    """The result of `check_gradient`, for the element where gradient and difference disagree most.
 
     Attributes
     ----------
@@ -38,13 +38,13 @@ class GradientCheck:
     index : tuple of int
         Which of its elements.
     gradient, difference : float
-        What the tape says there, and what the differences say.
+        The values from the tape and from the differences there.
     error, tolerance : float
-        How far they are apart, and how far they may be.
+        How much they differ, and how much they may differ.
     verdict : str
-        ``"agrees"``; ``"kink"``: the slopes on the two sides differ and the tape's gradient is one of them or between
-        them, so that there is nothing to compare with; ``"precision"``: the differences are no better than that here;
-        ``"wrong"``.  Only the first passes.
+        ``"agrees"``; ``"kink"``: the slopes on the two sides differ and the tape's gradient is one of them or
+        between them, so there is nothing to compare with; ``"precision"``: the differences are not accurate enough
+        here; ``"wrong"``.  Only the first passes.
 
     Examples
     --------
@@ -83,12 +83,12 @@ class GradientCheck:
             )
         return (
             f"The gradient is wrong at {where}: the tape says {self.gradient:.8g}, differences say "
-            f"{self.difference:.8g}; they are {self.error:.1e} apart and may be {self.tolerance:.1e}."
+            f"{self.difference:.8g}; they differ by {self.error:.1e}; the tolerance is {self.tolerance:.1e}."
         )
 
 
 def numeric_gradient(function: Function, *inputs: Any, step: float = 1e-6) -> list[np.ndarray[Any, Any]]:
-    """Gradient by central differences, ``(f(x + h) - f(x - h)) / 2h`` for each element.
+    """Compute the gradient by central differences, ``(f(x + h) - f(x - h)) / 2h`` for each element.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def numeric_gradient(function: Function, *inputs: Any, step: float = 1e-6) -> li
     Examples
     --------
     >>> import autodiff_lab as lab
-    >>> slope, = lab.testing.numeric_gradient(lambda x: x * x, 3.0)
-    >>> round(float(slope), 6)
+    >>> grad, = lab.testing.numeric_gradient(lambda x: x * x, 3.0)
+    >>> round(float(grad), 6)
     6.0
     """
     arrays = [_as_float64(x) for x in inputs]
@@ -139,7 +139,7 @@ def check_gradient(
     ----------
     function : callable
         Takes tensors and returns a tensor or a structure of them.  At a kink, such as that of relu at 0, differences
-        say nothing about a gradient; the verdict is then ``"kink"`` and the check does not pass.
+        say nothing about the gradient; the verdict is then ``"kink"`` and the check does not pass.
     *inputs : Tensor, array, number or nested list
         Where to compare; converted to float64.
     order : int
@@ -152,7 +152,7 @@ def check_gradient(
     Returns
     -------
     GradientCheck
-        True if all is well; printed, it is a sentence.
+        True if the gradients agree; printed, it is a sentence.
 
     Raises
     ------
@@ -170,7 +170,8 @@ def check_gradient(
     ... def wrong(x):
     ...     return x * x, lambda upstream: upstream * x
     >>> print(lab.testing.check_gradient(wrong, 3.0))
-    The gradient is wrong at input 0: the tape says 3, differences say 6; they are 3.0e+00 apart and may be 6.1e-05.
+    The gradient is wrong at input 0: the tape says 3, differences say 6; they differ by 3.0e+00; the tolerance is
+    6.1e-05.
     """
     if order not in (1, 2):
         raise ValueError(f"check_gradient: order is 1 or 2, got {order!r}.")
@@ -212,7 +213,7 @@ def check_gradient(
 
 
 def _verdict(function: Function, arrays: list[np.ndarray[Any, Any]], worst: GradientCheck, step: float) -> str:
-    """Why a gradient disagrees with the difference at one element: a kink, too rough differences, or a wrong rule."""
+    """Return why gradient and difference disagree at an element: a kink, imprecise differences, or a wrong rule."""
     x = float(arrays[worst.input][worst.index])
 
     def value(shift: float) -> float:
@@ -237,7 +238,7 @@ def _verdict(function: Function, arrays: list[np.ndarray[Any, Any]], worst: Grad
 
 
 def gradient(function: Function, *tensors: Tensor) -> list[Tensor | None]:
-    """Return the gradient of the weighted sum of a function's outputs by each of its inputs, None where no path leads.
+    """Return the gradient of the weighted sum of a function's outputs for each input, None where there is no path.
 
     Examples
     --------
@@ -254,7 +255,7 @@ def gradient(function: Function, *tensors: Tensor) -> list[Tensor | None]:
 
 
 def weighted_sum(value: Any) -> Tensor:
-    """Add up the floating elements of a tensor or a structure of them, each with a weight of its own.
+    """Sum the floating elements of a tensor or a structure of them, each with its own weight.
 
     Examples
     --------

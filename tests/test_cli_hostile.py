@@ -53,20 +53,19 @@ ENDINGS: dict[str, tuple[str, int]] = {
 }  # fmt: skip
 
 
+def run_in(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Record the script that lies in a folder."""
+    command = [*COMMAND, "s.py", "--json", "r.json"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the scripts use what POSIX systems have")
 @pytest.mark.parametrize("name", ENDINGS)
 def test_the_recording_is_written_where_the_call_was_made(name: str, tmp_path: Path) -> None:
     """With the lines of the script, once; the exit status is the script's."""
     ending, status = ENDINGS[name]
     (tmp_path / "s.py").write_text(f"{OPS}{ending}\n")
-    done = subprocess.run(
-        [*COMMAND, "s.py", "--json", "r.json"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS,
-    )
+    done = run_in(tmp_path)
     assert done.returncode == status, done.stderr
     recording = lab.load_recording(tmp_path / "r.json")
     assert len(recording) == 1
@@ -114,14 +113,7 @@ def test_processes_that_are_spawned_find_their_functions(tmp_path: Path) -> None
         "    with mp.get_context('spawn').Pool(1) as pool:\n        print(pool.map(work, [1.0, 2.0]))\n"
         "    y = lab.constant(1.0) + 1.0\n"
     )
-    done = subprocess.run(
-        [*COMMAND, "s.py", "--json", "r.json"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS,
-    )
+    done = run_in(tmp_path)
     assert (done.returncode, done.stdout) == (0, "[2.0, 4.0]\n"), done.stderr
     assert len(lab.load_recording(tmp_path / "r.json")) == 1
 

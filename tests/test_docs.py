@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests.generated import names, operations
 from tests.generated.public import functions
 from tests.tree import ROOT
@@ -11,6 +13,7 @@ from tests.tree import ROOT
 DOCS = ROOT / "docs"
 
 
+@pytest.mark.extras
 def test_generated_pages_are_what_the_program_says() -> None:
     """In a process of its own, because other tests register ops that belong to no page."""
     done = subprocess.run(
@@ -19,6 +22,7 @@ def test_generated_pages_are_what_the_program_says() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.extras
 def test_every_name_of_tensorflow_is_here_or_explained() -> None:
     why = names.reasons()
     silent = [
@@ -27,6 +31,7 @@ def test_every_name_of_tensorflow_is_here_or_explained() -> None:
     assert not silent, f"Neither here nor in tests/data/left_out.toml: {silent}"
 
 
+@pytest.mark.extras
 def test_a_name_that_is_left_out_is_not_here_and_is_on_the_list() -> None:
     every = {name for family in names.families().values() for name in family}
     for name, why in names.reasons().items():
@@ -46,6 +51,7 @@ def test_the_index_leads_to_every_page() -> None:
     assert linked == {path.name for path in DOCS.glob("*.md")} - {"index.md"}
 
 
+@pytest.mark.extras
 def test_every_public_function_has_a_row_that_fits_its_table_and_says_what_it_gives() -> None:
     rows = 0
     columns: list[str] = []

@@ -24,6 +24,8 @@ BLOCK = re.compile(
 )
 DOCUMENTS = [path for path in project_files() if path.suffix == ".md" and path.parent.name != "decisions"]
 
+USES_EXTRAS = {"docs/errors.md"}
+
 
 @dataclass(frozen=True)
 class Example:
@@ -60,7 +62,14 @@ def run(example: Example, names: dict[str, object], where: str) -> None:
         assert said.getvalue().strip() == example.printed.strip()
 
 
-@pytest.mark.parametrize("path", [path for path in DOCUMENTS if examples(path.read_text(encoding="utf-8"))], ids=shown)
+WITH_EXAMPLES = [
+    pytest.param(path, marks=[pytest.mark.extras] if shown(path) in USES_EXTRAS else [], id=shown(path))
+    for path in DOCUMENTS
+    if examples(path.read_text(encoding="utf-8"))
+]
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES)
 def test_every_example_of_a_document_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # an example may write a file
     names: dict[str, object] = {"__name__": "__main__"}

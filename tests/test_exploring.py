@@ -72,7 +72,7 @@ def test_a_function_that_leaves_the_tape_has_values_and_no_slope() -> None:
     np.testing.assert_allclose(curves.rows[0], np.sin(X))
     assert np.isnan(curves.rows[1]).all()
     assert "does not depend on x through the tape" in curves.notes[0]
-    assert "such as lab.sin, in place of those of math or NumPy" in curves.notes[0]
+    assert "such as lab.sin, instead of those of math or NumPy" in curves.notes[0]
 
 
 def test_a_branch_without_a_path_is_a_gap_in_the_slope_alone() -> None:
@@ -100,7 +100,7 @@ def test_a_slope_is_not_drawn_where_the_function_has_no_value() -> None:
     for row in curves.rows[1:]:
         assert np.isnan(row[curves.x < 0]).all()
     np.testing.assert_allclose(curves.rows[1][curves.x > 0], 1 / curves.x[curves.x > 0])
-    assert curves.notes == ("log is undefined at 20 of 41 points where its formula has a slope: not drawn there.",)
+    assert curves.notes == ("log is undefined at 20 of 41 points where its formula has a derivative: a gap there.",)
 
 
 def test_a_single_point_can_be_sampled() -> None:

@@ -60,6 +60,25 @@ def test_importing_the_package_imports_nothing_heavy_and_prints_nothing(figure: 
     assert {"numpy", "autodiff_lab"} <= loaded
 
 
+ON_THE_CPU = """
+import sys
+import autodiff_lab as lab
+v = lab.Variable([1.0, 2.0])
+with lab.device("/CPU:0"), lab.GradientTape() as tape:
+    y = lab.reduce_sum(lab.nn.softmax(v * lab.constant([1.0, 2.0])) @ lab.ones((2, 1)))
+v.assign_sub(tape.gradient(y, v))
+folders = ("autodiff_lab.gpu", "autodiff_lab.extras", "autodiff_lab.kernels.cuda")
+print(sorted(name for name in sys.modules if name.startswith(folders) or name.endswith(".cuda")))
+"""
+
+
+def test_training_on_the_cpu_loads_nothing_of_a_gpu() -> None:
+    """Nor what few programs use; imported are tensors, variables, a tape, kernels that have CUDA overrides."""
+    run = fresh_process(ON_THE_CPU)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "[]"
+
+
 def test_the_package_can_be_imported_with_numpy_ml_dtypes_and_optree_alone() -> None:
     run = fresh_process(ONLY_THE_CORE)
     assert run.returncode == 0, run.stderr

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import autodiff_lab as lab
+from tests.amputation import public
 from tests.tree import ROOT
 
 TABLE = tomllib.loads((ROOT / "tests" / "data" / "tensorflow_signatures.toml").read_text(encoding="utf-8"))
@@ -39,13 +40,14 @@ def _methods() -> None:
     lab.Variable([1.0]).scatter_nd_update([[0]], [2.0])
 
 
+@pytest.mark.extras
 def test_a_name_is_listed_as_different_only_where_it_is() -> None:
     for name in DIFFERENT:
         with pytest.raises(AssertionError):
             called_as_in_tensorflow(name)
 
 
-@pytest.mark.parametrize("name", [name for name in TABLE if name not in DIFFERENT])
+@pytest.mark.parametrize("name", public(name for name in TABLE if name not in DIFFERENT))
 def test_it_is_called_as_in_tensorflow(name: str) -> None:
     called_as_in_tensorflow(name)
 
@@ -61,6 +63,7 @@ def called_as_in_tensorflow(name: str) -> None:
             assert not (needed and (word in optional or at >= len(asked))), f"{name}: {word} has no default"
 
 
+@pytest.mark.extras
 def test_the_table_is_of_names_that_are_here() -> None:
     assert len(TABLE) > 600
     assert set(DIFFERENT) <= set(TABLE)

@@ -1,7 +1,7 @@
-"""The command ``autodiff-lab``: open the lessons, record a script, ask what works on this machine.
+"""The command ``autodiff-lab``: open the lessons, record a script, report what works on this machine.
 
 Each command is one module beside this one with two functions: `add` describes its arguments, `run` does the work and
-gives the exit status.
+returns the exit status.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COMMANDS = {"lab": lessons, "record": script, "doctor": doctor}
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command line may hold."""
+    """Return the parser of the command line."""
     made = argparse.ArgumentParser(prog="autodiff-lab", description=_DESCRIPTION, allow_abbrev=False,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--version", action="store_true", help="print the version and stop")
@@ -34,12 +34,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and give its exit status.
+    """Run a command line and return its exit status.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        What follows ``autodiff-lab``; that of this process if it is not given.
+        What follows ``autodiff-lab``; by default the arguments of this process.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _at_dashes(words: list[str]) -> tuple[list[str], list[str]]:
-    """What stands before ``--`` is ours, what stands after it is for the script or JupyterLab."""
+    """Split at ``--``: what comes before is ours, what comes after is for the script or JupyterLab."""
     if "--" not in words:
         return words, []
     position = words.index("--")

@@ -1,7 +1,7 @@
 """``autodiff-lab doctor``: what works on this machine, in plain words, and how to get what does not.
 
-Every check tries the thing itself; a package that is installed and broken counts as broken.  Checks run in this
-process only if they are quick and harmless; compilers and GPU drivers are asked in a process of their own.
+Every check tries the real thing; a package that is installed but broken counts as broken. Checks run in
+this process only if they are quick and harmless; compilers and GPU drivers are tried in a separate process.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "firefox", "safari", "msedge")
 TIME_LIMIT = 60.0
-"""Seconds that a check in a process of its own may take."""
+"""Seconds that a check in a separate process may take."""
 _PIP = f"{sys.executable} -m pip install"
 _GPU = f"an NVIDIA GPU, its driver (580 or later), and {_PIP} 'autodiff-lab[cuda]'"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found: whether the thing works, in words, and what to do if one wants it."""
+    """What a check found: whether it works, in words, and how to get it."""
 
     name: str
     works: bool
@@ -40,12 +40,12 @@ def add(commands: Any) -> None:
     commands.add_parser(
         "doctor",
         help="what works on this machine, and how to get the rest",
-        description="Say what works on this machine, and how to get what does not.",
+        description="Report what works on this machine, and how to get what does not.",
     )
 
 
 def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
-    """Print all findings; the status is 1 if something is broken without which nothing works."""
+    """Print all findings; the status is 1 if something essential is broken."""
     del options, rest
     findings = [check() for check in CHECKS]
     width = max(len(finding.name) for finding in findings)
@@ -61,18 +61,18 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
 
 
 def python() -> Finding:
-    """The interpreter."""
+    """Check the interpreter."""
     number = ".".join(map(str, sys.version_info[:3]))
     return Finding("Python", sys.version_info >= (3, 11), f"{number}", "Python 3.11 or later", needed=True)
 
 
 def numpy() -> Finding:
-    """Everything computes with NumPy."""
+    """Check NumPy, with which everything computes."""
     return _package("numpy", "numpy", "all ops compute with it", needed=True)
 
 
 def numba() -> Finding:
-    """Compiled kernels."""
+    """Check the compiler of kernels."""
     if find_spec("numba") is None:
         return Finding("numba", False, "not installed; ops run on NumPy alone, which is complete", f"{_PIP} numba")
     works, said = _ask("import numba; f = numba.njit(lambda x: x + 1); assert f(1) == 2; print(numba.__version__)")
@@ -85,21 +85,21 @@ def numba() -> Finding:
 
 
 def blas() -> Finding:
-    """What multiplies matrices."""
-    from autodiff_lab.kernels.blas import describe
+    """Report what multiplies matrices."""
+    from autodiff_lab.kernels.matmul.blas import describe
 
     return Finding("BLAS", True, describe())
 
 
 def cuda() -> Finding:
-    """A GPU: it is asked to compute, by a kernel of ours that is compiled for it."""
+    """Check for a GPU by compiling and running one of our kernels."""
     asked = "import sys; from autodiff_lab.kernels.cuda import gpus; sys.exit(gpus.why_none() or print(gpus.tried()))"
     works, words = _ask(asked)
     return Finding("CUDA", works, words, _GPU)
 
 
 def graphviz() -> Finding:
-    """What lays graphs out."""
+    """Check what lays out graphs."""
     from autodiff_lab.draw.layout.graphviz import programs
 
     found = list(programs())
@@ -110,34 +110,34 @@ def graphviz() -> Finding:
         bool(found),
         f"graphs are laid out by {words}"
         if found
-        else "neither dot nor pygraphviz; graphs are laid out by a simpler method of our own",
+        else "neither dot nor pygraphviz; graphs are laid out by a simpler built-in method",
         f"{_PIP} pygraphviz, or your system's graphviz package",
     )
 
 
 def jupyterlab() -> Finding:
-    """Where the lessons run."""
+    """Check JupyterLab, in which the lessons run."""
     return _package("JupyterLab", "jupyterlab", "the lessons open in it")
 
 
 def widgets() -> Finding:
-    """The explorer in a notebook."""
+    """Check the widgets, which show the explorer in a notebook."""
     return _package("anywidget", "anywidget", "recordings can be stepped through in a notebook")
 
 
 def matplotlib() -> Finding:
-    """Static figures."""
+    """Check matplotlib, which draws static figures."""
     return _package("matplotlib", "matplotlib", "lab.plot_derivative draws with it")
 
 
 def browser() -> Finding:
-    """Something that opens pages."""
+    """Check for a browser that opens pages."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None) or os.environ.get("BROWSER")
     return Finding(
         "Browser",
         found is not None,
         f"{found}" if found else "none found on the PATH; exported pages open in any browser, here or elsewhere",
-        "any browser; the project's own tests want Chromium",
+        "any browser; the project's own tests need Chromium",
     )
 
 
@@ -170,7 +170,7 @@ def _package(name: str, module: str, use: str, needed: bool = False) -> Finding:
 
 
 def _ask(code: str) -> tuple[bool, str]:
-    """Run a line of Python in a process of its own; gives whether it worked, and its last line in words."""
+    """Run a line of Python in a separate process; return whether it worked, and its last line."""
     try:
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=TIME_LIMIT, check=False

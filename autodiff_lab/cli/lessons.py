@@ -1,10 +1,10 @@
 """``autodiff-lab``: open JupyterLab on the lessons.
 
-In a checkout these are the files in ``notebooks/``.  An installed package keeps them among its own files, where nobody
-should write, so they are copied to a folder of the user's first; a file that is there already is left alone.
+In a checkout these are the files in ``notebooks/``.  An installed package keeps them among its own files, which
+are not to be modified, so they are first copied to a folder of the user's; existing files are left alone.
 
-JupyterLab starts with the defaults in ``jupyter/labconfig``: widgets are saved with a notebook, so that whoever opens
-it the next day finds the pictures and not "model not found". What users have set themselves still wins.
+JupyterLab starts with the defaults in ``jupyter/labconfig``: widgets are saved with a notebook, so that reopening
+it shows the pictures and not "model not found". The user's own settings still take precedence.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def add(commands: Any) -> None:
         "--folder",
         type=Path,
         metavar="FOLDER",
-        help=f"where an installed package copies the lessons to; ~/{FOLDER} if not given",
+        help=f"where an installed package copies the lessons to (default: ~/{FOLDER})",
     )
 
 
 def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
-    """Find the lessons and start JupyterLab; gives its exit status."""
+    """Find the lessons and start JupyterLab; return its exit status."""
     if find_spec("jupyterlab") is None:
         print(f"JupyterLab is not installed. Try: {sys.executable} -m pip install 'autodiff-lab[lab]'", file=sys.stderr)
         return 1
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
     try:
         folder = writable_lessons(source, options.folder)
     except OSError as error:
-        print(f"The lessons could not be copied: {error}. Try --folder with a folder of yours.", file=sys.stderr)
+        print(f"The lessons could not be copied: {error}. Try --folder with a folder of your own.", file=sys.stderr)
         return 1
     command = jupyter_command(folder, rest)
     print(f"Lessons: {folder}", file=sys.stderr)
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
-    """Wait for the end of JupyterLab; Ctrl-C is its to answer, since it asks back and then stops its kernels."""
+    """Wait for JupyterLab to end; it handles Ctrl-C itself, by asking back and stopping its kernels."""
     while True:
         try:
             return process.wait()
@@ -70,7 +70,7 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
 
 
 def find_lessons(package: Path) -> Path | None:
-    """The folder with the notebooks: that of a checkout, else the copy inside an installed package."""
+    """Return the folder with the notebooks: that of a checkout, else the copy inside an installed package."""
     for folder in (package.parent / "notebooks", package / "_notebooks"):
         if any(folder.glob("*.ipynb")):
             return folder
@@ -78,14 +78,14 @@ def find_lessons(package: Path) -> Path | None:
 
 
 def writable_lessons(source: Path, folder: Path | None = None) -> Path:
-    """The folder in which the lessons are opened; those of an installed package are copied there.
+    """Return the folder in which the lessons are opened; those of an installed package are copied there.
 
     Parameters
     ----------
     source : Path
-        As `find_lessons` gives it.
+        As returned by `find_lessons`.
     folder : Path, optional
-        Where to copy to, also from a checkout.
+        Where to copy the lessons to, also from a checkout.
 
     Raises
     ------
@@ -106,13 +106,13 @@ def writable_lessons(source: Path, folder: Path | None = None) -> Path:
 
 
 def environment() -> dict[str, str]:
-    """The environment that JupyterLab starts in: this one, with our defaults for its settings as the last resort."""
+    """Return the environment that JupyterLab starts in: this one, with our defaults as a fallback for its settings."""
     known = os.environ.get("JUPYTER_CONFIG_PATH")
     return {**os.environ, "JUPYTER_CONFIG_PATH": os.pathsep.join([*([known] if known else []), str(DEFAULTS)])}
 
 
 def jupyter_command(folder: Path, rest: Sequence[str]) -> list[str]:
-    """The command that opens JupyterLab on the first lesson; JupyterLab refuses root unless it is asked to."""
+    """Return the command that opens JupyterLab on the first lesson; root needs an extra option."""
     first = min(folder.glob("*.ipynb"), default=None)
     root = getattr(os, "geteuid", lambda: 1)() == 0 and "--allow-root" not in rest
     return [

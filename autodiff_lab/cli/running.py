@@ -1,7 +1,7 @@
-"""Running a script as Python would, under `record`, whatever it does to the process around it.
+"""Run a script as Python would, under `record`, whatever it does to the process around it.
 
-A script may change its folder, close or replace the standard streams, fork, take over signals or be stopped by one.
-What was heard until then is its recording; how it ended is its exit status.
+A script may change its folder, close or replace the standard streams, fork, take over signals or be stopped by
+one. Everything up to then is its recording; how it ended is its exit status.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, TextIO
 from autodiff_lab.recording import Recording, record
 
 INTERRUPTED, TERMINATED = 130, 143
-"""What a shell says of a process that SIGINT or SIGTERM ended."""
+"""The exit status of a process that SIGINT or SIGTERM ended."""
 
 
 class _Stopped(BaseException):
@@ -30,7 +30,7 @@ class _Stopped(BaseException):
 
 
 def run_recorded(code: Any, path: Path, arguments: Sequence[str], title: str) -> tuple[Recording, int]:
-    """Run the code of a script as ``__main__``; gives its recording and the exit status that Python would give."""
+    """Run the code of a script as ``__main__``; return its recording and the exit status that Python would give."""
     module = ModuleType("__main__")
     module.__file__ = str(path)
     module.__dict__["__builtins__"] = __builtins__
@@ -74,7 +74,7 @@ def _as_main(module: ModuleType, path: Path, arguments: Sequence[str]) -> Genera
 
 @contextmanager
 def _undisturbed() -> Generator[None]:
-    """Bring back the folder and the standard streams that there were before."""
+    """Restore the previous folder and standard streams."""
     streams, folder = (sys.stdin, sys.stdout, sys.stderr), Path.cwd()
     try:
         yield
@@ -89,7 +89,7 @@ def _undisturbed() -> Generator[None]:
 
 
 def _open_descriptors() -> None:
-    """Open 0, 1 and 2 on nothing where the script closed them: the next file must not become its standard output."""
+    """Reopen 0, 1 and 2 on the null device where the script closed them: no other file may become standard output."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -100,7 +100,7 @@ def _open_descriptors() -> None:
 
 @contextmanager
 def _stopped_by_sigterm() -> Generator[None]:
-    """Let SIGTERM stop the script as an exception does, unless somebody listens to it already; a second one kills."""
+    """Let SIGTERM stop the script as an exception does, unless it already has a handler; a second one kills."""
     mine = threading.current_thread() is threading.main_thread()
     if not mine or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
@@ -123,7 +123,7 @@ def _stopped_by_sigterm() -> Generator[None]:
 
 
 def _at_forks(leave: Callable[[], None]) -> None:
-    """Let children of a fork die of SIGTERM as they would without us: it waits until they have left our handler."""
+    """Let forked children die of SIGTERM as they would without us, once they have left our handler."""
     if not hasattr(os, "register_at_fork"):
         return
 
@@ -147,7 +147,7 @@ def _status(stop: SystemExit) -> int:
 
 
 def _print_traceback(error: BaseException) -> None:
-    """The traceback as Python would print it: from the script on, without our frame, by the script's own hook."""
+    """Print the traceback as Python would: from the script on, without our frame, by the script's own hook."""
     first = error.__traceback__
     begun = error.with_traceback(first.tb_next if first is not None else None)
     with suppress(Exception):  # there may be no standard error any more
@@ -158,11 +158,11 @@ def _print_traceback(error: BaseException) -> None:
 
 
 def say(words: str, stream: TextIO | None = None) -> bool:
-    """Print a line on standard error, or on another stream; whether that was possible."""
+    """Print a line on standard error, or on another stream; return whether that was possible."""
     try:
         print(words, file=sys.stderr if stream is None else stream, flush=True)
     except BrokenPipeError:
         raise
-    except Exception:  # noqa: BLE001 - closed, or nothing that can be written to
+    except Exception:  # noqa: BLE001 - closed, or not writable
         return False
     return True

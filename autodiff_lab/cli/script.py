@@ -1,7 +1,7 @@
 """``autodiff-lab record``: run a script as Python would, under `record`, and write what its tapes did.
 
-The script sees its own arguments, its folder on the import path, and itself as ``__main__``.  However it ends, by an
-exception, an interrupt or SIGTERM, what was recorded until then is written where the command was given, and the exit
+The script sees its own arguments, its folder on the import path, and itself as ``__main__``.  However it ends (an
+exception, an interrupt or SIGTERM), what was recorded up to then is written where the command was given, and the exit
 status is the script's.  `running` runs it, whatever it does to the process.
 """
 
@@ -20,8 +20,8 @@ from autodiff_lab.cli.running import keep_lines, run_recorded, say
 from autodiff_lab.recording import Recording
 
 _DESCRIPTION = """\
-Run a script and write what its tapes did. What follows the script and is not an option below goes to the script; after
-a `--`, everything does. Without an option the recording is printed.
+Run a script and write what its tapes did. Arguments after the script that are not options listed below go to the
+script; after a `--`, all of them do. Without an option the recording is printed.
 """
 
 
@@ -39,11 +39,11 @@ def add(commands: Any) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the recording for lab.load_recording")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="write a picture of the graph")
     parser.add_argument("--text", action="store_true", help="print the recording")
-    parser.add_argument("--title", default="", help="heading of the page; the script's name if not given")
+    parser.add_argument("--title", default="", help="heading of the page (default: the script's name)")
 
 
 def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
-    """Run the script, then write what was asked for."""
+    """Run the script, then write what was requested."""
     path: Path = options.script
     problem = _problem(path, [options.html, options.json, options.svg])
     if problem:
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
         return status  # a process that the script made by a fork: the recording is for its parent to write
     try:
         _write(recording, options, here)
-    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+    except BrokenPipeError:  # the reader, perhaps `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:  # noqa: BLE001 - whatever stops the writing, the user is told in one line
         say(f"autodiff-lab record: could not write the recording: {error}")
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
 
 
 def _problem(script: Path, outputs: Sequence[Path | None]) -> str:
-    """What is wrong with the files, found before a long script runs in vain."""
+    """Return what is wrong with the files, before a long script runs in vain."""
     if not script.exists():
         return f"there is no file {script}."
     if script.is_dir():
@@ -92,7 +92,7 @@ def _write(recording: Recording, options: argparse.Namespace, here: Path) -> Non
     if not recording.applications:
         say(
             "Nothing was recorded: the script ran no op of autodiff_lab, or ran them in threads or processes of its "
-            "own, which are not heard. Try lab.record() in the function that such a thread runs."
+            "own, which are not recorded. Try lab.record() in the function that such a thread runs."
         )
     if options.html is not None:
         recording.to_html(here / options.html, title=recording.title)

@@ -1,9 +1,10 @@
 """Compiling: a function is traced to one Program, passes simplify it, back ends turn it into code.
 
-`function` is the decorator; `trace` hears, `passes` rewrite, `backends` choose, `source` writes.
+`front` traces and guards, `program` holds what was traced and rewrites it, `loops` and `scalars` make code of it, and
+`backends` chooses between them.
 """
 
-from autodiff_lab.compile.function import Function, function
-from autodiff_lab.compile.program import Program
+from autodiff_lab.compile.front.function import Function, function
+from autodiff_lab.compile.program.program import Program
 
 __all__ = ["Function", "Program", "function"]

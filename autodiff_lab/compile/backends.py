@@ -11,26 +11,24 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from autodiff_lab.compile.cuda_programs import on_gpu, with_constants_there
-from autodiff_lab.compile.kernels import kernel_of
-from autodiff_lab.compile.late import sink
-from autodiff_lab.compile.lowering import lowered
-from autodiff_lab.compile.names import names_of
-from autodiff_lab.compile.pairs import paired
-from autodiff_lab.compile.program import Program
-from autodiff_lab.compile.regions import Region, find_regions
-from autodiff_lab.compile.scalars import scalar_kernel
-from autodiff_lab.compile.source import Code, Kernel, Step, generate
-from autodiff_lab.kernels.choose import Chosen
+from autodiff_lab.compile.loops.kernels import kernel_of
+from autodiff_lab.compile.loops.pairs import paired
+from autodiff_lab.compile.loops.source import Code, Kernel, Step, generate
+from autodiff_lab.compile.program.lowering import lowered
+from autodiff_lab.compile.program.names import names_of
+from autodiff_lab.compile.program.program import Program
+from autodiff_lab.compile.program.regions import Region, find_regions
+from autodiff_lab.compile.program.sinking import sink_lines
+from autodiff_lab.compile.scalars.kernels import scalar_kernel
+from autodiff_lab.kernels.base.choose import Chosen
 
 
 def code_of(program: Program, backend: str) -> Code:
-    """The code of a program; ``"numpy"`` runs the kernels of the eager ops, line by line."""
-    names = names_of(program)
+    """Return the code of a program; ``"numpy"`` runs the kernels of the eager ops, line by line."""
     if program.memory is not None:
         return _code_on_gpu(program, backend)
     if backend == "numpy" or find_spec("numba") is None:
-        return generate(program, list(program.lines), names)
+        return generate(program, list(program.lines), names_of(program))
     for line in program.lines:
         if isinstance(line.op.kernel, Chosen):  # compiled now, so that no call waits or changes its kernel half way
             line.op.kernel.prepare(program.values[line.ins[0]].dtype)
@@ -42,7 +40,7 @@ def code_of(program: Program, backend: str) -> Code:
 
 
 def _code_on_gpu(program: Program, backend: str) -> Code:
-    """The code of a program with values on a GPU; what goes on there goes on inside our code.
+    """Return the code of a program with values on a GPU; what goes on there goes on inside our code.
 
     Small work belongs on the CPU, and a program of single numbers is small: it runs op by op.
     """
@@ -57,19 +55,20 @@ def _code_on_gpu(program: Program, backend: str) -> Code:
         program = lowered(program)
         names = names_of(program)
         steps = fused(program, names, skipped)
-    code = generate(with_constants_there(program, steps), steps, names)
-    return replace(code, run=on_gpu(code.run, program.memory), skipped=tuple(skipped))
+    launch = _on_gpu("launch")
+    code = generate(launch.with_constants_there(program, steps), steps, names)
+    return replace(code, run=launch.on_gpu(code.run, program.memory), skipped=tuple(skipped))
 
 
 def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[Step]:
-    """The steps of a program in which runs of elementwise lines are loops."""
+    """Return the steps of a program in which runs of elementwise lines are loops."""
     regions, outside, stage = find_regions(program)
-    sink(program, regions, stage)
+    sink_lines(program, regions, stage)
     regions = [region for region in regions if region.size]
     order = {id(line): n for n, line in enumerate(program.lines)}
     for region in regions:
         if region.memory is not None:
-            outside += _on_gpu("parts").leave_outside(region, program)
+            outside += _on_gpu("kernels").leave_outside(region, program)
     pairs, outside = paired(program, outside, stage, names)
     timed: list[tuple[int, int, Step]] = [(stage[line.outs[0]], order[id(line)], line) for line in outside]
     timed += [(stage[line.outs[0]], order[id(line)], kernel) for line, kernel in pairs]
@@ -83,7 +82,7 @@ def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[S
 
 
 def _kernel(region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str]) -> Kernel | None:
-    """The kernel of a region; one that Numba refuses stays with NumPy, and `skipped` says so."""
+    """Return the kernel of a region; one that Numba refuses stays with NumPy, and `skipped` says so."""
     try:
         return _compiled_kernel(region, program, names, number)
     except Exception as error:  # noqa: BLE001 - whatever a compiler says, NumPy does the work
@@ -105,8 +104,8 @@ def _compiled_kernel(region: Region, program: Program, names: dict[int, str], nu
 
 
 def _on_gpu(name: str) -> Any:
-    """A module of CUDA kernels, imported where a GPU is: it brings Numba with it."""
-    return import_module(f"autodiff_lab.compile.cuda_{name}")
+    """Return a module of CUDA kernels, imported where a GPU is: it brings Numba with it."""
+    return import_module(f"autodiff_lab.compile.loops.cuda.{name}")
 
 
 def _used_elsewhere(program: Program, region: Region) -> set[int]:

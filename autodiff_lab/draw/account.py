@@ -1,4 +1,4 @@
-"""A picture in words, for readers who do not see it: what is computed from what, in the order in which it ran."""
+"""A picture in words, for readers who cannot see it: what is computed from what, in the order in which it ran."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.recording import Recording
 
 SPOKEN = 40
-"""Nodes that are told one by one; of more, only how many there are."""
+"""How many nodes are listed one by one; of the rest only the count is given."""
 
 
 def heading(recording: Recording) -> str:
@@ -21,7 +21,7 @@ def heading(recording: Recording) -> str:
 
 
 def position(recording: Recording, moment: int | None) -> str:
-    """Return where one is: ``"Step 7 of 12 · backward"``; empty at the end of the program."""
+    """Return the current position: ``"Step 7 of 12 · backward"``; empty at the end of the program."""
     if moment is None or not 0 <= moment < len(recording.order):
         return ""
     return f"Step {moment + 1} of {len(recording.order)} · {recording.order[moment].phase}"

@@ -2,8 +2,8 @@
 
 A widget's script is a few small ES modules, so that each can be read, typed and tested alone.  There is no bundler:
 `module_text` follows their ``import … from "./name.js"`` lines and writes them one after the other as one module, which
-is what a notebook front end and a page without a server can load.  The names at the top of the modules must therefore
-differ; a test lets node check the result.
+is what a notebook front end and a page without a server can load.  Top-level names must therefore differ between
+modules; a test lets node check the result.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _collect(path: Path, parts: list[str], seen: set[Path]) -> None:
 def style_text(*paths: Path, hosted: bool = True) -> str:
     """Return the colours and rules that all widgets share, followed by the style sheets given.
 
-    A page of its own has no host whose theme must be followed, and leaves such rules out (`hosted`).
+    A standalone page has no host whose theme must be followed, and leaves such rules out (`hosted`).
 
     Examples
     --------
@@ -77,10 +77,10 @@ def style_text(*paths: Path, hosted: bool = True) -> str:
 
 
 def without_comments(text: str) -> str:
-    r"""Return a script or style sheet without comment lines, types and indentation, which a page need not carry.
+    r"""Return a script or style sheet without comment lines, types and indentation, which a page does not need.
 
-    Inside a line only types (``/** @type ... */``) go, so that nothing that looks like a comment is touched; our
-    scripts have no string of several lines.
+    Inside a line only types (``/** @type ... */``) are removed, so that nothing that merely looks like a comment is
+    touched; our scripts have no multi-line strings.
 
     Examples
     --------
@@ -93,8 +93,8 @@ def without_comments(text: str) -> str:
 def compact_script(text: str) -> str:
     r"""Return a script without comments, empty lines and the spaces that it does not need.
 
-    What is quoted stays as it is, and so does a line in which it is not plain where a quotation ends (one with a
-    pattern, or a template in a template).  Names and lines stay too, and the page can still be read.
+    Quoted text stays as it is, and so does a line in which the end of a quotation is not obvious (one with a
+    regular expression, or a template in a template). Names and lines stay too, so the page remains readable.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Two small charts: bars with their numbers, and steps of what is kept while a program runs.
 
-As everywhere, lines differ in dashes as well as in colour, and each thing is labelled itself, not in a legend.
+As everywhere, lines differ in dashes as well as in colour, and each item has its own label instead of a legend.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WIDTH = 640.0
 MARGIN = 16.0
 ROW, BAR = 40.0, 16.0
 HEIGHT = 220.0
-"""Of the part of a step chart that holds the lines, in pixels as all of these."""
+"""Of the part of a step chart that holds the lines; all of these are in pixels."""
 
 _STYLE = """
 .lab-chart { font: 400 14px var(--lab-ui-font); max-width: 100%; height: auto; }
@@ -68,7 +68,7 @@ def bars(title: str, values: Mapping[str, float], told: Mapping[str, str]) -> st
     values : mapping of str to float
         Not negative.
     told : mapping of str to str
-        The same as people write it, with units.
+        The same values as people write them, with units.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def bars(title: str, values: Mapping[str, float], told: Mapping[str, str]) -> st
 
 
 def steps(title: str, lines: Sequence[Steps], unit: str = "values kept") -> str:
-    """Draw what is kept against the steps of a program, a line for each way to run it.
+    """Draw what is kept against the steps of a program, one line for each way to run it.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def _line(line: Steps, number: int, left: float, bottom: float, across: float, u
 
 
 def text(css: str, x: float, y: float, words: str, anchor: str = "start") -> str:
-    """Words at a place.
+    """Return words at a position.
 
     >>> text("lab-muted", 0, 12, "unit")
     '<text class="lab-muted" x="0" y="12" text-anchor="start">unit</text>'
@@ -153,7 +153,7 @@ def text(css: str, x: float, y: float, words: str, anchor: str = "start") -> str
 
 
 def chart(title: str, account: str, height: float, parts: list[str], more_style: str = "") -> str:
-    """A picture in the house's style: a title, an account for those who do not see it, and parts on paper.
+    """Return a picture in the house style: a title, a text account for accessibility, and its parts on paper.
 
     >>> chart("Bytes", "one: 1 B", 100.0, [])[:4]
     '<svg'

@@ -1,7 +1,7 @@
 """What backward passes made and the program used later: gradients, and parts of them, as leaves of a picture.
 
-A picture shows no ops of a backward pass, unless an outer tape recorded them.  What such ops made comes into it from
-nowhere; a `Delivery` says whose adjoint it is and when it was there, so that nobody takes it for a constant.
+A picture shows no ops of a backward pass, unless an outer tape recorded them. Results of such ops would appear from
+nowhere; a `Delivery` says whose adjoint one is and when it arrived, so that it is not mistaken for a constant.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.recording import Recording
 
 SHORT = 8
-"""Letters up to which the names of target and source stand in ``∂y/∂x``."""
+"""The longest names of target and source that are written as ``∂y/∂x``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Delivery:
     """A tensor that a backward pass made.
 
     `kind` is 'gradient' (the whole adjoint of tensor `of`), 'part' (of an adjoint), 'seed' (that of a target) or 'rule'
-    (an inner number of the derivative rule of application `by`).  It is there after `moment`.
+    (an inner number of the derivative rule of application `by`).  It exists after `moment`.
     """
 
     kind: str
@@ -39,7 +39,7 @@ class Delivery:
 def deliveries(
     recording: Recording, visited: Mapping[tuple[int, int], int], ran: Mapping[int, int]
 ) -> dict[int, Delivery]:
-    """Return what backward passes made, by tensor id; what a shown op made as well, or a user named, is left out.
+    """Return what backward passes made, by tensor id, except values that a shown op made or that a user named.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def _is_leaf(recording: Recording, key: int, delivery: Delivery, ran: Mapping[in
 
 
 def words(recording: Recording, delivery: Delivery) -> str:
-    """What a delivered tensor is called: ``"∂y/∂x"``, ``"gradient of weights"``, ``"part of ∂y/∂x"``, ``"seed"``."""
+    """Return a delivered tensor's label: ``"∂y/∂x"``, ``"gradient of weights"``, ``"part of ∂y/∂x"``, ``"seed"``."""
     if delivery.kind == "seed":
         return "seed"
     if delivery.of is None or delivery.of not in recording.tensors:
@@ -129,7 +129,7 @@ def slope_words(recording: Recording, sweep: int | None, source: int) -> str:
 
 
 def root_cause(recording: Recording, index: int | None) -> Application | None:
-    """Return the op of the user's own lines whose rule, or whose rule's rule, ran; None for an op of those lines."""
+    """Return the op on the user's own lines whose rule (or whose rule's rule) ran; None for an op on those lines."""
     found = None
     while index is not None:
         found = recording.applications[index]

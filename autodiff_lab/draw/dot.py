@@ -1,6 +1,6 @@
-"""Graph to DOT, for those who use Graphviz: the object that the graphviz package renders, pipes and displays.
+"""Graph to DOT, for Graphviz users: the object that the graphviz package renders, pipes and displays.
 
-It says the same as the picture in text: labels with names and numbers, solid forward edges, dashed gradient edges.
+It holds the same content as the picture: labels with names and numbers, solid forward edges, dashed gradient edges.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def dot(graph: Graph, recording: Recording) -> Source:
 
 
 def passes_back(edge: Edge, members: tuple[int, ...], timeline: Timeline) -> bool:
-    """Whether any sweep sent a share of a gradient back along an edge."""
+    """Return whether any sweep sent a contribution back along an edge."""
     if members:
         return any(timeline.flow_moment_into(member, edge.tensor) is not None for member in members)
     return timeline.flow_moment(int(edge.target[1:]), edge.position) is not None

@@ -1,6 +1,6 @@
-"""Formulas: the LaTeX of an op to MathML, so that a page shows them with no script and no network.
+"""Formulas: the LaTeX of an op to MathML, so that a page can show them without script or network.
 
-Recordings bring the LaTeX of their ops (``{0}``, ``{1}`` stand for the inputs); the names of the inputs are the user's
+Recordings carry the LaTeX of their ops (``{0}``, ``{1}`` stand for the inputs); the names of the inputs are the user's
 text and never become LaTeX or markup: the formula is converted with marks in their place, cleaned to a short list of
 elements, and filled afterwards.  The front end fills the same marks itself, so one formula serves every use of an op.
 """
@@ -58,14 +58,14 @@ def template(latex: str, inputs: int = MOST_INPUTS) -> str:
         from latex2mathml.converter import convert
 
         return _cleaned(ElementTree.fromstring(convert(_marked(latex, inputs, "{\\text{%s}}"))))
-    except Exception:  # noqa: BLE001 - a formula is an ornament: whatever is wrong with it, the text remains
+    except Exception:  # noqa: BLE001 - a formula is optional: whatever is wrong with it, the text remains
         return plain(latex, inputs)
 
 
 def _marked(latex: str, inputs: int, frame: str) -> str:
     r"""Put a framed mark where each input belongs, and one brace where two stand: ``\frac{{1}}{{{1}}}`` is 1 over b.
 
-    What another program wrote with single braces is taken as LaTeX in which only the inputs are marked.
+    LaTeX that another program wrote with single braces is accepted with only the inputs marked.
     """
 
     def mark(position: int) -> str:
@@ -85,7 +85,7 @@ def _position(name: str) -> int:
 
 
 def _cleaned(element: ElementTree.Element) -> str:
-    """Write an element again with only the elements and attributes of the two lists."""
+    """Rebuild an element with only the elements and attributes of the two lists."""
     name = element.tag.rpartition("}")[2]
     if name == "mover" and len(element) == 2 and element[1].text in _BARS:
         # Few fonts stretch a bar, so the style sheet draws it over the whole.
@@ -111,7 +111,7 @@ _THIN_SPACE = '<mspace width="0.167em"></mspace>'
 
 
 def _is_function(element: ElementTree.Element) -> bool:
-    """Whether an element is a name such as cos, or a power of one, which a space parts from what follows."""
+    """Return whether an element is a name such as cos, or a power of one, which a space separates from what follows."""
     name = element.tag.rpartition("}")[2]
     if name in ("msup", "msub") and len(element):
         return _is_function(element[0])

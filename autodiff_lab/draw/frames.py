@@ -1,7 +1,7 @@
 """Tapes as frames: which ops ran while which tape was open, and where each gradient was asked for.
 
 A tape inside another is a frame inside a frame.  What a backward pass computes counts for a second derivative only if
-the pass stands inside the frame of another tape; here one sees whether it does.
+the pass lies inside the frame of another tape; these pictures show whether it does.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Line:
 
 
 def lines(recording: Recording, names: Sequence[str] = ()) -> list[Line]:
-    """Return what happened, in order of time.
+    """Return what happened, in chronological order.
 
     Parameters
     ----------
     recording : Recording
-        What is told.
+        The recording to describe.
     names : sequence of str
         Names of the tapes, in the order in which they were opened; by default tape 1, tape 2, ...
 
@@ -61,7 +61,7 @@ def lines(recording: Recording, names: Sequence[str] = ()) -> list[Line]:
     0 open tape 1
     1 op × → y = 9
     0 close tape 1
-    0 pass gradient of y by x from tape 1 = 6; no tape writes it down
+    0 pass gradient of y with respect to x from tape 1 = 6; no tape records it
     """
     return list(_Teller(recording, names).lines())
 
@@ -148,7 +148,7 @@ def _picture(inside: str, width: float, height: float, account: str, theme: str)
 
 
 class _Teller:
-    """Walks a recording in the order of time."""
+    """Walks a recording in chronological order."""
 
     def __init__(self, recording: Recording, names: Sequence[str]) -> None:
         self.recording = recording
@@ -181,7 +181,7 @@ class _Teller:
                 yield Line("close", len(self.open), self.names[note.subject])
 
     def _ran(self, sweep: Sweep) -> list[int]:
-        """The ops that a sweep ran, if any were recorded."""
+        """Return the ops that a sweep ran, if any were recorded."""
         reached = {flow.outgoing for step in sweep.steps for flow in step.flows}
         reached |= {flow.total for step in sweep.steps for flow in step.flows}
         made = (self.recording.tensors[tensor].application for tensor in reached if tensor in self.recording.tensors)
@@ -195,13 +195,15 @@ class _Teller:
         targets = ", ".join(map(name, sweep.targets or sweep.untracked))
         sources = ", ".join(map(name, sweep.sources))
         results = ", ".join("None" if key is None else self._value(key) for key in sweep.results)
-        said = f"gradient of {targets} by {sources} from {self.names.get(sweep.tape, 'a tape')} = {results}"
+        said = (
+            f"gradient of {targets} with respect to {sources} from {self.names.get(sweep.tape, 'a tape')} = {results}"
+        )
         written = len(self.written.intersection(self._ran(sweep)))
         if written:
             writers = " and ".join(self.names[tape] for tape in self.open)
-            writes = "writes" if len(self.open) == 1 else "write"
-            return f"{said}; {writers} {writes} down {written} {'op' if written == 1 else 'ops'}"
-        return f"{said}; no tape writes it down" if sweep.targets else said
+            verb = "records" if len(self.open) == 1 else "record"
+            return f"{said}; {writers} {verb} {written} {'op' if written == 1 else 'ops'}"
+        return f"{said}; no tape records it" if sweep.targets else said
 
     def _op(self, application: Application) -> str:
         info = self.recording.ops.get(application.op)

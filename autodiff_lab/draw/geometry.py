@@ -41,7 +41,8 @@ def shortened(curve: Curve, by: float = HEAD_LENGTH) -> Curve:
 def arrowhead(curve: Curve, length: float = HEAD_LENGTH, width: float = HEAD_WIDTH) -> str:
     """Return a filled arrowhead at the end of the curve, as the ``d`` of an SVG path.
 
-    It is a path of its own and no marker, because a marker needs an id, and ids of two pictures on a page collide.
+    It is a separate path and not a marker, because a marker needs an id, and ids of two pictures on a page would
+    collide.
     """
     (x, y), angle = curve[-1], _end_angle(curve)
     back_x, back_y = x - length * cos(angle), y - length * sin(angle)
@@ -51,7 +52,7 @@ def arrowhead(curve: Curve, length: float = HEAD_LENGTH, width: float = HEAD_WID
 
 
 def backward(curve: Curve, gap: float = BESIDE) -> Curve:
-    """Return the way that a gradient takes: the curve from its end to its start, `gap` pixels below it."""
+    """Return the path of a gradient: the curve from its end to its start, `gap` pixels below it."""
     sides = [_side(one, other) for one, other in pairwise(curve)]
     moved = []
     for (x, y), one, other in zip(curve, [sides[0], *sides], [*sides, sides[-1]], strict=True):
@@ -62,7 +63,7 @@ def backward(curve: Curve, gap: float = BESIDE) -> Curve:
 
 
 def _side(one: Point, other: Point) -> Point:
-    """Return the unit vector to the right of the way from one point to another (below, for a way to the right)."""
+    """Return the unit vector to the right of the direction from one point to another (below, for rightward ones)."""
     along_x, along_y = other[0] - one[0], other[1] - one[1]
     length = hypot(along_x, along_y) or 1.0
     return -along_y / length, along_x / length

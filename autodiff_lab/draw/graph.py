@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.recording import Recording
 
 MOST_LEAVES = 6
-"""Leaves that a folded scope without any other input shows."""
+"""How many leaves a folded scope without any other input shows."""
 LABEL_LENGTH = 8
-"""A constant whose value is written in at most so many characters is labelled with it."""
+"""A constant whose value takes at most this many characters is labelled with it."""
 
 
 def graph(
     recording: Recording, within: str = "", folded: Iterable[str] | None = None, timeline: Timeline | None = None
 ) -> Graph:
-    """The graph of a recording, or of one scope of it.
+    """Return the graph of a recording, or of one scope of it.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def graph(
 
 
 def scope_paths(recording: Recording) -> tuple[str, ...]:
-    """Every scope in which a shown op ran, outer ones before inner ones, in order of first use."""
+    """Return every scope in which a shown op ran, outer ones before inner ones, in order of first use."""
     return tuple(Scopes(with_passes(recording)).members)
 
 
@@ -146,14 +146,14 @@ class _Builder:
         self.edges.append(Edge(source, target, tensor, position))
 
     def _source(self, tensor: int, target: str) -> str | None:
-        """The node a tensor comes from; None for a leaf that is folded away with all that uses it."""
+        """Return the node a tensor comes from; None for a leaf that is folded away with all that uses it."""
         made_by = self.recording.tensors[tensor].application
         if made_by is not None and made_by in self.scopes.shown:
             return self._home(self.scopes.shown[made_by])
         return None if self._folds_away(tensor, target) and self._fed(target) else f"t{tensor}"
 
     def _folds_away(self, tensor: int, target: str) -> bool:
-        """Whether a leaf is a private matter of a folded scope: a parameter or a number that nobody else uses."""
+        """Return whether a leaf is private to a folded scope: a parameter or number that nothing else uses."""
         record = self.recording.tensors[tensor]
         if not target.startswith("s") or self._users(tensor) != {target}:
             return False
@@ -163,7 +163,7 @@ class _Builder:
         return (small or not record.name) and inside(record.scope, target[1:])
 
     def _fed(self, target: str) -> bool:
-        """Whether a folded scope has any other input; one that has none shows its few leaves, to be no riddle."""
+        """Return whether a folded scope has any other input; one without any shows its few leaves instead."""
         if target not in self.fed:
             members = [self.scopes.shown[index] for index in self.scopes.members[target[1:]]]
             made = {tensor for member in members for tensor in member.outputs}
@@ -234,7 +234,7 @@ class _Builder:
         )
 
     def _leaving(self, key: str, members: tuple[int, ...]) -> tuple[int, ...]:
-        """What a folded scope is for: what a gradient was taken of, then what others use; else what nobody uses."""
+        """Return a folded scope's results: gradient targets, else values used outside, else unused values."""
         made = (tensor for index in members for tensor in self.scopes.shown[index].outputs)
         leaving = [tensor for tensor in made if self._users(tensor) != {key}]
         told = [t for t in leaving if t in self.scopes.targets or self._users(t)] or leaving

@@ -1,8 +1,8 @@
 """The text on a node: what it says, and the room it takes.
 
 The static picture and the explorer both show the lines that `node_lines` gives, and `node_size` keeps room for the
-longest that a node will ever show, so that nothing moves while one steps.  Widths are estimates (there is no font
-here to measure with) and lean to the wide side.
+longest that a node will ever show, so that nothing moves while stepping. Widths are estimates (there is no font
+here to measure with) and err on the wide side.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NO_PATH = "no path"
 FAILED = "failed"
 
 NUMBER_WIDTH = 24
-"""Characters beyond which a value is cut on a node; the tip has it whole."""
+"""Characters beyond which a value is cut on a node; the tooltip has all of it."""
 LABEL_WIDTH = 24
 NAME_WIDTH = 10
 """Characters of the name of a folded scope's result."""
@@ -42,7 +42,7 @@ ARROW = "\N{RIGHTWARDS ARROW} "
 
 @dataclass(frozen=True, slots=True)
 class NodeLines:
-    """What a node shows at a moment; an empty line has nothing to say.  `count` says how many ops a scope holds.
+    """What a node shows at a moment; an empty line shows nothing.  `count` says how many ops a scope holds.
 
     `value_state` is 'known', 'pending' or 'failed'; `gradient_state` as in `Gradient`; the texts already say so in
     words or marks, and the states let a picture draw a slash or a lighter ink.
@@ -59,7 +59,7 @@ class NodeLines:
 
 
 def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> NodeLines:
-    """The text lines of a node after a moment, or at the end of the program.
+    """Return the text lines of a node after a moment, or at the end of the program.
 
     Parameters
     ----------
@@ -95,16 +95,16 @@ def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> Nod
 
 
 def gradient_text(gradient: Gradient, recording: Recording) -> str:
-    """A gradient in one short line: the number, or the mark for why there is none."""
+    """Return a gradient in one short line: the number, or the mark for why there is none."""
     if gradient.tensor is not None:
         return number(recording.tensors[gradient.tensor].snapshot, gradient=True)
     return {"pending": PENDING, "no path": NO_PATH}.get(gradient.state, "")
 
 
 def number(snapshot: Snapshot, gradient: bool = False) -> str:
-    """A value short enough for a node; its shape has a place of its own, so it is not repeated here.
+    """Return a value short enough for a node; its shape is shown elsewhere and not repeated here.
 
-    Many elements are told by `bulk`.
+    Many elements are summarized by `bulk`.
 
     Examples
     --------
@@ -125,11 +125,11 @@ def number(snapshot: Snapshot, gradient: bool = False) -> str:
 
 
 def bulk(snapshot: Snapshot, gradient: bool = False) -> str:
-    """Many numbers in one short line: where they lie and how far they spread; for a gradient, how large it is.
+    """Return many numbers in one short line: their location and spread; for a gradient, its size.
 
-    The elements of a gradient often add up to nothing, so that their mean says nothing.  Where only extremes were
-    kept, the largest element stands for the norm, and the range for the spread.  Empty for a few elements, for nan and
-    for what is no float.
+    The elements of a gradient often cancel, so their mean says nothing. Where only extremes were kept, the largest
+    element stands in for the norm, and the range for the spread. Empty for few elements, for nan and for anything
+    that is not a float.
 
     Examples
     --------
@@ -160,19 +160,19 @@ def _bulk_of(array: Any, gradient: bool) -> str:
     if gradient:
         return f"‖g‖ {short(float(np.linalg.norm(array)))}"
     mean, spread = float(array.mean()), float(array.std())
-    # What rounding leaves of a mean of 0 is no number to show.
+    # A mean of 0 with rounding noise is not worth showing.
     mean = 0.0 if abs(mean) < 1e-6 * spread else mean
     return f"{short(mean, 3, MINUS)} ± {short(spread, 3)}"
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text in one line of at most so many characters, without characters that cannot be shown."""
+    """Return a text in one line of limited length, without characters that cannot be shown."""
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
     return text if len(text) <= most else text[: most - 1] + PENDING
 
 
 def tip(node: Node, recording: Recording) -> str:
-    """What a node says when one asks: its op, parameters, source line and whole values, a line each."""
+    """Return the tooltip of a node: its op, parameters, source line and full values, one line each."""
     told = []
     if node.application is not None:
         told += _about(recording.applications[node.application], recording)
@@ -211,7 +211,7 @@ def _whole(snapshot: Snapshot) -> str:
 
 
 def node_size(node: Node, timeline: Timeline) -> tuple[float, float]:
-    """Width and height, in pixels, that hold every line this node ever shows."""
+    """Return the width and height, in pixels, that hold every line this node ever shows."""
     lines = node_lines(node, timeline)
     width = head_width(lines)
     for text in (lines.value, *_gradients(node, timeline)):
@@ -231,7 +231,7 @@ def _gradients(node: Node, timeline: Timeline) -> list[str]:
 
 
 def head_width(lines: NodeLines) -> float:
-    """Width of the first line: label, name and shape side by side."""
+    """Return the width of the first line: label, name and shape side by side."""
     width = text_width(lines.label, 14.0, strong=True)
     if lines.name:
         width += GAP + text_width(ARROW + lines.name, 14.0)
@@ -241,12 +241,12 @@ def head_width(lines: NodeLines) -> float:
 
 
 def number_width(text: str) -> float:
-    """Width of a text in the code font, 12 px: every character is as wide as a digit."""
+    """Return the width of a text in the code font, 12 px: every character is as wide as a digit."""
     return 7.3 * len(text)
 
 
 def text_width(text: str, size: float, strong: bool = False) -> float:
-    """Estimated width of a text in the host's font.
+    """Estimate the width of a text in the host's font.
 
     Examples
     --------

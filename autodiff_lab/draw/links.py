@@ -1,6 +1,6 @@
 """Links: edges that compute nothing.  From a node to its gradient, and from what was assigned to the next read.
 
-They tie together what the tape does not: a training step uses the gradient that a backward pass left, and the next step
+They connect what the tape does not: a training step uses the gradient that a backward pass left, and the next step
 reads the variable that this one changed.
 """
 
@@ -65,7 +65,7 @@ class Links:
                 yield Edge(source, target, read, 0, "assigned")
 
     def _next_read(self, note: Note) -> int | None:
-        """The first tensor that was read from a variable after an assignment and that an op used."""
+        """Return the first tensor that was read from a variable after an assignment and that an op used."""
         scopes = self.timeline.scopes
         for read in scopes.reads.get(note.subject, ()):
             users = scopes.readers.get(read)
@@ -74,7 +74,7 @@ class Links:
         return None
 
     def _seat(self, tensor: int) -> str | None:
-        """The node that a tensor is in: its own, that of the op that made it, or the folded scope around it."""
+        """Return the node that holds a tensor: its own, that of the op that made it, or the folded scope around it."""
         made_by = self.recording.tensors[tensor].application
         if made_by is not None and made_by in self.timeline.scopes.shown:
             keys = [self.home(self.timeline.scopes.shown[made_by])]

@@ -1,4 +1,4 @@
-"""What a value is called on a card: its name, its formula, or as much of its formula as is short."""
+"""What a value is called on a card: its name, its formula, or as much of its formula as fits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEFT_OUT = "…"
 
 
 def told(recording: Recording, tensor: int) -> str:
-    """A value in a few words; ``%7`` if nothing shorter is left.
+    """Return a value in a few words; ``%7`` if nothing shorter is left.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def written(text: str) -> str:
 
 
 def draw_node(node: Node, box: Box, timeline: Timeline, moment: int | None, shown: frozenset[str]) -> str:
-    """Draw a node around its centre, with its whole story as a title that a pointer shows."""
+    """Draw a node around its centre, with its full details as a tooltip."""
     lines = node_lines(node, timeline, moment)
     now = is_now(node, timeline, moment)
     classes = ["lab-node", f"lab-{node.kind.replace(' ', '-')}"]
@@ -58,7 +58,7 @@ def draw_node(node: Node, box: Box, timeline: Timeline, moment: int | None, show
 
 
 def is_now(node: Node, timeline: Timeline, moment: int | None) -> bool:
-    """Whether a moment happens in this node."""
+    """Return whether a moment happens in this node."""
     order = timeline.recording.order
     if moment is None or not 0 <= moment < len(order):
         return False
@@ -129,7 +129,7 @@ def _finite(text: str, kind: str) -> str:
 
 
 def _struck(x: float, y: float) -> str:
-    """Return a small slash before the words "no path" and "failed": they do not hang on their colour."""
+    """Return a small slash before the words "no path" and "failed", which therefore do not depend on colour."""
     return f'<path class="lab-slash" d="M{x - 4:g},{y + 5:g}L{x + 2:g},{y - 5:g}"/>'
 
 

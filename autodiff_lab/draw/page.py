@@ -2,7 +2,7 @@
 
 It holds the explorer's own script on a model that stands in for the kernel (``page.js``), and the scene as JSON.  Its
 Content-Security-Policy allows exactly this script and this style, by their hashes, and nothing from anywhere else, so
-that even a hostile recording can do no more than show text.  Without JavaScript one sees the picture and the trace.
+that even a hostile recording can do no more than show text. Without JavaScript it shows the picture and the trace.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ const read = (id) => JSON.parse(document.getElementById(id).textContent);
 widget.render({ model: standInModel(read("state")), el: document.getElementById("explorer") });
 """
 _MOST_NODES = 100
-"""A picture of more nodes than this is no help to a reader who cannot move in it."""
+"""A static picture of more nodes than this does not help the reader."""
 _LONGEST_PICTURE = 150_000
 _LONGEST_ACCOUNT = 20_000
 
@@ -95,7 +95,7 @@ def document(title: str, state: dict[str, Any], widget: Path, otherwise: str = "
     widget : pathlib.Path
         Folder of the widget.
     otherwise : str
-        Markup that is shown where no script runs.
+        Markup shown where no script runs.
     """
     module = module_text(widget / "widget.js").replace("\nexport default", "\nconst widget =")
     script = compact_script(f"{module}\n{module_text(_STAND_IN)}\n{_BEGIN}")
@@ -135,7 +135,7 @@ def _hash(text: str) -> str:
 
 
 def _without_script(recording: Recording) -> str:
-    """The picture and the trace, for a reader without JavaScript; neither may be most of the page."""
+    """Return the picture and the trace, for a reader without JavaScript; neither may dominate the page."""
     drawn = graph(recording)
     picture = ""
     if len(drawn.nodes) <= _MOST_NODES:

@@ -1,8 +1,8 @@
-"""Training loops: the turns of a loop that nobody gave a name, as scopes of their own.
+"""Training loops: the iterations of an unnamed loop, each as a scope of its own.
 
-A loop without ``lab.name_scope`` would be drawn as one picture of everything.  Its turns show in the tapes: one that is
-opened again and again at the same line.  From one opening to the next is a turn, and becomes the scope ``pass 1``,
-``pass 2`` and so on, so that all that folds scopes folds turns.
+A loop without ``lab.name_scope`` would be drawn as one picture of everything. Its iterations show in the tapes: one is
+opened again and again at the same line. From one opening to the next is an iteration, and becomes the scope ``pass 1``,
+``pass 2`` and so on, so that everything that folds scopes folds iterations.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 DEEPEST = 24
 """Levels of scopes that have a picture each; what lies deeper, as in a runaway recursion, is drawn in the deepest."""
 LEAST = 3
-"""Turns from which a repetition is a loop."""
+"""The number of iterations from which a repetition counts as a loop."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def with_passes(recording: Recording) -> Recording:
-    """Return the recording with a scope for each turn of its training loop; itself if there is none to be named.
+    """Return the recording with a scope for each iteration of its training loop; itself if there is nothing to name.
 
     Parameters
     ----------
     recording : Recording
-        A loop whose turns have scopes already is left as it is.
+        A loop whose iterations already have scopes is left as it is.
     """
     recording = _shallow(recording)
     starts = _starts(recording)
@@ -70,7 +70,7 @@ def _shallow(recording: Recording) -> Recording:
 
 
 def pattern(name: str) -> str:
-    """A name with its numbers left out: turns of one loop have one pattern.
+    """Return a name with its numbers left out: iterations of one loop have one pattern.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def _joined(turn: int, scope: str) -> str:
 
 
 def _starts(recording: Recording) -> list[int]:
-    """The applications at which the turns begin: where the tape of the most frequent line is opened."""
+    """Return the applications at which the iterations begin: where the tape of the most frequent line is opened."""
     outer: list[Note] = []
     open_tapes: set[int] = set()
     used = {sweep.tape for sweep in recording.sweeps}
@@ -104,13 +104,13 @@ def _starts(recording: Recording) -> list[int]:
 
 
 def _is_named(recording: Recording, starts: Sequence[int]) -> bool:
-    """Whether the turns have scopes of their own already."""
+    """Return whether the iterations already have scopes of their own."""
     tops = {recording.applications[at].scope.partition("/")[0] for at in starts if at < len(recording.applications)}
     return len(tops) >= LEAST
 
 
 def _turns(applications: Sequence[Application], starts: Sequence[int]) -> dict[int, int]:
-    """The turn of each application, counted from 1; what follows the loop is in none."""
+    """Return the iteration of each application, counted from 1; what follows the loop is in none."""
     turn: dict[int, int] = {}
     lines = {a.place for a in applications[starts[0] : starts[1]]}
     for number, start in enumerate(starts, start=1):

@@ -25,7 +25,7 @@ from autodiff_lab.recording.recording import Recording
 
 FORMAT = 2
 NOTHING = -1
-"""In place of a position where there is nothing."""
+"""Stands for a position where there is nothing."""
 
 
 def scene(recording: Recording) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def scene(recording: Recording) -> dict[str, Any]:
     Parameters
     ----------
     recording : Recording
-        With or without backward passes; one that ended in an error shows how far it came.
+        With or without backward passes; one that ended in an error shows how far it got.
 
     Returns
     -------
@@ -111,7 +111,7 @@ class _Tables:
         ]
 
     def derivative_of(self, application: Application, root: Application) -> str:
-        """Say whose derivative rule ran an op: that of an op of the user's lines, or of an op of its derivative."""
+        """Say whose derivative rule ran an op: that of an op on the user's lines, or of an op of its derivative."""
         inner = application.cause is not None and self.recording.applications[application.cause].cause is not None
         where = self.recording.where(root.place)
         return clipped(f"derivative of {'the derivative of ' * inner}{root.op}{' at ' * bool(where)}{where}")
@@ -123,7 +123,7 @@ class _Tables:
         return [clipped(name), symbol, clipped(info.sentence), template(info.latex, inputs), formulas]
 
     def tensor(self, key: int) -> int:
-        """The number of a tensor; its row is written when it is met first."""
+        """Return the number of a tensor; its row is written at its first use."""
         number = self.recording.numbers[key]
         if number not in self.tensors:
             record = self.recording.tensors[key]
@@ -143,7 +143,7 @@ class _Tables:
         return number
 
     def value(self, key: int | None) -> int:
-        """The row of a gradient."""
+        """Return the row of a gradient."""
         return NOTHING if key is None else self.values.position(self.recording.tensors[key].snapshot, gradient=True)
 
     def place(self, place: Place | None) -> int:
@@ -162,7 +162,7 @@ class _Tables:
         return [flow.position, *shown, flow.arrived, flow.expected]
 
     def sweep(self, sweep: Sweep) -> list[Any]:
-        # A source that no op ever read was never met, and there is nothing to show of it.
+        # A source that no op ever read is unknown, and there is nothing to show of it.
         met = self.recording.tensors
         targets = [pair for pair in zip(sweep.targets, sweep.seeds, strict=False) if pair[0] in met]
         sources = [pair for pair in zip(sweep.sources, sweep.results, strict=False) if pair[0] in met]
@@ -176,7 +176,7 @@ class _Tables:
         ]
 
     def left(self) -> dict[str, list[Any]]:
-        """By tensor: how its value left the engine, the first time, and where."""
+        """Return, by tensor, how its value first left the engine, and where."""
         exits: dict[str, list[Any]] = {}
         for note in self.recording.notes:
             if note.kind == "left" and note.subject in self.recording.tensors:
@@ -201,13 +201,13 @@ def heading(recording: Recording) -> str:
 
 
 def start(order: Sequence[Moment]) -> int:
-    """The step that is shown first: the end of the forward pass before the first sweep, so that → goes backwards."""
+    """Return the step that is shown first: the end of the forward pass before the first sweep, so → goes backwards."""
     backward = (at for at, moment in enumerate(order) if moment.sweep is not None)
     return next(backward, len(order))
 
 
 def opened(recording: Recording, loop: Sequence[str]) -> str:
-    """The scope that is open at first: of a training loop the turn in which one starts, else the whole program."""
+    """Return the scope that is open at first: the first shown iteration of a training loop, else the whole program."""
     at = start(recording.order)
     scope = recording.applications[recording.order[at - 1].application].scope if at else ""
     return next((turn for turn in loop if inside(scope, turn)), "")

@@ -21,13 +21,13 @@ class Scopes:
     shown : dict of int to Application
         Forward applications, and those backward ones that a stepper visits as forward moments (higher orders).
     members : dict of str to list of int
-        For every scope, outer ones before inner ones: the shown applications that ran in it or further inside.
+        For every scope, outer ones before inner ones: the shown applications that ran in it or deeper inside.
     readers : dict of int to list of int
         For every tensor: the shown applications that take it.
     reads : dict of int to list of int
         For every variable: the tensors that were read from it, in order.
     later_reads : frozenset of int
-        Reads of variables but for the first of each.
+        All reads of variables except the first of each.
     changes : dict of int to str
         For every tensor that was assigned, or added to a variable: the name of the variable.
     targets : frozenset of int
@@ -85,5 +85,5 @@ def prefixes(scope: str) -> tuple[str, ...]:
 
 
 def inside(scope: str, within: str) -> bool:
-    """Whether a scope is another one or lies in it; everything lies in ``""``."""
+    """Return whether a scope is another one or lies in it; everything lies in ``""``."""
     return not within or scope == within or scope.startswith(within + "/")

@@ -97,7 +97,7 @@ def svg(
     timeline : Timeline, optional
         That of the recording, if the caller has it already.
     themed : bool
-        Whether it brings its colours along; inside a page that has them it need not.
+        Whether to include its colours; inside a page that has them this is not necessary.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def _edges(graph: Graph, layout: Layout, timeline: Timeline, moment: int | None,
 
 
 def _passed(edge: Edge, members: tuple[int, ...], timeline: Timeline, moment: int | None) -> int | None:
-    """Return when a share of the gradient came back along an edge, None if none does."""
+    """Return when a contribution came back along an edge, None if none does."""
     if edge.target.startswith("a"):
         return timeline.flow_moment(members[0], edge.position, moment)
     moments = (timeline.flow_moment_into(member, edge.tensor, moment) for member in members)

@@ -2,7 +2,7 @@
 
 One table for the static pictures, the plots and the widgets.  `css_variables` writes it as custom properties
 (``--lab-ink`` and so on), with the dark values where the host or the system asks for them, so that a style sheet names
-roles and never colours.  No meaning hangs on a colour alone: the table of roles says what else carries it.
+roles and never colours. Colour is never the only cue: the table of roles says what else carries the meaning.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ FORCED: Mapping[str, str] = {
     "now": "Highlight",
     "cut": "CanvasText",
 }
-"""System colours, for a system that forces its own (high contrast)."""
+"""System colours, for systems that force their own (high contrast)."""
 
 UI_FONT = "var(--jp-ui-font-family, system-ui), -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif"
 """Labels and sentences: the host's font first."""
@@ -68,14 +68,14 @@ TO_COME = 0.45
 DARK_HOSTS = (
     '[data-jp-theme-light="false"]', '[data-vscode-theme-kind*="dark"]', '[theme="dark"]', '[data-theme="dark"]',
 )  # fmt: skip
-"""How JupyterLab, VS Code, Colab and documentation themes say that they are dark."""
+"""How JupyterLab, VS Code, Colab and documentation themes indicate that they are dark."""
 LIGHT_HOSTS = (
     '[data-jp-theme-light="true"]', '[data-vscode-theme-kind*="light"]', '[theme="light"]', '[data-theme="light"]',
 )  # fmt: skip
 
 
 def colours(theme: str) -> Mapping[str, str]:
-    """The table of one theme.
+    """Return the table of one theme.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _properties(table: Mapping[str, str]) -> str:
 
 
 def _important(table: Mapping[str, str]) -> str:
-    """Return properties that also win over what a host asks for."""
+    """Return properties that also override those of a host."""
     return _properties(table).replace(";", " !important;")
 
 

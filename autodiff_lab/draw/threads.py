@@ -1,7 +1,7 @@
 """The map from threads to elements: a row of threads in their blocks, a row for each array, and lines between them.
 
-It is drawn from what a kernel did, see `lessons.threads`.  Blocks alternate in tone and are set apart by gaps, so that
-nothing hangs on colour alone; threads without work have a dashed outline.
+It is drawn from what a kernel did, see `lessons.threads`. Blocks alternate in tone and are separated by gaps, so that
+colour is never the only cue; threads without work have a dashed outline.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def threads(title: str, account: str, blocks: int, size: int, arrays: Sequence[T
     arrays : sequence of Touched
         A row of elements for each.
     group : int
-        Elements of a sector: what memory hands over at once.
+        Elements of a sector: what memory delivers at once.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def threads(title: str, account: str, blocks: int, size: int, arrays: Sequence[T
         lines += _lines(array, size, group, cell, y + cell, y + number * (cell + APART))
         cells += _elements(array, group, cell, y + number * (cell + APART), y + number * (cell + APART) + cell + 16)
     bottom = y + len(below) * (cell + APART) + cell + 24
-    words = "solid lines read, dashed lines write; a dashed outline has nothing to do"
+    words = "solid lines read, dashed lines write; a dashed outline means idle"
     parts.append(text("lab-muted", MARGIN, bottom + 14, words))
     return chart(title, account, bottom + 28, [*parts, *lines, *cells], STYLE)
 
@@ -95,7 +95,7 @@ def _span(count: int, group: int, cell: float) -> float:
 
 
 def _left(index: int, group: int, cell: float) -> float:
-    """Where the cell of an index begins; groups are set apart."""
+    """Return where the cell of an index begins; groups are separated by gaps."""
     return MARGIN + index * cell + index // group * GAP
 
 

@@ -1,8 +1,8 @@
 """What is known at a moment: which values exist, which adjoints have arrived, and which never will.
 
-Pictures and the stepper ask a `Timeline` instead of reading the recording themselves, so that "not computed yet",
-zero and "no path" are told apart by one piece of code.  Moments are indices into `Recording.order`, and a question
-is about the state after that moment; None asks about the end of the program.
+Pictures and the stepper ask a `Timeline` instead of reading the recording themselves, so that one piece
+of code distinguishes "not computed yet", zero and "no path".  Moments are indices into `Recording.order`, and a
+question is about the state after that moment; None asks about the end of the program.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.recording import Recording
 
 START = -1
-"""The moment of what happened before the first one."""
+"""The moment before the first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Gradient:
     """The adjoint of a tensor at a moment.
 
     `state` is 'known' (then `tensor` is the adjoint's id), 'pending' (not computed yet), 'no path' (a finished sweep
-    did not come here) or 'none' (nothing is expected: no sweep, or a constant that no sweep reached).  `arrived`
+    did not get here) or 'none' (nothing is expected: no sweep, or a constant that no sweep reached).  `arrived`
     contributions of `expected` are summed in it; a seed counts as one of one.
     """
 
@@ -53,7 +53,8 @@ class Timeline:
     Parameters
     ----------
     recording : Recording
-        Read once; the timeline keeps no copy of its values.  Its own `recording` has scopes for the turns of a loop.
+        Read once; the timeline keeps no copy of its values.  Its own `recording` has scopes for the iterations of a
+        loop.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -74,25 +75,25 @@ class Timeline:
         return (min(moments), max(moments)) if moments else (self.end, self.end)
 
     def has_run(self, application: int, moment: int | None = None) -> bool:
-        """Whether an application has run; one that no moment mentions ran before the first."""
+        """Return whether an application has run; one that no moment mentions ran before the first."""
         return moment is None or self.ran.get(application, START) <= moment
 
     def has_value(self, tensor: int, moment: int | None = None) -> bool:
-        """Whether a tensor has its value: leaves always do, but for those that a backward pass is yet to make."""
+        """Return whether a tensor has its value: leaves always do, unless a backward pass has yet to make them."""
         if tensor in self.delivered:
             return moment is None or self.delivered[tensor].moment <= moment
         made_by = self.recording.tensors[tensor].application
         return made_by is None or self.has_run(made_by, moment)
 
     def sweep_at(self, moment: int | None) -> int | None:
-        """The sweep that a moment belongs to; at the end of the program, the last one."""
+        """Return the sweep that a moment belongs to; at the end of the program, the last one."""
         if moment is None:
             return len(self.recording.sweeps) - 1 if self.recording.sweeps else None
         here = self.recording.order[moment] if 0 <= moment < self.end else None
         return None if here is None else here.sweep
 
     def gradient(self, tensor: int, moment: int | None = None) -> Gradient:
-        """The adjoint of a tensor: of the latest sweep begun that comes to it, the one in progress included."""
+        """Return the adjoint of a tensor: from the latest sweep that reaches it, including the one in progress."""
         now = self.end if moment is None else moment
         arrivals = self.arrivals.get(tensor, ())
         begun = [a for a in arrivals if self.spans[a.sweep][0] <= now]
@@ -110,11 +111,11 @@ class Timeline:
         return Gradient("no path" if self._passed_by(tensor, now) else "pending")
 
     def flow_moment(self, application: int, position: int, moment: int | None = None) -> int | None:
-        """When a share passed back through an input: in the latest sweep begun, else the first; None for never."""
+        """Return when a contribution passed back through an input: in the latest sweep, else the first; or None."""
         return self._latest(self.shares.get((application, position), ()), moment)
 
     def flow_moment_into(self, application: int, tensor: int, moment: int | None = None) -> int | None:
-        """The same for any input of the application that holds `tensor`."""
+        """Return the same for any input of the application that holds `tensor`."""
         inputs = self.recording.applications[application].inputs
         moments = [self.flow_moment(application, at, moment) for at, held in enumerate(inputs) if held == tensor]
         return max((m for m in moments if m is not None), default=None)
@@ -159,7 +160,7 @@ class Timeline:
 
     @cached_property
     def shares(self) -> dict[tuple[int, int], tuple[tuple[int, int], ...]]:
-        """For every input of an application (index, position): the moments and sweeps of the shares it passed on."""
+        """For every input of an application (index, position): moments and sweeps of the contributions passed on."""
         found: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         for sweep in self.recording.sweeps:
             for step in sweep.steps:
@@ -176,7 +177,7 @@ class Timeline:
         asked |= {note.subject for note in recording.notes if note.kind == "watched"}
         asked |= {source for sweep in recording.sweeps for source in sweep.sources}
         for application in recording.applications:
-            # What a backward pass made is no part of the computation, unless an outer tape recorded it.
+            # What a backward pass made is not part of the computation, unless an outer tape recorded it.
             if application.cause is not None and application.index not in self.ran:
                 continue
             if not asked.isdisjoint(application.inputs):

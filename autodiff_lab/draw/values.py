@@ -1,4 +1,4 @@
-"""Values as the explorer shows them: each once, small for a node, short for a sentence, in full for copying."""
+"""Values as the explorer shows them: each stored once, small for a node, short for a sentence, in full for copying."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Values:
         self._seen: dict[tuple[int, bool], tuple[Snapshot, int]] = {}
 
     def position(self, snapshot: Snapshot, gradient: bool = False) -> int:
-        """Return the row of a value; many elements are told in another way if they are a gradient."""
+        """Return the row of a value; many elements are summarized differently if they are a gradient."""
         known = self._seen.get((id(snapshot), gradient))
         if known is not None:
             return known[1]
@@ -45,7 +45,7 @@ class Values:
 
 
 def mark(snapshot: Snapshot) -> int:
-    """Return what is remarkable about a value: all zero, any nan, any infinity.
+    """Return what is notable about a value: all zero, any nan, any infinity.
 
     Examples
     --------
@@ -67,9 +67,9 @@ def mark(snapshot: Snapshot) -> int:
 
 
 def full_text(snapshot: Snapshot) -> str:
-    """Return every digit of a small value, and all that is known of a large one.
+    """Return every digit of a small value, and everything known about a large one.
 
-    The minus signs are those of programs, so that the text can be copied into one.
+    Minus signs are ASCII, so that the text can be copied into a program.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def full_text(snapshot: Snapshot) -> str:
 
 
 def _elements(array: Any) -> str:
-    """Every element with as many digits as tell it from its neighbours."""
+    """Return every element with enough digits to distinguish it from its neighbours."""
     if isinstance(array, np.ndarray) and array.ndim:
         return f"[{', '.join(_elements(array[row]) for row in range(len(array)))}]"
     return str(array[()] if isinstance(array, np.ndarray) else array)

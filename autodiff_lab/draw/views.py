@@ -1,6 +1,6 @@
 """Views: the graph of the whole program and of the inside of every scope, each laid out once.
 
-The explorer goes in and out of scopes without a kernel, so every view has its coordinates from the start.  A view that
+The explorer enters and leaves scopes without a kernel, so every view has its coordinates from the start.  A view that
 cannot be laid out keeps the sentence that says why, and the explorer shows its table instead.
 """
 
@@ -32,7 +32,7 @@ class Picture:
     why: str = ""
 
     def loop(self) -> list[str]:
-        """The paths of the turns of a training loop that the picture shows, in order; most pictures show none."""
+        """Return the paths of the iterations of a training loop that the picture shows, in order; usually none."""
         return [key[1:] for key in turns(self.graph)]
 
     def tensors(self) -> Iterator[int]:

@@ -14,18 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert, convert_pair, handed
+from autodiff_lab.engine.convert import operand, operands
 from autodiff_lab.engine.failure import dtypes_differ, failed, wrong_dtype
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.op import Op, register
-from autodiff_lab.engine.placement import alone, rescued, run
 from autodiff_lab.engine.silence import quietly
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import NotOneTensor
 from autodiff_lab.events import fresh_id, sinks_now
-from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.traffic import MEMORIES, STRICT
 
 # Values follow IEEE 754 and say nothing. NumPy attributes a warning to the module that calls it, so a filter for our
 # modules silences it and leaves the user's own NumPy code alone. Setting `np.errstate` for each op would cost more than
@@ -48,51 +44,32 @@ LEAN_BYTES = 1024
 
 
 class Hollow:
-    """What is left of an array that no rule reads: its shape, its dtype, and of a GPU's array the memory."""
+    """What is left of an array that no rule reads: its shape, its dtype, and the memory that it lay in."""
 
     __slots__ = ("dtype", "memory", "shape")
     nbytes = 0
 
     def __init__(self, array: Any) -> None:
         self.shape, self.dtype = array.shape, array.dtype
-        self.memory = array.memory if array.__class__ is DeviceArray else None
+        self.memory = getattr(array, "memory", None)
 
 
 def _hollow(tensor: Tensor) -> Tensor:
     stub = Tensor()
-    stub._array, stub._id = Hollow(tensor._held), tensor._id
+    stub._held, stub._id = Hollow(tensor._held), tensor._id
     return stub
 
 
 def lean_entry(op: Op, out: Any, ins: tuple[Tensor, ...], params: Any, need: tuple[int, ...]) -> tuple[Any, ...]:
     """Make an entry without the values that the op's rules do not read."""
     keeps = op.keeps
-    if out.__class__ is Tensor and not keeps.startswith("output"):
+    if out.__class__ is not tuple and not keeps.startswith("output"):
         out = _hollow(out)
     if keeps == "output and input 1":
         ins = (_hollow(ins[0]), ins[1])
     elif keeps != "inputs":
         ins = tuple([_hollow(t) for t in ins])
     return op, out, ins, params, need
-
-
-def appender(entries: list[Any], lean: bool) -> Callable[[Any], None]:
-    """What a tape appends by: the list's own method, as it is the hottest call of all.
-
-    Once a GPU is about, a lean tape lets go of what no rule reads here: elementwise ops look at NumPy's arrays alone.
-    """
-    append = entries.append
-    if not (MEMORIES and lean):
-        return append
-
-    def hear(entry: tuple[Any, ...]) -> None:
-        op, out, ins, params, need = entry
-        on_gpu = out.__class__ is Tensor and out._held.__class__ is DeviceArray
-        if on_gpu and op.keeps != "all" and ins[0]._held.__class__ is not Hollow and _any_large(out, ins):
-            entry = lean_entry(op, out, ins, params, need)
-        append(entry)
-
-    return hear
 
 
 def _any_large(out: Any, ins: tuple[Tensor, ...]) -> bool:
@@ -112,7 +89,7 @@ def _quietly(kernel: Callable[..., Any], *arrays: Any, **params: Any) -> Any:
 
 
 def record_application(sinks: Any, op: Op, out: Any, ins: tuple[Tensor, ...], params: Any) -> None:
-    """Tell the sinks of an application, whatever its arity."""
+    """Send an application to the sinks, whatever its arity."""
     if op.rules is None:
         for sink in sinks:
             if sink.hears_all:
@@ -171,6 +148,7 @@ def declare(op: Op, apply: Callable[..., Any]) -> Any:
     apply.__module__ = HOME
     apply.__doc__ = op.doc
     apply.op = op  # type: ignore[attr-defined]
+    op.apply = apply
     if op.operator:
         for cls in (Tensor, Variable):
             setattr(cls, f"__{op.operator}__", apply)  # itself: one call deeper costs a tenth of an op
@@ -191,24 +169,24 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
     name: str, kernel: Callable[[Any], Any], rule: Any, *, floating: bool = True, **about: Any
 ) -> Callable[..., Tensor]:
     """Declare an elementwise op of one input; `floating` ops refuse integers instead of widening them."""
-    op = Op(name, kernel, None if rule is None else (rule,), 1, elementwise=True, **about)
+    kinds = "floating" if floating else "any"
+    op = Op(name, kernel, None if rule is None else (rule,), 1, elementwise=True, dtypes=kinds, **about)
     silent = rule is None
 
-    def apply(x: Any, name: str | None = None) -> Tensor:
+    def apply(x: Any, name: str | None = None) -> Tensor:  # noqa: C901
         if x.__class__ is not Tensor:
-            try:
-                x = convert(x) if not MEMORIES else alone(convert(x))
-            except NotOneTensor as met:
-                return handed(met, "__composite__", apply, (x,))
+            x = operand(x)
+            if x.__class__ is not Tensor and hasattr(x, "__lab_apply__"):
+                return named(x.__lab_apply__(op, (x,), {}), name)
         array = x._held
         out = Tensor()
         out._id = fresh_id()
         try:
-            value = out._array = kernel(array)
+            value = out._held = kernel(array)
         except LOUD:
-            value = out._array = _quietly(kernel, array)
+            value = out._held = _quietly(kernel, array)
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
-            value = out._array = rescued(op, (x,), error, floating)
+            raise failed(op, (x,), None, error) from None
         if (
             floating
             and (
@@ -229,9 +207,10 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
                     sink.append((op, out, (x,), None, NEED_0))
             else:
                 _record_one(sinks, op, out, x)
+        if name is not None:
+            named(out, name)
         return out
 
-    STRICT.add(apply.__code__)
     return declare(op, apply)
 
 
@@ -242,16 +221,15 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
     """Declare an op of two inputs of one dtype; `direct` is a quicker kernel that small integers must not take."""
     silent = rule_x is None
     plain = direct is None
-    op = Op(name, kernel, None if silent else (rule_x, rule_y), 2, elementwise=elementwise, **about)
+    op = Op(name, kernel, None if silent else (rule_x, rule_y), 2, elementwise=elementwise, dtypes="same", **about)
 
     def apply(x: Any, y: Any, name: str | None = None) -> Tensor:  # noqa: C901, PLR0912
         if x.__class__ is not Tensor or y.__class__ is not Tensor:
-            try:
-                x, y = convert_pair(op, x, y)
-            except NotOneTensor as met:
-                if not elementwise:
-                    return handed(met, "__called__", op.name, x, y)
-                return handed(met, "__composite__", apply, (x, y))
+            x, y = operands(op, x, y)
+            if x.__class__ is not Tensor and hasattr(x, "__lab_apply__"):
+                return named(x.__lab_apply__(op, (x, y), {}), name)
+            if y.__class__ is not Tensor and hasattr(y, "__lab_apply__"):
+                return named(y.__lab_apply__(op, (x, y), {}), name)
         a, b = x._held, y._held
         if (a.__class__ is not b.__class__ or a.__class__ is ndarray) and a.dtype is not b.dtype and a.dtype != b.dtype:
             raise dtypes_differ(op, x, y)
@@ -259,15 +237,15 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
         out._id = fresh_id()
         try:
             if plain:
-                out._array = kernel(a, b)
+                out._held = kernel(a, b)
             elif a.__class__ is float32 or a.__class__ is float64 or (a.__class__ is ndarray and a.dtype.num > 4):
-                out._array = direct(a, b)
-            else:  # whole numbers of 8 and 16 bits among them: NumPy numbers its dtypes
-                out._array = kernel(a, b)
+                out._held = direct(a, b)
+            else:  # integers of 8 and 16 bits among them: NumPy numbers its dtypes
+                out._held = kernel(a, b)
         except LOUD:
-            out._array = _quietly(kernel, a, b)
+            out._held = _quietly(kernel, a, b)
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
-            out._array = rescued(op, (x, y), error)
+            raise failed(op, (x, y), None, error) from None
         sinks = sinks_now()
         if sinks:
             if silent:
@@ -283,17 +261,18 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
                     sink.append((op, out, (x, y), None, NEED_1))
             else:
                 _record_two(sinks, op, out, x, y)
+        if name is not None:
+            named(out, name)
         return out
 
-    STRICT.add(apply.__code__)
     return declare(op, apply)
 
 
 def of_features(apply: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """An activation by its public signature: its argument goes by the name `features`, as in TensorFlow."""
+    """Return an activation by its public signature: its argument goes by the name `features`, as in TensorFlow."""
 
     def activation(features: Any, name: str | None = None) -> Tensor:
-        return apply(features)
+        return apply(features, name)
 
     activation.__name__ = activation.__qualname__ = apply.__name__
     activation.__module__ = HOME
@@ -312,21 +291,29 @@ def general(
         found = None
     op = Op(name, kernel, found, len(rules) if not shared else None, **about)
 
-    def apply(*inputs: Any, **params: Any) -> Any:
-        ins = tuple([x if x.__class__ is Tensor else convert(x) for x in inputs])
-        return apply_op(op, ins, params)
+    def apply(*inputs: Any, name: str | None = None, **params: Any) -> Any:
+        for x in inputs:
+            if x.__class__ is not Tensor:
+                return named(_apply_to_any(op, inputs, params), name)
+        return apply_op(op, inputs, params) if name is None else named(apply_op(op, inputs, params), name)
 
     return declare(op, apply)
+
+
+def _apply_to_any(op: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Apply an op to what are not all plain tensors: variables, Python values, and what answers for itself."""
+    values = tuple([x if x.__class__ is Tensor else operand(x) for x in inputs])
+    for value in values:
+        if value.__class__ is not Tensor and hasattr(value, "__lab_apply__"):
+            return value.__lab_apply__(op, values, params)
+    return apply_op(op, values, params)
 
 
 def apply_op(op: Op, ins: tuple[Tensor, ...], params: dict[str, Any]) -> Any:
     """Run an op that is given as a value, and record it."""
     arrays = [x._held for x in ins]
     try:
-        if MEMORIES:
-            ins, value = run(op, ins, params)
-        else:
-            value = quietly(op.kernel, *arrays, **params) if op.warns else op.kernel(*arrays, **params)
+        value = quietly(op.kernel, *arrays, **params) if op.warns else op.kernel(*arrays, **params)
     except LOUD:
         value = _quietly(op.kernel, *arrays, **params)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words

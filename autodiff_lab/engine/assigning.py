@@ -10,7 +10,6 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab.engine.moving import ARRAYS
 from autodiff_lab.engine.silence import quietly
 
 if TYPE_CHECKING:
@@ -36,11 +35,11 @@ LOCK = _Lock()
 
 
 def accumulated(variable: Variable, kernel: Any, delta: Any) -> Any:
-    """The new value of a variable: what `kernel` makes of the old one and of `delta`."""
+    """Return the new value of a variable: what `kernel` makes of the old one and of `delta`."""
     while True:
         before = variable._held
         total = quietly(kernel, before, delta)
-        if total.__class__ in ARRAYS and total.base is not None:
+        if getattr(total, "base", None) is not None:
             total = total.copy()
         if replaced(variable, before, total):
             return total
@@ -60,5 +59,5 @@ def replaced(variable: Variable, before: Any, now: Any) -> bool:
     with LOCK.held:
         if variable._held is not before:
             return False
-        variable._array = now
+        variable._held = now
         return True

@@ -1,4 +1,4 @@
-"""What tensors and the package say when asked for a name that they have not: where to find the same thing here.
+"""Messages for attributes that tensors and the package do not have: where to find the same thing here.
 
 Habits of NumPy and of other frameworks are listed; tensors have no methods such as ``mean`` on purpose, see `tensor`.
 Each is a descriptor that raises AttributeError, so that `hasattr` is False; a ``__getattr__`` would make every
@@ -45,7 +45,7 @@ _NAMES = {
 
 
 def no_name(package: ModuleType, name: str) -> AttributeError:
-    """The error for a name that the package has not: where else it stands, or what does the same.
+    """Return the error for a name that the package has not: where else it stands, or what does the same.
 
     Examples
     --------

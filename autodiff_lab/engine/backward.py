@@ -17,16 +17,14 @@ from autodiff_lab.engine import nest
 from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.contributions import Wide, added, halves_met
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.devices import device_of, memory_of, zeros_beside
+from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.namespace import RAW, RECORDING
-from autodiff_lab.engine.raw_sweep import run_raw
 from autodiff_lab.engine.silence import quietly
-from autodiff_lab.engine.sweep import Engine, homed, sweep, teller
+from autodiff_lab.engine.sweep import Engine, sweep, teller
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.events import CAUSE, SweepEnded, SweepStarted, fresh_id, place_now, sinks_now, tell_made
-from autodiff_lab.kernels.cuda.traffic import MEMORIES, inside
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.tape import GradientTape
@@ -52,7 +50,7 @@ class UnconnectedGradients(enum.Enum):
 
 
 def asks_for_zeros(unconnected: Any) -> bool:
-    """Whether unconnected gradients are to be zeros."""
+    """Return whether unconnected gradients are to be zeros."""
     try:
         return UnconnectedGradients(unconnected) is UnconnectedGradients.ZERO
     except ValueError:
@@ -102,9 +100,9 @@ class Sweep:
             # In raw arithmetic a bfloat16 scalar and a Python float make a float32; recording ops keep the dtype.
             careful = heard or "V" in halves
             if engine is DEFAULT:
-                engine = _RECORDED if careful else _RAW
+                engine = _RECORDED if careful else _RAW if tape.ops is RAW else Engine(tape.ops)
             else:
-                engine = Engine(RECORDING if careful else RAW, engine.accumulate, engine.rules)
+                engine = Engine(RECORDING if careful else tape.ops, engine.accumulate, engine.rules)
         self._raw = engine.ops.raw  # type: ignore[union-attr]
         self._sources, self._reads = sources, tape._watched
         self.adjoints: dict[int, Any] = {}
@@ -127,11 +125,9 @@ class Sweep:
             entries = entries[:]
         else:
             tape._spend()
-        quick = self._raw and not (halves or pause or engine.rules) and engine.accumulate is add
-        if quick and not (MEMORIES and _meets_gpu(entries)):
-            self._steps = run_raw(engine.ops, entries, self.adjoints, keep, lead)  # type: ignore[arg-type]
-        else:
-            self._steps = sweep(entries, self.adjoints, keep, lead, engine, flow, pause)
+        plain = self._raw and not (halves or pause or engine.rules)
+        plain = plain and engine.accumulate is add and tape.ops is RAW
+        self._steps = sweep(entries, self.adjoints, keep, lead, engine, flow, pause, plain)
 
     def _plant(self, target: Tensor, seed: Tensor | None) -> None:
         """Give a target its cotangent, ones if none is given; a target named twice gets the sum."""
@@ -139,8 +135,6 @@ class Sweep:
             value = _ones(target._held) if seed is None else seed._held
         else:
             value = tell_made(wrap(_ones(target._held))) if seed is None else seed
-        if MEMORIES and seed is not None:
-            value = homed(RAW if self._raw else RECORDING, value, target._held)
         if target._held.dtype.kind == "c":
             value = _conjugate(value)
         old = self.adjoints.get(target._id)
@@ -192,10 +186,7 @@ class Sweep:
     def __next__(self) -> int:
         cause = CAUSE.get()
         try:
-            if not MEMORIES or not self._raw:
-                return quietly(next, self._steps)
-            with inside():
-                return quietly(next, self._steps)
+            return quietly(next, self._steps)
         finally:
             if CAUSE.get() is not cause:  # a rule raised half way
                 CAUSE.set(cause)
@@ -242,15 +233,6 @@ def _conjugate(g: Any) -> Any:
     return RECORDING.conj(g) if isinstance(g, Tensor) else np.conj(g)
 
 
-def _meets_gpu(entries: list[Any]) -> bool:
-    """Whether a GPU's arrays are on a tape: its sweep is the one that keeps an eye on devices."""
-    return any(
-        memory_of(t._held)
-        for _, out, ins, _, _ in entries
-        for t in (*ins, *(out if out.__class__ is tuple else (out,)))
-    )
-
-
 def _ones(array: Any) -> Any:
     if array.__class__ is not np.ndarray:
         return array.dtype.type(1) if isinstance(array, np.generic) else zeros_beside(array, array.shape, 1)
@@ -291,12 +273,16 @@ def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:
             raise ShapeMismatch(
                 f"gradient: a cotangent has shape {seed._held.shape} and its target {t._held.shape}; they must agree."
             )
-        if seed is not None and seed._held.ndim and device_of(seed._held) != device_of(t._held):
-            raise DeviceMismatch(
-                f"gradient: a cotangent lies on {seed.device} and its target on {t.device}. Try .gpu() or .cpu() on it."
-            )
         if seed is not None and seed._held.dtype != t._held.dtype:
             raise DtypeMismatch(
                 f"gradient: a cotangent is {seed.dtype.name} and its target {t.dtype.name}. Try lab.cast."
             )
-    return found
+    return [_beside(seed, t) for seed, t in zip(found, targets, strict=True)]
+
+
+def _beside(seed: Any, target: Any) -> Tensor | None:
+    """Ask the one that is not a plain tensor, the cotangent or the target, for the cotangent where its target lies."""
+    for tensor in (target, seed):
+        if tensor is not None and seed is not None and tensor.__class__ is not Tensor and hasattr(tensor, "cotangent"):
+            return tensor.cotangent(seed, target)
+    return seed

@@ -53,12 +53,12 @@ class LogicalDevice(NamedTuple):
 
 def _listed(kind: str | None) -> list[tuple[int, str]]:
     wanted = ("CPU", "GPU") if kind is None else (kind.upper(),)
-    gpus = import_module("autodiff_lab.kernels.cuda.gpus").memories() if "GPU" in wanted else ()
+    gpus = import_module("autodiff_lab.gpu").memories() if "GPU" in wanted else ()
     return [(0, "CPU")] * ("CPU" in wanted) + [(memory.index, "GPU") for memory in gpus]
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of this machine; no GPU is listed where our kernels could not run on it.
+    """Return the devices of this machine; no GPU is listed where our kernels could not run on it.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The devices of this machine by the names that `device` takes.
+    """Return the devices of this machine by the names that `device` takes.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 
 
 def _memory(device: Any, asked: str) -> Any:
-    """The memory of a GPU, by a name or by what the lists give."""
+    """Return the memory of a GPU, by a name or by what the lists give."""
     name = getattr(device, "name", device)
     place = place_of(name.replace("physical_device", "device") if isinstance(name, str) else name)
     if place.__class__ is str:
@@ -130,7 +130,7 @@ def get_memory_info(device: str) -> dict[str, int]:
 
 
 def reset_memory_stats(device: str) -> None:
-    """Give back what the pool of a GPU keeps and nobody uses, and count the peak anew.
+    """Give back what the pool of a GPU keeps and nobody uses, and count the peak again.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def reset_memory_stats(device: str) -> None:
 
 
 def get_device_details(device: Any) -> dict[str, Any]:
-    """What a device is; nothing is said of a CPU.
+    """Return what a device is; nothing is said of a CPU.
 
     Parameters
     ----------
@@ -190,19 +190,18 @@ def set_memory_growth(device: Any, enable: bool) -> None:
 
 
 def enable_op_determinism(enabled: bool = True) -> None:
-    """Make every op on a GPU give the same bits at every run, which it does unless it is told otherwise here.
+    """Accept what TensorFlow's programs ask for: every op gives the same bits at every run, on any device, as it is.
 
     Parameters
     ----------
     enabled : bool
-        False lets ops add up in any order where that is quicker, which so far is scattering.
+        Changes nothing: there are no kernels that add up in an order of chance.
 
     Examples
     --------
     >>> import autodiff_lab as lab
     >>> lab.config.experimental.enable_op_determinism()
     """
-    import_module("autodiff_lab.kernels.cuda.determinism").require(enabled)
 
 
 def simulate_gpu() -> None:
@@ -222,4 +221,4 @@ def simulate_gpu() -> None:
     >>> print(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip())
     /GPU:0
     """
-    import_module("autodiff_lab.kernels.cuda.gpus").simulate()
+    import_module("autodiff_lab.gpu").simulate()

@@ -11,7 +11,7 @@ from typing import Any
 
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.kernels.halves import is_half
+from autodiff_lab.kernels.base.halves import is_half
 
 Wide = dict[int, tuple[Any, Any]]
 """By tensor id, a rounded sum and the same sum in float32."""
@@ -29,7 +29,7 @@ def added(wide: Wide, key: int, old: Any, new: Any) -> Any:
     old, new : array or Tensor
         Of one shape and dtype.
     """
-    array = old._held if old.__class__ is Tensor else old
+    array = old._held if isinstance(old, Tensor) else old
     if array.itemsize != 2 or not is_half(array.dtype):
         return old + new
     cast = (RAW if array is old else RECORDING).cast

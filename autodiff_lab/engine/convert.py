@@ -8,14 +8,14 @@ Entering as a NumPy value or a list is told to the sinks, because a value that o
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.devices import device, placed
+from autodiff_lab.engine.devices import device, device_now, memory_of, placed
 from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
-from autodiff_lab.engine.placement import alone, entered
 from autodiff_lab.engine.python_values import fits, python_array
 from autodiff_lab.engine.refitting import refitted
 from autodiff_lab.engine.shape import whole_numbers
@@ -32,22 +32,21 @@ from autodiff_lab.errors import (
     ShapeMismatch,
 )
 from autodiff_lab.events import TensorMet, sinks_now
-from autodiff_lab.kernels.arrays import on_gpu, ranked
-from autodiff_lab.kernels.cuda.traffic import MEMORIES
+from autodiff_lab.kernels.arrays import ranked
 
 ndarray = np.ndarray
 _SCALARS: dict[type, Any] = {float: np.float32, bool: np.bool_, complex: np.complex128}
 
 
 def contains_tensor(value: Any) -> bool:
-    """Whether a list, at any depth, holds a tensor or variable."""
+    """Return whether a list, at any depth, holds a tensor or variable."""
     if isinstance(value, (list, tuple)):
         return any(contains_tensor(item) for item in value)
     return isinstance(value, (Tensor, Variable))
 
 
 def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
-    """The array (a NumPy scalar for rank 0) of a value that is no tensor; always a copy."""
+    """Return the array (a NumPy scalar for rank 0) of a value that is not a tensor; always a copy."""
     if isinstance(value, (ndarray, np.generic)):
         if value.dtype.kind in "USO":
             return string_array(value, dtype)
@@ -70,7 +69,7 @@ def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
 
 
 def _of_gpu(value: Any, dtype: np.dtype[Any] | None) -> Any:
-    """A copy, on its GPU, of an array of CuPy or the like."""
+    """Return a copy, on its GPU, of an array of CuPy or the like."""
     array = copied_on_gpu(value)
     if dtype is None or dtype == array.dtype:
         return array
@@ -82,69 +81,79 @@ def _of_gpu(value: Any, dtype: np.dtype[Any] | None) -> Any:
     return array.astype(dtype)
 
 
+NEWCOMERS: list[Callable[[Any, Tensor | None], Tensor]] = []
+"""What makes a tensor of a Python or NumPy value in the call of an op, where that is not `wrap`: once a GPU is used."""
 KNOWN = frozenset(known.dtype for known in TABLE.values() if known.dtype.kind != "O")
 
 
 def convert(value: Any, like: Tensor | None = None) -> Tensor:
-    """The slow path of every op: variables are read, other values enter as constants, and that is told."""
+    """Return the slow path of every op: variables are read, other values enter as constants, and that is told."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, Variable):
         return value.read()
-    if value is None:
-        raise ConversionError("None is not a value for a tensor. A gradient may be None where no path leads.")
+    if hasattr(value, "__tensor__"):
+        return value.__tensor__()
     if isinstance(value, (list, tuple)) and contains_tensor(value):
         return _pack(value)
-    if hasattr(value, "__tensor__") or hasattr(value, "__composite__"):
-        return _from_structure(value)
+    if value is None or hasattr(value, "__lab_apply__"):
+        raise _no_tensor(value)
     dtype = None
     if like is not None:
         dtype = like._held.dtype
         if isinstance(value, (ndarray, np.generic)) and value.dtype.kind != dtype.kind:
             dtype = None
-    tensor = wrap(as_array(value, dtype))
-    if MEMORIES:
-        tensor = entered(tensor, like)
+    array = as_array(value, dtype)
+    tensor = NEWCOMERS[0](array, like) if NEWCOMERS else wrap(array)
     if value.__class__ is not int and value.__class__ is not float:  # a literal explains nothing, an array may
         tell_entry(value, tensor, "converted")
     return tensor
 
 
+def _no_tensor(value: Any) -> ConversionError:
+    if value is not None:
+        return NotOneTensor(value)
+    return ConversionError("None is not a value for a tensor. A gradient may be None where no path leads.")
+
+
 def tell_entry(value: Any, tensor: Tensor, how: str) -> None:
-    """Tell that a Python or NumPy value became a tensor; a trace asks which value it was."""
+    """Report that a Python or NumPy value became a tensor; a trace asks which value it was."""
     for sink in sinks_now():
         sink.note(TensorMet, tensor, how)
         if sink.traces:
             sink.note_entry(value, tensor)
 
 
-def _from_structure(value: Any) -> Tensor:
-    if hasattr(value, "__composite__"):
-        raise NotOneTensor(value)
-    return _with_value(value.__tensor__())
+def handed(met: NotOneTensor, function: Callable[..., Any], inputs: tuple[Any, ...], **params: Any) -> Any:
+    """Hand a public function, its operands and other arguments over to a value that answers for itself.
 
-
-def handed(met: NotOneTensor, method: str, *arguments: Any) -> Any:
-    """What a ragged or sparse tensor makes of an op on one tensor; its refusals come without a history."""
-    if not hasattr(met.value, method):
-        raise met
+    Refusals come without a history.
+    """
     try:
-        return getattr(met.value, method)(*arguments)
+        return met.value.__lab_apply__(function, inputs, params)
     except LabError as error:
         raise error from None
 
 
-def _with_value(value: Any) -> Tensor:
-    if isinstance(value, Tensor):
-        return value
-    raise ConversionError(
-        f"{value} is symbolic: it has a shape and a dtype and no value, and operations run at once here. "
-        "Try a function of a tensor in place of a graph with placeholders."
-    )
+def alone(tensor: Tensor) -> Tensor:
+    """Settle a value that entered with a call and meets no other tensor: where new tensors are made."""
+    return tensor if tensor.__class__ is Tensor or not hasattr(tensor, "alone") else getattr(tensor, "alone")()  # noqa: B009
+
+
+def is_composite(value: Any) -> bool:
+    """Say whether a value answers for itself and is not one tensor: a ragged, sparse or symbolic tensor."""
+    return hasattr(value, "__lab_apply__") and not isinstance(value, Tensor)
+
+
+def operand(value: Any) -> Any:
+    """Make a tensor of an op's only operand, as `convert` does; a value that answers for itself stays as it is."""
+    if isinstance(value, Variable):
+        return value.read()
+    return value if hasattr(value, "__lab_apply__") else convert(value)
 
 
 def _pack(value: Any) -> Tensor:
-    """A nested list that holds tensors becomes one tensor, differentiably; lone numbers adopt its dtype."""
+    """Return a nested list that holds tensors becomes one tensor, differentiably; lone numbers adopt its dtype."""
     items = [_pack(v) if isinstance(v, (list, tuple)) and contains_tensor(v) else v for v in value]
     first = next(v for v in items if isinstance(v, (Tensor, Variable)))
     first = convert(first)
@@ -153,14 +162,34 @@ def _pack(value: Any) -> Tensor:
 
 
 def convert_pair(op: Any, x: Any, y: Any) -> tuple[Tensor, Tensor]:
-    """Two operands; a Python number or list adopts the dtype of its partner, a NumPy value if the kind agrees."""
-    if not isinstance(x, (Tensor, Variable)) and isinstance(y, (Tensor, Variable)):
-        y = convert(y)
+    """Make tensors of two operands, as `operands` does; what is not one tensor raises."""
+    x, y = operands(op, x, y)
+    for value in (x, y):
+        if not isinstance(value, Tensor):
+            raise NotOneTensor(value)
+    return x, y
+
+
+def operands(op: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """Make tensors of two operands; where one of them answers for itself, both stay as they are.
+
+    A Python number or list adopts the dtype of its partner, a NumPy value if the kind agrees.
+    """
+    if x.__class__ is Tensor and (y.__class__ is float or y.__class__ is int):  # the commonest of all
+        return x, _adopt(op, y, x)
+    if x.__class__ is not Tensor and isinstance(x, Variable):
+        x = x.read()
+    if y.__class__ is not Tensor and isinstance(y, Variable):
+        y = y.read()
+    if isinstance(x, Tensor):
+        return x, y if isinstance(y, Tensor) else _adopt(op, y, x)
+    if isinstance(y, Tensor):
         return _adopt(op, x, y), y
-    both_enter = MEMORIES and not isinstance(x, (Tensor, Variable))
+    if hasattr(x, "__lab_apply__") or hasattr(y, "__lab_apply__"):
+        return x, y
     x = convert(x)
     y = _adopt(op, y, x)
-    return (alone(x), alone(y)) if both_enter else (x, y)
+    return x, y
 
 
 def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
@@ -187,11 +216,11 @@ def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
                 f"{op.name}: a whole number of {len(str(abs(value)))} digits does not fit into {partner.dtype.name}."
                 " Try float('inf'), or a smaller number."
             ) from None
-    return convert(value, partner)
+    return value if hasattr(value, "__lab_apply__") else convert(value, partner)
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
-    """A tensor from a Python or NumPy value.
+    """Return a tensor from a Python or NumPy value.
 
     Parameters
     ----------
@@ -224,8 +253,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     >>> print(lab.constant([1, 3.0]))
     Tensor([1. 3.], shape=(2,), dtype=float32)
     """
-    if hasattr(value, "__tensor__"):
-        _with_value(value.__tensor__())
+    if is_composite(value):
+        raise NotOneTensor(value)
     if shape is None:
         return convert_to_tensor(value, dtype, name=name)
     with device(None):
@@ -235,7 +264,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
         array = np.broadcast_to(array.reshape(()), shape)
     elif array.size != math.prod(shape) or min(shape, default=0) < 0:
         raise ShapeMismatch(f"constant: {array.size} values do not fill shape {shape}, which needs {math.prod(shape)}.")
-    if not on_gpu(array):
+    if memory_of(array) is None:
         return convert_to_tensor(array.reshape(shape), name=name)
     made = wrap(array.reshape(shape))
     if name is not None:
@@ -244,7 +273,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
-    """A tensor from any value that ops accept; a tensor is returned as it is, a variable is read.
+    """Return a tensor from any value that ops accept; a tensor is returned as it is, a variable is read.
 
     Parameters
     ----------
@@ -284,11 +313,11 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
             return convert_to_tensor(value, dtype_hint, name=name)
         except ConversionError:
             pass
-    if hasattr(value, "__tensor__"):
-        made = getattr(value, "__tensor__")()  # noqa: B009 - a symbolic one passes through
-        return made if wanted is None or not isinstance(made, Tensor) else convert_to_tensor(made, dtype)
-    if hasattr(value, "__composite__"):
-        raise NotOneTensor(value)
+    other: Any = value
+    if hasattr(other, "__lab_apply__"):
+        return other.__lab_apply__(convert_to_tensor, (other,), {"dtype": dtype})
+    if hasattr(other, "__tensor__"):
+        return convert_to_tensor(other.__tensor__(), dtype)
     tensor = wrap(placed(as_array(value, wanted)))
     if name is not None:
         tensor._name = name
@@ -296,13 +325,21 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     return tensor
 
 
+def outside_blocks(value: Any, dtype: Any) -> Tensor:
+    """Make a tensor as `convert_to_tensor` does, whatever the blocks of `device` around: it goes elsewhere at once."""
+    if device_now() is None:
+        return convert_to_tensor(value, dtype)
+    with device(None):
+        return convert_to_tensor(value, dtype)
+
+
 def whole(value: Any, what: str) -> int:
-    """A whole number that may also come as a tensor of one.
+    """Return an integer that may also come as a tensor of one.
 
     Raises
     ------
     InvalidArgumentError
-        If it is not one whole number.
+        If it is not one integer.
     """
     array = convert(value)._held
     if array.size != 1 or array.dtype.kind not in "iu":
@@ -311,7 +348,7 @@ def whole(value: Any, what: str) -> int:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether a value is a tensor or a variable.
+    """Return whether a value is a tensor or a variable.
 
     Examples
     --------

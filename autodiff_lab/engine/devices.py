@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.errors import DeviceError
-from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.traffic import MEMORIES, outside
 
 if TYPE_CHECKING:
     from autodiff_lab.kernels.cuda.memory import Memory
@@ -78,7 +76,7 @@ class _Block(AbstractContextManager["str | None"], ContextDecorator):
 
 
 def place_of(name: Any) -> Any:
-    """What a name stands for: `CPU`, or the memory of a GPU.
+    """Return what a name stands for: `CPU`, or the memory of a GPU.
 
     Raises
     ------
@@ -90,26 +88,26 @@ def place_of(name: Any) -> Any:
         raise DeviceError(f"device: {name!r} names no device. Try '/GPU:0' or '/CPU:0'.")
     index = int(found[2] or 0)
     if found[1].upper() == "GPU":
-        return import_module("autodiff_lab.kernels.cuda.gpus").memory_of(index)
+        return import_module("autodiff_lab.gpu").memory_of(index)
     if index:
         raise DeviceError(f"/CPU:{index}: all processors of this machine are one device. Try '/CPU:0'.")
     return CPU
 
 
 def device_now() -> Any:
-    """What the innermost block names: `CPU`, the memory of a GPU, or None outside of blocks."""
+    """Return what the innermost block names: `CPU`, the memory of a GPU, or None outside of blocks."""
     return _chosen()
 
 
 def current_memory() -> Memory | None:
-    """The memory in which new tensors are made; None where that is the CPU's."""
+    """Return the memory in which new tensors are made; None where that is the CPU's."""
     place = _chosen()
     return None if place is CPU else place
 
 
 def beside(*values: Any) -> AbstractContextManager[Any]:
-    """A block on the device of the first tensor that lies on a GPU; where `device` has said something that counts."""
-    if MEMORIES and _chosen() is None:
+    """A block on the device of the first tensor that is on a GPU; where `device` has said something that counts."""
+    if _chosen() is None:
         for value in values:
             memory = memory_of(getattr(value, "_held", None))
             if memory is not None:
@@ -118,36 +116,32 @@ def beside(*values: Any) -> AbstractContextManager[Any]:
 
 
 def following(value: Any) -> AbstractContextManager[Any]:
-    """A block on the device of a tensor, whatever the blocks around it name: for what an op makes for itself."""
-    return _Block(memory_of(value._held) or CPU) if MEMORIES else nullcontext()
+    """Return a block on the device of a tensor, whatever the blocks around it name: for what an op makes for itself."""
+    place, now = memory_of(value._held) or CPU, _chosen()
+    return nullcontext() if place is now or (now is None and place is CPU) else _Block(place)
 
 
 def on_cpu() -> AbstractContextManager[Any]:
-    """A block on the CPU: for tensors that Python reads at once, such as the ends of a range."""
-    return _Block(CPU) if MEMORIES else nullcontext()
-
-
-def as_the_user() -> AbstractContextManager[None]:
-    """A block in which a function of the user's runs amid a sweep: there, as ever, no two devices mix."""
-    return outside()
+    """Return a block on the CPU: for tensors that Python reads at once, such as the ends of a range."""
+    return nullcontext() if _chosen() is None else _Block(CPU)
 
 
 def placed(array: Any) -> Any:
-    """An array of ours where new tensors are made: itself, or inside the block of a GPU a copy there."""
+    """Return an array of ours where new tensors are made: itself, or inside the block of a GPU a copy there."""
     place = _chosen()
-    if place is None or place is CPU or array.__class__ is DeviceArray:
+    if place is None or place is CPU or memory_of(array) is not None:
         return array
     return place.upload(array)
 
 
 def filled(shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> Any:
-    """One value everywhere, where new tensors are made."""
+    """Return one value everywhere, where new tensors are made."""
     memory = current_memory()
     if memory is None or dtype.kind == "O":  # of strings `placed` says that a GPU holds none
         zeros = value.__class__ is int and value == 0
         return placed((np.zeros(shape, dtype) if zeros else np.full(shape, value, dtype))[()])
     made = memory.empty(shape, dtype)
-    made.raw.fill(value)
+    made.fill(value)
     return made
 
 
@@ -158,7 +152,7 @@ def placed_by_block(array: Any) -> Any:
 
 
 def memory_of(array: Any) -> Memory | None:
-    """The memory of the GPU on which an array lies, or lay where only its shape is left; None for the CPU."""
+    """Return the memory of the GPU on which an array lies, or lay where only its shape is left; None for the CPU."""
     return getattr(array, "memory", None)
 
 
@@ -168,22 +162,22 @@ def zeros_beside(array: Any, shape: tuple[int, ...], value: int = 0) -> Any:
     if memory is None:
         return np.full(shape, value, array.dtype)[()] if value else np.zeros(shape, array.dtype)[()]
     made = memory.empty(shape, array.dtype)
-    made.raw.fill(value)
+    made.fill(value)
     return made
 
 
 def filled_beside(tensor: Any, shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> Any:
-    """One value everywhere, on the device of a tensor, of which nothing else is looked at."""
+    """Return one value everywhere, on the device of a tensor, of which nothing else is looked at."""
     memory = memory_of(tensor._held)
     if memory is None:
         return (np.zeros(shape, dtype) if value.__class__ is int and value == 0 else np.full(shape, value, dtype))[()]
     made = memory.empty(shape, dtype)
-    made.raw.fill(value)
+    made.fill(value)
     return made
 
 
 def moved(array: Any, memory: Memory | None) -> Any:
-    """An array of ours in a memory, None being the CPU's; a copy, or itself if it lies there."""
+    """Return an array of ours in a memory, None being the CPU's; a copy, or itself if it lies there."""
     have = memory_of(array)
     if have is memory:
         return array
@@ -192,6 +186,6 @@ def moved(array: Any, memory: Memory | None) -> Any:
 
 
 def device_of(array: Any) -> str:
-    """The name of the device on which an array lies, or lay where only its shape is left."""
+    """Return the name of the device on which an array lies, or lay where only its shape is left."""
     memory = getattr(array, "memory", None)
     return CPU if memory is None else memory.name

@@ -95,7 +95,7 @@ class DType:
 
     @property
     def max(self) -> Any:
-        """The greatest finite value."""
+        """The largest finite value."""
         return self._limits().max
 
     @property
@@ -104,7 +104,7 @@ class DType:
         return (0, self.max) if self.is_integer else (0, 1)
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether a value of another dtype can take this one's place, which is so for the same dtype alone.
+        """Return whether a value of another dtype can take this one's place, which is so for the same dtype alone.
 
         Examples
         --------
@@ -174,7 +174,7 @@ DIFFERENTIABLE = frozenset(d.dtype for d in TABLE.values() if d.is_floating or d
 
 
 def as_dtype(type_value: Any) -> DType:
-    """The dtype that a DType, a name, a NumPy dtype or a Python type stands for.
+    """Return the dtype that a DType, a name, a NumPy dtype or a Python type stands for.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def as_dtype(type_value: Any) -> DType:
 
 
 def public(dtype: np.dtype[Any]) -> DType:
-    """The DType of a NumPy dtype."""
+    """Return the DType of a NumPy dtype."""
     return _BY_NUMPY[dtype]
 
 

@@ -11,7 +11,7 @@ from autodiff_lab.errors import ConversionError
 
 
 def from_dlpack(value: Any) -> Tensor:
-    """A tensor on the memory of another library's array, without a copy.
+    """Return a tensor on the memory of another library's array, without a copy.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def from_dlpack(value: Any) -> Tensor:
     Raises
     ------
     ConversionError
-        If it exports nothing, lies on another kind of device, or has a dtype that tensors have not.
+        If it exports nothing, is on another kind of device, or has a dtype that tensors have not.
     DeviceError
         If our kernels cannot run on its GPU.
 

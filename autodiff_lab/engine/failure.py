@@ -7,29 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.devices import CPU, device_of
+from autodiff_lab.engine.devices import device_of, memory_of
 from autodiff_lab.engine.dtypes import public
-from autodiff_lab.errors import (
-    DeviceError,
-    DeviceMemoryError,
-    DeviceMismatch,
-    DtypeMismatch,
-    InvalidArgumentError,
-    LabError,
-    ShapeMismatch,
-    cell_of,
-)
+from autodiff_lab.errors import DeviceMemoryError, DtypeMismatch, InvalidArgumentError, LabError, ShapeMismatch, cell_of
 from autodiff_lab.events import Place, place_now, sinks_now
-from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.traffic import forked
 
-GPU_PACKAGES = frozenset({"cupy", "cupyx", "cupy_backends", "numba", "numba_cuda", "cuda"})
-"""Packages whose exceptions say that a GPU, its driver or its compiler failed, and not that an argument was wrong."""
 MORE_ROOM = "Try smaller batches, lab.recompute_grad, or letting go of tensors and tapes."
-RECOVERY = (
-    "Try it on the CPU (x.cpu()) to see whether the arguments are right. After some failures a GPU answers nothing "
-    "more until Python starts anew."
-)
 _SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
 
 
@@ -37,12 +20,12 @@ def kind_of(array: Any) -> str:
     """Dtype and shape in short: ``f32[3,4]``; of a GPU's array its device too."""
     name = public(array.dtype).name
     letters = name.rstrip("0123456789")
-    place = f" on {device_of(array)}" if array.__class__ is DeviceArray else ""
+    place = f" on {device_of(array)}" if memory_of(array) is not None else ""
     return f"{_SHORT.get(letters, letters)}{name[len(letters) :]}[{','.join(map(str, array.shape))}]{place}"
 
 
 def at_line(place: Place | None) -> str:
-    """The user's line as a line of a message, empty if there is none."""
+    """Return the user's line as a line of a message, empty if there is none."""
     if place is None:
         return ""
     text = linecache.getline(*place).strip()
@@ -50,19 +33,13 @@ def at_line(place: Place | None) -> str:
 
 
 def failed(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> LabError:
-    """Tell the listeners that an op raised, and give the error to raise in its place."""
+    """Return the listeners that an op raised, and give the error to raise in its place."""
     arrays = [t._held for t in ins]
-    if any(a.__class__ is DeviceArray for a in arrays):
-        mended = _failed_on_gpu(op, arrays, error)
-    elif isinstance(error, LabError):
-        mended = error
-    else:
-        mended = _in_our_words(op, arrays, error)
-    return _told(op, ins, params, mended)
+    return told(op, ins, params, error if isinstance(error, LabError) else in_our_words(op, arrays, error))
 
 
-def _told(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: LabError) -> LabError:
-    """Tell the listeners of an error; a trace learns that what follows hangs on values."""
+def told(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: LabError) -> LabError:
+    """Return the listeners of an error; a trace learns that what follows depends on values."""
     for sink in sinks_now():
         if sink.listens:
             sink.fail(op, ins, params, error)
@@ -71,7 +48,8 @@ def _told(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: L
     return error
 
 
-def _call(op: Any, arrays: list[Any]) -> str:
+def call_of(op: Any, arrays: list[Any]) -> str:
+    """Write an op with its operands in short: ``add(f32[2], f32[3])``."""
     return f"{op.name}({', '.join(map(kind_of, arrays))})"
 
 
@@ -79,47 +57,21 @@ _OF_NUMPY = ("ufunc '", "The numpy boolean", "numpy boolean")
 """How NumPy begins what it says of a dtype that one of its functions does not take."""
 
 
-def _in_our_words(op: Any, arrays: list[Any], error: Exception) -> LabError:
+def in_our_words(op: Any, arrays: list[Any], error: Exception, where: str = "in memory") -> LabError:
+    """Make an error of ours of what a kernel raised."""
     if isinstance(error, MemoryError):
-        where = "on the GPU" if any(a.__class__ is DeviceArray for a in arrays) else "in memory"
         text = f"no room {where} for what the op makes ({error}).{at_line(place_now())}\n  {MORE_ROOM}"
-        return DeviceMemoryError(f"{_call(op, arrays)}: {text}")
+        return DeviceMemoryError(f"{call_of(op, arrays)}: {text}")
     if isinstance(error, TypeError) and str(error).startswith(_OF_NUMPY):  # which names its function, not the op
         names = " and ".join(dict.fromkeys(public(a.dtype).name for a in arrays))
         text = f"this op is not defined for {names}.{at_line(place_now())}\n  Try lab.cast(x, lab.float32) first."
-        return DtypeMismatch(f"{_call(op, arrays)}: {text}")
+        return DtypeMismatch(f"{call_of(op, arrays)}: {text}")
     kind = ShapeMismatch if isinstance(error, ValueError) and not _shapes_fit(op, arrays) else InvalidArgumentError
-    return kind(f"{_call(op, arrays)}: {_reason(op, arrays, error)}{at_line(place_now())}")
-
-
-def _failed_on_gpu(op: Any, arrays: list[Any], error: Exception) -> LabError:
-    """The error of an op on a GPU, without what its kernel had made so far: the memory is needed."""
-    before: BaseException | None = error
-    while before is not None:  # the frames of a traceback hold their variables
-        before.__traceback__, before = None, before.__context__
-    if isinstance(error, DeviceError):
-        return type(error)(f"{_call(op, arrays)}: {error}{at_line(place_now())}")
-    if isinstance(error, LabError):
-        return error
-    if not isinstance(error, MemoryError) and type(error).__module__.partition(".")[0] in GPU_PACKAGES:
-        cure = forked() or RECOVERY
-        text = f"the GPU did not do it: {type(error).__name__}: {error}{at_line(place_now())}\n  {cure}"
-        return DeviceError(f"{_call(op, arrays)}: {text}")
-    return _in_our_words(op, arrays, error)
-
-
-def devices_differ(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None) -> LabError:
-    """The error for tensors of two devices."""
-    kinds = [kind_of(t._held) + ("" if t._held.__class__ is DeviceArray else f" on {CPU}") for t in ins]
-    text = (
-        f"{op.name}({', '.join(kinds)}): tensors of two devices meet, and none is copied silently."
-        f"{at_line(place_now())}\n  Try x.gpu() or x.cpu() on one of them, or make them inside one lab.device block."
-    )
-    return _told(op, ins, params, DeviceMismatch(text))
+    return kind(f"{call_of(op, arrays)}: {_reason(op, arrays, error)}{at_line(place_now())}")
 
 
 def _shapes_fit(op: Any, arrays: list[Any]) -> bool:
-    """Whether the shapes cannot be what is wrong: those of an elementwise op broadcast."""
+    """Return whether the shapes cannot be what is wrong: those of an elementwise op broadcast."""
     if not op.elementwise:
         return False
     try:
@@ -179,7 +131,7 @@ def _broadcast_reason(a: tuple[int, ...], b: tuple[int, ...]) -> str:
 
 
 def dtypes_differ(op: Any, x: Any, y: Any) -> LabError:
-    """The error for operands of two dtypes."""
+    """Return the error for operands of two dtypes."""
     a, b = public(x._held.dtype).name, public(y._held.dtype).name
     text = (
         f"{op.name}({kind_of(x._held)}, {kind_of(y._held)}): {a} and {b} do not mix; nothing is cast silently."
@@ -189,7 +141,7 @@ def dtypes_differ(op: Any, x: Any, y: Any) -> LabError:
 
 
 def wrong_dtype(op: Any, ins: tuple[Any, ...]) -> LabError:
-    """The error for a dtype that the op is not defined for."""
+    """Return the error for a dtype that the op is not defined for."""
     kinds = ", ".join(kind_of(t._held) for t in ins)
     text = (
         f"{op.name}({kinds}): this op takes floating-point tensors.{at_line(place_now())}\n"

@@ -1,64 +1,31 @@
 """Variables and devices: a variable keeps its device, and what is assigned to it must come from there.
 
 Moving one is for programs that build first and then choose where to train.  It may not happen while a tape holds a read
-of the variable, because the gradient of that read would lie where the variable is no more.
+of the variable, because the gradient of that read would be on a device that the variable has left.
 """
 
 from __future__ import annotations
 
-import gc
-import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from autodiff_lab.engine.devices import memory_of, moved, place_of
-from autodiff_lab.engine.failure import at_line, kind_of
-from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.errors import DeviceMismatch, TapeMisused
-from autodiff_lab.events import place_now, sinks_now, trace_now
+from autodiff_lab.engine.failure import at_line
+from autodiff_lab.engine.living import tapes
+from autodiff_lab.engine.tensor import wrap
+from autodiff_lab.errors import TapeMisused
+from autodiff_lab.events import place_now, trace_now
 from autodiff_lab.kernels.arrays import ranked
-from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.traffic import tell
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.variable import Variable
-    from autodiff_lab.kernels.cuda.memory import Memory
-
-ARRAYS = (np.ndarray, DeviceArray)
-UNSHARED = 3
-"""References to the array of a variable that nobody else holds: the variable's, ours, and that of the question."""
-
-
-def assignable(variable: Variable, tensor: Tensor, by_value: bool = False) -> Tensor:
-    """A tensor to assign, on the device of the variable; Python and NumPy values and single numbers are copied there.
-
-    Raises
-    ------
-    DeviceMismatch
-        If a tensor lies on another device.
-    """
-    array, memory = tensor._held, memory_of(variable._held)
-    have = memory_of(array)
-    if have is memory:
-        return tensor
-    if not by_value and (array.ndim or have is not None):
-        where = "x.cpu()" if memory is None else "x.gpu()"
-        kind = kind_of(array).partition(" ")[0]
-        raise DeviceMismatch(
-            f"Cannot assign a tensor {kind} of {tensor.device} to the variable {variable.name}, which lies on "
-            f"{variable.device}; nothing is copied silently.{at_line(place_now())}\n  Try {where}, or "
-            f"v.move_to({tensor.device!r}) before."
-        )
-    tell("to host" if memory is None else "to device", array.nbytes, f"assigned to the variable {variable.name}")
-    return wrap(moved(array, memory))
 
 
 def settle(variable: Variable, array: Any) -> None:
     """Assign what our arithmetic made of a variable's value, in its dtype; nothing is copied on a GPU."""
     dtype = variable._held.dtype
-    if array.__class__ is DeviceArray and memory_of(variable._held) is array.memory:
+    memory = memory_of(array)
+    if memory is not None and memory_of(variable._held) is memory:
         variable._check_shape(array.shape)
         array = array if array.dtype == dtype else array.astype(dtype)
         variable._replace(array, wrap(array))
@@ -86,8 +53,8 @@ def move_all(variables: Iterable[Variable], name: str) -> None:
         move(variable, name)
 
 
-def _check_free(variables: list[Variable], name: str) -> Memory | None:
-    """The memory that a name stands for, if every variable may be moved there."""
+def _check_free(variables: list[Variable], name: str) -> Any:
+    """Return the memory that a name stands for, if every variable may be moved there."""
     place = place_of(name)
     memory = None if place.__class__ is str else place
     for variable in variables:
@@ -106,15 +73,10 @@ def follow(variable: Variable, kept: Iterable[Variable]) -> None:
     memory = memory_of(variable._held)
     for slot in kept:
         if memory_of(slot._held) is not memory:
-            slot._array = moved(slot._held, memory)  # nobody assigned anything, and listeners need not hear of it
+            slot._held = moved(slot._held, memory)  # nobody assigned anything, and listeners need not hear of it
 
 
 def _held(variable: Variable) -> bool:
-    """Whether a tape, open or closed and unspent, has read the variable's present value."""
+    """Return whether a tape, open or closed and unspent, has read the variable's present value."""
     array = variable._held
-    if sys.getrefcount(array) <= UNSHARED and not sinks_now():
-        return False
-    from autodiff_lab.engine.tape import GradientTape
-
-    tapes: list[Any] = [found for found in gc.get_objects() if found.__class__ is GradientTape]
-    return any(tape.reads[variable]._held is array for tape in tapes if variable in tape.reads)
+    return any(tape.reads[variable]._held is array for tape in tapes() if variable in tape.reads)

@@ -42,7 +42,7 @@ class Ops:
         raise AttributeError(f"no op called {name!r} is registered")
 
     def swapped(self, **functions: Any) -> Ops:
-        """A copy in which some operations are others."""
+        """Return a copy in which some operations are others."""
         return Ops(**{**self.__dict__, **functions})
 
 

@@ -68,14 +68,18 @@ class Op:
         large values.
     stacked : bool
         Whether its rules take cotangents with extra leading axes.
+    dtypes : str
+        What an op without parameters asks of its operands: 'floating', 'same' or 'any'; '' for an op with parameters.
     warns : bool
         Whether NumPy's own Python modules may warn while the kernel runs; kernels that call ufuncs themselves set it
         to False and save half a microsecond.
+    apply : callable
+        The op itself, on tensors; calling the `Op` calls it.
     """
 
     __slots__ = (
-        "arity", "doc", "domain", "elementwise", "expression", "keeps", "kernel", "latex", "locals_latex", "name",
-        "operator", "registered", "rules", "sentence", "stacked", "symbol", "warns",
+        "apply", "arity", "doc", "domain", "dtypes", "elementwise", "expression", "keeps", "kernel", "latex",
+        "locals_latex", "name", "operator", "registered", "rules", "sentence", "stacked", "symbol", "warns",
     )  # fmt: skip
 
     def __init__(
@@ -94,6 +98,7 @@ class Op:
         keeps: str = "all",
         stacked: bool = True,
         elementwise: bool = False,
+        dtypes: str = "",
         warns: bool = True,
         registered: str = "",
         operator: str = "",
@@ -103,10 +108,20 @@ class Op:
         self.symbol, self.latex, self.locals_latex = symbol, latex, locals_latex
         self.sentence, self.expression, self.domain = sentence, expression, domain
         self.keeps, self.stacked, self.elementwise, self.warns = keeps, stacked, elementwise, warns
-        self.registered, self.operator, self.doc = registered, operator, doc
+        self.registered, self.operator, self.doc, self.dtypes = registered, operator, doc, dtypes
+        self.apply: Callable[..., Any] = _undeclared
 
     def __repr__(self) -> str:
         return f"<Op {self.name!r}>"
+
+    def __call__(self, *inputs: Any, **params: Any) -> Any:
+        """Apply the op to tensors."""
+        return self.apply(*inputs, **params)
+
+    @property
+    def __name__(self) -> str:
+        """The name, under which functions have it too."""
+        return self.name
 
     @property
     def differentiable(self) -> bool:
@@ -114,7 +129,7 @@ class Op:
         return self.rules is not None
 
     def describe(self) -> tuple[Any, ...]:
-        """The fields of an `OpDescribed` event."""
+        """Return the fields of an `OpDescribed` event."""
         return (
             self.name,
             self.symbol or self.name,
@@ -126,8 +141,12 @@ class Op:
         )
 
 
+def _undeclared(*inputs: Any, **params: Any) -> Any:
+    raise TypeError("This op belongs to one call of a user's function and cannot be applied again.")
+
+
 class Registry(dict[str, Op]):
-    """Ops by name.  Families load late, so a question that hangs on all ops loads them all.
+    """Ops by name.  Families load late, so a question that depends on all ops loads them all.
 
     Examples
     --------
@@ -156,13 +175,13 @@ class Registry(dict[str, Op]):
         return dict.__len__(self)
 
     def get(self, name: str, default: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The op of a name, or the default."""
+        """Return the op of a name, or the default."""
         if name in self:
             return self[name]
         return default
 
     def keys(self) -> Any:
-        """Names of all ops."""
+        """Return the names of all ops."""
         find_ops()
         return dict.keys(self)
 
@@ -172,7 +191,7 @@ class Registry(dict[str, Op]):
         return dict.values(self)
 
     def items(self) -> Any:
-        """Names and ops, all of them."""
+        """Return the names and ops, all of them."""
         find_ops()
         return dict.items(self)
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import binary, general
-from autodiff_lab.kernels.choose import IN_USE, chosen
-from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.halves import as_float32, is_half
+from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
+from autodiff_lab.kernels.base.halves import as_float32, is_half
 
 FEW = 4096
 """Elements below which sums are NumPy's without asking for another kernel, as that would be felt."""
@@ -54,7 +53,7 @@ add = binary(
 
 
 def stack(g: Any, out: Any) -> tuple[int, ...]:
-    """The leading axes that a stacked cotangent has and the output has not."""
+    """Return the leading axes that a stacked cotangent has and the output has not."""
     return tuple(g.shape[: len(g.shape) - len(out.shape)])
 
 
@@ -64,7 +63,7 @@ def _reshape(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _broadcast(x: Any, shape: tuple[int, ...]) -> Any:
-    if x.size == 1 and x.ndim <= len(shape) and shape and x.dtype.kind in "fciub" and x.__class__ is not DeviceArray:
+    if x.size == 1 and x.ndim <= len(shape) and shape and x.dtype.kind in "fciub" and x.__class__ not in ELSEWHERE:
         return np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))  # a tenth of the time of `broadcast_to`
     return np.broadcast_to(x, shape)[()]
 

@@ -17,7 +17,7 @@ _INT64 = np.dtype("int64")
 
 
 def fits(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
-    """Whether a Python value of this natural dtype may become `dtype`: ints may widen, floats never truncate."""
+    """Return whether a Python value of this natural dtype may become `dtype`: ints may widen, floats never truncate."""
     order = "biufcV"
     have, want = array.dtype.kind, dtype.kind
     if have == "O" or want in "bO":
@@ -28,7 +28,7 @@ def fits(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
 
 
 def python_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
-    """The array of a Python value that holds no tensor."""
+    """Return the array of a Python value that holds no tensor."""
     array = _as_numpy(value)
     if array.dtype.kind in "USO" and isinstance(next(array.flat, None), (str, bytes)):
         return string_array(value, dtype)
@@ -59,7 +59,7 @@ def _as_numpy(value: Any) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def _natural(value: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
-    """The dtype that Python values get if none is asked for: 32 bits, 64 for whole numbers that need them."""
+    """Return the dtype that Python values get if none is asked for: 32 bits, 64 for integers that need them."""
     kind = array.dtype.kind
     if kind == "u":  # NumPy's choice where a number is 2⁶³ or more
         _refuse(value, _INT64, array)
@@ -92,7 +92,7 @@ def _refuse(value: Any, dtype: np.dtype[Any], array: np.ndarray[Any, Any]) -> No
 
 
 def _extremes(array: np.ndarray[Any, Any]) -> tuple[int, int]:
-    """The least and the greatest of whole numbers; of a few, Python finds them sooner than NumPy."""
+    """Return the least and the largest of integers; of a few, Python finds them sooner than NumPy."""
     if array.size > 64:
         return int(array.min()), int(array.max())
     numbers = array.ravel().tolist()
@@ -106,7 +106,7 @@ def _cure(dtype: np.dtype[Any]) -> str:
 
 
 def _fault(value: Any, array: np.ndarray[Any, Any]) -> str:
-    """What is wrong with a value that NumPy made no numbers of."""
+    """Return what is wrong with a value that NumPy made no numbers of."""
     item = array.ravel()[0] if array.size else value
     name = type(item).__name__
     if array.size and all(type(item) is int for item in array.flat):

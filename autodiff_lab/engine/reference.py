@@ -22,7 +22,7 @@ class Reference:
         self._to = to
 
     def deref(self) -> Any:
-        """The tensor or variable itself."""
+        """Return the tensor or variable itself."""
         return self._to
 
     def __eq__(self, other: object) -> bool:

@@ -11,7 +11,7 @@ from autodiff_lab.errors import ConversionError
 
 
 def refitted(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A copy of a NumPy array or scalar in another dtype.
+    """Return a copy of a NumPy array or scalar in another dtype.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def refitted(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _lost(array: Any, dtype: np.dtype[Any]) -> str:
-    """What a conversion would lose, empty if it is nothing."""
+    """Return what a conversion would lose, empty if it is nothing."""
     have, want = array.dtype.kind, dtype.kind
     if "O" in (have, want):
         return "text and numbers do not mix"

@@ -10,12 +10,12 @@ from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMism
 
 
 def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
-    """Read a whole number, a sequence of them or an integer tensor as a tuple of int; fractions are never cut.
+    """Read an integer, a sequence of them or an integer tensor as a tuple of int; fractions are never cut.
 
     Raises
     ------
     InvalidArgumentError
-        If something in it is not a whole number.
+        If something in it is not an integer.
 
     Examples
     --------
@@ -33,12 +33,12 @@ def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
 
 
 def one_whole_number(value: Any, what: str) -> int:
-    """Read a single whole number, or an integer tensor that holds one.
+    """Read a single integer, or an integer tensor that holds one.
 
     Raises
     ------
     InvalidArgumentError
-        If it is not exactly one whole number.
+        If it is not exactly one integer.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def one_whole_number(value: Any, what: str) -> int:
 
 
 def listed(value: Any, what: str) -> list[Any]:
-    """The items of what must be a list or the like.
+    """Return the items of what must be a list or the like.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def flag(value: Any, what: str) -> bool:
 
 
 def _length(value: Any, dims: Any) -> int | None:
-    """One length of a shape."""
+    """Return one length of a shape."""
     if value is None:
         return None
     try:
@@ -118,7 +118,7 @@ class TensorShape(tuple[int | None, ...]):
     Raises
     ------
     ConversionError
-        A `TypeError`: something in it is not a whole number.
+        A `TypeError`: something in it is not an integer.
     InvalidArgumentError
         A `ValueError`: a length is negative.
 
@@ -161,7 +161,7 @@ class TensorShape(tuple[int | None, ...]):
         return list(self)
 
     def as_list(self) -> list[int | None]:
-        """The lengths as a list."""
+        """Return the lengths as a list."""
         return list(self)
 
     def __eq__(self, other: object) -> bool:
@@ -178,7 +178,7 @@ class TensorShape(tuple[int | None, ...]):
     __hash__ = tuple.__hash__
 
     def __add__(self, other: Any) -> TensorShape:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The axes of both, one after another; lists may be added too."""
+        """Return the axes of both, one after another; lists may be added too."""
         return self.concatenate(other)
 
     def __radd__(self, other: Any) -> TensorShape:
@@ -189,7 +189,7 @@ class TensorShape(tuple[int | None, ...]):
         return TensorShape(found) if isinstance(index, slice) else found
 
     def num_elements(self) -> int | None:
-        """The product of the lengths, None if one is not known."""
+        """Return the product of the lengths, None if one is not known."""
         size = 1
         for length in self:
             if length is None:
@@ -198,11 +198,11 @@ class TensorShape(tuple[int | None, ...]):
         return size
 
     def is_fully_defined(self) -> bool:
-        """Whether every length is known."""
+        """Return whether every length is known."""
         return None not in self
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether a value of shape `other` could have this shape."""
+        """Return whether a value of shape `other` could have this shape."""
         other = TensorShape(other)
         if isinstance(other, _UnknownShape):
             return True
@@ -211,13 +211,13 @@ class TensorShape(tuple[int | None, ...]):
         )
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether every value of this shape is also one of shape `other`, which may leave lengths open."""
+        """Return whether every value of this shape is also one of shape `other`, which may leave lengths open."""
         if not isinstance(other, TensorShape) or isinstance(other, _UnknownShape):
             return isinstance(other, TensorShape)
         return self.rank == other.rank and all(b is None or a == b for a, b in zip(self, other, strict=True))
 
     def concatenate(self, other: Any) -> TensorShape:
-        """The axes of both, one after another; of unknown rank if one of them is.
+        """Return the axes of both, one after another; of unknown rank if one of them is.
 
         Examples
         --------
@@ -229,7 +229,7 @@ class TensorShape(tuple[int | None, ...]):
         return other if isinstance(other, _UnknownShape) else TensorShape((*self, *other))
 
     def merge_with(self, other: Any) -> TensorShape:
-        """What both shapes say together: lengths that one of them leaves open come from the other.
+        """Return what both shapes say together: lengths that one of them leaves open come from the other.
 
         Raises
         ------
@@ -249,7 +249,7 @@ class TensorShape(tuple[int | None, ...]):
         return TensorShape(b if a is None else a for a, b in zip(self, other, strict=True))
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        """The narrowest shape that both are compatible with: lengths that differ are left open.
+        """Return the narrowest shape that both are compatible with: lengths that differ are left open.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class TensorShape(tuple[int | None, ...]):
         return TensorShape(a if a == b else None for a, b in zip(self, other, strict=True))
 
     def with_rank(self, rank: int) -> TensorShape:
-        """The shape itself, if it has so many axes; a shape of unknown rank gets them.
+        """Return the shape itself, if it has so many axes; a shape of unknown rank gets them.
 
         Raises
         ------
@@ -277,7 +277,7 @@ class TensorShape(tuple[int | None, ...]):
         return self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """The shape itself, if it has at least so many axes, or an unknown number.
+        """Return the shape itself, if it has at least so many axes, or an unknown number.
 
         Raises
         ------
@@ -289,7 +289,7 @@ class TensorShape(tuple[int | None, ...]):
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
-        """The shape itself, if it has at most so many axes, or an unknown number.
+        """Return the shape itself, if it has at most so many axes, or an unknown number.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Values follow IEEE 754 and say nothing, whatever the user asked NumPy to do: `numpy.errstate` at a tenth of its cost.
+"""Values follow IEEE 754 silently, whatever the user asked NumPy to do: `numpy.errstate` at a tenth of its cost.
 
 NumPy keeps what it does about overflow and its kin in a context variable.  Setting that to the value it has inside of
 `numpy.errstate` is all that entering one comes to.  Where the variable is not found `numpy.errstate` is used.

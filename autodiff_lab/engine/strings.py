@@ -33,19 +33,19 @@ class StringScalar(np.ndarray):
         return plain.view(StringScalar)
 
     def copy(self, order: Any = "C") -> Any:
-        """The value itself, which is immutable."""
+        """Return the value itself, which is immutable."""
         return self.item()
 
 
 def string_scalar(value: bytes) -> StringScalar:
-    """A scalar of one string."""
+    """Return a scalar of one string."""
     made = np.empty((), STRING)
     made[()] = value
     return made.view(StringScalar)
 
 
 def as_bytes(value: Any) -> bytes:
-    r"""One string as bytes: text is encoded as UTF-8.
+    r"""Return one string as bytes: text is encoded as UTF-8.
 
     Raises
     ------
@@ -74,12 +74,12 @@ def as_bytes(value: Any) -> bytes:
 
 
 def string_array(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
-    """A string, a rectangular nested list or an array of strings as the array of a string tensor.
+    """Return a string, a rectangular nested list or an array of strings as the array of a string tensor.
 
     Raises
     ------
     ConversionError
-        If something in it is no string, or if `dtype` is not that of strings.
+        If something in it is not a string, or if `dtype` is not that of strings.
     """
     array = np.array(value, STRING)
     encoded = np.empty(array.shape, STRING)

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.contributions import Wide, added
-from autodiff_lab.engine.devices import CPU, memory_of, moved, zeros_beside
+from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.events import CAUSE, GradientFlowed, Late, tell_made
-from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.traffic import MEMORIES, inside, tell
+from autodiff_lab.events import CAUSE, GradientFlowed, tell_made
 
-ARRAYS, TENSORS = (np.ndarray, DeviceArray), (Tensor,)
+ndarray = np.ndarray
+IN_PLACE_BYTES = 1 << 14
+"""Arrays smaller than this are added into new ones: to ask whether they may be written to would cost more."""
 
 
 class Engine:
@@ -35,7 +35,7 @@ class Engine:
     ops : Ops, optional
         The operations that rules are given: raw ones or, if somebody listens, recording ones where it is None.
     accumulate : callable
-        Takes the adjoint so far and a new share; gives the new adjoint.
+        Takes the adjoint so far and a new contribution; gives the new adjoint.
     rules : dict of str to rules
         In place of the rules of the ops of these names.
 
@@ -88,6 +88,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
     engine: Engine,
     flow: Callable[..., None] | None = None,
     pause: bool = False,
+    plain: bool = False,
 ) -> Iterator[int]:
     """Move adjoints from outputs to inputs; yield the index of each entry that moved something if `pause`.
 
@@ -102,15 +103,16 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
     lead : int
         Number of leading axes of every adjoint that are a stack of cotangents.
     flow : callable, optional
-        Told of every share that moves.
+        Told of every contribution that moves.
+    plain : bool
+        Whether values are NumPy's arrays, none of them half floats, and nobody listens, steps or swaps anything: such
+        a sweep takes the quick way through elementwise ops, and adds in place where it may.
     """
     ops, swapped = engine.ops, engine.rules
     assert ops is not None
-    wide: Wide = {}
-    combine = _combiner(engine, wide)
     raw = ops.raw
-    ranked = ARRAYS if raw else TENSORS  # the classes whose values may need fitting
-    abroad = bool(MEMORIES)
+    wide: Wide = {}
+    combine = partial(_total, set()) if plain else _combiner(engine, wide)
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
     cause = CAUSE.get()
     while entries:
@@ -120,77 +122,108 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             if all(h is None for h in g):
                 continue
             g = completed(g, out, lead, raw)
-            z = tuple([t._held for t in out]) if raw else out
         else:
-            g = pop(out._id, None)
+            key = out._id
+            g = pop(key, None)
             if g is None:
                 continue
-            if wide:
-                wide.pop(out._id, None)
-            if out._id in keep:
-                adjoints[out._id] = g
-            z = out._held if raw else out
-        rules = swapped.get(op.name, op.rules) if swapped else op.rules
-        if not raw:
-            CAUSE.set((out if out.__class__ is not tuple else out[0])._id)
-        if params is None and rules.__class__ is tuple:
+            if key in keep:
+                adjoints[key] = g
+        rules = op.rules
+        if plain and params is None and rules.__class__ is tuple:
             if len(ins) == 2:  # the two common shapes of an entry, spelled out for speed
                 x, y = ins
-                a, b = (x._held, y._held) if raw else ins
-                for i in need:
-                    h = rules[i](ops, g, z, a, b)
-                    t = ins[i]
-                    if h.__class__ in ranked and (h if raw else h._held).shape != t._held.shape:
-                        h = fit(ops, h, t._held, lead)
-                    if abroad:
-                        h = homed(ops, h, t._held)
-                    old = get(t._id)
-                    total = adjoints[t._id] = h if old is None else combine(t._id, old, h)
-                    if flow is not None:
-                        flow(op, out, ins, params, i, g, h, total)
+                a, b, z = x._held, y._held, out._held
+                if len(need) == 2 or need[0] == 0:
+                    h = rules[0](ops, g, z, a, b)
+                    if h.shape[lead:] != a.shape if lead else h.__class__ is ndarray and h.shape != a.shape:
+                        h = fit(ops, h, a, lead)
+                    key = x._id
+                    old = get(key)
+                    if old is None:
+                        adjoints[key] = h
+                    elif old.__class__ is ndarray and old.nbytes >= IN_PLACE_BYTES:
+                        adjoints[key] = combine(key, old, h, op.elementwise and h is not g)
+                    else:
+                        adjoints[key] = old + h
+                    if len(need) == 1:
+                        continue
+                h = rules[1](ops, g, z, a, b)
+                if h.shape[lead:] != b.shape if lead else h.__class__ is ndarray and h.shape != b.shape:
+                    h = fit(ops, h, b, lead)
+                key = y._id
             else:
                 (x,) = ins
-                h = rules[0](ops, g, z, x._held if raw else x)
-                old = get(x._id)
-                total = adjoints[x._id] = h if old is None else combine(x._id, old, h)
-                if flow is not None:
-                    flow(op, out, ins, params, 0, g, h, total)
+                h = rules[0](ops, g, out._held, x._held)
+                key = x._id
+            old = get(key)
+            if old is None:
+                adjoints[key] = h
+            elif old.__class__ is ndarray and old.nbytes >= IN_PLACE_BYTES:
+                adjoints[key] = combine(key, old, h, op.elementwise and h is not g)
+            else:
+                adjoints[key] = old + h
+            continue
+        if raw:
+            z = tuple([t._held for t in out]) if out.__class__ is tuple else out._held
+            values = [t._held for t in ins]
         else:
-            values = [t._held for t in ins] if raw else ins
-            for i, h in shares(op, rules, ops, g, z, values, params or {}, need):
-                if h is None:
-                    continue
-                t = ins[i]
-                if (h if raw else h._held).shape[lead:] != t._held.shape:
-                    h = fit(ops, h, t._held, lead)
-                if abroad:
-                    h = homed(ops, h, t._held)
-                old = get(t._id)
-                total = adjoints[t._id] = h if old is None else combine(t._id, old, h)
-                if flow is not None:
-                    flow(op, out, ins, params, i, g, h, total)
+            z, values = out, ins
+            CAUSE.set((out if out.__class__ is not tuple else out[0])._id)
+        if swapped:
+            rules = swapped.get(op.name, rules)
+        if wide and out.__class__ is not tuple:
+            wide.pop(out._id, None)
+        named = params or {}
+        shared = None if rules.__class__ is tuple else iter(_shared(op, rules, ops, g, z, values, named, need))
+        for i in need:
+            if shared is not None:
+                h = next(shared)
+            else:
+                rule = rules[i]
+                h = None if rule is None else rule(ops, g, z, *values, **named)
+            if h is None:
+                continue
+            t = ins[i]
+            key, array = t._id, t._held
+            if (h if raw else h._held).shape[lead:] != array.shape:
+                h = fit(ops, h, array, lead)
+            old = get(key)
+            total = adjoints[key] = h if old is None else combine(key, old, h)
+            if flow is not None:
+                flow(op, out, ins, params, i, g, h, total)
+        values = z = shared = t = array = total = None  # entries that follow need not pass here to let go of them
         if not raw:
             CAUSE.set(cause)
         if pause:
             yield len(entries)
 
 
-def _combiner(engine: Engine, wide: Wide) -> Callable[[int, Any, Any], Any]:
-    """What adds a share to the adjoint of a tensor, by its id: half floats in float32, unless a lesson adds."""
+def _combiner(engine: Engine, wide: Wide) -> Callable[..., Any]:
+    """Make what adds a contribution to the adjoint of a tensor, by its id: half floats in float32."""
     combine = engine.accumulate
     if combine is not operator.add:
         return lambda key, old, new: combine(old, new)
     return partial(added, wide)
 
 
-def homed(ops: Any, g: Any, x: Any) -> Any:
-    """Give a gradient the device of its input: what went to a GPU as a number gets its gradient on the CPU."""
-    memory = memory_of(x)
-    if memory_of(g if ops.raw else g._held) is memory:
-        return g
-    size = (g if ops.raw else g._held).nbytes
-    tell("to host" if memory is None else "to device", size, "a gradient goes where its value lies")
-    return moved(g, memory) if ops.raw else ops.copy_to_device(g, device=CPU if memory is None else memory.name)
+def _total(own: set[int], key: int, old: Any, h: Any, fresh: bool = False) -> Any:
+    """Add a contribution to an adjoint, in place where one of them belongs to this sweep alone.
+
+    The adjoint does if it is a sum that was made here, of a tensor in `own`: rules get it only when all contributions
+    have come.  A contribution does if it is `fresh`: an elementwise rule made it and gave it to nobody else.  A view
+    never does.
+    """
+    if old.nbytes < IN_PLACE_BYTES or h.__class__ is not ndarray or h.dtype != old.dtype or h.shape != old.shape:
+        return old + h
+    if key in own:
+        old += h
+        return old
+    own.add(key)
+    if fresh and h.base is None:
+        h += old
+        return h
+    return old + h
 
 
 def completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> list[Any]:
@@ -205,10 +238,10 @@ def completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> li
     return [zeros(t) if h is None else h for h, t in zip(g, out, strict=True)]
 
 
-def shares(
+def _shared(
     op: Op, rules: Any, ops: Any, g: Any, z: Any, values: Any, params: dict[str, Any], need: tuple[int, ...]
-) -> Iterator[tuple[int, Any]]:
-    """The gradients of the needed inputs of an op with parameters, several outputs or a shared rule."""
+) -> Any:
+    """Ask the one rule of an op for the gradients of all inputs that are needed."""
     if rules == UNREGISTERED:
         name = op.registered or op.name
         error = LookupError(f"gradient registry has no entry for: {name}")
@@ -217,31 +250,29 @@ def shares(
             f"@lab.RegisterGradient({name!r}), or build the function from ops that have one."
         )
         raise error
-    if not isinstance(rules, tuple):
-        yield from zip(need, rules(ops, g, z, *values, need=need, **params), strict=True)
-        return
-    for i in need:
-        rule = rules[i]
-        if rule is not None:
-            yield i, rule(ops, g, z, *values, **params)
+    return rules(ops, g, z, *values, need=need, **params)
 
 
-def derivative_at_unit(op: Op, rules: Any, position: int, out: Any, ins: tuple[Any, ...]) -> Any:
-    """The local derivative of an elementwise op: its rule at a cotangent of ones, on raw arrays."""
+def _derivative_at_unit(rule: Any, out: Tensor, ins: tuple[Tensor, ...]) -> Any:
+    """Compute the local derivative of an elementwise op: its rule at a cotangent of ones, on raw arrays.
+
+    A rule of the user's may raise anything there; its number is left out then.
+    """
     array = out._held
-    g = zeros_beside(array, array.shape, 1)
-    with np.errstate(all="ignore"), inside():
-        return rules[position](RAW, g, array, *(t._held for t in ins))
+    try:
+        return rule(RAW, zeros_beside(array, array.shape, 1), array, *[t._held for t in ins])
+    except Exception:  # noqa: BLE001
+        return None
 
 
 def teller(tell: Callable[[Any], None], sweep_id: int, engine: Engine) -> Callable[..., None]:
-    """What a sweep calls for every share, when somebody listens."""
+    """Return what a sweep calls for every contribution, when somebody listens."""
 
     def flow(op: Op, out: Any, ins: Any, params: Any, position: int, g: Any, share: Any, total: Any) -> None:
         rules = engine.rules.get(op.name, op.rules)
         local = None
         if op.elementwise and params is None and rules.__class__ is tuple:
-            local = Late(derivative_at_unit, (op, rules, position, out, ins))
+            local = _derivative_at_unit(rules[position], out, ins)
         if out.__class__ is tuple:
             key, incoming = out[0]._id, tuple(h._id for h in g)
         else:

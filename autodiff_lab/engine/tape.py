@@ -12,12 +12,13 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from autodiff_lab.engine import nest
-from autodiff_lab.engine.apply import appender
 from autodiff_lab.engine.backward import DEFAULT, Sweep, UnconnectedGradients, asks_for_zeros, cotangents, zeros_of
 from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, warn_if_integer
 from autodiff_lab.engine.knowledge import known
+from autodiff_lab.engine.living import remember
+from autodiff_lab.engine.namespace import RAW
 from autodiff_lab.engine.sweep import Engine
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
@@ -38,8 +39,7 @@ from autodiff_lab.events import (
 if TYPE_CHECKING:
     from autodiff_lab.explain import Explanation
 
-_NOBODY: frozenset[int] = frozenset()
-_NONE = UnconnectedGradients.NONE
+_NOBODY, _NONE = frozenset[int](), UnconnectedGradients.NONE
 
 
 class GradientTape:
@@ -64,20 +64,21 @@ class GradientTape:
     """
 
     listens = hears_all = traces = False
+    ops = RAW  # which rules are given; a tensor that answers for itself may bring others
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._id = fresh_id()
-        self._persistent = persistent
-        self._automatic = watch_accessed_variables
+        self._persistent, self._automatic = persistent, watch_accessed_variables
         self.lean = not persistent
         self.tracked: Any = set[int]()
         self.reads: dict[Any, Tensor] = {}  # the present read of every variable
         self._entries: list[Any] | None = []
-        self.append: Any = appender(self._entries, self.lean)
+        self.append: Any = self._entries.append
         self._watched: dict[Variable, list[int]] = {}  # ids of every read that is watched
         self._was_watched: list[weakref.ref[Variable]] = []
         self._used_at: Any = None
         self._open = False
+        remember(self)
 
     # --- recording -------------------------------------------------------------------------------------------------
 
@@ -134,7 +135,7 @@ class GradientTape:
     def reset(self) -> None:
         """Forget everything recorded so far, and go on recording."""
         self._entries = []
-        self.append = appender(self._entries, self.lean)
+        self.append = self._entries.append
         self.tracked, self.reads, self._watched = set(), {}, {}
         tell_listeners(TapeSwitched(self._id, "reset", place_now()))
 
@@ -164,10 +165,10 @@ class GradientTape:
                 tell_listeners(TensorWatched(self._id, source._id, place_now()))
 
     def note(self, event: Any, tensor: Tensor, how: str) -> None:
-        """A value left or entered; a tape has no use for it, a recording has."""
+        """Ignore a value that left or entered; only recordings use it."""
 
     def note_read(self, variable: Variable, tensor: Tensor) -> None:
-        """A variable was read inside the block."""
+        """Note a variable that was read inside the block."""
         self.reads[variable] = tensor
         if (self._automatic and variable.trainable) or variable in self._watched:
             self._watched.setdefault(variable, []).append(tensor._id)
@@ -175,13 +176,13 @@ class GradientTape:
                 self.tracked.add(tensor._id)
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """The variables watched so far, in the order of their first use."""
+        """Return the variables watched so far, in the order of their first use."""
         if self._watched:
             return tuple(self._watched)
         return tuple(v for ref in self._was_watched if (v := ref()) is not None)
 
     def watched_reads(self) -> tuple[int, ...]:
-        """The ids of the tensors as which watched variables were read inside the block, for events."""
+        """Return the ids of the tensors as which watched variables were read inside the block, for events."""
         return tuple(key for keys in self._watched.values() for key in keys)
 
     @property
@@ -239,7 +240,7 @@ class GradientTape:
         ValueError
             If `unconnected_gradients` is unknown.
         ShapeMismatch
-            If a cotangent has not its target's shape.
+            If a cotangent does not have its target's shape.
         """
         zero = unconnected_gradients is not _NONE and asks_for_zeros(unconnected_gradients)
         leaves, rebuild = nest.flatten(sources)
@@ -253,7 +254,7 @@ class GradientTape:
         return rebuild(results)
 
     def steps(self, target: Any, sources: Any = (), *, engine: Engine | None = None) -> Sweep:
-        """The sweep as an iterator: one entry of the tape at a time, for stepping in plain Python.
+        """Return the sweep as an iterator: one entry of the tape at a time, for stepping in plain Python.
 
         Examples
         --------
@@ -312,7 +313,7 @@ class GradientTape:
     ) -> Any:
         """Jacobians of each row of the target by the same row of the source, where rows do not mix.
 
-        Shapes: target (b, *t), source (b, *s) -> (b, *t, *s); zeros if there is no path.  ShapeMismatch is raised if
+        Shapes: target (b, *t), source (b, *s) -> (b, *t, *s); zeros if there is not a path.  ShapeMismatch is raised if
         the first axes differ, or *t or *s is empty.
         """
         from autodiff_lab.transforms.jacobians import batch_jacobian
@@ -386,7 +387,7 @@ class GradientTape:
 
 
 def _forget(entry: Any) -> None:
-    """A spent tape that is still open hears of ops and keeps none."""
+    """Ignore ops: a spent tape that is still open keeps none."""
 
 
 class _ReadsOnly:

@@ -9,24 +9,24 @@ visibly leave the tape.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from autodiff_lab.engine.attributes import Elsewhere
-from autodiff_lab.engine.devices import CPU, device_of, place_of
+from autodiff_lab.engine.devices import CPU, place_of
 from autodiff_lab.engine.dtypes import DType, public
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
-from autodiff_lab.engine.sharing import packed, shared_on_gpu, where_packed
+from autodiff_lab.engine.sharing import DLPACK_CPU, packed
 from autodiff_lab.engine.strings import string_scalar
 from autodiff_lab.errors import ConversionError
-from autodiff_lab.events import Identified, TensorLeft, fresh_id, sinks_now
-from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.events import Identified, TensorLeft, TensorNamed, fresh_id, sinks_now, tell_look
 
 ndarray = np.ndarray
+_Value = TypeVar("_Value")
 
 
 class Operators:
@@ -66,6 +66,17 @@ class Operators:
         def __ge__(self, other: Any, /) -> Tensor: ...
 
 
+def looked_at(holder: Any) -> Any:
+    """Return the array of a tensor or variable to code that looks at its values outside of ops; a trace hears of it.
+
+    An op reads arrays as `_held`, and so does code that asks for a shape or a dtype alone.  Any other code that looks
+    at values takes a decision that a program would not take again, so it reads `_array`.
+    """
+    if sinks_now():
+        tell_look(holder)
+    return holder._held
+
+
 class Tensor(Identified, Operators):
     """An immutable array of numbers of one dtype; made by `constant`, by ops, never by calling the class.
 
@@ -78,7 +89,7 @@ class Tensor(Identified, Operators):
     ndim : int
         Number of axes.
     name : str or None
-        The name given to `constant`.
+        The name that was given with ``name=``; recordings show it.
     device : str
         Where it lies: ``"/CPU:0"``, ``"/GPU:0"``.
 
@@ -92,11 +103,11 @@ class Tensor(Identified, Operators):
     '[2. 3.]'
     """
 
-    __slots__ = ("_array", "_id", "_name", "__weakref__")
+    __slots__ = ("_held", "_id", "_name", "__weakref__")
     __array_priority__ = 100  # so that ndarray * Tensor comes to us
     __hash__ = object.__hash__  # by identity: `==` compares elements
-    _array: Any
     _held: Any
+    _array = property(looked_at)
 
     if TYPE_CHECKING:
 
@@ -105,7 +116,7 @@ class Tensor(Identified, Operators):
     @property
     def shape(self) -> TensorShape:
         """Length of each axis."""
-        return tuple.__new__(TensorShape, self._held.shape)  # whole numbers already; rules ask often
+        return tuple.__new__(TensorShape, self._held.shape)  # integers already; rules ask often
 
     @property
     def dtype(self) -> DType:
@@ -119,7 +130,7 @@ class Tensor(Identified, Operators):
 
     @property
     def name(self) -> str | None:
-        """The name given to `constant`, or None."""
+        """The name that was given with ``name=``, or None."""
         try:
             return self._name
         except AttributeError:
@@ -128,7 +139,7 @@ class Tensor(Identified, Operators):
     @property
     def device(self) -> str:
         """Where it lies: ``"/CPU:0"``, ``"/GPU:0"``."""
-        return device_of(self._held)
+        return CPU
 
     @property
     def id(self) -> int:
@@ -136,7 +147,7 @@ class Tensor(Identified, Operators):
         return self._id
 
     def ref(self) -> Reference:
-        """What stands for this tensor in a dict or a set: `deref` gives it back."""
+        """Return what stands for this tensor in a dict or a set: `deref` gives it back."""
         return Reference(self)
 
     def get_shape(self) -> TensorShape:
@@ -159,12 +170,11 @@ class Tensor(Identified, Operators):
         return self._held
 
     def numpy(self) -> Any:
-        """A copy as a NumPy array, or a NumPy scalar for rank 0; it leaves the tape."""
-        array = self._leave("numpy")
-        return array.copy() if array.__class__ is not DeviceArray else array.to_host()[()]
+        """Return a copy as a NumPy array, or a NumPy scalar for rank 0; it leaves the tape."""
+        return self._leave("numpy").copy()
 
     def to_numpy(self) -> Any:
-        """A copy as a NumPy array, under the name that matplotlib looks for."""
+        """Return a copy as a NumPy array, under the name that matplotlib looks for."""
         return self.numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -173,7 +183,7 @@ class Tensor(Identified, Operators):
         return np.array(self._leave("__array__"), dtype)
 
     def cpu(self) -> Tensor:
-        """The same values on the CPU: a copy of what lies on a GPU, through which gradients pass.
+        """Return the same values on the CPU: a copy of what is on a GPU, through which gradients pass.
 
         Examples
         --------
@@ -181,10 +191,10 @@ class Tensor(Identified, Operators):
         >>> lab.constant([1.0, 2.0]).cpu().device
         '/CPU:0'
         """
-        return RECORDING.copy_to_device(self, device=CPU) if self._held.__class__ is DeviceArray else self
+        return self
 
     def gpu(self, gpu_index: int = 0) -> Tensor:
-        """The same values on a GPU: a copy, through which gradients pass; itself if it lies there.
+        """Return the same values on a GPU: a copy, through which gradients pass; itself if it lies there.
 
         Raises
         ------
@@ -196,18 +206,14 @@ class Tensor(Identified, Operators):
         name = place_of(f"GPU:{gpu_index}").name
         return self if self.device == name else RECORDING.copy_to_device(self, device=name)
 
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        return shared_on_gpu(self._held, self._leave)
-
     def __dlpack__(self, **how: Any) -> Any:
         return packed(self._leave("__dlpack__"), how)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return where_packed(self._held)
+        return DLPACK_CPU, 0
 
     def _one(self, how: str) -> Any:
-        """The only element, for conversions to a Python number."""
+        """Return the only element, for conversions to a Python number."""
         array = self._leave(how)
         if array.ndim:
             cure = "x[0]" if array.size == 1 else f"x.numpy(), lab.reduce_sum(x) or {how} of one element"
@@ -264,17 +270,12 @@ class Tensor(Identified, Operators):
 
     def __repr__(self) -> str:
         array = self._array
-        if array.__class__ is DeviceArray:
-            host = array.to_host()
-            value = repr(host) if host.ndim else str(host)
-            return f"<Tensor: shape={array.shape}, dtype={self.dtype.name}, device={self.device}, numpy={value}>"
         value = repr(array) if array.__class__ is ndarray else str(array)
         return f"<Tensor: shape={array.shape}, dtype={self.dtype.name}, numpy={value}>"
 
     def __str__(self) -> str:
         array = self._array
-        place = f", device={self.device}" if array.__class__ is DeviceArray else ""
-        return f"Tensor({array!s}, shape={array.shape}, dtype={self.dtype.name}{place})"
+        return f"Tensor({array!s}, shape={array.shape}, dtype={self.dtype.name})"
 
     def __format__(self, spec: str) -> str:
         if spec and self._array.ndim == 0:
@@ -296,15 +297,51 @@ def _unpickled(array: Any, name: str | None) -> Tensor:
 
 
 def wrap(array: Any) -> Tensor:
-    """A tensor around a result that is ours already: no copy, no conversion, no note."""
+    """Return a tensor around a result that is ours already: no copy, no conversion, no note."""
+    if array.__class__ in MAKERS:
+        return MAKERS[array.__class__](array)
     tensor = Tensor()
-    tensor._array = string_scalar(array) if array.__class__ is bytes else array
+    tensor._held = array
     tensor._id = fresh_id()
     return tensor
 
 
-# A second name of the slot, for code that asks for shape, dtype or place alone, or whose reads a trace hears of in
-# other ways: while a function is traced, a read under the first name is a look at the values.
-Tensor._held = Tensor.__dict__["_array"]
+MAKERS: dict[type, Callable[[Any], Tensor]] = {bytes: lambda value: wrap(string_scalar(value))}
+"""By the class of a value, what makes its tensor, where that is more than a plain `Tensor` around it."""
+
+
+def named(value: _Value, name: str | None) -> _Value:
+    """Give what an op made a name, unless that is None, and return it; what has a name keeps it.
+
+    The parts of a list or tuple are named ``name[0]``, ``name[1]``, those of a named tuple ``name.field``.  A value
+    that is made of tensors, such as a ragged one, gives what has the name, by its method `__named__`.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.exp(0.0, name="one").name
+    'one'
+    >>> [part.name for part in lab.unstack([1.0, 2.0], name="parts")]
+    ['parts[0]', 'parts[1]']
+    """
+    if name is None:
+        return value
+    if isinstance(value, Tensor):
+        if value.name is None:
+            value._name = name
+            for sink in sinks_now():
+                if sink.listens:
+                    sink.tell(TensorNamed(value._id, name))
+                elif sink.traces:
+                    sink.note_name(value, name)
+    elif hasattr(value, "_fields"):
+        parts = zip(value, value._fields, strict=True)  # pyright: ignore[reportAttributeAccessIssue, reportArgumentType]
+        return type(value)(*[named(part, f"{name}.{field}") for part, field in parts])
+    elif isinstance(value, (list, tuple)):
+        return type(value)(named(part, f"{name}[{i}]") for i, part in enumerate(value))  # pyright: ignore[reportCallIssue]
+    elif hasattr(value, "__named__"):
+        return value.__named__(name)  # pyright: ignore[reportAttributeAccessIssue]
+    return value
+
 
 Elsewhere.install(Tensor)

@@ -14,13 +14,13 @@ import numpy as np
 
 from autodiff_lab.engine.assigning import accumulated, combined
 from autodiff_lab.engine.attributes import Elsewhere
-from autodiff_lab.engine.devices import device, device_of, placed_by_block
+from autodiff_lab.engine.devices import device_of, placed_by_block
 from autodiff_lab.engine.dtypes import DType, as_dtype, public
-from autodiff_lab.engine.moving import ARRAYS, assignable, move
+from autodiff_lab.engine.moving import move
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
-from autodiff_lab.engine.tensor import Operators, Tensor, wrap
+from autodiff_lab.engine.tensor import MAKERS, Operators, Tensor, looked_at, wrap
 from autodiff_lab.errors import ConversionError, ShapeMismatch, UnimplementedError
 from autodiff_lab.events import (
     SCOPE,
@@ -33,8 +33,6 @@ from autodiff_lab.events import (
     tell_listeners,
     trace_now,
 )
-from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.traffic import MEMORIES
 
 _MISSING = object()
 
@@ -79,8 +77,8 @@ class Variable(Identified, Operators):
 
     __array_priority__ = 100
     __hash__ = object.__hash__  # by identity: `==` compares elements
-    _held: Any
-    __slots__ = ("_array", "_id", "_shape", "__weakref__", "constraint", "name", "trainable")
+    _array = property(looked_at)
+    __slots__ = ("_held", "_id", "_shape", "__weakref__", "constraint", "name", "trainable")
     initializer = None
     """Nothing is left to initialize: a variable has its value from the start."""
 
@@ -119,7 +117,7 @@ class Variable(Identified, Operators):
                 f"Variable: the initial value is {initial_value.dtype.name}, but dtype "
                 f"{as_dtype(dtype).name} was asked for. Try lab.cast."
             )
-        self._array = placed_by_block(initial_value._held)
+        self._held = placed_by_block(initial_value._held)
         self._id = fresh_id()
         scope = SCOPE.get()
         self.name = f"{scope}/{name or 'Variable'}:0" if scope else f"{name or 'Variable'}:0"
@@ -160,7 +158,7 @@ class Variable(Identified, Operators):
         return self._id
 
     def ref(self) -> Reference:
-        """What stands for this variable in a dict or a set: `deref` gives it back."""
+        """Return what stands for this variable in a dict or a set: `deref` gives it back."""
         return Reference(self)
 
     def get_shape(self) -> TensorShape:
@@ -180,7 +178,7 @@ class Variable(Identified, Operators):
             self._shape = merged
 
     def read(self) -> Tensor:
-        """The present value as a tensor; tapes that record see the read."""
+        """Return the present value as a tensor; tapes that record see the read."""
         sinks = sinks_now()
         if not sinks:
             return wrap(self._held)
@@ -198,17 +196,17 @@ class Variable(Identified, Operators):
         return tensor
 
     def value(self) -> Tensor:
-        """The present value as a tensor."""
+        """Return the present value as a tensor."""
         return self.read()
 
     read_value = value
 
     def numpy(self) -> Any:
-        """A copy of the value as a NumPy array, or a NumPy scalar for rank 0."""
+        """Return a copy of the value as a NumPy array, or a NumPy scalar for rank 0."""
         return self.read().numpy()
 
     def to_numpy(self) -> Any:
-        """A copy as a NumPy array, under the name that matplotlib looks for."""
+        """Return a copy as a NumPy array, under the name that matplotlib looks for."""
         return self.numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -270,20 +268,24 @@ class Variable(Identified, Operators):
         return self if read_value else None  # type: ignore[return-value]
 
     def _converted(self, value: Any) -> Tensor:
-        from autodiff_lab.engine.convert import convert, convert_to_tensor
+        from autodiff_lab.engine.convert import convert, outside_blocks
 
         if isinstance(value, (Tensor, Variable)):
-            tensor = convert(value) if not MEMORIES else assignable(self, convert(value))
+            tensor = self._beside(convert(value))
             if tensor._held.dtype != self._held.dtype:
                 raise ConversionError(
                     f"Cannot convert {value} to Tensor of dtype {self.dtype.name}: variable {self.name} keeps its "
                     f"dtype. Try lab.cast(value, lab.{self.dtype.name})."
                 )
             return tensor
-        if MEMORIES:
-            with device(None):
-                return assignable(self, convert_to_tensor(value, self.dtype), by_value=True)
-        return convert_to_tensor(value, self.dtype)
+        return self._beside(outside_blocks(value, self.dtype), by_value=True)
+
+    def _beside(self, tensor: Tensor, by_value: bool = False) -> Tensor:
+        """Ask a tensor that is not a plain one, the present value or the given one, what to assign."""
+        if self._held.__class__ in MAKERS or tensor._held.__class__ in MAKERS:
+            voice: Any = tensor if hasattr(tensor, "assignable") else wrap(self._held)
+            return voice.assignable(self, tensor, by_value)
+        return tensor
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:
         declared = self._held.shape if self._shape is None else self._shape
@@ -316,9 +318,9 @@ class Variable(Identified, Operators):
 
     def _replace(self, array: Any, source: Tensor) -> None:
         """Take a new value; `source` is the tensor that the user gave."""
-        if array.__class__ in ARRAYS and array.base is not None:
+        if getattr(array, "base", None) is not None:
             array = array.copy()
-        self._array = array
+        self._held = array
         self._tell(array, source, source)
 
     def _tell(self, array: Any, source: Tensor, value: Tensor) -> None:  # `value` holds the new value
@@ -330,7 +332,7 @@ class Variable(Identified, Operators):
     def assign_slice(self, index: Any, value: Any) -> Variable:
         """Replace the elements that `index` selects; ``v[index].assign(value)`` is the same."""
         tensor = self._converted(value)
-        changed = self._held.copy() if self._held.__class__ is DeviceArray else np.array(self._held)
+        changed = self._held.copy() if self._held.__class__ in MAKERS else np.array(self._held)
         try:
             changed[index] = tensor._held
         except ValueError:
@@ -357,7 +359,7 @@ class Variable(Identified, Operators):
         DeviceError
             If there is no such device.
         TapeMisused
-            If a tape holds a read of the variable: its gradient would lie where the variable is no more.
+            If a tape holds a read of the variable: its gradient would be on a device that the variable has left.
 
         Examples
         --------
@@ -377,7 +379,7 @@ class Variable(Identified, Operators):
 
     def __repr__(self) -> str:
         array, place = self._array, ""
-        if array.__class__ is DeviceArray:
+        if array.__class__ in MAKERS:
             array, place = array.to_host()[()], f", device={self.device}"
         value = repr(array) if array.__class__ is np.ndarray else str(array)
         return f"<Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}{place}, numpy={value}>"
@@ -395,6 +397,3 @@ def _unpickled(
 
 
 Elsewhere.install(Variable)
-
-
-Variable._held = Variable.__dict__["_array"]  # as in `Tensor`

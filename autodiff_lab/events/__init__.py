@@ -1,7 +1,7 @@
-"""What the engine tells while it runs, and who listens.
+"""Events that the engine sends while it runs, and their observers.
 
-Imports nothing else of ours, so that every layer may use it: `values` holds the events, `listener` the way to
-observers.  Write an observer as any callable and hand it to `observing`.
+This package imports no other layer, so every layer may use it: `values` holds the events, `listener` delivers them
+to observers. An observer is any callable; pass it to `observing`.
 """
 
 from autodiff_lab.events.listener import (
@@ -18,8 +18,10 @@ from autodiff_lab.events.listener import (
     name_scope,
     observing,
     place_now,
+    scoped,
     sinks_now,
     tell_listeners,
+    tell_look,
     tell_made,
     tell_peek,
     trace_now,
@@ -28,7 +30,6 @@ from autodiff_lab.events.listener import (
 from autodiff_lab.events.values import (
     Event,
     GradientFlowed,
-    Late,
     Observer,
     OpApplied,
     OpDescribed,
@@ -41,15 +42,16 @@ from autodiff_lab.events.values import (
     TapeSwitched,
     TensorLeft,
     TensorMet,
+    TensorNamed,
     TensorWatched,
     Transferred,
     VariableAssigned,
 )
 
 __all__ = [
-    "CAUSE", "EVERYTHING", "Event", "GradientFlowed", "Identified", "Late", "Listener", "Observer", "OpApplied",
+    "CAUSE", "EVERYTHING", "Event", "GradientFlowed", "Identified", "Listener", "Observer", "OpApplied",
     "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "SweepEnded", "SweepStarted", "TapeClosed",
-    "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorWatched", "Transferred", "VariableAssigned",
-    "active", "fresh_id", "heard", "name_scope", "observing", "place_now", "sinks_now", "tell_listeners", "tell_made",
-    "tell_peek", "trace_now", "unheard",
+    "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorNamed", "TensorWatched", "Transferred",
+    "VariableAssigned", "active", "fresh_id", "heard", "name_scope", "observing", "place_now", "scoped", "sinks_now",
+    "tell_listeners", "tell_made", "tell_look", "tell_peek", "trace_now", "unheard",
 ]

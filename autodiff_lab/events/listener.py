@@ -1,8 +1,8 @@
-"""Who listens: sinks, the listener behind an observer, scopes.
+"""Delivery of events: sinks, the listener behind an observer, scopes.
 
-The engine speaks to *sinks*: tapes, traces and listeners look the same to an op.  The sinks of the running thread or
-task are one tuple in one context variable, and reading that variable is all that an op pays while nobody records.
-A `Listener` is the sink behind an *observer*, which is any callable that takes an event.  Observers watch, they never
+The engine sends to *sinks*: tapes, traces and listeners look the same to an op. The sinks of the running thread or task
+are one tuple in one context variable, and reading that variable is all that an op pays while nothing is recorded.
+A `Listener` is the sink behind an *observer*, which is any callable that takes an event.  Observers watch and never
 control: one that raises is dropped, reported when its block ends, and disturbs nothing.
 """
 
@@ -13,7 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Generator
-from contextlib import ContextDecorator, contextmanager
+from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +26,13 @@ SCOPE: ContextVar[str] = ContextVar("autodiff_lab_scope", default="")
 CAUSE: ContextVar[int | None] = ContextVar("autodiff_lab_cause", default=None)
 sinks_now = SINKS.get
 fresh_id = itertools.count(1).__next__
-"""Ids of tensors, variables, tapes and sweeps: unique in the process and never used twice."""
+"""Ids of tensors, variables, tapes and sweeps: unique in the process and never reused."""
 
 _NOT_THE_USERS = tuple(
     os.path.dirname(file) + os.sep  # noqa: PTH120 - pathlib would make our import longer
     for file in (os.path.dirname(__file__), np.__file__)  # noqa: PTH120
 )
-"""Folders whose frames are passed over: ours, and NumPy's, whose functions call `__array__` from inside."""
+"""Folders whose frames are skipped: ours, and NumPy's, whose functions call `__array__` from inside."""
 
 
 class Identified:
@@ -49,7 +49,7 @@ else:
 
 
 class Sink(Protocol):
-    """What an op and a sweep know of a listener, a tape or a trace."""
+    """The interface of listeners, tapes and traces to ops and sweeps."""
 
     tracked: Any
     reads: dict[Any, Any]
@@ -59,17 +59,17 @@ class Sink(Protocol):
     traces: bool
 
     def append(self, entry: tuple[Any, ...], /) -> None:
-        """Hear of an op that was applied."""
+        """Receive an op that was applied."""
 
     def note(self, event: Callable[..., Any], tensor: Any, how: str) -> None:
-        """Hear of a value that entered or left the engine."""
+        """Receive a value that entered or left the engine."""
 
     def note_read(self, variable: Any, tensor: Any) -> None:
-        """Hear of a variable that was read as this tensor."""
+        """Receive a variable that was read as this tensor."""
 
 
 def place_now() -> Place | None:
-    """The file and line of the innermost frame outside this package and NumPy: the user's line."""
+    """Return the file and line of the innermost frame outside this package and NumPy: the user's line."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         name = frame.f_code.co_filename
@@ -80,7 +80,7 @@ def place_now() -> Place | None:
 
 
 class _Everything:
-    """The `tracked` of a sink that wants to hear of every op."""
+    """The `tracked` of a sink that receives every op."""
 
     __slots__ = ()
 
@@ -88,7 +88,7 @@ class _Everything:
         return True
 
     def add(self, key: object) -> None:
-        """Nothing to remember."""
+        """Do nothing: everything is tracked already."""
 
 
 EVERYTHING = _Everything()
@@ -96,7 +96,7 @@ _new = tuple.__new__
 
 
 class Listener:
-    """The sink behind an observer: it turns what ops say into events."""
+    """The sink behind an observer: it turns what ops report into events."""
 
     listens = True
     hears_all = True
@@ -112,7 +112,7 @@ class Listener:
         self._described: set[str] = set()
 
     def append(self, entry: tuple[Any, ...], /) -> None:
-        """An op was applied."""
+        """Send the event of an op that was applied."""
         op, out, ins, params, _ = entry
         if op.name not in self._described:
             self._describe(op)
@@ -139,7 +139,7 @@ class Listener:
         self.tell(OpDescribed(*op.describe()))
 
     def meet(self, tensor: Any, kind: str, variable: Any = None) -> None:
-        """Tell of a tensor that no recorded op made."""
+        """Send the event of a tensor that no recorded op made."""
         self.known.add(tensor._id)
         name = tensor.name if variable is None else variable.name
         self.tell(
@@ -156,7 +156,7 @@ class Listener:
         )
 
     def fail(self, op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> None:
-        """An op raised."""
+        """Send the event of an op that raised."""
         if op.name not in self._described:
             self._describe(op)
         for tensor in ins:
@@ -169,7 +169,7 @@ class Listener:
         )
 
     def note(self, event: Callable[..., Any], tensor: Any, how: str) -> None:
-        """A value entered or left the engine."""
+        """Send the event of a value that entered or left the engine."""
         if event is TensorLeft:
             if tensor._id not in self.known and _watched(tensor):
                 self.meet(tensor, "constant")
@@ -179,26 +179,26 @@ class Listener:
             self.meet(tensor, how)
 
     def note_read(self, variable: Any, tensor: Any) -> None:
-        """A variable was read as this tensor."""
+        """Send the event of a variable that was read as this tensor."""
         self.reads[variable] = tensor
         self.meet(tensor, "variable", variable)
 
     def tell(self, event: Any) -> None:
-        """Hand an event to the observer; one that raises is told nothing more."""
+        """Pass an event to the observer; one that raises receives no more."""
         if self.error is None:
             try:
                 self.observer(event)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the user's computation must go on
+            except Exception as error:  # noqa: BLE001 - whatever it is, the user's computation must continue
                 self.error = error
 
 
 def _watched(tensor: Any) -> bool:
-    """Whether a tape of this thread or task tracks a tensor."""
+    """Return whether a tape of this thread or task tracks a tensor."""
     return any(not sink.hears_all and tensor._id in sink.tracked for sink in sinks_now())
 
 
 def trace_now() -> Any:
-    """The trace that hears this thread or task, None if there is none; traces do not nest."""
+    """Return the trace of this thread or task, None if there is none; traces do not nest."""
     for sink in sinks_now():
         if sink.traces:
             return sink
@@ -206,7 +206,7 @@ def trace_now() -> Any:
 
 
 def tell_made(tensor: Any) -> Any:
-    """Tell a trace that a tensor no op made depends on shapes and dtypes alone, so that it is a constant."""
+    """Tell a trace that a tensor which no op made depends on shapes and dtypes alone, so it is a constant."""
     trace = trace_now()
     if trace is not None:
         trace.note_made(tensor)
@@ -214,15 +214,22 @@ def tell_made(tensor: Any) -> Any:
 
 
 def tell_peek(tensor: Any, how: str) -> None:
-    """Tell a trace that our own code reads a tensor's value outside of the ops."""
+    """Tell a trace that our own code reads a tensor's value outside the ops."""
     trace = trace_now()
     if trace is not None:
         trace.note_peek(tensor, how)
 
 
+def tell_look(holder: Any) -> None:
+    """Tell a trace that our own code looks at the values of a tensor or variable outside of the ops."""
+    trace = trace_now()
+    if trace is not None:
+        trace.note_look(holder)
+
+
 @contextmanager
 def active(sink: Any) -> Generator[Any]:
-    """Put a sink into the tuple of this thread or task for the length of a block."""
+    """Add a sink to the tuple of this thread or task for the duration of a block."""
     SINKS.set((*sinks_now(), sink))
     try:
         yield sink
@@ -232,7 +239,7 @@ def active(sink: Any) -> Generator[Any]:
 
 @contextmanager
 def unheard() -> Generator[Any]:
-    """Let no tape and no listener hear of what a block does; a trace does, and the block is given it, or None."""
+    """Hide what a block does from tapes and listeners; a trace still sees it, and is yielded to the block, or None."""
     sinks, trace = sinks_now(), trace_now()
     SINKS.set(() if trace is None else (trace,))
     try:
@@ -242,7 +249,7 @@ def unheard() -> Generator[Any]:
 
 
 def heard() -> bool:
-    """Whether any listener of this thread or task would hear of an event; tapes are none."""
+    """Return whether any listener of this thread or task would receive an event; tapes are not listeners."""
     for sink in sinks_now():  # noqa: SIM110 - a generator would take longer than the rest
         if sink.listens:
             return True
@@ -250,7 +257,7 @@ def heard() -> bool:
 
 
 def tell_listeners(event: Any) -> None:
-    """Hand an event to every listener of this thread or task."""
+    """Pass an event to every listener of this thread or task."""
     for sink in sinks_now():
         if sink.listens:
             sink.tell(event)
@@ -258,7 +265,7 @@ def tell_listeners(event: Any) -> None:
 
 @contextmanager
 def observing(observer: Callable[[Any], object]) -> Generator[Listener]:
-    """Send every event of this thread or task to `observer` for the length of a block.
+    """Send every event of this thread or task to `observer` for the duration of a block.
 
     Parameters
     ----------
@@ -289,13 +296,13 @@ def observing(observer: Callable[[Any], object]) -> Generator[Listener]:
 
 
 class name_scope(ContextDecorator):  # noqa: N801 - TensorFlow's name
-    """Group the ops of a block under a name; scopes nest, pictures fold by them, and variables take them into theirs.
+    """Group the ops of a block under a name; scopes nest, pictures fold by them, and variable names include them.
 
     Parameters
     ----------
     name : str
-        One word or a path such as ``"encoder/layer1"``.  With a slash at its end it counts from the top, whatever the
-        scopes around it; the empty string is the top itself.
+        One word or a path such as ``"encoder/layer1"``.  With a trailing slash it is absolute, whatever the surrounding
+        scopes; the empty string is the top itself.
 
     Raises
     ------
@@ -326,3 +333,8 @@ class name_scope(ContextDecorator):  # noqa: N801 - TensorFlow's name
 
     def __exit__(self, *error: object) -> None:
         SCOPE.set(self._around.pop())
+
+
+def scoped(name: str | None) -> AbstractContextManager[Any]:
+    """Return the scope of a function that was given this name, or none, and that runs functions of the user's."""
+    return nullcontext() if name is None else name_scope(name)

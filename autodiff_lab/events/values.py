@@ -1,7 +1,7 @@
 """The events themselves: frozen tuples of names, integer ids and NumPy values.
 
-A value is the array of an immutable tensor, kept by reference and formatted late; observers read it and never write
-to it.  Ids are unique in the process and never used twice.
+A value is the array of an immutable tensor, kept by reference and formatted late; observers read it and never
+write to it. Ids are unique in the process and never reused.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 Place = tuple[str, int]
-"""A file name (of a notebook cell: the name that IPython gave it) and a line number, counted from 1."""
+"""A file name (for a notebook cell, the name that IPython gave it) and a line number, counted from 1."""
 
 
 class OpDescribed(NamedTuple):
-    """What is known of an op, told before its first use, so that a recording can be read where the op is unknown."""
+    """The description of an op, sent before its first use, so that a recording can be read where the op is unknown."""
 
     op: str
     symbol: str
@@ -39,6 +39,13 @@ class TensorMet(NamedTuple):
     trainable: bool
     place: Place | None
     scope: str
+
+
+class TensorNamed(NamedTuple):
+    """A tensor was given a name, as by ``lab.exp(x, name="grown")``; told after the op that made it."""
+
+    tensor: int
+    name: str
 
 
 class OpApplied(NamedTuple):
@@ -79,9 +86,9 @@ class TensorLeft(NamedTuple):
 
 
 class Transferred(NamedTuple):
-    """Values were copied between the CPU and a GPU, and nobody had asked for that by name.
+    """Values were copied implicitly between the CPU and a GPU.
 
-    `direction` is 'to host' or 'to device'; `why` says in words what needed the copy.
+    `direction` is 'to host' or 'to device'; `why` says what needed the copy.
     """
 
     direction: str
@@ -91,7 +98,7 @@ class Transferred(NamedTuple):
 
 
 class VariableAssigned(NamedTuple):
-    """A variable got a new value, or its first one from a tensor; gradients do not pass from it to later reads."""
+    """A variable got a new value, or its first one from a tensor; no gradient passes from it to later reads."""
 
     variable: int
     name: str
@@ -117,7 +124,7 @@ class TapeClosed(NamedTuple):
 
 
 class TapeSwitched(NamedTuple):
-    """An open tape stopped listening for a while, listens again, or forgot: 'paused', 'resumed' or 'reset'."""
+    """An open tape paused, resumed, or discarded its entries: 'paused', 'resumed' or 'reset'."""
 
     tape: int
     how: str
@@ -135,7 +142,7 @@ class TensorWatched(NamedTuple):
 class SweepStarted(NamedTuple):
     """A backward pass begins: `seeds` are the ids of the cotangents of `targets`.
 
-    `untracked` are the targets that were asked for and that the tape knows nothing of, `reads` as in `TapeClosed`.
+    `untracked` are requested targets that the tape does not know, `reads` is as in `TapeClosed`.
     """
 
     sweep: int
@@ -149,12 +156,12 @@ class SweepStarted(NamedTuple):
 
 
 class GradientFlowed(NamedTuple):
-    """One op passed a share of its output's adjoint to one of its inputs.
+    """One op passed a contribution to the adjoint of one of its inputs.
 
     `application` is the first output of the op's application and `position` the input's place among its inputs.
-    `incoming` (one id for each output), `outgoing` and `total` are tensor ids: their values were told when an op
-    made them.  `total` is the input's adjoint so far, this share included.  `local` is the derivative at a unit
-    cotangent for elementwise ops, a `Late` value, and None for others.
+    `incoming` (one id for each output), `outgoing` and `total` are tensor ids: their values were sent when an op
+    made them. `total` is the input's adjoint so far, this contribution included.  `local` is the derivative at a unit
+    cotangent for elementwise ops, and None for others.
     """
 
     sweep: int
@@ -164,7 +171,7 @@ class GradientFlowed(NamedTuple):
     incoming: tuple[int | None, ...]
     outgoing: int
     total: int
-    local: Late | None
+    local: Any
 
 
 class SweepEnded(NamedTuple):
@@ -177,6 +184,7 @@ class SweepEnded(NamedTuple):
 Event = (
     OpDescribed
     | TensorMet
+    | TensorNamed
     | OpApplied
     | OpFailed
     | TensorLeft
@@ -191,14 +199,3 @@ Event = (
     | SweepEnded
 )
 Observer = Callable[[Any], object]
-
-
-class Late(NamedTuple):
-    """A value that is worked out when somebody asks for it: formatting at once would cost more than the run."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-    def value(self) -> Any:
-        """Work it out: a NumPy array or scalar."""
-        return self.function(*self.arguments)

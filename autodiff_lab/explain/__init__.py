@@ -1,8 +1,8 @@
-"""Answers about a recording: why a gradient is missing, what adds up to it, where a nan began.
+"""Answer questions about a recording: why a gradient is missing, what adds up to it, where a nan began.
 
-Reads recordings only, so that a recording that was loaded from a file, or made by another framework, can be asked as
-well.  `causes` names the one reason, `ledger` lists the paths, `nonfinite` finds the first bad value, and `remarks`
-says in one line what nobody asked for and everybody should know.
+These functions read recordings only, so they work just as well on one that was loaded from a file or made by another
+framework.  `causes` names the one reason, `ledger` lists the paths, `nonfinite` finds the first bad value, and
+`remarks` reports in one line each what the user should know without asking.
 """
 
 from autodiff_lab.explain.causes import explain

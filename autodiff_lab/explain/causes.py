@@ -1,4 +1,4 @@
-"""Why a gradient is None, zero or a number: the search of `paths`, told in words."""
+"""Why a gradient is None, zero or a number: the result of the search in `paths`, in words."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from autodiff_lab.recording.numbers import short
 from autodiff_lab.recording.recording import Recording
 
 LEAVES = 6
-"""Names listed of what a target does depend on."""
+"""How many names are listed of what a target does depend on."""
 
 
 def explain(
     recording: Recording, target: Any, source: Any, tape: int | None = None, seen: Tracking | None = None
 ) -> Explanation:
-    """Say why the gradient of a target by a source is what it is; see `Recording.explain`.
+    """Explain the gradient of a target with respect to a source; see `Recording.explain`.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def explain(
     target, source : Tensor, Variable, int or str
         Objects of the program, ids, or names as the printed recording shows them.
     tape : int, optional
-        The id of the tape that is meant; by default the one that was asked for this gradient.
+        The id of the tape; by default the one that was asked for this gradient.
     seen : Tracking, optional
-        What that tape heard, where it has been worked out already.
+        What that tape recorded, if it has been worked out already.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def explain(
 
 
 def _of_plain_target(recording: Recording, target: Any, s: Subject) -> Explanation:
-    """The target is no tensor at all: a number or array that left the engine."""
+    """Explain a target that is not a tensor: a number or an array that left the engine."""
     kind = _kind(target)
     exits = Leaving(recording).exits
     same = [n for n in exits if _is_value(recording.tensors[n.subject].snapshot.array, target)]
@@ -74,7 +74,7 @@ def _of_plain_target(recording: Recording, target: Any, s: Subject) -> Explanati
 
 
 def _kind(value: Any) -> str:
-    """What a value is, with its article: ``"a NumPy float32"``, ``"an int"``."""
+    """Return what a value is, with its article: ``"a NumPy float32"``, ``"an int"``."""
     if isinstance(value, (np.ndarray, np.generic)):
         return f"a NumPy {'array' if isinstance(value, np.ndarray) else type(value).__name__}"
     name = type(value).__name__
@@ -122,7 +122,7 @@ class _Case:
         return of_value(self.recording, self.t, self.s, self.sweep)
 
     def _with_source(self, cuts: list[Cut], edges: list[Edge]) -> list[Cut]:
-        """Put what is wrong with the source itself in front of what is wrong on the way."""
+        """Put a fault of the source itself before the faults on the path."""
         unwatched = self._unwatched()
         if unwatched is None:
             return cuts
@@ -135,7 +135,7 @@ class _Case:
         return [here, *(cut for cut in cuts if cut.cause != "not_watched")]
 
     def _unwatched(self) -> str | None:
-        """Why the tape never tracked the source; None if it did, or if that is not what is missing."""
+        """Return why the tape never tracked the source; None if it did, or if that is not what is missing."""
         records = [self.recording.tensors[tensor] for tensor in self.s.tensors]
         if any(r.id in self.seen.since for r in records):
             return None
@@ -153,7 +153,7 @@ class _Case:
         return "not_watched" if self.seen.listens(made) or self.seen.silence(made) == "before" else None
 
     def _replaced(self, made: int) -> bool:
-        """Whether the source's own line gave the name of a variable to a tensor: ``w = w - 0.1 * g``."""
+        """Return whether the source's own line gave the name of a variable to a tensor: ``w = w - 0.1 * g``."""
         application = self.recording.applications[made]
         line = parts_of(self.recording.line(application.place))
         if not line.assigns & line.reads:
@@ -169,7 +169,7 @@ class _Case:
         return False
 
     def _unexpected(self, edges: list[Edge]) -> Iterator[Cut]:
-        """Where a backward pass took another way than the tape's rules say."""
+        """Return the edges on which a backward pass departed from the tape's rules."""
         if self.sweep is None or not self.sweep.finished:
             return
         known = self.t.keys & set(self.sweep.targets)
@@ -228,7 +228,7 @@ class _Case:
         return self.recording.tensors[tensor].place
 
     def _place_of_sweep(self, cut: Cut) -> Place | None:
-        """Ops of a backward pass have no line of their own: theirs is the line that asked for the gradient."""
+        """Return the line that asked for the gradient: ops of a backward pass have no line of their own."""
         if cut.application is None:
             return None
         outputs = set(self.recording.applications[cut.application].outputs)
@@ -265,7 +265,7 @@ class _Case:
         record = self.recording.tensors[cut.tensor]
         if cut.cause == "not_watched":
             if record.application is None:
-                return "it is a constant, and tapes watch variables by themselves and tensors only when asked."
+                return "it is a constant; tapes watch variables automatically, and tensors only when asked."
             return "it was computed before the tape's block, or from nothing that the tape watches."
         if cut.cause in ("left_engine", "overwritten"):
             return "came back"
@@ -303,7 +303,7 @@ class _Case:
             place,
             located(self.recording, place),
             f"Check that the formula of {self.t.name} uses {self.s.name}, and not another value of the same name. For "
-            "zeros in place of None pass unconnected_gradients=lab.UnconnectedGradients.ZERO.",
+            "zeros instead of None pass unconnected_gradients=lab.UnconnectedGradients.ZERO.",
         )
 
     def _leaves(self) -> list[str]:
@@ -331,7 +331,7 @@ def _bracketed(where: str) -> str:
 
 
 def _sweep_for(recording: Recording, target: Subject, source: Subject, tape: int) -> Sweep | None:
-    """The last backward pass of the tape that was asked for this gradient."""
+    """Return the last backward pass of the tape that was asked for this gradient."""
     return next(
         (
             sweep

@@ -1,6 +1,6 @@
-"""How to speak of a value: by its name, as a number, or as the user's own code for it.
+"""How to refer to a value in a sentence: by its name, as a number, or by the user's own code for it.
 
-A ``%7`` means something beside a printed recording only; in a sentence ``sum(v * v)`` says more.
+A ``%7`` means something only beside a printed recording; in a sentence ``sum(v * v)`` says more.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DEEPEST = 2
 
 
 def spoken(recording: Recording, tensor: int) -> str:
-    """A value in a sentence: its name, its number, or a short formula; ``%7`` if nothing shorter is left.
+    """Return a value as part of a sentence: its name, its number, or a short formula; ``%7`` if all else fails.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def spoken(recording: Recording, tensor: int) -> str:
 
 
 def in_code(name: str) -> str:
-    """A name as it may stand in a line of code; an ellipsis for a value that the program has no name for.
+    """Return a name as it may stand in a line of code; an ellipsis for a value that the program has no name for.
 
     Examples
     --------
@@ -57,14 +57,14 @@ def in_code(name: str) -> str:
 
 
 def located(recording: Recording, place: Place | None) -> str:
-    """A place in words, with the user's source line; a very long line is cut off."""
+    """Return a place in words, with the user's source line; a very long line is cut off."""
     line = recording.line(place)
     line = line if len(line) <= WIDEST else f"{line[: WIDEST - 1]}…"
     return one_line(recording.where(place) + (f": {line}" if line else ""))
 
 
 def literal(recording: Recording, tensor: int) -> str | None:
-    """The number of an unnamed scalar constant, as one writes it in code; None for anything else."""
+    """Return the number of an unnamed scalar constant as it is written in code; None for anything else."""
     record = recording.tensors[tensor]
     value = record.snapshot
     if record.name or record.application is not None or record.variable or value.size != 1 or value.array is None:
@@ -94,7 +94,7 @@ def _formula(recording: Recording, tensor: int, depth: int) -> str | None:
 
 
 def argument(recording: Recording, application: Application, position: int) -> str | None:
-    """The user's own code for an input of an op, read from its line; None where the line has not exactly one."""
+    """Return the user's own code for an input of an op, read from its line; None unless the line has exactly one."""
     return _argument(recording.line(application.place), application.op, position)
 
 

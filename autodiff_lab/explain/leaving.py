@@ -1,8 +1,8 @@
 """Values that left the engine, and the constants they may have come back as.
 
-A recording knows that a tensor left (by `numpy()`, `float()`, a NumPy function, `bool()`) and that an array or number
-came in later; that the one became the other is judged from what can be seen: the same value, the same line, or a
-variable that the one line assigns and the other reads.
+A recording knows that a tensor left (by `numpy()`, `float()`, a NumPy function, `bool()`) and that an array or
+number came in later; whether the one became the other is judged from the evidence: the same value, the same line, or a
+variable that one line assigns and the other reads.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.statements import parsed
 
 CERTAIN, LIKELY, POSSIBLE, DECIDED = 10.0, 40.0, 200.0, 1000.0
-"""Costs: the same value or line, a value that a common line connects, a kept value, and one that decided a branch."""
+"""Costs: the same value or line, a value connected by a common line, a kept value, and one that decided a branch."""
 LOOKED_AT = 200
-"""Exits that are looked at for one constant, latest first."""
+"""How many exits are considered for one constant, latest first."""
 _DECIDES = re.compile(r"\b(if|elif|while|and|or|not|min|max|sorted)\b")
 _GOES_ON = re.compile(r"\s*(else|elif)\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+\.?\d*(?:[eE][-+]?\d+)?|(?<![\w])\.\d+")
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+\.?\d*(?:[eE][-+]?\d+)?|(?<![\w])\.\d+")
 
 @dataclass(frozen=True)
 class Line:
-    """Names that a source line assigns and reads, the numbers written in it, and whether it keeps its value."""
+    """The names that a source line assigns and reads, the numbers written in it, and whether it keeps its value."""
 
     assigns: frozenset[str] = frozenset()
     reads: frozenset[str] = frozenset()
@@ -49,7 +49,7 @@ class Leaving:
         self.deciding = [n for n in self.exits if self._decides(n)]
 
     def exits_behind(self, tensor: int, born: int) -> Iterator[tuple[Note, float]]:
-        """Exits that a leaf may have come back from, with how far the evidence is from certain, as a cost."""
+        """Return the exits that a leaf may have come back from, each with a cost that grows with the doubt."""
         record = self.recording.tensors[tensor]
         if not self.exits or self._is_written_out(record):
             return
@@ -60,7 +60,7 @@ class Leaving:
                 yield note, cost
 
     def decisions(self, tensor: int, born: int, target: bool) -> Iterator[tuple[Note, float]]:
-        """Exits that decided whether the line of a tensor ran; a target that no op made may be what was chosen."""
+        """Return the exits that decided whether a tensor's line ran; a target no op made may be the chosen value."""
         record = self.recording.tensors[tensor]
         chosen = target and record.application is None
         for note in [n for n in self.deciding if n.before <= born or chosen][-LOOKED_AT:]:
@@ -72,7 +72,7 @@ class Leaving:
         return bool(_DECIDES.search(line)) or note.detail in ("index", "int") or (not line and note.detail == "bool")
 
     def _governs(self, decision: Place | None, place: Place | None) -> bool:
-        """Whether a line is the deciding line itself or stands in the block below it, judged by indentation."""
+        """Return whether a line is the deciding line itself or stands in the block below it, judged by indentation."""
         if decision is None or place is None or decision[0] != place[0]:
             return False
         if decision[1] == place[1]:
@@ -83,7 +83,7 @@ class Leaving:
         return bool(between) and all(_margin(text) > margin or _GOES_ON.match(text) for text in between)
 
     def cause(self, note: Note) -> str:
-        """The cause that an exit is: through a store, or in a line that gives a plain array the tensor's own name."""
+        """Return an exit's cause: through a store, or in a line that gives a plain array the tensor's own name."""
         if note.detail in STORES:
             return "state_read"
         line = parts_of(self.recording.line(note.place))
@@ -113,7 +113,7 @@ class Leaving:
         return telling and bool(np.allclose(left, came, rtol=1e-6, equal_nan=True))
 
     def _is_written_out(self, leaf: TensorRecord) -> bool:
-        """Whether the numbers of a constant are written in the line where it came in."""
+        """Return whether the numbers of a constant are written in the line where it came in."""
         array = leaf.snapshot.array
         if array is None or leaf.snapshot.size > 64 or np.asarray(array).dtype.kind not in "fiuc":
             return False
@@ -129,7 +129,7 @@ def _margin(text: str) -> int:
 
 @cache
 def parts_of(line: str) -> Line:
-    """Take a source line apart; one that is not whole is read word by word.
+    """Take a source line apart; an incomplete one is read word by word.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def parts_of(line: str) -> Line:
 
 
 def _names_inside(tree: ast.AST) -> frozenset[str]:
-    """Names that exist in a part of the line only: those of a comprehension, and the parameters of a lambda."""
+    """Return the names that exist in a part of the line only: those of comprehensions and lambda parameters."""
     inside: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.comprehension):

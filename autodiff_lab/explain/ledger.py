@@ -25,9 +25,9 @@ LISTED = 20
 
 @dataclass(frozen=True)
 class Factor:
-    """One op on a path: the op, its result, and its derivative by the input that the path comes from.
+    """One op on a path: the op, its result, and its derivative with respect to the input that the path comes from.
 
-    `side` tells two ways through one op apart: ``"left"`` and ``"right"`` in ``x * x``.
+    `side` distinguishes two ways through one op: ``"left"`` and ``"right"`` in ``x * x``.
     """
 
     op: str
@@ -69,7 +69,7 @@ class Ledger:
     >>> with lab.record() as recording:
     ...     with lab.GradientTape() as tape:
     ...         y = x * x + lab.sin(x)
-    ...     slope = tape.gradient(y, x)
+    ...     grad = tape.gradient(y, x)
     >>> print(recording.ledger(x))
     dy/dx = 5.01 = 3 + 3 - 0.99
           3   multiply (left) 3    add 1
@@ -85,7 +85,7 @@ class Ledger:
 
     @property
     def rest(self) -> float:
-        """What the paths that are not listed add together."""
+        """The sum over the paths that are not listed."""
         return self.total - sum(path.product for path in self.paths)
 
     @property
@@ -122,7 +122,7 @@ class Ledger:
 
 
 def _grouped(factors: tuple[Factor, ...]) -> list[str]:
-    """Factors as words, a run of equal ones as one: ``"add 1 ×18"``."""
+    """Return factors as words, a run of equal ones as one: ``"add 1 ×18"``."""
     runs: list[list[Any]] = []
     for word in map(str, factors):
         if runs and runs[-1][0] == word:
@@ -165,7 +165,7 @@ def ledger(recording: Recording, source: Any, target: Any = None, limit: int = L
 
 @dataclass(frozen=True)
 class _Link:
-    """A way from a tensor to the target, as a linked list; `product` includes everything behind it."""
+    """A path from a tensor to the target, as a linked list; `product` includes everything behind it."""
 
     product: float
     factor: Factor | None = None
@@ -173,7 +173,7 @@ class _Link:
 
 
 class _Paths:
-    """Keeps, for every tensor that a sweep reached, the largest ways to the target and the number of all."""
+    """Keeps, for every tensor that a sweep reached, the largest paths to the target and the number of all paths."""
 
     def __init__(self, recording: Recording, sweep: Sweep, source: Subject, target: Subject | None, limit: int) -> None:
         self.recording, self.sweep, self.source, self.limit = recording, sweep, source, limit
@@ -195,7 +195,7 @@ class _Paths:
         return Ledger(self.source.name, self.name, tuple(map(_unrolled, largest)), count, total)
 
     def follow(self, step: Step, flow: Flow) -> None:
-        """Lengthen the ways to an op's outputs by the op itself, towards one input."""
+        """Extend the paths to an op's outputs by the op itself, towards one input."""
         application = self.recording.applications[step.application]
         links = [link for output in application.outputs for link in self.ways.get(output, [])]
         if not links:
@@ -218,30 +218,31 @@ class _Paths:
         return outgoing / incoming if incoming else float("nan") if outgoing else 0.0
 
     def number(self, tensor: int) -> float:
-        """A value as one number."""
+        """Return a value as one number."""
         value = self.recording.tensors[tensor].snapshot
         if value.size != 1 or value.array is None:
             raise ShapeMismatch(
                 f"ledger: {self.recording.name_of(tensor)} has shape {dimensions(value.shape) or '()'}, and a path has "
                 "a single number only where every value is a scalar. Try the ledger of a scalar program, such as one "
-                "element of this one."
+                "for a "
+                "single element of this value."
             )
         return _real(value, self.recording.name_of(tensor))
 
 
 def _real(value: Snapshot, name: str) -> float:
-    """A scalar as a float."""
+    """Return a scalar as a float."""
     array = np.asarray(value.array).reshape(())
     if array.dtype.kind not in "fiub":
         raise DtypeMismatch(
             f"ledger: {name} is {value.dtype}, and the paths of a ledger are products of real numbers. Try the ledger "
-            "of a program of floats, such as the real and the imaginary part apart."
+            "of a program of floats, such as the real and the imaginary part separately."
         )
     return float(array)
 
 
 def _size(number: float) -> float:
-    """For sorting: nan first, so that it is never hidden."""
+    """Return a sorting key: nan first, so that it is never hidden."""
     return float("inf") if math.isnan(number) else abs(number)
 
 

@@ -1,7 +1,7 @@
-"""Explanations that a tape is asked for: from the recording that heard it, or from what the tape itself knows.
+"""Explanations given by a tape: from the recording that captured it, or from what the tape itself knows.
 
-Without a recording there are no lines, and after a one-shot tape is spent there are no entries either; the answer then
-says what is certain and how to get the rest.
+Without a recording there are no lines, and once a one-shot tape is spent there are no entries either; the answer then
+says what is certain and how to find out the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RECORD = "Put `with lab.record() as recording:` around the program: the answer t
 
 
 def of_tape(tape: int, target: Any, source: Any, facts: dict[str, Any]) -> Explanation:
-    """The explanation for a tape, by its id and what it knows; see `GradientTape.explain`."""
+    """Return the explanation for a tape, by its id and what it knows; see `GradientTape.explain`."""
     for reference in reversed(RECENT):
         recording = reference()
         if recording is None:
@@ -46,7 +46,7 @@ def _from_facts(facts: dict[str, Any]) -> Explanation:
 
 
 def _cause(facts: dict[str, Any]) -> tuple[str, str, str]:
-    """The cause, what it means, what to try."""
+    """Return the cause, what it means and what to try."""
     fields = {
         "code": in_code(facts["source"]),
         "s": facts["source"],
@@ -62,7 +62,7 @@ def _cause(facts: dict[str, Any]) -> tuple[str, str, str]:
         fix = WHOLE_FIX["other"].format(**fields)
         return cause, WORDS[cause][0].format(**fields), fix
     if cause == "not_watched":
-        fields["more"] = "it is a tensor, and tapes watch tensors only when asked."
+        fields["more"] = "it is a tensor; tapes watch tensors only when asked."
     if cause in WORDS:
         what, fix = WORDS[cause]
         return cause, what.format(**fields), fix.format(**fields)
@@ -71,7 +71,7 @@ def _cause(facts: dict[str, Any]) -> tuple[str, str, str]:
     if facts["spent"]:
         return (
             cause,
-            "The tape is spent and has let its entries go, so how they are connected is not known any more.",
+            "The tape is spent and has released its entries, so how they are connected is no longer known.",
             "",
         )
     if not facts["target_tracked"]:

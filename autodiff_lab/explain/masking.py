@@ -1,7 +1,7 @@
-"""The branch that was not taken: why it spoils the gradient all the same, and lines of code that do not.
+"""The branch that was not taken: why it still spoils the gradient, and lines of code that avoid it.
 
-`where` gives a gradient of 0 to the branch that it did not choose; 0 times an infinite slope is nan, and nan plus
-anything is nan.  The mend is always the same: choose a harmless input first, so that the slope is finite.
+`where` gives a gradient of 0 to the branch that it did not choose; 0 times an infinite derivative is nan, and nan plus
+anything is nan. The remedy is always the same: choose a harmless input first, so that the derivative is finite.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from autodiff_lab.recording.model import Application, Step, Sweep
 from autodiff_lab.recording.recording import Recording
 
 HARMLESS = {"exp": "0.0", "acos": "0.0", "asin": "0.0", "atanh": "0.0", "tan": "0.0", "acosh": "2.0"}
-"""A number at which the slope of an op is finite; 1.0 for all others."""
+"""A number at which the derivative of an op is finite; 1.0 for all others."""
 ZERO_SPOILS = {"sqrt", "rsqrt", "pow", "reciprocal", "divide", "log"}
-"""Ops whose slope is infinite at an input of 0."""
+"""Ops whose derivative is infinite at an input of 0."""
 IN_MATH = {name: f"lab.math.{name}" for name in ("log", "log1p", "rsqrt", "reciprocal", "expm1")}
 
 
@@ -37,7 +37,7 @@ class Masking:
         self.recording, self.sweep = recording, sweep
 
     def of(self, step: Step, index: tuple[int, ...] | None) -> Mask | None:
-        """The `where` behind a zero adjoint at one element, looked for towards the target."""
+        """Return the `where` behind a zero adjoint at one element, searching towards the target."""
         tensors = set(self.recording.applications[step.application].outputs)
         for earlier in reversed(self.sweep.steps[: step.index]):
             for flow in earlier.flows:
@@ -50,7 +50,7 @@ class Masking:
         return None
 
     def zero_at(self, tensor: int, index: tuple[int, ...] | None) -> bool:
-        """Whether a gradient is 0 at an element; believed where the elements were not kept."""
+        """Return whether a gradient is 0 at an element; assumed where the elements were not kept."""
         value = self.recording.tensors[tensor].snapshot
         if value.array is None:
             return True
@@ -60,14 +60,14 @@ class Masking:
         return bool(array[index] == 0)
 
     def sentence(self, application: Application) -> str:
-        """What the `where` did, in words."""
+        """Return what the `where` did, in words."""
         place = application.place
         at = f" at line {place[1]}" if place else ""
         return f"The 0 comes from the branch that `where`{at} did not take."
 
 
 def rewrite_of(recording: Recording, application: Application, mask: Mask | None) -> tuple[str, tuple[str, ...]]:
-    """What to try, and safe lines of code in place of an op whose slope is infinite."""
+    """Return what to try, and safe lines of code to replace an op whose derivative is infinite."""
     position = 1 if application.op == "divide" else 0
     code = argument(recording, application, position) or spoken(recording, application.inputs[position])
     lines = [] if code.isidentifier() else [f"inner = {code}"]
@@ -77,7 +77,7 @@ def rewrite_of(recording: Recording, application: Application, mask: Mask | None
     safe_call = _call(recording, application, position, "safe")
     if mask is None:
         if application.op not in ZERO_SPOILS:
-            return f"Keep {code} away from the values where the slope of {application.op} is infinite.", ()
+            return f"Keep {code} away from the values where the derivative of {application.op} is infinite.", ()
         lines += [f"safe = lab.where({x} > 0.0, {x}, {harmless})", f"{result} = lab.where({x} > 0.0, {safe_call}, 0.0)"]
         dtype = recording.tensors[application.inputs[position]].snapshot.dtype
         if dtype.startswith("complex"):  # they have no order, so there is no `>` to choose by
@@ -95,12 +95,12 @@ def rewrite_of(recording: Recording, application: Application, mask: Mask | None
         chosen = in_code(recording.name_of(where.outputs[0])).replace("...", "result")
         lines.append(f"{chosen} = lab.where({condition}, {parts})")
     else:
-        lines.append(f"# then {safe_call} in place of {_call(recording, application, position, x)}")
+        lines.append(f"# then {safe_call} instead of {_call(recording, application, position, x)}")
     return "Choose a harmless input for the branch before the op, not only its result after it:", tuple(lines)
 
 
 def tiny(dtype: str) -> str:
-    """A number to keep values from 0 by: float16 has nothing between 0 and 6e-8.
+    """Return a number that keeps values away from 0: float16 has nothing between 0 and 6e-8.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def tiny(dtype: str) -> str:
 
 
 def _call(recording: Recording, application: Application, position: int, name: str) -> str:
-    """The op written as code, with one input under another name."""
+    """Return the op written as code, with one input under another name."""
     parts = [
         name if i == position else argument(recording, application, i) or spoken(recording, t)
         for i, t in enumerate(application.inputs)

@@ -1,6 +1,6 @@
-"""Explanation: one named cause, in words, with the user's line and what to try.
+"""Explanation: one named cause, in words, with the user's line and a suggestion.
 
-It is what `recording.explain` and `tape.explain` return, and it prints as a short text, in a notebook as Markdown.
+`recording.explain` and `tape.explain` return one; it prints as a short text, and displays as Markdown in a notebook.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ CAUSES = {
     "not_watched": "the tape did not watch the source",
     "watched_too_late": "the source was watched after it had been used",
     "not_trainable": "the variable is not trainable, so the tape did not watch it",
-    "watching_off": "the tape watches only what it is told to",
+    "watching_off": "the tape watches only what it is asked to",
     "left_engine": "the value left the engine and came back as a constant",
     "overwritten": "a tensor was overwritten by a plain array",
     "replaced": "a variable was replaced by a tensor",
-    "integer": "there is a whole number or a truth value in the path",
+    "integer": "there is an integer or a boolean in the path",
     "state_read": "the value went through the state of a variable",
     "stop_gradient": "stop_gradient is in the path",
     "not_differentiable": "an op in the path has no derivative",
@@ -45,7 +45,7 @@ SHORT = {
     "left_engine": "left the engine",
     "overwritten": "overwritten by a plain array",
     "replaced": "a variable was replaced by a tensor",
-    "integer": "whole numbers in the path",
+    "integer": "integers in the path",
     "state_read": "went through the state of a variable",
     "stop_gradient": "stop_gradient",
     "not_differentiable": "{op} has no derivative",
@@ -69,7 +69,7 @@ class Explanation:
     cause : str
         A key of `CAUSES`.
     result : str
-        ``"None"``, ``"zero"`` or ``"a number"``: no path and a path of value zero are never confused.
+        ``"None"``, ``"zero"`` or ``"a number"``: a missing path and a path of value zero are never confused.
     title : str
         What was asked, and the answer: ``"The gradient of y with respect to x is None."``
     what : str
@@ -110,7 +110,7 @@ class Explanation:
 
     @property
     def short(self) -> str:
-        """The cause in a few words, without its line: ``"stop_gradient"``."""
+        """Return the cause in a few words, without its line: ``"stop_gradient"``."""
         return SHORT.get(self.cause, CAUSES[self.cause]).format(op=self.op or "an op")
 
     def __str__(self) -> str:
@@ -128,17 +128,17 @@ class Explanation:
 
 
 def escaped(text: str) -> str:
-    """A text that Markdown shows as it is: names such as ``w_1`` and ``<b>`` come from the user."""
+    """Return a text that Markdown shows as it is: names such as ``w_1`` and ``<b>`` come from the user."""
     return "".join(f"\\{c}" if c in r"\`*_{}[]<>#|~$" else c for c in text)
 
 
 def _code(where: str) -> str:
-    """Place in words, source line in code."""
+    """Return the place in words and the source line as code."""
     place, found, line = where.partition(": ")
     fence = "`" * (1 + max((len(run) for run in _runs(line)), default=0))
     return f"{escaped(place)}{f': {fence} {line} {fence}' if found else ''}"
 
 
 def _runs(line: str) -> list[str]:
-    """The runs of backticks in a line."""
+    """Return the lengths of the runs of backticks in a line."""
     return [part for part in "".join(c if c == "`" else " " for c in line).split() if part]

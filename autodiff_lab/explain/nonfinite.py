@@ -1,7 +1,8 @@
-"""Where the first nan or infinity began, forward and backward, with the element, the line and the reason.
+"""Where the first nan or infinity appeared, forward and backward, with the element, the line and the reason.
 
-A bad value is where it *began* if everything that went into it was finite; what only carries it on is passed over.  In
-a backward pass the usual reason is 0 times infinity, in the branch of a `where` that was not taken; `masking` knows it.
+A bad value *began* where everything that went into it was finite; ops that merely pass it on are skipped. In a
+backward pass the usual reason is 0 times infinity, in the branch of a `where` that was not taken; `masking` recognizes
+it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Index = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Bad:
-    """One value that is not finite though all that went into it is.
+    """A value that is not finite although everything that went into it is.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class Bad:
 
 @dataclass(frozen=True)
 class NonFinite:
-    """Where nan and infinity began.
+    """Where nan and infinity appeared.
 
     Attributes
     ----------
@@ -99,7 +100,7 @@ class NonFinite:
 
 
 def first_nonfinite(recording: Recording) -> NonFinite | None:
-    """Find where nan or infinity began; see `Recording.first_nonfinite`."""
+    """Find where nan or infinity first appeared; see `Recording.first_nonfinite`."""
     finder = _Finder(recording)
     forward = next(finder.forward(), None)
     backward, fix, rewrite = finder.first_backward()
@@ -130,11 +131,11 @@ class _Finder:
         self.maker: Application | None = None
 
     def forward_fix(self) -> str:
-        """What to try about the first bad value of the forward pass, in the program's own words."""
+        """Return what to try about the first bad value of the forward pass, in terms of the program's own names."""
         maker, recording = self.maker, self.recording
         if maker is None:
-            return "Look at where this value comes from: it was not finite when it came in."
-        words = FORWARD_FIX.get(maker.op, "Look at the inputs of this op: they are finite, and its result is not.")
+            return "Check where this value comes from: it was not finite when it came in."
+        words = FORWARD_FIX.get(maker.op, "Check the inputs of this op: they are finite, but its result is not.")
         code, dtype = "", self.value(maker.outputs[0]).dtype
         if maker.op in FORWARD_CODE and maker.inputs and not dtype.startswith("complex"):
             x = argument(recording, maker, 0) or spoken(recording, maker.inputs[0])
@@ -146,7 +147,7 @@ class _Finder:
         return self.recording.tensors[tensor].snapshot
 
     def forward(self) -> Iterator[Bad]:
-        """Bad values of the forward pass, in the order of time."""
+        """Yield the bad values of the forward pass, in order."""
         seen: set[int] = set()
         for application in self.recording.forward:
             whole = True
@@ -203,7 +204,7 @@ class _Finder:
         )
 
     def inputs_at(self, application: Application, index: Index | None, shape: Index) -> Iterator[tuple[str, str]]:
-        """Names and values of an op's inputs, at one element if the op works element by element."""
+        """Return the names and values of an op's inputs, at one element if the op works elementwise."""
         op = self.recording.ops.get(application.op)
         for tensor in dict.fromkeys(application.inputs):
             value, name = self.value(tensor), spoken(self.recording, tensor)
@@ -214,7 +215,7 @@ class _Finder:
                 yield named_at(name, at[0]), short(at[1])
 
     def trigger(self, application: Application, index: Index | None, shape: Index) -> str:
-        """The value of the program behind an element: back through elementwise ops to what no op made."""
+        """Return the value of the program behind an element: back through elementwise ops to a leaf."""
         current: Application | None = application
         while current is not None:
             op = self.recording.ops.get(current.op)
@@ -235,7 +236,7 @@ class _Finder:
         return record.kind == "constant" and record.name is None
 
     def first_backward(self) -> tuple[Bad | None, str, tuple[str, ...]]:
-        """The first bad share of a backward pass that began there, and how to mend it."""
+        """Return the first bad contribution that began in a backward pass, and how to fix it."""
         for sweep in self.recording.sweeps:
             for step in sweep.steps:
                 if any(g is not None and not self.value(g).finite for g in step.incoming):
@@ -255,22 +256,22 @@ class _Finder:
         at = element(input_, index, outgoing.shape)
         incoming = next((g for g in step.incoming if g is not None), None)
         g_at = None if incoming is None else element(self.value(incoming), index, outgoing.shape)
-        slope = None if flow.local is None else element(flow.local, index, outgoing.shape)
+        derivative = None if flow.local is None else element(flow.local, index, outgoing.shape)
         values = [(named_at(name, at[0]), short(at[1]))] if at else []
         values += [("incoming gradient", short(g_at[1]))] if g_at else []
-        values += [("slope", short(slope[1]))] if slope else []
+        values += [("derivative", short(derivative[1]))] if derivative else []
         point = f"{here} = {short(at[1])}" if at else name
         mask = Masking(recording, sweep).of(step, index) if incoming is not None else None
-        infinite = _infinite(slope[1]) if slope else flow.local is not None and flow.local.not_finite[1] > 0
+        infinite = _infinite(derivative[1]) if derivative else flow.local is not None and flow.local.not_finite[1] > 0
         if infinite and shown == "nan" and (g_at is None or g_at[1] == 0):
             what = (
-                f"The slope of {application.op} at {point} is infinite and the gradient that arrives is 0: "
+                f"The derivative of {application.op} at {point} is infinite and the incoming gradient is 0: "
                 "0 times infinity is nan."
             )
             if mask is not None:
                 what += f" {mask.what}"
         elif infinite:
-            what = f"The slope of {application.op} at {point} is infinite, so the gradient becomes {shown}."
+            what = f"The derivative of {application.op} at {point} is infinite, so the gradient becomes {shown}."
             what += self.then_nan(sweep, step, flow)
         else:
             arriving = f" of an incoming gradient {short(g_at[1])}" if g_at else ""
@@ -290,13 +291,13 @@ class _Finder:
             located(self.recording, application.place),
         )
         if at and not np.isfinite(at[1]):
-            return bad, f"{here} is not finite in the forward pass already: mend that first.", ()
+            return bad, f"{here} is already not finite in the forward pass: fix that first.", ()
         if mask is None and not infinite and application.op not in ZERO_SPOILS:
-            return bad, f"Look at what the backward pass of {application.op} makes of these values.", ()
+            return bad, f"Check what the backward pass of {application.op} does with these values.", ()
         return (bad, *rewrite_of(recording, application, mask))
 
     def then_nan(self, sweep: Sweep, step: Step, flow: Flow) -> str:
-        """Where an infinite gradient meets a 0 further back."""
+        """Say where an infinite gradient meets a 0 further back."""
         carried = {flow.outgoing, flow.total}
         for later in sweep.steps[step.index + 1 :]:
             if carried.isdisjoint(later.incoming):
@@ -310,7 +311,7 @@ class _Finder:
 
 
 def first_bad(value: Snapshot) -> tuple[Index | None, str]:
-    """The first element that is not finite: its index (None for a scalar, or if it was not kept) and its value."""
+    """Return the first non-finite element: its index (None for a scalar, or if it was not kept) and its value."""
     at, what = value.first_bad
     if what is None:
         what = float("nan" if value.not_finite[0] else "inf")
@@ -318,7 +319,7 @@ def first_bad(value: Snapshot) -> tuple[Index | None, str]:
 
 
 def _unravelled(position: int, shape: Index) -> Index:
-    """The index of an element in row-major order; a shape in a file may be larger than NumPy can count."""
+    """Return the index of an element in row-major order; a shape in a file may be larger than NumPy can count."""
     index: list[int] = []
     for length in reversed(shape):
         position, at = divmod(position, max(length, 1))
@@ -327,7 +328,7 @@ def _unravelled(position: int, shape: Index) -> Index:
 
 
 def element(value: Snapshot, index: Index | None, shape: Index) -> tuple[Index | None, Any] | None:
-    """The element of a value that meets `index` of a broadcast `shape`, with its own index; None if it is not kept."""
+    """Return the element of a value that meets `index` of a broadcast `shape`, with its own index; None if not kept."""
     if value.array is None or len(value.shape) > len(shape):
         return None
     array = np.asarray(value.array)
@@ -345,7 +346,7 @@ def _infinite(value: Any) -> bool:
 
 
 def recording_name(recording: Recording, tensor: int) -> str | None:
-    """The user's name of a tensor."""
+    """Return the user's name of a tensor."""
     return recording.tensors[tensor].name
 
 
@@ -354,7 +355,7 @@ def _at(index: Index | None) -> str:
 
 
 def named_at(name: str, index: Index | None) -> str:
-    """A name with its index: ``"x[0, 2]"``."""
+    """Return a name with its index: ``"x[0, 2]"``."""
     name = f"({name})" if " " in name and index and not name.endswith(")") else name
     return name if not index else f"{name}[{', '.join(map(str, index))}]"
 

@@ -1,8 +1,8 @@
-"""The way from a target back to a source through a recording, with every place where a gradient cannot pass.
+"""The path from a target back to a source through a recording, with every place where a gradient cannot pass.
 
 Values travel through more than ops: they leave by NumPy and come back as constants, go through the state of a
-variable, or decide which branch runs.  All of these are edges here; one that no gradient passes carries a `Cut` and
-costs something, and the cheapest way from target to source is the one that explains best.
+variable, or decide which branch runs.  All of these are edges here; an edge that no gradient passes carries a `Cut`
+and has a cost, and the cheapest path from target to source is the best explanation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autodiff_lab.recording.model import Application
 from autodiff_lab.recording.recording import Recording
 
 OP, RUN, STATE = 10.0, 2.0, 10.0
-"""Costs of a cut: at one op, at each op of a run that the tape did not hear, through a variable's state."""
+"""Costs of a cut: at one op, at each op of a run that the tape did not record, through a variable's state."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Edge:
 
 
 class Paths:
-    """Searches a recording, as one tape heard it, for the way from a target to a source."""
+    """Searches a recording, as one tape saw it, for the path from a target to a source."""
 
     def __init__(self, recording: Recording, seen: Tracking, source: Subject) -> None:
         self.recording, self.seen, self.source = recording, seen, frozenset(source.tensors)
@@ -54,7 +54,7 @@ class Paths:
         self.born = born(recording)
 
     def best(self, target: Subject) -> list[Edge] | None:
-        """The edges from source to target, cheapest way first found; None if nothing connects them."""
+        """Return the edges of the cheapest path from source to target; None if nothing connects them."""
         best: dict[int, float] = dict.fromkeys(target.tensors, 0.0)
         came: dict[int, Edge] = {}
         heap = [(0.0, -tensor, tensor) for tensor in target.tensors]
@@ -74,7 +74,7 @@ class Paths:
         return None
 
     def into(self, tensor: int, target: Subject) -> Iterator[Edge]:
-        """Every edge that ends at a tensor."""
+        """Yield every edge that ends at a tensor."""
         record = self.recording.tensors[tensor]
         if record.application is not None:
             application = self.recording.applications[record.application]
@@ -91,7 +91,7 @@ class Paths:
             yield Edge(exit_.subject, tensor, Cut("control_flow", exit_.subject, exit_.place, None, exit_.detail), cost)
 
     def cut(self, application: Application, start: int) -> tuple[Cut | None, float]:
-        """What stops a gradient between an op's output and one of its inputs."""
+        """Return what stops a gradient between an op's output and one of its inputs."""
         recording, index = self.recording, application.index
         op = recording.ops.get(application.op)
         tensors = recording.tensors
@@ -140,7 +140,7 @@ class Paths:
 
 
 def born(recording: Recording) -> dict[int, int]:
-    """The application that made each tensor, and for others the one that came next when they were met."""
+    """Return the application that made each tensor, and for others the one that came next when they were met."""
     times: dict[int, int] = {}
     now = 0
     for record in recording.tensors.values():

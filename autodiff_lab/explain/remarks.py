@@ -1,4 +1,4 @@
-"""What nobody asked for and everybody should know: missing and non-finite gradients, one line each.
+"""Remarks nobody has to ask for: missing and non-finite gradients, one line each.
 
 Printed recordings end with these lines, and pages show them, so that a cut path is seen before anyone looks for it.
 """
@@ -16,20 +16,20 @@ from autodiff_lab.recording.numbers import brief
 from autodiff_lab.recording.recording import Recording
 
 MOST = 5
-"""Remarks that are made at most; the last of them says how many were left out."""
+"""The largest number of remarks; the last one says how many were left out."""
 LOOKED_AT = 30
-"""Missing gradients that are explained; a training loop repeats the same few."""
+"""How many missing gradients are explained; a training loop repeats the same few."""
 
 
 def remarks(recording: Recording, *, lines: bool = True) -> tuple[str, ...]:
-    """One line for each gradient that is missing or not finite.
+    """Return one line for each gradient that is missing or not finite.
 
     Parameters
     ----------
     recording : Recording
         Any recording.
     lines : bool
-        Whether the numbers of source lines are told.
+        Whether to include line numbers.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def remarks(recording: Recording, *, lines: bool = True) -> tuple[str, ...]:
     >>> with lab.record() as recording:
     ...     with lab.GradientTape() as tape:
     ...         y = lab.stop_gradient(lab.tanh(w1)) * w2
-    ...     slopes = tape.gradient(y, [w1, w2])
+    ...     grads = tape.gradient(y, [w1, w2])
     >>> print(*remarks(recording, lines=False))
     gradient of w1 is None: stop_gradient
     """
@@ -71,13 +71,13 @@ def _missing(recording: Recording, sweep: Sweep, position: int, seen: Tracking, 
 
 
 def _nearest(found: list[Explanation]) -> Explanation:
-    """Of several targets, one whose path was cut says more than one that never had a path."""
+    """Return the most telling target: one whose path was cut says more than one that never had a path."""
     cut = [e for e in found if e.cause != "no_path" and e.result == "None"]
     return (cut or found)[0]
 
 
 def _spoilt(recording: Recording, lines: bool) -> list[str]:
-    """Gradients of sources that are not finite, and where that began; else a forward value that is not."""
+    """Describe non-finite gradients of sources and where they began; otherwise a non-finite forward value."""
     bad: list[str] = []
     for sweep in recording.sweeps:
         for source, result in zip(sweep.sources, sweep.results, strict=False):
@@ -94,7 +94,7 @@ def _spoilt(recording: Recording, lines: bool) -> list[str]:
 
 
 def _last_is_bad(recording: Recording) -> bool:
-    """Whether a result that nothing reads any more is not finite: what masks and maxima use up on purpose is not."""
+    """Return whether a final result is not finite; values that masks and maxima discard on purpose do not count."""
     read = {tensor for application in recording.forward for tensor in application.inputs}
     return any(not recording.tensors[t].snapshot.finite for a in recording.forward for t in a.outputs if t not in read)
 
@@ -104,13 +104,13 @@ def _reason(first: Bad, backward: Bad | None) -> str:
     if first is backward:
         cause = first.value
         if "is infinite" in first.what:
-            cause = "0 times infinity" if "0 times infinity is nan" in first.what else "an infinite slope"
+            cause = "0 times infinity" if "0 times infinity is nan" in first.what else "an infinite derivative"
         return f"{cause} in the backward pass of {first.op}{at}"
     return f"{first.op or 'a value that came in'} is {first.value}{at}"
 
 
 def _at(recording: Recording, place: Place | None, lines: bool) -> str:
-    """Where it is, with the cell or file if the program has more than one."""
+    """Return where it is, with the cell or file if the program has more than one."""
     if place is None or not lines:
         return ""
     return f" at {recording.where(place)}" if len(recording.sources) > 1 else f" at line {place[1]}"

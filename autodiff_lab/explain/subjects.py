@@ -1,6 +1,6 @@
-"""Who is meant: a tensor, a variable, an id or a name becomes the tensors of a recording that stand for it.
+"""Resolve what is meant: a tensor, a variable, an id or a name becomes the tensors of a recording that stand for it.
 
-A variable stands for all its reads.  Which tape is meant follows from what was asked of tapes in the recording.
+A variable stands for all its reads.  Which tape is meant follows from the gradients the recorded program asked for.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Subject:
 
     @property
     def keys(self) -> frozenset[int]:
-        """Ids by which notes and backward passes speak of it."""
+        """The ids by which notes and backward passes refer to it."""
         return frozenset(self.tensors if self.variable is None else (*self.tensors, self.variable))
 
 
 def subject(recording: Recording, who: Any, role: str = "tensor") -> Subject:
-    """The tensors that a tensor, variable, id or name stands for; `role` names what has no name.
+    """Return the tensors that a tensor, variable, id or name stands for; `role` is used where there is no name.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def subject(recording: Recording, who: Any, role: str = "tensor") -> Subject:
 
 
 def of_id(recording: Recording, key: int) -> Subject | None:
-    """The subject with the id of a tensor or of a variable, None if the recording has neither."""
+    """Return the subject with the id of a tensor or of a variable, None if the recording has neither."""
     record = recording.tensors.get(key)
     if record is not None and record.variable is None:
         return Subject(recording.name_of(key), (key,))
@@ -83,7 +83,7 @@ def _of_name(recording: Recording, name: str) -> Subject:
 
 
 def tape_of(recording: Recording, target: Subject, source: Subject) -> int | None:
-    """The tape that was asked, or else the innermost one that was open when the target was made, or else the last."""
+    """Return the tape that was asked, else the innermost one open when the target was made, else the last."""
     asked: int | None = None
     for sweep in recording.sweeps:
         if target.keys & {*sweep.targets, *sweep.untracked}:

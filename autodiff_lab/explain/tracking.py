@@ -1,7 +1,7 @@
-"""What one tape heard of a recorded program: when it listened, what it watched, which tensors it tracked.
+"""What one tape saw of a recorded program: when it was recording, what it watched, which tensors it tracked.
 
-The rules are those of the tape itself, applied to a recording: an op is kept if the tape listens, the op has a
-derivative and one of its inputs is tracked at that moment; watching acts from then on and never backwards.
+The rules are those of the tape itself, applied to a recording: an op is kept if the tape is recording, the op has
+a derivative and one of its inputs is tracked at that moment; watching takes effect from then on, never earlier.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FLOATS = ("float", "bfloat", "complex")
 
 
 def differentiable_dtype(dtype: str) -> bool:
-    """Whether gradients exist for a dtype, given by its name.
+    """Return whether gradients exist for a dtype, given by its name.
 
     Examples
     --------
@@ -50,13 +50,13 @@ class Tracking:
     opened, paused : list of Block
         When the tape was inside its ``with``, and inside `stop_recording`.
     reset : Note or None
-        The last time that it forgot everything.
+        The last time it was reset.
     watched : dict of int to Note
         The first watch of a tensor or variable, by its id.
     since : dict of int to int
         The application from which each tracked tensor is tracked.
     outside : set of int
-        Tensors that were read from variables before the block, and that the tape did not see being read.
+        Tensors read from variables before the block, without the tape seeing the read.
     """
 
     automatic: bool = True
@@ -68,11 +68,11 @@ class Tracking:
     outside: set[int] = field(default_factory=set)
 
     def listens(self, application: int) -> bool:
-        """Whether the tape heard an application."""
+        """Return whether the tape saw an application."""
         return self.silence(application) is None
 
     def silence(self, application: int) -> str | None:
-        """Why the tape did not hear an application: 'before', 'after', 'paused' or 'reset'; None if it did."""
+        """Return why the tape did not see an application: 'before', 'after', 'paused' or 'reset'; None if it did."""
         if not any(application in block for block in self.opened):
             return "before" if all(application < block.start for block in self.opened) else "after"
         if any(application in block for block in self.paused):
@@ -82,12 +82,12 @@ class Tracking:
         return None
 
     def pause_of(self, application: int) -> Place | None:
-        """Where the `stop_recording` block stands that an application ran in."""
+        """Return the place of the `stop_recording` block that an application ran in."""
         return next((block.place for block in self.paused if application in block), None)
 
 
 def tracking(recording: Recording, tape: int) -> Tracking:
-    """Play a recording through the rules of the tape with this id."""
+    """Replay a recording through the rules of the tape with this id."""
     seen = _read_notes(recording, tape)
     watches = sorted(seen.watched.items(), key=lambda item: item[1].before)
     for application in recording.applications:
@@ -120,7 +120,7 @@ def _read_notes(recording: Recording, tape: int) -> Tracking:
 
 
 def _switch(seen: Tracking, note: Note) -> None:
-    """Take in that the tape was opened, paused, resumed, reset or closed."""
+    """Take note that the tape was opened, paused, resumed, reset or closed."""
     kind = note.kind.removeprefix("tape ")
     if kind == "opened":
         seen.automatic = "manual" not in note.detail.split()

@@ -1,13 +1,13 @@
 """The words for every cause: one sentence on what happened, one on what to try.
 
 Fields in braces: `s` and `t` are the names of source and target, `x` the tensor on the source's side of the cut, `op`
-the op, `how` the way a value left, `dtype` the dtype of `x`, and `more` what only the search can know.
+the op, `how` the way a value left, `dtype` the dtype of `x`, and `more` what only the search knows.
 """
 
 from __future__ import annotations
 
 STORES = ("dataset", "queue")
-"""Ways to leave that keep a value in a store, from which it is drawn later."""
+"""Ways of leaving that keep a value in a store, from which it is read later."""
 LEFT_BY = {
     "dataset": "a dataset",
     "queue": "a queue",
@@ -28,11 +28,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "Call tape.watch({code}) at the start of the tape's block, or make {s} a lab.Variable.",
     ),
     "watched_too_late": (
-        "{s} was watched only after {op} had used it, and watching acts from then on.",
+        "{s} was watched only after {op} had used it; watching has no effect on earlier ops.",
         "Move tape.watch({code}) to the first line of the tape's block.",
     ),
     "not_trainable": (
-        "{s} is a variable with trainable=False, and tapes watch only trainable ones by themselves.",
+        "{s} is a variable with trainable=False, and tapes only watch trainable ones automatically.",
         "Call tape.watch({code}) inside the tape's block, or make the variable with trainable=True.",
     ),
     "watching_off": (
@@ -41,23 +41,23 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "left_engine": (
         "{x} left the engine by {how} and {more} as a constant, which has no history.",
-        "Use the function of lab in place of the NumPy or Python one, so that the tape sees every step.",
+        "Use the function of lab instead of the NumPy or Python one, so that the tape sees every step.",
     ),
     "overwritten": (
         "{x} left the engine by {how} and its name was given to a plain array, which {more} as a constant.",
         "Keep {x} a tensor: use the function of lab in this line.",
     ),
     "replaced": (
-        "{s} is not the variable any more: this line gave its name to a new tensor, which the tape does not watch.",
+        "{s} is no longer the variable: this line gave its name to a new tensor, which the tape does not watch.",
         "Change the variable in place: {code}.assign(...), {code}.assign_add(...) or {code}.assign_sub(...).",
     ),
     "integer": ("{x} is {dtype} here, and gradients exist only for floats.", "{more}"),
     "state_read": (
-        "{x} was assigned to the variable {more}, and reading a variable shows its value, not how it came about.",
+        "{x} was assigned to the variable {more}, and reading a variable gives its value, not its history.",
         "Use the tensor itself in the formula and assign it afterwards.",
     ),
     "drawn": (
-        "{x} went into {how}, and what is drawn from there is a value without a history.",
+        "{x} went into {how}, and what comes out of it has no history.",
         "Compute {t} from {x} itself, or put only data into {how}.",
     ),
     "stop_gradient": (
@@ -72,10 +72,10 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "recording_stopped": (
         "{op} ran inside stop_recording, so the tape did not record it.",
-        "Move this line out of stop_recording; to stop one gradient on purpose, lab.stop_gradient says so better.",
+        "Move this line out of stop_recording; to stop one gradient on purpose, lab.stop_gradient is clearer.",
     ),
     "tape_reset": (
-        "The tape was reset after {op} had run, and it forgot everything recorded before.",
+        "The tape was reset after {op} had run, which discarded everything recorded before.",
         "Compute {t} after tape.reset(), or leave the reset out.",
     ),
     "inner_gradient_outside": (
@@ -83,7 +83,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Indent the inner tape.gradient(...) call so that it stands inside the outer tape's `with` block.",
     ),
     "rule_gave_none": (
-        "The derivative rule of {op} gave None for {x}.",
+        "The derivative rule of {op} returned None for {x}.",
         "Return a gradient for every input from the rule of {op}.",
     ),
     "read_outside_tape": (
@@ -97,10 +97,10 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 
 WHOLE_FIX = {
-    "cast": "Leave the cast to {dtype} out: keep {x} a float on the way from {s} to {t}.",
+    "cast": "Leave the cast to {dtype} out: keep {x} a float all the way from {s} to {t}.",
     "variable": "Make {s} a float: lab.Variable({number}.0), or with dtype=lab.float32.",
     "constant": "Make {s} a float: lab.constant({number}.0), or with dtype=lab.float32.",
-    "other": "Keep whole numbers out of the way from {s} to {t}; lab.cast back to a float does not mend the gradient.",
+    "other": "Keep integers out of the path from {s} to {t}; lab.cast back to a float does not restore the gradient.",
 }
 
 SMOOTH = {
@@ -113,4 +113,4 @@ SMOOTH = {
     ("greater", "less", "greater_equal", "less_equal", "equal", "not_equal"),
     "A comparison has no derivative: use lab.sigmoid of the difference as a smooth one.",
 )
-OTHERWISE = "Keep this op out of the way from {s} to {t}, or pass the gradient on with lab.custom_gradient."
+OTHERWISE = "Keep this op out of the path from {s} to {t}, or pass the gradient on with lab.custom_gradient."

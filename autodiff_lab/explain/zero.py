@@ -1,4 +1,4 @@
-"""A path exists: what its value is, and where it became zero if it is zero."""
+"""A path exists: what its value is and, if it is zero, where it became zero."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Snapshot
 
 MOVERS = {"stack", "concat", "reshape", "transpose", "broadcast_to", "identity", "permute", "widen", "pad_axis"}
-"""Ops that put elements elsewhere and change none."""
+"""Ops that move elements without changing them."""
 CHOOSERS = {
     "maximum",
     "minimum",
@@ -30,7 +30,7 @@ CHOOSERS = {
 
 
 def is_zero(value: Snapshot) -> bool:
-    """Whether every element is zero, as far as the recording kept them."""
+    """Return whether every element is zero, as far as the recording kept them."""
     if value.summary is not None:
         s = value.summary
         return s.minimum == 0 and s.maximum == 0 and not s.nan and not s.inf
@@ -38,7 +38,7 @@ def is_zero(value: Snapshot) -> bool:
 
 
 def of_value(recording: Recording, target: Subject, source: Subject, sweep: Sweep | None) -> Explanation:
-    """The explanation where nothing cuts the path."""
+    """Return the explanation where nothing cuts the path."""
     title = f"The gradient of {target.name} with respect to {source.name}"
     if sweep is None:
         return Explanation(
@@ -50,7 +50,7 @@ def of_value(recording: Recording, target: Subject, source: Subject, sweep: Swee
         )
     result = next(r for s, r in zip(sweep.sources, sweep.results, strict=True) if s in source.keys)
     if result is None and not sweep.finished:
-        return Explanation("connected", "a number", f"{title} exists, but the backward pass did not end.", "")
+        return Explanation("connected", "a number", f"{title} exists, but the backward pass did not finish.", "")
     if result is None or not target.keys & set(sweep.targets):
         return Explanation(
             "not_recorded", "None", f"{title} is None.", "The recording does not show where the path is cut."
@@ -142,9 +142,9 @@ class _Zero:
         )
 
     def _makers(self, tensors: list[int]) -> tuple[list[tuple[Step, Flow]], int | None]:
-        """The flows at which zero began, or a tensor at which contributions that are not zero cancelled.
+        """Return the flows at which zero began, or a tensor at which nonzero contributions cancelled.
 
-        Behind an op that only moves elements about, a part of a gradient may be zero and the rest not.
+        Behind an op that only moves elements, part of a gradient may be zero and the rest not.
         """
         makers: list[tuple[Step, Flow]] = []
         todo, known = [(tensor, False) for tensor in tensors], set(tensors)
@@ -177,26 +177,26 @@ class _Zero:
             other = spoken(recording, others[0])
             return (
                 f"{op}: {name} is multiplied by {other}, which is 0, so {name} does not matter here.",
-                f"Give {other} another value than 0 if a gradient is to reach {name}.",
+                f"Give {other} a value other than 0 if a gradient is to reach {name}.",
             )
         if op in ("relu", "relu6"):
             return (
-                f"{op} is dead here: its input {name} is {value}, where {op} is flat and its slope 0.",
-                "Start with other values, use a smaller step, or lab.nn.leaky_relu, whose slope is never 0.",
+                f"{op} is dead here: its input {name} is {value}, where {op} is flat and its derivative is 0.",
+                "Start with other values, use a smaller step, or lab.nn.leaky_relu, whose derivative is never 0.",
             )
         if op == "clip":
             return (
-                f"clip: {name} = {value} lies outside the limits, where the result does not move.",
+                f"clip: {name} = {value} lies outside the limits, where the result does not change.",
                 f"Widen the limits of clip if {name} is to learn.",
             )
         if op in CHOOSERS:
             return (
-                f"{op} did not take {name} ({value}); what is not taken has the derivative 0.",
-                "This is right for these values; a smooth choice such as lab.nn.softmax lets all inputs learn.",
+                f"{op} did not take {name} ({value}); what is not taken has derivative 0.",
+                "This is correct for these values; a smooth choice such as lab.nn.softmax lets all inputs learn.",
             )
         return (
             f"The derivative of {op} with respect to {name} is 0 at {name} = {value}.",
-            f"Look at {op} around this value; where its slope is 0, a gradient step cannot move {name}.",
+            f"Examine {op} around this value; where its derivative is 0, a gradient step cannot move {name}.",
         )
 
     def _value(self, tensor: int) -> Snapshot:

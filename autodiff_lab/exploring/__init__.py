@@ -1,7 +1,7 @@
-"""The door to the pictures of functions: `explore` opens a widget, `plot_derivative` draws a figure.
+"""Pictures of functions: `explore` opens a widget, `plot_derivative` draws a figure.
 
-Here, and nowhere to the left, the user's function meets the tape: `sampling` computes f and its derivatives at many
-points, and everything that draws is given plain arrays.
+Only here is the user's function run on a tape: `sampling` computes f and its derivatives at many
+points, and everything that draws receives plain arrays.
 """
 
 from autodiff_lab.exploring.explore import explore

@@ -45,12 +45,12 @@ def curves_of(
     Returns
     -------
     Curves, Sampler
-        What to draw, and whom to ask for more.
+        What to draw, and the source of further samples.
 
     Raises
     ------
     NotCallable
-        If `function` is none.
+        If `function` is not a function.
     BadInterval
         If the ends are not finite or not in order, or n is below 2.
 
@@ -66,14 +66,14 @@ def curves_of(
     name = name or _own_name(function)
     sampler = Sampler(function, lo, hi, order, name)
     x = np.linspace(lo, hi, n)
-    x[np.abs(x) < 1e-12 * (hi - lo)] = 0.0  # a grid through 0 holds 0 itself, which is where kinks are
+    x[np.abs(x) < 1e-12 * (hi - lo)] = 0.0  # a grid through 0 contains exactly 0, where kinks often are
     for place in np.clip(list(also), lo, hi):
         x = _with(x, float(place))
     rows, notes = sampler.sample(x)
     single = sampler.dtype.name == "float32"
     resolution = 1.2e-7 if single else 2.2e-16
     if single:
-        notes.append(f"{name} works in float32, so about seven digits are true.")
+        notes.append(f"{name} works in float32, so about seven digits are correct.")
     curves = Curves(
         x,
         tuple(rows),
@@ -86,7 +86,7 @@ def curves_of(
 
 
 def _with(x: np.ndarray, place: float) -> np.ndarray:
-    """Return the grid with a point more; a neighbour that differs by rounding alone gives way to it."""
+    """Return the grid with an extra point; it replaces a neighbour that differs only by rounding."""
     near = np.abs(x - place) < 1e-9 * (x[-1] - x[0])
     return np.sort(np.append(x[~near], place))
 
@@ -103,7 +103,7 @@ def _interval(lo: Any, hi: Any, n: Any) -> tuple[float, float, int]:
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
         raise BadInterval(f"n is {n!r}; a curve needs at least 2 samples. Try n=401.")
     if n > MOST_SAMPLES:
-        raise BadInterval(f"n is {n}; no screen shows more than {MOST_SAMPLES} samples. Look closer with the explorer.")
+        raise BadInterval(f"n is {n}; no screen shows more than {MOST_SAMPLES} samples. Try to zoom in.")
     return left, right, int(n)
 
 

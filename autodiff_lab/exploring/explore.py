@@ -1,4 +1,4 @@
-"""`explore`: a function over its derivative, as a widget whose point is dragged along the curve."""
+"""`explore`: a function above its derivative, as a widget with a draggable point."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ def explore(
     other: float | None = None,
     name: str | None = None,
 ) -> CurveExplorer:
-    """Open f and its derivative side by side: drag the point, and watch slope and height agree.
+    """Open f above its derivative: drag the point, and watch slope and height agree.
 
-    Every slope is computed by the tape, at each sample.  The second derivative is there as well and can be switched on.
-    Looking closer (``+``, the wheel) asks for finer samples; without a kernel the page interpolates, and says so.
+    Every derivative is computed by the tape, at each sample. The second derivative is available too and can be switched
+    on. Zooming in (``+``, the wheel) requests finer samples; without a kernel the page interpolates, and says so.
 
     Parameters
     ----------
     f : callable
-        Of one Tensor; called once with all x if it works elementwise, else for one x after the other.
+        Of one Tensor; called once with all x if it works elementwise, else with one x at a time.
     lo, hi : float
         The interval, in units of x.
     n : int
         Number of evenly spaced samples.
     order : int
-        1 to show f′, 2 to show f″ as well, to begin with.
+        1 to show f′ at first, 2 to show f″ as well.
     secant : bool
         Show a second point, and the average rate of change between both.
     x, other : float, optional
-        Where the point and the second point are at first.
+        Initial positions of the point and the second point.
     name : str, optional
         What the function is called; by default its own name, or f.
 

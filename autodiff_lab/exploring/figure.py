@@ -34,8 +34,8 @@ def plot_derivative(
 ) -> Axes:
     """Draw f and its derivative into one matplotlib figure.
 
-    The derivative is computed by the tape.  Lines are interrupted where a value is undefined, and open circles stand on
-    kinks and jumps.  The global style of matplotlib stays as it is.
+    The derivative is computed by the tape. Lines are interrupted where a value is undefined, and open circles mark
+    kinks and jumps. The global style of matplotlib is left alone.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def plot_derivative(
         axes = plt.subplots()[1] if ax is None else ax
         for row, label in enumerate(shown[: len(curves.rows)]):
             _draw(axes, curves, row, label, colours(theme)["paper"])
-        if ax is None and curves.clip:  # near a pole; axes that somebody brought keep their own limits
+        if ax is None and curves.clip:  # near a pole; axes passed by the caller keep their own limits
             low, high = heights(curves.rows[0], clip=True)
             axes.set_ylim(low - (high - low) / 2, high + (high - low) / 2)
         axes.set_xlabel(x_label)

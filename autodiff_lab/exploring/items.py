@@ -1,6 +1,6 @@
-"""Items: the values of a compiled program as plain facts, each with the op that makes it and the user's line.
+"""Items: the values of a compiled program as plain data, each with the op that makes it and the user's line.
 
-Where the text of a program has loops, the rounds of a loop are one item.
+Where the text of a program has loops, all iterations of a loop are one item.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ import linecache
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab.compile.lines import comment
-from autodiff_lab.compile.names import names_of
-from autodiff_lab.compile.printed import numbers_of
-from autodiff_lab.compile.program import shown
+from autodiff_lab.compile.program.lines import comment
+from autodiff_lab.compile.program.names import names_of
+from autodiff_lab.compile.program.program import shown
+from autodiff_lab.compile.scalars.printed import numbers_of
 from autodiff_lab.draw.program import Item
 from autodiff_lab.recording.sources import labels_of
 
 if TYPE_CHECKING:
-    from autodiff_lab.compile.program import Line, Program
+    from autodiff_lab.compile.program.program import Line, Program
     from autodiff_lab.events import Place
 
 
 def items_of(program: Program) -> tuple[tuple[Item, ...], dict[int, int]]:
-    """The values of a program in the order of its text, and the place of each by its id.
+    """Return the values of a program in the order of its text, and the position of each by its id.
 
-    Where the text has loops, the rounds of a loop are one item.
+    Where the text has loops, all iterations of a loop are one item.
     """
     names, numbers = names_of(program), numbers_of(program)
     first: dict[str, int] = {}
@@ -41,7 +41,7 @@ def items_of(program: Program) -> tuple[tuple[Item, ...], dict[int, int]]:
         value, line = program.values[i], program.made_by.get(i)
         if line is not None:
             ins = program.made_by[same[min(1, len(same) - 1)]].ins
-            # What a round takes from the round before would be an edge to the left, and is not drawn.
+            # What an iteration takes from the previous one would be an edge to the left, and is not drawn.
             known = tuple(place[k] for k in ins if place.get(k, len(first)) < first[number])
             item = Item(
                 "op", line.op.name, names[i], number, value.kind, known, line.cause is not None, times=len(same)
@@ -56,14 +56,14 @@ def items_of(program: Program) -> tuple[tuple[Item, ...], dict[int, int]]:
 
 
 def _told(item: Item, line: Line, words: str, files: dict[str, str]) -> Item:
-    """An op with what it does, and where."""
+    """Return an op's item: what it does, and where."""
     where = f"{files[line.place[0]]}, line {line.place[1]}" if line.place else ""
     text = line_of(line.place) if line.place else ""
     return replace(worded(item, words), where=where, line=text)
 
 
 def _number(array: Any) -> str:
-    """A constant on its node: a number, the number that all elements are, or how many there are."""
+    """Return a constant's label: a number, the value all elements share, or how many there are."""
     elements = array.reshape(-1)
     if array.shape == () or elements.size == 0:
         return shown(array)
@@ -71,11 +71,11 @@ def _number(array: Any) -> str:
 
 
 def worded(item: Item, words: str) -> Item:
-    """An item with what its op does, or which rule it belongs to."""
+    """Return an item with what its op does, or which rule it belongs to."""
     whole = f"{item.label} ({words})" if item.backward and words != item.label else words
     return replace(item, words=whole)
 
 
 def line_of(place: Place) -> str:
-    """The user's line at a place."""
+    """Return the user's line at a place."""
     return linecache.getline(*place).strip()

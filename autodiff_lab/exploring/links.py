@@ -1,6 +1,6 @@
-"""Links: which lines of the program's text, and of the generated source, speak of which items.
+"""Links: which lines of the program's text, and of the generated source, refer to which items.
 
-Which ops became one loop follows from what goes into the loop and comes out of it; which line of the source speaks of
+Which ops became one loop follows from what goes into the loop and comes out of it; which line of the source refers to
 which value, from the names that it assigns.
 """
 
@@ -16,8 +16,8 @@ from autodiff_lab.exploring.items import worded
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from autodiff_lab.compile.program import Program
-    from autodiff_lab.compile.source import Kernel
+    from autodiff_lab.compile.loops.source import Kernel
+    from autodiff_lab.compile.program.program import Program
 
 _ASSIGNED = re.compile(r"^\s*([A-Za-z_]\w*(?:, [A-Za-z_]\w*)*),? (?:[-+*/]?=) ")
 _STORED = re.compile(r"^\s*([A-Za-z_]\w*)\[.*?\] [-+*/]?= ")
@@ -27,7 +27,7 @@ _MARK = re.compile(r"^\s*(?:# )?(forward|backward):?$")
 
 
 def members_of(kernel: Kernel, program: Program) -> list[int]:
-    """The values between what goes into a kernel and what comes out, in the order of the program."""
+    """Return the values between what goes into a kernel and what comes out, in program order."""
     given, found, open_ = set(kernel.ins), set(), list(kernel.outs)
     while open_:
         i = open_.pop()
@@ -38,7 +38,7 @@ def members_of(kernel: Kernel, program: Program) -> list[int]:
 
 
 def program_rows(program: Program, items: Sequence[Item], place: dict[int, int]) -> tuple[Row, ...]:
-    """Each line of the program's text with the values that it makes, assigns or returns."""
+    """Return each line of the program's text with the values that it makes, assigns or returns."""
     by_number = {item.number: at for at, item in enumerate(items)}
     rows: list[Row] = []
     assigned = iter([place[i] for i in program.assigned])
@@ -65,9 +65,9 @@ def _row(text: str, speaks_of: Iterable[int], items: Sequence[Item]) -> Row:
 def source_rows(
     source: str, items: tuple[Item, ...], loops: Sequence[Loop], by_name: dict[str, int]
 ) -> tuple[tuple[Item, ...], tuple[Row, ...]]:
-    """Each line of the source with the values that it assigns, the call of a loop with all values of the loop.
+    """Return each line of the source with the values that it assigns; the call of a loop has all its values.
 
-    Where rounds became a ``for`` the source has names of its own; the items come back with those.
+    Where iterations became a ``for`` the source has its own names; the items are returned with those.
     """
     texts = source.rstrip("\n").split("\n")
     rolled = _rolled_rows(texts, items, loops)
@@ -93,7 +93,7 @@ def source_rows(
 
 
 def _rolled_rows(texts: list[str], items: Sequence[Item], loops: Sequence[Loop]) -> dict[int, list[int]]:
-    """By row, the items of pieces in which rounds are a ``for``.
+    """Return, by row, the items of pieces in which iterations are a ``for``.
 
     Program and source are written from the same loops, so their statements come in the same order.
     """
@@ -111,12 +111,12 @@ def _rolled_rows(texts: list[str], items: Sequence[Item], loops: Sequence[Loop])
 
 
 def _named(item: Item, text: str) -> Item:
-    """An item as the source calls it and speaks of it."""
+    """Return an item with the names that the source uses."""
     return worded(replace(item, name=text.partition(" = ")[0].strip()), text.partition("  # ")[2].strip())
 
 
 def _assigned(text: str, by_name: dict[str, int]) -> list[int]:
-    """The values that a line assigns; inside a loop their names wear the marks of an element, a row or a sum."""
+    """Return the values that a line assigns; inside a loop their names are suffixed for an element, a row or a sum."""
     found = _ASSIGNED.match(text) or _STORED.match(text)
     names = found[1].split(", ") if found else []
     plain = [name if name in by_name else getattr(_DRESSED.match(name), "group", lambda _: "")(1) for name in names]

@@ -1,7 +1,7 @@
-"""Compiled functions for the eye: what `lab.function` made of a function, as a view that `draw.program` can draw.
+"""Views of compiled functions: what `lab.function` made of a function, in a form that `draw.program` can draw.
 
-Here the compiler's Program meets the drawing: `items` makes plain facts of its values, `links` says which lines of its
-texts speak of them.
+This is where the compiler's Program meets the drawing: `items` turns its values into plain data, `links` says which
+lines of its texts refer to them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab.compile.names import names_of
+from autodiff_lab.compile.program.names import names_of
 from autodiff_lab.draw.assets import WIDGETS
 from autodiff_lab.draw.page import document
 from autodiff_lab.draw.program import Loop, ProgramView, payload, picture
@@ -20,11 +20,11 @@ from autodiff_lab.exploring.links import members_of, program_rows, source_rows
 from autodiff_lab.exploring.reasons import called, eagerly
 
 if TYPE_CHECKING:
-    from autodiff_lab.compile.function import Function
+    from autodiff_lab.compile.front.function import Function
     from autodiff_lab.widgets.program import ProgramExplorer
 
 MOST_ROWS = 1500
-"""Lines of the program and of the source that are shown."""
+"""How many lines of the program and of the source are shown."""
 
 
 def program_view(function: Function) -> ProgramView:
@@ -33,7 +33,7 @@ def program_view(function: Function) -> ProgramView:
     Parameters
     ----------
     function : Function
-        One that was never called, or runs eagerly, gives a view that says so.
+        One that was never called, or that runs eagerly, gives a view that says so.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def to_html(function: Function) -> str:
 
 
 def first_op(view: ProgramView) -> int:
-    """The item that is marked first."""
+    """Return the item that is highlighted first."""
     return next((at for at, item in enumerate(view.items) if item.kind == "op"), -1)
 
 
@@ -112,7 +112,7 @@ def explorer(function: Function) -> ProgramExplorer:
 
 
 def bundle(function: Function, **options: Any) -> Any:
-    """What a notebook shows of a compiled function: the widget where there are widgets, and always a text."""
+    """Return what a notebook shows of a compiled function: the widget if available, and always a text."""
     try:
         return explorer(function)._repr_mimebundle_(**options)
     except ImportError:

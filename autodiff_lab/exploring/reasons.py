@@ -1,4 +1,4 @@
-"""Reasons: what a compiled function is called, and why its calls run eagerly if they do."""
+"""Reasons: the name of a compiled function, and why its calls run eagerly if they do."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from autodiff_lab.exploring.items import line_of
 from autodiff_lab.recording.sources import labels_of
 
 if TYPE_CHECKING:
-    from autodiff_lab.compile.function import Function
+    from autodiff_lab.compile.front.function import Function
 
 
 def called(function: Function) -> str:
-    """The name of a function; one without a name is called f."""
+    """Return the name of a function; one without a name is called f."""
     name = getattr(function, "__name__", "")
     return name if name.isidentifier() else "f"
 

@@ -1,8 +1,8 @@
-"""Values of a user's function and of its derivatives at many points, all by the tape and none by differences.
+"""Sample a user's function and its derivatives at many points, all with the tape and none by finite differences.
 
 A function that works elementwise is called once with all points: the gradient of a sum of independent elements is the
-derivative at each of them.  A function that does not (it has an ``if``, or mixes its elements) gives itself away at a
-few points, where it is called alone as well, and is then called for one point after the other.
+derivative at each of them.  A function that does not (it has an ``if``, or mixes its elements) is detected at a few
+points, where it is also called with single values, and is then called for one point at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Function = Callable[[Any], Any]
 Rows = list[np.ndarray]
 
 PROBES = 7
-"""Points at which both ways of calling are compared."""
+"""How many points are used to compare both ways of calling."""
 
 
 class Sampler:
@@ -34,14 +34,14 @@ class Sampler:
     lo, hi : float
         The interval on which it is tried.
     order : int
-        How many derivatives are wanted; `order` afterwards says how many there are.
+        How many derivatives are requested; afterwards `order` says how many exist.
     name : str
         What sentences call it.
 
     Attributes
     ----------
     dtype : DType
-        float64, or float32 for a function that insists on it.
+        float64, or float32 for a function that requires it.
     elementwise : bool
         Whether it is called with all points at once.
 
@@ -59,10 +59,10 @@ class Sampler:
         places = np.linspace(lo, hi, PROBES)
         alone = self._each(places)
         if any(isinstance(result, DtypeMismatch) for result in alone):
-            self.dtype = lab.float32  # the function brings constants of its own, and nothing is cast silently
+            self.dtype = lab.float32  # the function has its own constants, and nothing is cast silently
             alone = self._each(places)
         if self.order > 1 and all(isinstance(result, Exception) for result in alone):
-            self.order = 1  # perhaps only the second derivative cannot be had
+            self.order = 1  # perhaps only the second derivative is unavailable
             alone = self._each(places)
         self.elementwise = self._agree(places, alone)
 
@@ -83,13 +83,13 @@ class Sampler:
         if self.elementwise:
             try:
                 return self._whole(x, self._at(x))
-            except Exception:  # noqa: BLE001 - f is the user's own; one bad point must not cost all others
+            except Exception:  # noqa: BLE001 - f is the user's own; one bad point must not spoil the others
                 pass
         return self._tidy(x, self._each(x))
 
     def _at(self, x: Any) -> list[np.ndarray | None]:
         """Return the rows at x (a number or a vector), None where the tape has no path."""
-        # An empty context: neither a tape nor a recording around the call is to hear these thousands of ops.
+        # An empty context: no surrounding tape or recording is to see these thousands of ops.
         return Context().run(self._on_tapes, x)
 
     def _on_tapes(self, x: Any) -> list[np.ndarray | None]:
@@ -97,7 +97,7 @@ class Sampler:
         return [None if row is None else _real(row, np.shape(x), self.name) for row in self._nested(point, self.order)]
 
     def _nested(self, point: Any, order: int) -> list[Any]:
-        """Return f and its derivatives by one tape inside the other."""
+        """Return f and its derivatives, from nested tapes."""
         if order == 0:
             return [self.function(point)]
         with lab.GradientTape() as tape:
@@ -107,7 +107,7 @@ class Sampler:
         return [*rows, gradient]
 
     def _each(self, x: np.ndarray) -> list[Any]:
-        """Return the rows at every point alone, or what was raised there."""
+        """Return the rows at each point separately, or what was raised there."""
         results: list[Any] = []
         for place in x.tolist():
             try:
@@ -119,7 +119,7 @@ class Sampler:
         return results
 
     def _agree(self, places: np.ndarray, alone: list[Any]) -> bool:
-        """Tell whether calling with all points at once gives what calling with each alone does."""
+        """Return whether calling with all points at once gives the same as calling with each separately."""
         if any(isinstance(result, Exception) for result in alone):
             return False
         try:
@@ -161,7 +161,7 @@ class Sampler:
         missing = [np.array([value is None for value in column]) for column in columns]
         for order, (column, gaps) in enumerate(zip(columns, missing, strict=True)):
             row = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
-            if order > 1:  # a slope that does not depend on x any more has slope 0
+            if order > 1:  # a derivative that no longer depends on x has derivative 0
                 row[gaps & np.isfinite(rows[order - 1])] = 0.0
             rows.append(row)
         undefined = np.isnan(rows[0])
@@ -183,15 +183,15 @@ class Sampler:
         if not unconnected:
             return []
         where = "" if unconnected == n else f" at {unconnected} of {n} points"
-        note = f"{self.name} does not depend on x through the tape{where} (its gradient is None): no slope there."
-        instead = " Try the functions of lab, such as lab.sin, in place of those of math or NumPy."
+        note = f"{self.name} does not depend on x through the tape{where} (its gradient is None): no derivative there."
+        instead = " Try the functions of lab, such as lab.sin, instead of those of math or NumPy."
         return [note + (instead if unconnected == n else "")]
 
     def _continued(self, continued: int, n: int) -> list[str]:
         if not continued:
             return []
         return [
-            f"{self.name} is undefined at {continued} of {n} points where its formula has a slope: not drawn there."
+            f"{self.name} is undefined at {continued} of {n} points where its formula has a derivative: a gap there."
         ]
 
 

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
-from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.promises import promise
 
 
 def check_positions(positions: Any, length: int, what: str) -> None:
-    """Check that whole numbers count the elements of an axis.
+    """Check that integers count the elements of an axis.
 
     Raises
     ------
@@ -20,17 +18,17 @@ def check_positions(positions: Any, length: int, what: str) -> None:
     """
     if not positions.size:
         return
-    if positions.__class__ is DeviceArray:  # seen without a sign, negative numbers are the largest: one reading
+    if hasattr(positions, "promise"):  # seen without a sign, negative numbers are the largest: one reading
         unsigned = positions.view(f"u{positions.itemsize}") if positions.dtype.kind == "i" else positions
         error = InvalidArgumentError(f"{what} [0, {length})")  # now, as it names the line that it is made for
-        promise(unsigned.max() < length, lambda: error)
+        (unsigned.max() < length).promise(lambda: error)
     elif positions.min() < 0 or positions.max() >= length:
         raise InvalidArgumentError(f"{what} [0, {length})")
 
 
 def told(x: Any) -> str:
-    """The values of an array for a message; of one on a GPU only where it is, as nobody waits for it."""
-    return f"shape {x.shape} on {x.memory.name}" if x.__class__ is DeviceArray else f"{x.tolist()}"
+    """Return the values of an array for a message; of one on a GPU only where it is, as nobody waits for it."""
+    return f"shape {x.shape} on {x.memory.name}" if hasattr(x, "memory") else f"{x.tolist()}"
 
 
 def require(holds: Any, error: Callable[[], Exception]) -> None:
@@ -45,9 +43,9 @@ def require(holds: Any, error: Callable[[], Exception]) -> None:
     error : callable
         Makes the error.
     """
-    if holds.__class__ is DeviceArray:
+    if hasattr(holds, "promise"):
         made = error()  # now: what makes it may hold arrays, which would stay in memory until somebody asks
-        promise(holds, lambda: made)
+        holds.promise(lambda: made)
     elif not holds:
         raise error()
 
@@ -80,7 +78,7 @@ class RealZeros(dict[Any, Any]):
         self.name = name
 
     def __missing__(self, dtype: Any) -> Any:
-        """The 0 of a dtype that is met for the first time."""
+        """Return the 0 of a dtype that is met for the first time."""
         if dtype.kind == "c":
             raise complex_refused(self.name, dtype)
         self[dtype] = zero = dtype.type(0)

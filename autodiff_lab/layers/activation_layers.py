@@ -16,7 +16,7 @@ from autodiff_lab.ops.nn.rectifiers import elu, leaky_relu
 
 
 class Softmax(Layer):
-    """Shares along an axis that add up to 1.
+    """Softmax along an axis: positive numbers that sum to 1.
 
     Examples
     --------
@@ -37,10 +37,10 @@ class Softmax(Layer):
 
 
 class ReLU(Layer):
-    """``max(x, 0)``, no more than `max_value` if it is given, with `negative_slope` below 0.
+    """``max(x, 0)``, at most `max_value` if given, with `negative_slope` below 0.
 
-    With a `threshold` the result is x above it, and ``negative_slope * (x - threshold)`` up to it. Whole numbers stay
-    whole unless there is a `negative_slope`.
+    With a `threshold` the result is x above it, and ``negative_slope * (x - threshold)`` up to it. Integers stay
+    integers unless there is a `negative_slope`.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class ReLU(Layer):
     def call(self, x: Any) -> Tensor:
         if self.negative_slope and not x.dtype.is_floating:
             x = cast(x, "float32")
-        number = int if x.dtype.is_integer else float  # whole numbers stay whole, as in Keras
+        number = int if x.dtype.is_integer else float  # integers stay integers, as in Keras
         if self.threshold:
             bent = where(x > number(self.threshold), x, zeros_like(x))
             if self.negative_slope:
@@ -70,7 +70,7 @@ class ReLU(Layer):
 
 
 class LeakyReLU(Layer):
-    """x where it is positive, else a fraction of it.
+    """x where it is positive, otherwise a fraction of it.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class LeakyReLU(Layer):
 
 
 class ELU(Layer):
-    """x where it is positive, else `alpha` times e^x - 1.
+    """x where it is positive, otherwise ``alpha * (exp(x) - 1)``.
 
     Examples
     --------
@@ -112,9 +112,9 @@ class ELU(Layer):
 
 
 class PReLU(Layer):
-    """x where it is positive, else a fraction of it that is trained, one for each feature: He et al. 2015.
+    """x where it is positive, otherwise a trained fraction of it, one per feature: He et al. 2015.
 
-    Along `shared_axes`, counted with the batch as axis 0, the fraction is the same.
+    The fraction is shared along `shared_axes`, where the batch counts as axis 0.
 
     Shapes: x (b, *s) -> the same; alpha (*s), with a length of 1 along shared axes.
 

@@ -19,7 +19,7 @@ from autodiff_lab.ops.nn.smooth_activations import gelu, log_sigmoid, mish, silu
 
 
 def linear(x: Any) -> Any:
-    """X itself.
+    """Return x unchanged.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def linear(x: Any) -> Any:
 
 
 def exponential(x: Any) -> Tensor:
-    """The exponential of x; whole numbers and bools become float32.
+    """Compute the exponential of x; integers and bools become float32.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def exponential(x: Any) -> Tensor:
 
 
 def tanh(x: Any) -> Tensor:
-    """The hyperbolic tangent of x; whole numbers and bools become float32.
+    """Compute the hyperbolic tangent of x; integers and bools become float32.
 
     Examples
     --------
@@ -55,9 +55,9 @@ def tanh(x: Any) -> Tensor:
 
 
 def _floating(x: Any) -> Any:
-    """Keras casts for those of its activations that are functions of `keras.ops`, and for no others."""
+    """Cast as Keras does for those of its activations that are functions of `keras.ops`, and for no others."""
     kind = getattr(getattr(x, "_held", None), "dtype", None)
-    if kind is None and not hasattr(x, "__composite__"):
+    if kind is None and not hasattr(x, "__lab_apply__"):
         x = convert(x)
         kind = x._held.dtype
     return cast(x, "float32") if kind is not None and kind.kind in "iub" else x
@@ -74,12 +74,12 @@ _BY_NAME: dict[str, Callable[..., Any]] = {
 
 
 def get(identifier: Any) -> Callable[[Any], Tensor]:
-    """The activation that a name stands for; None is the identity, a function is returned as it is.
+    """Return the activation with a name; None is the identity, a function is returned as it is.
 
     Raises
     ------
     InvalidArgumentError
-        If there is none of that name.
+        If there is none with that name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What happens to the arguments of a layer on their way to its `call`: dtypes, and whether it trains."""
+"""Prepare the arguments of a layer for its `call`: dtypes, and whether it trains."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_lab.engine.convert import contains_tensor, convert, convert_to_tensor
+from autodiff_lab.engine.convert import alone, contains_tensor, convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import public
-from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.ops.array.casting import cast
 
 TRAINING: ContextVar[Any] = ContextVar("training", default=None)
-"""What `training` is inside the innermost `call`; None outside of all, and where nobody has said."""
+"""The value of `training` inside the innermost `call`; None outside all calls, and where it is not given."""
 
 
 class Wants(NamedTuple):
-    """Whether a `call` has a parameter `training`, where among those after the input, and its default."""
+    """Whether a `call` has a parameter `training`, its position after the input, and its default."""
 
     training: bool
     position: int
@@ -32,7 +31,7 @@ class Wants(NamedTuple):
 
 @functools.lru_cache(maxsize=1024)
 def wanted(call: Callable[..., Any]) -> Wants:
-    """What the `call` of a layer's class takes; looked up once for each.
+    """Return what the `call` of a layer's class takes; looked up once per class.
 
     Examples
     --------
@@ -47,9 +46,9 @@ def wanted(call: Callable[..., Any]) -> Wants:
 
 
 def settle_training(wants: Wants, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What `training` is in this call; it stays in `kwargs` only where `call` takes it.
+    """Return the value of `training` in this call; it stays in `kwargs` only if `call` takes it.
 
-    What the caller says goes first, then what the layer around says, then the default.
+    The caller's value comes first, then that of the surrounding layer, then the default.
     """
     by_position = wants.training and 0 <= wants.position < len(args)
     value = args[wants.position] if by_position else kwargs.pop("training", None)
@@ -63,9 +62,9 @@ def settle_training(wants: Wants, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def entered(value: Any, dtype: np.dtype[Any], several: bool | None = None) -> Any:
-    """The input of a layer as a tensor or a structure of tensors; floats that were not tensors are in `dtype`.
+    """Return the input of a layer as a tensor or a structure of tensors; floats that were not tensors get `dtype`.
 
-    `several` is that of the layer: it says what a list stands for.
+    `several` is the layer's: it says what a list stands for.
 
     Examples
     --------
@@ -73,7 +72,7 @@ def entered(value: Any, dtype: np.dtype[Any], several: bool | None = None) -> An
     >>> entered(np.ones(2), np.dtype("float32")).dtype.name
     'float32'
     """
-    if isinstance(value, (Tensor, Variable)) or hasattr(value, "__composite__"):
+    if isinstance(value, (Tensor, Variable)) or hasattr(value, "__lab_apply__"):
         return value
     if isinstance(value, dict) and several is not False:
         return {key: entered(item, dtype, several) for key, item in value.items()}
@@ -82,20 +81,20 @@ def entered(value: Any, dtype: np.dtype[Any], several: bool | None = None) -> An
             return type(value)([entered(item, dtype, several) for item in value])
         tensor = convert(value)
         if tensor._held.dtype.kind == "f" and dtype.itemsize > tensor._held.dtype.itemsize:
-            tensor = convert_to_tensor(value, public(dtype))  # the digits that Python has
+            tensor = convert_to_tensor(value, public(dtype))  # the full precision of Python
         return fitted(alone(tensor), dtype)
     return fitted(alone(convert(value)), dtype)
 
 
 def _inputs(values: list[Any] | tuple[Any, ...], several: bool | None) -> bool:
-    """Whether arrays in a list are inputs of their own: where a layer says so, or they do not make one array."""
+    """Return whether arrays in a list are separate inputs: if the layer says so, or they do not form one array."""
     if not any(hasattr(item, "__array__") for item in values):
         return False
     return bool(several) or len({getattr(item, "shape", None) for item in values}) > 1
 
 
 def shapes(value: Any) -> Any:
-    """The shape of a layer's input as a tuple; of a structure of tensors a structure of shapes.
+    """Return the shape of a layer's input as a tuple; for a structure of tensors, a structure of shapes.
 
     Examples
     --------
@@ -123,7 +122,7 @@ def needs_axes(name: str, shape: Any, form: str) -> None:
     >>> needs_axes("dense", (2, 3), "(*b, n)")
     """
     if not len(shape):
-        raise ShapeMismatch(f"{name}: an input {form} is needed, got a single number.")
+        raise ShapeMismatch(f"{name}: expected an input {form}, got a single number.")
     if shape[-1] is None:
         raise ShapeMismatch(
             f"{name}: the last axis needs a length, got shape {tuple(shape)}. Try x.to_tensor() if the input is ragged."
@@ -131,7 +130,7 @@ def needs_axes(name: str, shape: Any, form: str) -> None:
 
 
 def fitted(value: Any, dtype: np.dtype[Any], floats: bool = True, whole: bool = False) -> Any:
-    """A tensor or a structure of tensors, cast where they are floating, or whole numbers, of another dtype."""
+    """Return a tensor or a structure of tensors, cast where they are floats or integers of another dtype."""
     if isinstance(value, (list, tuple)):
         return type(value)([fitted(item, dtype, floats, whole) for item in value])
     if isinstance(value, dict):
@@ -145,7 +144,7 @@ def fitted(value: Any, dtype: np.dtype[Any], floats: bool = True, whole: bool = 
 
 
 def argument(value: Any, dtype: np.dtype[Any], floats: bool) -> Any:
-    """A further argument of a layer: arrays and tensors as inputs are, everything else as it is."""
+    """Return a further argument of a layer: arrays and tensors are treated as inputs, everything else is kept."""
     if isinstance(value, (list, tuple)):
         held = any(hasattr(item, "__array__") for item in value)
         return type(value)([argument(item, dtype, floats) for item in value]) if held else value

@@ -1,4 +1,4 @@
-"""Settings as a dict: what losses, initializers and schedules are made again from."""
+"""Settings as a dict, from which losses, initializers and schedules can be recreated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Self
 
 
 class Configured:
-    """Base of what keeps each argument of its constructors as an attribute of that name.
+    """Base of classes that keep each constructor argument as an attribute of that name.
 
     Examples
     --------
@@ -17,17 +17,17 @@ class Configured:
     """
 
     def get_config(self) -> dict[str, Any]:
-        """The settings by which another one like this is made."""
+        """Return the settings from which an equal object can be made."""
         return {name: getattr(self, name) for name in _settings(type(self))}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """One with the settings of another."""
+        """Make an object from the settings of another."""
         return cls(**config)
 
 
 def _settings(cls: type) -> list[str]:
-    """Names of the arguments of a class's constructor, and of those that it hands its arguments on to."""
+    """Return the argument names of a class's constructor, and of those that it passes its arguments on to."""
     found: dict[str, None] = {}
     for base in cls.__mro__:
         if "__init__" not in vars(base) or base is object:

@@ -14,7 +14,7 @@ from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv3d, sizes
 
 
 def checked_padding(cls: type, padding: str, data_format: str | None) -> str:
-    """The padding in capitals; what the layer does not know is refused when it is made."""
+    """Return the padding in capitals; an unknown value is refused when the layer is made."""
     known = ("VALID", "SAME", "CAUSAL") if cls is Conv1D else ("VALID", "SAME")
     if str(padding).upper() not in known:
         raise InvalidArgumentError(f"{cls.__name__}: padding {padding!r} is not known. Try 'same'.")
@@ -24,7 +24,7 @@ def checked_padding(cls: type, padding: str, data_format: str | None) -> str:
 
 
 class _Convolution(Layer):
-    """What the convolution layers share."""
+    """The common part of the convolution layers."""
 
     several = False
     floating = True
@@ -41,10 +41,10 @@ class _Convolution(Layer):
         self.filters, self.groups, self.use_bias = int(filters), int(groups), use_bias
         self.padding = checked_padding(type(self), padding, data_format)
         if self.filters < 1:
-            raise InvalidArgumentError(f"{type(self).__name__}: filters is 1 or more, got {filters}.")
+            raise InvalidArgumentError(f"{type(self).__name__}: filters must be at least 1, got {filters}.")
         if self.groups < 1 or self.filters % self.groups:
             raise InvalidArgumentError(
-                f"{type(self).__name__}: {filters} filters do not fall into {groups} groups of equal size."
+                f"{type(self).__name__}: {filters} filters cannot be divided into {groups} equal groups."
             )
         self.kernel_size = sizes(kernel_size, self.rank, "kernel_size")
         self.strides = sizes(strides, self.rank, "strides")
@@ -54,18 +54,18 @@ class _Convolution(Layer):
 
     def build(self, input_shape: Any) -> None:
         if len(input_shape) != self.rank + 2:
-            raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {input_shape}.")
+            raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is required, got {input_shape}.")
         needs_axes(self.name, input_shape, "(b, *s, c)")
         if input_shape[-1] % self.groups:
             raise ShapeMismatch(
-                f"{self.name}: {input_shape[-1]} channels do not fall into {self.groups} groups of equal size."
+                f"{self.name}: {input_shape[-1]} channels cannot be divided into {self.groups} equal groups."
             )
         self.kernel = self.add_weight("kernel", self.kernel_shape(input_shape[-1]), self.kernel_initializer)
         if self.use_bias:
             self.bias = self.add_weight("bias", (self.filters,), self.bias_initializer)
 
     def kernel_shape(self, channels: int) -> tuple[int, ...]:
-        """The kernel's shape for an input of so many channels."""
+        """Return the kernel's shape for an input with this many channels."""
         return (*self.kernel_size, channels // self.groups, self.filters)
 
     def call(self, x: Any) -> Tensor:
@@ -73,7 +73,7 @@ class _Convolution(Layer):
         return self.activation(total + self.bias if self.use_bias else total)
 
     def convolve(self, x: Any) -> Tensor:
-        """The convolution alone."""
+        """Compute the convolution alone."""
         convolution: Any = {1: conv1d, 2: conv2d, 3: conv3d}[self.rank]
         padding: Any = self.padding
         if padding == "CAUSAL":
@@ -84,8 +84,8 @@ class _Convolution(Layer):
 class Conv1D(_Convolution):
     """One-dimensional convolution with bias and activation: (b, n, c) -> (b, m, filters).
 
-    With ``padding="causal"`` no point of the result depends on a later one of the input. With `groups` each group of
-    channels meets filters of its own.
+    With ``padding="causal"`` no point of the result depends on a later point of the input. With `groups` each group
+    of channels has its own filters.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class Conv3D(_Convolution):
 
 
 class _Transposed(_Convolution):
-    """What the transposed convolution layers share."""
+    """The common part of the transposed convolution layers."""
 
     def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                  output_padding: Any = None, data_format: str | None = None, dilation_rate: Any = 1,

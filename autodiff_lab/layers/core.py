@@ -1,4 +1,4 @@
-"""The everyday layers: dense, flatten, reshape, lambda, and the wrapper that forgets activations."""
+"""The basic layers: dense, flatten, reshape, lambda, and the wrapper that discards activations."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Dense(Layer):
     use_bias : bool
         Whether there is a bias.
     kernel_initializer, bias_initializer : str or Initializer
-        How the weights start.
+        How the weights are initialized.
 
     Shapes: x (*b, n) -> (*b, units); kernel (n, units), bias (units).
 
     Raises
     ------
     ShapeMismatch
-        If the input's last axis is not what the kernel was built for.
+        If the input's last axis does not match the kernel.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Dense(Layer):
         super().__init__(name, **more)
         (self.units,), self.use_bias = whole_numbers(units, "Dense: units"), use_bias
         if self.units < 1:
-            raise InvalidArgumentError(f"Dense: units is 1 or more, got {units}.")
+            raise InvalidArgumentError(f"Dense: units must be at least 1, got {units}.")
         self.activation = activation_of(activation)
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
 
@@ -78,7 +78,7 @@ class Dense(Layer):
 
 
 class Flatten(Layer):
-    """All axes but the first made one: (b, *s) -> (b, n).
+    """Merge all axes but the first: (b, *s) -> (b, n).
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Flatten(Layer):
 
 
 class Reshape(Layer):
-    """All axes but the first in another shape; one length may be -1.
+    """Reshape all axes but the first; one length may be -1.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class Lambda(Layer):
 
 
 class ActivationDiscarding(Layer):
-    """A layer whose activations are not kept but computed again in the backward pass.
+    """A layer whose activations are not kept but recomputed in the backward pass.
 
     Examples
     --------
@@ -176,6 +176,6 @@ class ActivationDiscarding(Layer):
 
     def call(self, x: Any, training: Any = None) -> Any:
         def inside(value: Any) -> Any:
-            return self.wrapped(value, training=training)  # said again, as the backward pass is outside of all calls
+            return self.wrapped(value, training=training)  # repeated, as the backward pass is outside all calls
 
         return recompute_grad(inside)(x)

@@ -77,16 +77,16 @@ class SquaredHinge(Loss):
 
 
 def signed(y_true: Tensor) -> Tensor:
-    """Labels 0 and 1 as -1 and 1; others as they are."""
+    """Return labels 0 and 1 as -1 and 1; others as they are."""
     array = y_true._array
     if isinstance(array, (np.ndarray, np.generic)):
         return 2 * y_true - 1 if set(array.ravel().tolist()) <= {0.0, 1.0} else y_true
-    both = ((array == 0) | (array == 1)).all()  # on a GPU nobody waits to see them
+    both = ((array == 0) | (array == 1)).all()  # on a GPU, do not wait for their values
     return where(tell_made(wrap(both)), 2 * y_true - 1, y_true)
 
 
 class LogCosh(Loss):
-    """Mean of ln cosh(p - t): squares near 0, straight lines far away.
+    """Mean of ln cosh(p - t): quadratic near 0, linear far away.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class LogCosh(Loss):
 
 
 class CosineSimilarity(Loss):
-    """The cosine of the angle between labels and predictions, with a minus: -1 where they agree.
+    """Minus the cosine of the angle between labels and predictions: -1 where they agree.
 
     Examples
     --------

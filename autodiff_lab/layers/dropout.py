@@ -1,4 +1,4 @@
-"""Dropout: noise in training, nothing otherwise."""
+"""Dropout: noise in training, the identity otherwise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autodiff_lab.ops.nn.spatial import dropout
 
 
 class Dropout(Layer):
-    """In training, zeroes each element with probability `rate` and scales the others up: Srivastava et al. 2014.
+    """Zero each element with probability `rate` in training and scale up the others: Srivastava et al. 2014.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Embedding: whole numbers to vectors."""
+"""Embedding: integers to vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of a gradient and a variable, as `apply_gradients` takes them: checked, and told of where one is missing."""
+"""Pairs of a gradient and a variable, as `apply_gradients` takes them: checked, with a warning if one is missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
-from autodiff_lab.engine.moving import assignable
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -17,24 +16,24 @@ _logger = logging.getLogger("autodiff_lab")
 
 
 def _pair(item: Any) -> tuple[Any, Variable]:
-    """One of the pairs that `apply_gradients` takes; the usual slips are a missing zip and the wrong order."""
+    """Check one of the pairs that `apply_gradients` takes; common mistakes are a missing zip and the wrong order."""
     if isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], Variable):
         return item[0], item[1]
     told = [type(part).__name__ for part in item] if isinstance(item, (tuple, list)) else type(item).__name__
     raise InvalidArgumentError(
-        f"apply_gradients: pairs of a gradient and a variable are needed, got {told}. Try "
+        f"apply_gradients: expected pairs of a gradient and a variable, got {told}. Try "
         "optimizer.apply_gradients(zip(gradients, variables))."
     )
 
 
 def _whole(gradient: Any, v: Variable) -> Tensor:
-    """A gradient as a tensor; rows that do not say of what are rows of the variable."""
+    """Return a gradient as a tensor; slices without a dense shape are rows of the variable."""
     known = getattr(gradient, "dense_shape", v) is not None
     return convert(gradient if known else gradient.with_shape(v._held.shape))
 
 
 def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
-    """The pairs that have a gradient, as tensors, checked; the others are logged."""
+    """Return the pairs that have a gradient, checked and as tensors; log the others."""
     if isinstance(grads_and_vars, (Variable, Tensor)) or not isinstance(grads_and_vars, Iterable):
         grads_and_vars = [grads_and_vars]
     given = [_pair(item) for item in grads_and_vars]
@@ -52,7 +51,7 @@ def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
     for tensor, v in pairs:
         if v._held.dtype not in DIFFERENTIABLE:
             raise DtypeMismatch(
-                f"apply_gradients: {v.name} is {v.dtype.name}, and a step along a gradient would be cut off. "
+                f"apply_gradients: {v.name} is {v.dtype.name}, and a gradient step would be truncated. "
                 "Try lab.Variable(..., dtype=lab.float32)."
             )
         kind = tensor._held.dtype.kind
@@ -66,5 +65,5 @@ def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
                 f"apply_gradients: the gradient of {v.name} has shape {tensor._held.shape}, the variable "
                 f"{v._held.shape}. Are gradients and variables in the same order?"
             )
-        assignable(v, tensor)
+        v._beside(tensor)
     return pairs

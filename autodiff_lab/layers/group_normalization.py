@@ -1,4 +1,4 @@
-"""Normalisation over groups of channels and over the norm of a vector: layers that act alike in training and use."""
+"""Normalization over groups of channels and by the norm of a vector: the same in training and inference."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from autodiff_lab.ops.nn.normalization import standardized
 
 
 class GroupNormalization(Layer):
-    """Groups of channels of each example brought to mean 0 and variance 1: Wu & He 2018.
+    """Normalize groups of channels of each example to mean 0 and variance 1: Wu & He 2018.
 
     Shapes: x (b, *s, c) -> the same; gamma, beta (c).
 
     Raises
     ------
     ShapeMismatch
-        If the channels do not fall into so many groups.
+        If the channels cannot be divided into this many groups.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class GroupNormalization(Layer):
         super().__init__(name, **more)
         if int(groups) < 1 and groups != -1:
             raise InvalidArgumentError(
-                f"GroupNormalization: groups is 1 or more, or -1 for all channels, got {groups}."
+                f"GroupNormalization: groups must be at least 1, or -1 for all channels, got {groups}."
             )
         self.groups, self.epsilon, self.center, self.scale = int(groups), epsilon, center, scale
 
@@ -55,7 +55,8 @@ class GroupNormalization(Layer):
         self.groups = channels if self.groups == -1 else self.groups
         if len(input_shape) < 2 or channels % self.groups:
             raise ShapeMismatch(
-                f"{self.name}: {self.groups} groups need a multiple of as many channels, got shape {input_shape}."
+                f"{self.name}: the number of channels must be a multiple of {self.groups} groups, got shape "
+                f"{input_shape}."
             )
         if self.scale:
             self.gamma = self.add_weight("gamma", (channels,), "ones")
@@ -73,7 +74,7 @@ class GroupNormalization(Layer):
 
 
 class UnitNormalization(Layer):
-    """Vectors divided by their length: (*b, c) -> the same.
+    """Divide vectors by their length: (*b, c) -> the same.
 
     Examples
     --------
@@ -94,7 +95,7 @@ class UnitNormalization(Layer):
 
 
 class RMSNormalization(Layer):
-    """Each example divided by the root of its mean square, and scaled: Zhang & Sennrich 2019.
+    """Divide each example by its root mean square, and scale it: Zhang & Sennrich 2019.
 
     Shapes: x (*b, c) -> the same; gamma (c).
 

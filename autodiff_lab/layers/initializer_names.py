@@ -1,4 +1,4 @@
-"""Initializers by name: what `kernel_initializer="ones"` means, and the dicts in which they are written down."""
+"""Initializers by name: what `kernel_initializer="ones"` means, and their serialized form."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ _CLASSES: dict[str, type[Initializer]] = {
     )
 }  # fmt: skip
 _BY_NAME = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): cls for name, cls in _CLASSES.items()}
+_KNOWN = _BY_NAME | _CLASSES
 
 
 def get(identifier: Any) -> Callable[..., Tensor]:
-    """The initializer that a name, or a dict of `serialize`, stands for; an initializer is returned as it is.
+    """Return the initializer for a name or a dict made by `serialize`; an initializer is returned as it is.
 
     Raises
     ------
     InvalidArgumentError
-        If there is none of that name.
+        If there is none with that name.
 
     Examples
     --------
@@ -59,14 +60,13 @@ def get(identifier: Any) -> Callable[..., Tensor]:
         return given
     if isinstance(identifier, dict):
         return deserialize(identifier)
-    known = _BY_NAME | _CLASSES
-    if not isinstance(identifier, str) or identifier not in known:
+    if not isinstance(identifier, str) or identifier not in _KNOWN:
         raise InvalidArgumentError(f"initializer {identifier!r} is not known. Try one of: {', '.join(_BY_NAME)}.")
-    return known[identifier]()
+    return _KNOWN[identifier]()
 
 
 def serialize(initializer: Initializer) -> dict[str, Any]:
-    """An initializer as a dict of its class's name and its settings.
+    """Return an initializer as a dict of its class name and its settings.
 
     Raises
     ------
@@ -85,12 +85,12 @@ def serialize(initializer: Initializer) -> dict[str, Any]:
 
 
 def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Callable[..., Tensor]:
-    """The initializer that `serialize`, or a name, describes; this package's own, and those of `custom_objects`.
+    """Return the initializer described by a dict or a name: this package's own, and those of `custom_objects`.
 
     Raises
     ------
     InvalidArgumentError
-        If there is none of that name, or the settings are not its.
+        If there is none with that name, or the settings do not fit it.
 
     Examples
     --------

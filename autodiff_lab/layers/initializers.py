@@ -1,4 +1,4 @@
-"""Initializers: how weights start."""
+"""Initializers: the initial values of weights."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Initializer(Configured):
     Raises
     ------
     DtypeMismatch
-        If whole numbers, bools or strings are asked of one that draws random numbers.
+        If integers, bools or strings are requested from one that draws random numbers.
     ConversionError, InvalidArgumentError
-        If the shape is not one, or a length of it is negative.
+        If the shape is invalid, or one of its lengths is negative.
 
     Examples
     --------
@@ -38,25 +38,25 @@ class Initializer(Configured):
     """
 
     draws = False
-    """Whether the values are random, so that whole numbers would be cut off."""
+    """Whether the values are random, so that integers would be truncated."""
 
     def __call__(self, shape: Any, dtype: Any = None) -> Tensor:
-        """A tensor of the shape and dtype, float32 if that is not given."""
+        """Make a tensor of this shape and dtype, float32 by default."""
         asked, what = as_dtype(dtype or "float32"), type(self).__name__
         if asked.dtype.kind == "O" or (self.draws and asked.dtype not in DIFFERENTIABLE):
             raise DtypeMismatch(f"{what}: cannot make values of dtype {asked.name}. Try lab.float32.")
         lengths = whole_numbers(shape, f"{what}: shape")
         if min(lengths, default=0) < 0:
-            raise InvalidArgumentError(f"{what}: no length of a shape is negative, got {lengths}.")
+            raise InvalidArgumentError(f"{what}: a shape cannot have a negative length, got {lengths}.")
         return convert_to_tensor(self.values(lengths).astype(asked.dtype))
 
     def values(self, shape: tuple[int, ...]) -> Any:
-        """The numbers, as float64."""
+        """Return the numbers, as float64."""
         raise NotImplementedError
 
 
 def _source(seed: int | None) -> np.random.Generator:
-    """Where numbers come from: an initializer with a seed gives the same numbers at each call."""
+    """Return the source of random numbers: an initializer with a seed gives the same numbers at each call."""
     return generator_for(None) if seed is None else np.random.default_rng(seed)
 
 
@@ -89,7 +89,7 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """One value, or given values: in the shape that is asked for, or a list of as many numbers.
+    """One value, or given values: in the requested shape, or a list of as many numbers.
 
     Raises
     ------
@@ -160,7 +160,7 @@ class RandomUniform(Initializer):
 
 
 class TruncatedNormal(RandomNormal):
-    """Normally distributed numbers, those beyond two standard deviations drawn again.
+    """Normally distributed numbers; those beyond two standard deviations are redrawn.
 
     Examples
     --------
@@ -206,7 +206,7 @@ class VarianceScaling(Initializer):
             return RandomUniform(-limit, limit, self.seed).values(shape)
         if self.distribution == "untruncated_normal":
             return RandomNormal(0.0, float(np.sqrt(variance)), self.seed).values(shape)
-        kept = 0.87962566103423978  # the standard deviation of a normal cut at two of its own
+        kept = 0.87962566103423978  # the standard deviation of a normal truncated at two of its own
         return TruncatedNormal(0.0, float(np.sqrt(variance)) / kept, self.seed).values(shape)
 
 
@@ -262,7 +262,7 @@ class Identity(Initializer):
 
 
 def fans(shape: tuple[int, ...]) -> tuple[float, float]:
-    """Inputs and outputs of one unit of a weight (*window, in, out)."""
+    """Return the fan-in and fan-out of a weight (*window, in, out)."""
     if len(shape) < 2:
         n = float(shape[0]) if shape else 1.0
         return n, n
@@ -354,6 +354,6 @@ class LecunUniform(VarianceScaling):
         super().__init__(1.0, "fan_in", "uniform", seed)
 
 
-# The names at the top of TensorFlow's namespace.
+# The names at the top level of TensorFlow's namespace.
 constant_initializer, ones_initializer, zeros_initializer = Constant, Ones, Zeros
 random_normal_initializer, random_uniform_initializer = RandomNormal, RandomUniform

@@ -28,7 +28,7 @@ _used: Counter[str] = Counter()
 
 
 def unique_name(cls: type) -> str:
-    """``dense``, ``dense_1``, ...: the class in snake case, counted in the process."""
+    """Return ``dense``, ``dense_1``, ...: the class in snake case, numbered within the process."""
     name = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
     count = _used[name]
     _used[name] += 1
@@ -36,7 +36,7 @@ def unique_name(cls: type) -> str:
 
 
 def _noting_that_it_is_built(build: Callable[..., Any]) -> Callable[..., Any]:
-    """A class's `build` that sets `built`, so that a program may call it before the first input comes."""
+    """Wrap a class's `build` so that it sets `built`, and a program may call it before the first input."""
 
     @functools.wraps(build)
     def noting(self: Layer, input_shape: Any) -> None:
@@ -56,9 +56,9 @@ class Layer(Module):
     trainable : bool
         Whether weights are trained; it can be set at any time.
     dtype : DType
-        Of the weights, float32 if it is not given; floating inputs are cast to it.
+        Of the weights, float32 by default; floating inputs are cast to it.
     input_shape, input_dim : tuple of int, int, optional
-        Shape of one example, as the first layer of a `Sequential` may be told it, so that weights are there at once.
+        Shape of one example, for the first layer of a `Sequential`, so that weights exist from the start.
 
     Examples
     --------
@@ -75,10 +75,10 @@ class Layer(Module):
     several: bool | None = None
     """Whether `call` takes a list of inputs (True), one tensor (False), or any structure of tensors (None).
 
-    A list of arrays is a list of inputs where it is True, and one input where it is False; where it is None, one input
-    if the arrays have the same shape."""
+    A list of arrays is a list of inputs if True, and one input if False; if None, it is one input if
+    the arrays have the same shape."""
     floating = False
-    """Whether whole numbers and bools are cast to the layer's dtype too, because `call` computes with floats."""
+    """Whether integers and bools are cast to the layer's dtype too, because `call` computes with floats."""
 
     def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = None, *,
                  input_shape: Any = None, input_dim: int | None = None) -> None:  # fmt: skip
@@ -104,12 +104,12 @@ class Layer(Module):
         """Make the weights; called once, before the first `call`."""
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """The layer's value."""
+        """Compute the layer's value."""
         raise NotImplementedError(f"{type(self).__name__} does not define call(self, inputs)")
 
     def add_weight(self, name: str | None = None, shape: Any = (), initializer: Any = "glorot_uniform",
                    trainable: bool = True, dtype: Any = None) -> Variable:  # fmt: skip
-        """A variable named after the layer, started by an initializer."""
+        """Create a variable named after the layer, with values from an initializer."""
         lengths = TensorShape(shape)
         if not lengths.is_fully_defined():
             raise ShapeMismatch(
@@ -117,7 +117,7 @@ class Layer(Module):
                 "x.to_tensor() if the input is ragged."
             )
         value = initializer_names.get(initializer)(tuple(lengths), dtype or self.dtype)
-        with name_scope(""):  # after the layer alone, wherever it is built
+        with name_scope(""):  # named after the layer alone, wherever it is built
             made = Variable(value, trainable=trainable, name=f"{self.name}/{name or 'weight'}")
         self._casts = True
         if trainable and not self.trainable:
@@ -125,7 +125,7 @@ class Layer(Module):
         return made
 
     def ensure_built(self, *inputs: Any) -> None:
-        """Make the weights if they are not made yet."""
+        """Make the weights if they do not exist yet."""
         if not self.built:
             shape = shapes(inputs[0]) if inputs else ()
             with beside(*inputs) if self.moved_to is None else device(self.moved_to):
@@ -133,12 +133,12 @@ class Layer(Module):
             self.built = True
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Build if need be, then `call`, in a scope of the layer's name.
+        """Build if necessary, then run `call`, in a scope of the layer's name.
 
         NumPy arrays, lists and pandas tables become tensors of the layer's dtype if they are floating. Tensors are cast
-        too where the layer has weights, or was made with a dtype; whole numbers where they meet floats. `training`
-        reaches `call` where it has a parameter of that name; a layer that is called inside another one's `call` takes
-        it from there.
+        too if the layer has weights or was made with a dtype; integers where they meet floats. `training`
+        is passed to `call` if it has a parameter of that name; a layer called inside another one's
+        `call` inherits it.
         """
         dtype, casts = self._dtype.dtype, self._casts
         if inputs.__class__ is not Tensor:
@@ -179,16 +179,16 @@ class Layer(Module):
         return list(self.variables)
 
     def get_weights(self) -> list[Any]:
-        """The weights as NumPy arrays."""
+        """Return the weights as NumPy arrays."""
         return [v.numpy() for v in self.variables]
 
     def set_weights(self, weights: list[Any]) -> None:
-        """Assign the weights, in the order of `get_weights`; all of them or, where one does not fit, none.
+        """Assign the weights, in the order of `get_weights`; all of them or, if one does not fit, none.
 
         Raises
         ------
         ShapeMismatch
-            If there are more or fewer arrays than variables, or one has another shape than its variable.
+            If the number of arrays differs from that of the variables, or a shape does not match.
         """
         variables, values = self.variables, list(weights)
         if len(values) != len(variables):
@@ -206,14 +206,14 @@ class Layer(Module):
             variable.assign(value)
 
     def discarding_activations(self) -> ActivationDiscarding:
-        """Wrap the layer: its activations are computed again in the backward pass instead of kept."""
+        """Wrap the layer: its activations are recomputed in the backward pass instead of kept."""
         from autodiff_lab.layers.core import ActivationDiscarding
 
         return ActivationDiscarding(self)
 
 
 def activation_of(name: Any) -> Callable[[Any], Any]:
-    """The function that an activation's name stands for; None is the identity."""
+    """Return the function for an activation's name; None is the identity."""
     from autodiff_lab.layers import activations
 
     return activations.get(name)

@@ -1,4 +1,4 @@
-"""Losses as functions: one number for each example, by the measures of the classes in `losses` and `distances`."""
+"""Losses as functions: one number for each example, as defined by the classes in `losses` and `distances`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.layers import distances, losses
 
-_DOC = """{summary} of each example, as `lab.losses.{kind}` measures it before it takes the mean.
+_DOC = """{summary} of each example, as `lab.losses.{kind}` computes it before taking the mean.
 
     Parameters
     ----------
     y_true, y_pred : Tensor
-        {shapes}, both floating, or labels in whole numbers.
+        {shapes}, both floating, or integer labels.
     options
         Those of `lab.losses.{kind}`, such as {options}.
 
@@ -68,7 +68,7 @@ cosine_similarity = _function(
 )
 binary_crossentropy = _function("binary_crossentropy", losses.BinaryCrossentropy, "Mean binary cross entropy", _LOGITS)
 categorical_crossentropy = _function(
-    "categorical_crossentropy", losses.CategoricalCrossentropy, "Cross entropy of shares", _LOGITS
+    "categorical_crossentropy", losses.CategoricalCrossentropy, "Cross entropy of label distributions", _LOGITS
 )
 sparse_categorical_crossentropy = _function(
     "sparse_categorical_crossentropy", losses.SparseCategoricalCrossentropy, "Cross entropy of class numbers",

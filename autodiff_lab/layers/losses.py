@@ -1,4 +1,4 @@
-"""Losses as objects: the mean over the batch of a measure of how wrong predictions are."""
+"""Losses as objects: the mean over the batch of a measure of error."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import scoped
 from autodiff_lab.layers.configured import Configured
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like
@@ -26,21 +27,25 @@ from autodiff_lab.ops.nn.losses import softmax_cross_entropy_with_logits, sparse
 
 _REDUCTIONS = ("sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "none", None)
 EPSILON = 1e-7
-"""Probabilities closer to 0 than this count as this, so that their logarithms stay finite."""
+"""Probabilities closer to 0 than this are replaced by it, so that their logarithms stay finite."""
+
+
+def _usual_name(kind: type) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
 
 
 class Loss(Configured):
-    """Base of losses: call with labels and predictions; a subclass defines `each`, or `call` for arguments as they are.
+    """Base of losses: call with labels and predictions; a subclass defines `each`, or `call` for unchanged arguments.
 
     Parameters
     ----------
     reduction : {'sum_over_batch_size', 'mean', 'mean_with_sample_weight', 'sum', 'none', None}
-        How the losses of the examples become one: their mean, their mean by the sum of the weights, their sum, or not
+        How the losses of the examples are reduced: mean, mean weighted by the sum of the weights, sum, or not
         at all.
     name : str, optional
-        Of the loss; that of its class in snake case if it is not given.
+        Of the loss; by default its class name in snake case.
     dtype : DType, optional
-        In which the loss is computed; that of the predictions if it is not given, float32 for whole numbers.
+        In which the loss is computed; by default that of the predictions, float32 for integers.
 
     Raises
     ------
@@ -59,11 +64,15 @@ class Loss(Configured):
         if reduction not in _REDUCTIONS:
             raise InvalidArgumentError(f"{type(self).__name__}: reduction {reduction!r} is not known. Try 'sum'.")
         self.reduction = reduction
-        self.name = name or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).lower()
+        self.name = name or _usual_name(type(self))
         self.dtype = None if dtype is None else as_dtype(dtype).name
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
-        """The mean over the batch, weighted if asked."""
+        """Compute the mean over the batch, weighted if requested."""
+        with scoped(None if self.name == _usual_name(type(self)) else self.name):
+            return self._reduced(y_true, y_pred, sample_weight)
+
+    def _reduced(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Tensor:
         y_true, y_pred = convert(y_true), convert(y_pred)
         if self.dtype is not None or y_pred._held.dtype.kind in "iub":
             y_pred = cast(y_pred, self.dtype or "float32")
@@ -85,15 +94,15 @@ class Loss(Configured):
         return reduce_mean(each) if _size(each) else total
 
     def call(self, y_true: Any, y_pred: Any) -> Tensor:
-        """The loss of each example, not weighted."""
+        """Compute the loss of each example, unweighted."""
         return self.each(*self.aligned(convert(y_true), convert(y_pred)))
 
     def counted(self, y_true: Tensor) -> Tensor | None:
-        """Which examples the mean is taken of; None where it is all of them."""
+        """Return which examples the mean is taken over; None for all of them."""
         return None
 
     def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
-        """Labels in the dtype and shape of the predictions."""
+        """Return labels in the dtype and shape of the predictions."""
         y_true, y_pred = same_rank(cast(y_true, y_pred.dtype), y_pred)
         if y_true.shape != y_pred.shape:
             raise ShapeMismatch(
@@ -103,12 +112,12 @@ class Loss(Configured):
         return y_true, y_pred
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """The loss of each example."""
+        """Compute the loss of each example."""
         raise NotImplementedError
 
 
 def same_rank(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Two tensors, one of which may lack a last axis of length 1, or have one too many."""
+    """Return two tensors in the same rank; one may lack a last axis of length 1, or have one too many."""
     if y.ndim == x.ndim + 1:
         y, x = same_rank(y, x)
     elif x.ndim == y.ndim + 1 and x.shape[-1] == 1:
@@ -121,7 +130,7 @@ def _size(x: Tensor) -> int:
 
 
 def mean_over_last(x: Tensor) -> Tensor:
-    """The mean over the last axis, so that an example has one loss; a single number is its own mean."""
+    """Return the mean over the last axis, so that an example has one loss; a single number is its own mean."""
     return reduce_mean(x, axis=-1) if x.ndim else x
 
 
@@ -178,16 +187,16 @@ class Huber(Loss):
 
 
 def _inside(p: Tensor) -> Tensor:
-    """Probabilities kept from 0 and 1, where no gradient passes."""
+    """Clip probabilities away from 0 and 1, where no gradient passes."""
     return clip_by_value(p, EPSILON, 1 - EPSILON)
 
 
 def _classes_last(name: str, axis: int, *tensors: Tensor) -> list[Tensor]:
-    """Tensors with the axis of the classes in the last place."""
+    """Return tensors with the axis of the classes last."""
     moved: list[Tensor] = []
     for x in tensors:
         if not x.ndim:
-            raise ShapeMismatch(f"{name}: an axis of the classes is needed, got a single number.")
+            raise ShapeMismatch(f"{name}: an axis of classes is required, got a single number.")
         if axis % x.ndim == x.ndim - 1:
             moved.append(x)
         else:
@@ -222,9 +231,9 @@ class BinaryCrossentropy(Loss):
 
 
 class CategoricalCrossentropy(Loss):
-    """Cross entropy between shares and probabilities, or logits, over the axis of the classes.
+    """Cross entropy between label distributions and probabilities, or logits, over the axis of the classes.
 
-    Probabilities are brought to the sum 1.
+    Probabilities are normalized to sum to 1.
 
     Examples
     --------
@@ -249,7 +258,7 @@ class CategoricalCrossentropy(Loss):
 class SparseCategoricalCrossentropy(Loss):
     """Cross entropy between class numbers and probabilities, or logits, over the axis of the classes.
 
-    Examples of the class `ignore_class` have no loss, and the mean is that of the others.
+    Examples of the class `ignore_class` have no loss, and the mean is over the others.
 
     Examples
     --------
@@ -267,7 +276,7 @@ class SparseCategoricalCrossentropy(Loss):
         return None if self.ignore_class is None else not_equal(cast(y_true, "int64"), self.ignore_class)
 
     def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
-        """Class numbers, without a last axis of length 1."""
+        """Return class numbers without a last axis of length 1."""
         if y_true.ndim == y_pred.ndim and y_true.shape[-1:] == (1,):
             y_true = squeeze(y_true, -1)
         return cast(y_true, "int64"), _classes_last(self.name, self.axis, y_pred)[0]

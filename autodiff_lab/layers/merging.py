@@ -17,7 +17,7 @@ from autodiff_lab.ops.math.reductions import reduce_sum
 
 
 class _Merge(Layer):
-    """What the layers of several inputs share; they have no weights."""
+    """The common part of the layers with several inputs; they have no weights."""
 
     least = 2
     several = True
@@ -27,11 +27,11 @@ class _Merge(Layer):
 
     def call(self, inputs: Sequence[Any]) -> Tensor:
         if not isinstance(inputs, (list, tuple)) or len(inputs) < self.least:
-            raise ShapeMismatch(f"{self.name}: a list of {self.least} inputs or more is needed.")
+            raise ShapeMismatch(f"{self.name}: a list of at least {self.least} inputs is required.")
         return self.merged([convert(x) for x in inputs])
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
-        """The one tensor."""
+        """Return the merged tensor."""
         raise NotImplementedError
 
 
@@ -50,7 +50,7 @@ class Add(_Merge):
 
 
 class Subtract(_Merge):
-    """The first input less the second.
+    """The first input minus the second.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Maximum(_Merge):
 
 
 class Minimum(_Merge):
-    """The least of the inputs, element by element.
+    """The smallest of the inputs, element by element.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Metrics: numbers gathered over batches; nothing is differentiated here, and no tape or recording hears of it.
+"""Metrics: numbers accumulated over batches; nothing is differentiated here, and no tape or recording sees it.
 
-A metric's state is in variables and what it does is made of ops, so that a compiled function holds it.
+A metric keeps its state in variables and computes with ops, so it can be part of a compiled function.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
 class Mean:
     """The mean of everything seen since the last reset.
 
-    A value of rank 2 or more is reduced to one number for each row. Weights are one for each row, one for each element,
-    or anything in between; they are broadcast.
+    A value of rank 2 or more is reduced to one number for each row. Weights may be per row, per element, or
+    anything in between; they are broadcast.
 
     Parameters
     ----------
     name : str, optional
-        Of the metric; that of its class in snake case if it is not given.
+        Of the metric; by default its class name in snake case.
     dtype : DType, optional
-        Of the result, float32 if it is not given. Sums are kept in float64.
+        Of the result, float32 by default. Sums are kept in float64.
 
     Raises
     ------
@@ -68,11 +68,11 @@ class Mean:
         return [self.total, self.count]
 
     def reduced(self, values: Tensor, axes: tuple[int, ...]) -> Tensor:
-        """Several numbers of a row as one."""
+        """Reduce the numbers of a row to one."""
         return reduce_mean(values, axis=axes)
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
-        """Add values, weighted if asked."""
+        """Add values, optionally weighted."""
         with unheard():
             self._add(convert(values), sample_weight)
 
@@ -85,7 +85,7 @@ class Mean:
                 values = self.reduced(values, tuple(range(weight.ndim, values.ndim)))
             if any(w not in (1, n) for n, w in zip(values._held.shape[::-1], weight._held.shape[::-1], strict=False)):
                 raise ShapeMismatch(
-                    f"{self.name}: weights of shape {tuple(weight.shape)} do not go with values of shape "
+                    f"{self.name}: weights of shape {tuple(weight.shape)} do not match values of shape "
                     f"{tuple(values.shape)}. Try one weight for each row."
                 )
             values = values * weight
@@ -97,7 +97,7 @@ class Mean:
         self.count.assign_add(tell_made(count) if sample_weight is None else count.cpu())
 
     def result(self) -> Tensor:
-        """The mean so far; 0 if nothing was seen."""
+        """Return the mean so far; 0 if there were no values."""
         with unheard():
             return cast(self._value(), self.dtype)
 
@@ -105,12 +105,12 @@ class Mean:
         return divide_no_nan(self.total.read(), self.count.read())
 
     def reset_state(self) -> None:
-        """Forget everything."""
+        """Reset the state."""
         for variable in self.variables:
             variable.assign(0.0)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Add values and give the mean so far."""
+        """Add values and return the mean so far."""
         self.update_state(*args, **kwargs)
         return self.result()
 
@@ -148,11 +148,11 @@ class Accuracy(Mean):
             self._add(self.each(*self.aligned(convert(y_true), convert(y_pred))), sample_weight)
 
     def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
-        """Labels and predictions as they are compared; here their shapes must agree."""
+        """Return labels and predictions as they are compared; here their shapes must agree."""
         return same_shape(self.name, *same_rank(y_true, y_pred))
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """Which predictions are right."""
+        """Return which predictions are correct."""
         return equal(cast(y_true, y_pred.dtype), y_pred)
 
 
@@ -170,13 +170,13 @@ class SparseCategoricalAccuracy(Accuracy):
         return equal(cast(y_true, "int64"), argmax(y_pred, axis=-1))
 
     def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
-        """Class numbers, without a last axis of length 1."""
+        """Return class numbers without a last axis of length 1."""
         if y_true.ndim == y_pred.ndim and y_true._held.shape[-1:] == (1,):
             y_true = squeeze(y_true, -1)
         if y_pred.ndim != y_true.ndim + 1 or y_pred._held.shape[:-1] != y_true._held.shape:
             raise ShapeMismatch(
                 f"{self.name}: class numbers of shape {tuple(y_true.shape)} and predictions {tuple(y_pred.shape)} do "
-                "not go together; predictions need one axis more, the classes."
+                "not match; predictions need one more axis, the classes."
             )
         return y_true, y_pred
 
@@ -224,7 +224,7 @@ class MeanSquaredError(Accuracy):
     """
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """The mean of the squared differences along the last axis."""
+        """Return the mean of the squared differences along the last axis."""
         return over_last(square(cast(y_pred, "float64") - cast(y_true, "float64")))
 
 
@@ -239,7 +239,7 @@ class RootMeanSquaredError(Accuracy):
     """
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """The squared differences."""
+        """Return the squared differences."""
         return square(cast(y_pred, "float64") - cast(y_true, "float64"))
 
     def _value(self) -> Tensor:
@@ -257,12 +257,12 @@ class MeanAbsoluteError(Accuracy):
     """
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """The mean of the absolute differences along the last axis."""
+        """Return the mean of the absolute differences along the last axis."""
         return over_last(abs(cast(y_pred, "float64") - cast(y_true, "float64")))
 
 
 def over_last(x: Tensor) -> Tensor:
-    """The mean over the last axis of rank 2 and more."""
+    """Return the mean over the last axis for rank 2 and above."""
     return reduce_mean(x, axis=-1) if x.ndim > 1 else x
 
 

@@ -1,4 +1,4 @@
-"""Model: a layer made of layers, under the name that Keras code derives from."""
+"""Model: a layer made of layers, under the name from which Keras code derives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autodiff_lab.ops.array.creation import zeros
 class Model(Layer):
     """Base of models: make layers in ``__init__``, use them in ``call``.
 
-    Training is a loop with a tape and an optimizer, written out; there is no `compile` and no `fit`. Layers inside
+    Training is an explicit loop with a tape and an optimizer; there is no `compile` and no `fit`. Inner layers
     take `training` from the model's call.
 
     Examples
@@ -33,11 +33,11 @@ class Model(Layer):
     several = True
 
     def build(self, input_shape: Any) -> None:
-        """Make all weights now, for inputs of a shape; an open length, such as the batch, is None."""
+        """Make all weights now, for inputs of this shape; an unknown length, such as the batch, is None."""
         self(zeros([1 if n is None else n for n in input_shape], self.dtype))
 
     def ensure_built(self, *inputs: Any) -> None:
-        """Call a `build` of its own once with the shape of the input; its layers are built as they are met."""
+        """Call a custom `build` once with the shape of the input; its layers are built as they are reached."""
         if not self.built and inputs and type(self).build is not Model.build:
             self.build(shapes(inputs[0]))
         self.built = True
@@ -49,7 +49,7 @@ class Model(Layer):
         return [m for m in self.submodules if isinstance(m, Layer) and id(m) not in inner]
 
     def count_params(self) -> int:
-        """How many numbers the variables hold."""
+        """Return how many numbers the variables hold."""
         return sum(int(v._held.size) for v in self.variables)
 
     def summary(self, print_fn: Any = print) -> None:

@@ -1,4 +1,4 @@
-"""Module: an object that finds the variables it holds, and whose gradient mirrors it."""
+"""Module: an object that finds the variables it holds, and whose gradient mirrors its attributes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
+from autodiff_lab.engine import nest
 from autodiff_lab.engine.moving import move_all
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import SCOPE, name_scope
 from autodiff_lab.transforms.functional import value_with_pullback
 
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
-"""Where a word begins inside a class's name."""
+"""Where a word begins inside a class name."""
 
 
 class ModuleGradient:
@@ -51,11 +52,11 @@ class Module:
     """
 
     moved_to: str | None = None
-    """The device that `move_to` has named, for the weights of layers that are not built yet."""
+    """The device given to `move_to`, for the weights of layers that are not built yet."""
 
     _trainable = True
     _frozen: tuple[Variable, ...] = ()
-    """Variables that this module has stopped from being trained, and lets be trained again."""
+    """Variables that this module has frozen, and will unfreeze."""
 
     def __init__(self, name: str | None = None) -> None:
         self._given_name = name
@@ -63,7 +64,7 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The name given, or that of the class: ``TwoLayers`` is ``two_layers``."""
+        """The given name, or that of the class: ``TwoLayers`` is ``two_layers``."""
         return getattr(self, "_given_name", None) or _WORDS.sub("_", type(self).__name__).lower()
 
     @property
@@ -105,9 +106,9 @@ class Module:
 
     @property
     def trainable(self) -> bool:
-        """Whether the variables are trained; setting it sets it for every module inside too.
+        """Whether the variables are trained; setting it applies to every inner module too.
 
-        A variable that was made with ``trainable=False``, such as a running mean, stays as it is. Tapes do not watch
+        A variable that was made with ``trainable=False``, such as a moving mean, stays as it is. Tapes do not watch
         the others while it is False.
 
         Examples
@@ -135,19 +136,19 @@ class Module:
             self._freeze(child for child in _held(self) if isinstance(child, Variable) and child.trainable)
 
     def _freeze(self, variables: Iterable[Variable]) -> None:
-        """Stop variables from being trained until the module is trained again."""
+        """Freeze variables until the module is trainable again."""
         for v in variables:
             v.trainable = False
             self._frozen += (v,)
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
-        """Every trainable variable, each once; none if the module is not trained."""
+        """Every trainable variable, each once; none if the module is not trainable."""
         return tuple(v for v in self.variables if v.trainable) if self._trainable else ()
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
-        """Every variable that is not trained, such as a running mean, each once."""
+        """Every variable that is not trained, such as a moving mean, each once."""
         return tuple(v for v in self.variables if not v.trainable) if self._trainable else self.variables
 
     @property
@@ -156,12 +157,12 @@ class Module:
         return tuple(dict.fromkeys(_modules(self, set())))
 
     def mirrored(self, gradients: list[Any]) -> ModuleGradient:
-        """Gradients, in the order of `trainable_variables`, under the names of the attributes."""
+        """Return gradients, in the order of `trainable_variables`, under the names of the attributes."""
         found = dict(zip(self.trainable_variables, gradients, strict=True))
         return _mirror(self, found, gradients)
 
     def applied_for_backpropagation(self, *inputs: Any) -> tuple[Any, Callable[[Any], Any]]:
-        """The module's value, and a function from the value's cotangent to the module's gradient and the inputs'.
+        """Return the module's value, and a function from its cotangent to the gradients of the module and the inputs.
 
         Examples
         --------
@@ -175,14 +176,14 @@ class Module:
         return value_with_pullback(_build_and_apply(self, inputs), self, *inputs)
 
     def move_to(self, device: str) -> Self:
-        """Put every variable on a device, and those that layers make later; see `Variable.move_to`.
+        """Move every variable to a device, also those that layers make later; see `Variable.move_to`.
 
         Raises
         ------
         DeviceError
             If there is no such device.
         TapeMisused
-            If a tape holds a read of one of the variables; none is moved then.
+            If a tape holds a read of one of the variables; then none is moved.
 
         Examples
         --------
@@ -206,9 +207,9 @@ class Module:
         Raises
         ------
         ConversionError
-            If the file is damaged, or `save_weights` did not write it; nothing is changed then.
+            If the file is damaged, or was not written by `save_weights`; then nothing is changed.
         ShapeMismatch
-            If the file has other variables, shapes or dtypes; nothing is changed then.
+            If the file has other variables, shapes or dtypes; then nothing is changed.
         """
         from autodiff_lab.layers.saving import load_variables
 
@@ -216,7 +217,7 @@ class Module:
 
 
 def _build_and_apply(module: Module, inputs: tuple[Any, ...]) -> Callable[..., Any]:
-    """The call as a function of the module; layers that are not built yet are, by the shapes of the inputs."""
+    """Return the call as a function of the module; unbuilt layers are built for the shapes of the inputs."""
     build = getattr(module, "ensure_built", None)
     if build is not None:
         build(*inputs)
@@ -224,19 +225,17 @@ def _build_and_apply(module: Module, inputs: tuple[Any, ...]) -> Callable[..., A
 
 
 def _children(value: Any) -> Iterator[Any]:
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _children(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _children(item)
-    elif isinstance(value, (Variable, Module)):
+    if isinstance(value, (Variable, Module)):
         yield value
+    elif isinstance(value, (list, tuple, dict)):
+        for leaf in nest.flatten(value)[0]:
+            if isinstance(leaf, (Variable, Module)):
+                yield leaf
 
 
 def _held(module: Module) -> Iterator[Any]:
     for name, value in vars(module).items():
-        if name != "_frozen":  # what is there is an attribute as well
+        if name != "_frozen":  # it exists as an attribute as well
             yield from _children(value)
 
 
@@ -260,10 +259,9 @@ def _modules(module: Module, seen: set[int]) -> Iterator[Module]:
 def _mirror(value: Any, found: dict[Variable, Any], gradients: list[Any] | None = None) -> Any:
     if isinstance(value, Variable):
         return found.get(value)
-    if isinstance(value, (list, tuple)):
-        return type(value)(_mirror(item, found) for item in value)
-    if isinstance(value, dict):
-        return {key: _mirror(item, found) for key, item in value.items()}
+    if isinstance(value, (list, tuple, dict)):
+        leaves, rebuild = nest.flatten(value)
+        return rebuild([_mirror(leaf, found) for leaf in leaves])
     if not isinstance(value, Module):
         return None
     order = [found.get(v) for v in value.trainable_variables] if gradients is None else gradients

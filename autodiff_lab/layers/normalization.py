@@ -1,4 +1,4 @@
-"""Batch normalization, which behaves otherwise in training, and layer normalization, which does not."""
+"""Batch normalization, which behaves differently in training, and layer normalization, which does not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autodiff_lab.ops.nn.standardization import mean_and_variance
 
 
 class _Normalization(Layer):
-    """What the layers with one factor and one offset for each index along some axes share."""
+    """The common part of layers with one factor and one offset for each index along some axes."""
 
     several = False
     floating = True
@@ -32,7 +32,7 @@ class _Normalization(Layer):
         self.gamma = self.beta = None
 
     def _kept(self, rank: int) -> tuple[int, ...]:
-        """The axes along which the weights differ, counted from the end, in order."""
+        """Return the axes along which the weights differ, counted from the end, in order."""
         if self.axis == -1 and rank:
             return (-1,)
         given = self.axis if isinstance(self.axis, tuple) else (self.axis,)
@@ -51,7 +51,7 @@ class _Normalization(Layer):
         return tuple(input_shape[axis] for axis in self._kept(len(input_shape)))
 
     def _spread(self, weight: Any, x: Any) -> Any:
-        """A weight with a length of 1 wherever it does not differ, so that it meets the input axis by axis."""
+        """Return a weight with a length of 1 wherever it does not differ, so that it broadcasts against the input."""
         kept = self._kept(x.ndim)
         if weight is None or kept == tuple(range(-len(kept), 0)):
             return weight
@@ -59,23 +59,23 @@ class _Normalization(Layer):
 
 
 class BatchNormalization(_Normalization):
-    """Each feature shifted and scaled to mean 0 and variance 1 over the batch: Ioffe & Szegedy 2015.
+    """Normalize each feature to mean 0 and variance 1 over the batch: Ioffe & Szegedy 2015.
 
-    In training the batch's own mean and variance are used, and moving averages of them are kept for inference. A layer
-    that is not `trainable` uses its averages in training too, and leaves them as they are.
+    In training the batch's own mean and variance are used, and their moving averages are kept for inference. A layer
+    that is not `trainable` uses its moving averages in training too, and does not update them.
 
     Parameters
     ----------
     axis : int or tuple of int
         Where the features are.
     momentum : float
-        How much of the averages is kept at each step.
+        How much of the moving averages is kept at each step.
     epsilon : float
         Added to the variance.
     center, scale : bool
-        Whether there is an offset `beta`, a factor `gamma`.
+        Whether there is an offset `beta` and a factor `gamma`.
     beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer : str or Initializer
-        How the weights start.
+        How the weights are initialized.
 
     Shapes: x (b, *s, c) -> the same; gamma, beta (c).
 
@@ -117,7 +117,7 @@ class BatchNormalization(_Normalization):
             return centered if beta is None else centered + beta
         kept = self._kept(x.ndim)
         axes = tuple(axis for axis in range(-x.ndim, 0) if axis not in kept)
-        mean, variance = mean_and_variance(stop_gradient(x), axes=axes)  # the averages are not what is trained
+        mean, variance = mean_and_variance(stop_gradient(x), axes=axes)  # the moving averages are not trained
         self._move(self.moving_mean, squeeze(mean, axes))
         self._move(self.moving_variance, squeeze(variance, axes))
         return standardized(x, axes, self.epsilon, gamma, beta)
@@ -127,7 +127,7 @@ class BatchNormalization(_Normalization):
 
 
 class LayerNormalization(_Normalization):
-    """Each example shifted and scaled to mean 0 and variance 1 over its last axis: Ba, Kiros & Hinton 2016.
+    """Normalize each example to mean 0 and variance 1 over its last axis: Ba, Kiros & Hinton 2016.
 
     Parameters
     ----------
@@ -136,9 +136,9 @@ class LayerNormalization(_Normalization):
     epsilon : float
         Added to the variance.
     center, scale : bool
-        Whether there is an offset `beta`, a factor `gamma`.
+        Whether there is an offset `beta` and a factor `gamma`.
     beta_initializer, gamma_initializer : str or Initializer
-        How the weights start.
+        How the weights are initialized.
 
     Shapes: x (*b, c) -> the same; gamma, beta (c).
 

@@ -1,7 +1,7 @@
 """Optimizers: rules that change variables along their gradients.
 
-Updates are plain NumPy on the variables' arrays: training is not differentiated through.  Under a trace the same rules
-run on tensors, so that a compiled training step holds its updates; no tape hears them there either.
+Updates are plain NumPy on the variables' arrays: training is not differentiated through. Under a trace the same
+rules run on tensors, so a compiled training step includes its updates; no tape records them there either.
 """
 
 from __future__ import annotations
@@ -14,30 +14,29 @@ import numpy as np
 
 from autodiff_lab.engine.devices import device
 from autodiff_lab.engine.moving import follow, ranked, settle
-from autodiff_lab.engine.placement import inside
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, UnimplementedError
 from autodiff_lab.events import name_scope, trace_now, unheard
+from autodiff_lab.layers.clipping import clipped_by_global_norm, clipped_by_norm
 from autodiff_lab.layers.gradient_pairs import steps_to_take
 from autodiff_lab.layers.module import Module, ModuleGradient
 from autodiff_lab.layers.saving import load_variables, save_variables
 from autodiff_lab.layers.schedules import LearningRateSchedule, rate_in, step_taken
-from autodiff_lab.layers.shortening import shortened_each, shortened_together
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.elementary import clip_by_value
 
 
 def _rate(value: Any) -> Any:
-    """A learning rate: a number or a schedule."""
+    """Check a learning rate: a number or a schedule."""
     return (
         value if isinstance(value, LearningRateSchedule) else number(value, "learning_rate", "a number or a schedule")
     )
 
 
 def number(value: Any, what: str, asked: str = "a number") -> Any:
-    """A setting as it was given, if it is a number.
+    """Return a setting as it was given, if it is a number.
 
     Raises
     ------
@@ -64,20 +63,20 @@ class Optimizer:
     Parameters
     ----------
     learning_rate : float or LearningRateSchedule
-        The step's length.
+        The learning rate.
     weight_decay : float, optional
-        Share of each variable that is taken away at each step, times the rate, apart from the gradient.
+        Fraction of each variable that is subtracted at each step, times the rate, independently of the gradient.
     clipnorm : float, optional
-        Longest norm of each gradient.
+        Largest norm of each gradient.
     clipvalue : float, optional
         Largest absolute value of an element.
     global_clipnorm : float, optional
-        Longest norm of all gradients together.
+        Largest norm of all gradients together.
 
     Raises
     ------
     UnimplementedError
-        If `use_ema` is set; it and the arguments behind it stand for those of Keras.
+        If `use_ema` is set; it and the arguments after it exist for compatibility with Keras.
 
     Examples
     --------
@@ -113,13 +112,13 @@ class Optimizer:
         self.weight_decay = weight_decay
         self.clipnorm, self.global_clipnorm, self.clipvalue = clipnorm, global_clipnorm, clipvalue
         self.name = type(self).__name__ if name is None else str(name)
-        with device("/CPU:0"), name_scope(""):  # it is read at every step
+        with device("/CPU:0"), name_scope(""):  # read at every step
             self.iterations = Variable(0, dtype="int64", trainable=False, name=f"{self.name}/iterations")
         self._state: dict[Variable, dict[str, Variable]] = {}
 
     @property
     def learning_rate(self) -> float:
-        """The rate at the present step."""
+        """The rate at the current step."""
         if not isinstance(self._rate, LearningRateSchedule):
             return float(self._rate)
         trace = trace_now()
@@ -132,12 +131,12 @@ class Optimizer:
         self._rate = _rate(value)
 
     def _rate_for(self, gradient: Any) -> Any:
-        """The rate of this step, as `change` multiplies a gradient by it; under a trace it may be a tensor."""
+        """Return the rate of this step, by which `change` multiplies a gradient; under a trace it may be a tensor."""
         rate = self._rate_now()
         return cast(rate, gradient.dtype) if isinstance(rate, Tensor) else rate
 
     def _rate_now(self) -> Any:
-        """The rate of this step, in float64; under a trace a value of its own where it may be another in each call."""
+        """Return the rate of this step, in float64; under a trace, a separate value if it may differ between calls."""
         trace = trace_now()
         if trace is None or not isinstance(self._rate, (LearningRateSchedule, Variable, Tensor)):
             return self.learning_rate
@@ -147,11 +146,11 @@ class Optimizer:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """The optimizer's own state: the step count and what it keeps for each variable."""
+        """The optimizer's state: the step count and what it keeps for each variable."""
         return (self.iterations, *(slot for state in self._state.values() for slot in state.values()))
 
     def build(self, var_list: Iterable[Variable]) -> None:
-        """Make the state for variables, zeros at first; that of a variable that has moved goes after it."""
+        """Make the state for variables, initially zeros; the state of a variable that has moved follows it."""
         for v in var_list:
             if v in self._state:
                 follow(v, self._state[v].values())
@@ -163,11 +162,11 @@ class Optimizer:
                     }
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
-        """What to add to a variable; `state` is written to.  All are arrays, or tensors while a function is traced."""
+        """Return what to add to a variable, and update `state`.  All are arrays, or tensors under a trace."""
         raise NotImplementedError
 
     def _moved(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
-        """The change of a variable, with what it loses by weight decay."""
+        """Return the change of a variable, including weight decay."""
         moved = self.change(gradient, value, state, step)
         if not self.weight_decay:
             return moved
@@ -175,14 +174,14 @@ class Optimizer:
         return moved - (cast(share, value.dtype) if isinstance(share, Tensor) else share) * value
 
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Variable]], name: str | None = None) -> Variable:
-        """Change each variable along its gradient; a gradient of None leaves it as it is, and a warning is logged.
+        """Update each variable along its gradient; a gradient of None leaves it unchanged, with a warning in the log.
 
-        A variable with a `constraint` is then assigned what that makes of it.
+        A variable with a `constraint` is then assigned the constrained value.
 
         Raises
         ------
         DtypeMismatch
-            If a variable holds whole numbers: a step would be cut off.
+            If a variable holds integers: a step would be truncated.
         InvalidArgumentError
             If no variable has a gradient, or if these are not pairs of a gradient and a variable.
         """
@@ -191,23 +190,22 @@ class Optimizer:
         trace = trace_now()
         if trace is not None:
             return self._apply_traced(trace, pairs)
-        with inside():
-            arrays = [ranked(tensor._array) for tensor in self._clipped(tensors)]
-            self.build(v for _, v in pairs)
-            step = int(self.iterations._array) + 1
-            for gradient, (_, v) in zip(arrays, pairs, strict=True):
-                slots = self._state[v]
-                state = {name: slot._array for name, slot in slots.items()}
-                moved = self._moved(gradient, v._array, state, step)
-                settle(v, v._array + moved)
-                for kept, slot in slots.items():
-                    settle(slot, state[kept])
+        arrays = [ranked(tensor._array) for tensor in self._clipped(tensors)]
+        self.build(v for _, v in pairs)
+        step = int(self.iterations._array) + 1
+        for gradient, (_, v) in zip(arrays, pairs, strict=True):
+            slots = self._state[v]
+            state = {name: slot._array for name, slot in slots.items()}
+            moved = self._moved(gradient, v._array, state, step)
+            settle(v, v._array + moved)
+            for kept, slot in slots.items():
+                settle(slot, state[kept])
         self._constrain(pairs)
         self.iterations.assign_add(1)
         return self.iterations
 
     def _apply_traced(self, trace: Any, pairs: list[tuple[Any, Variable]]) -> Variable:
-        """Change the variables by ops that the trace alone hears."""
+        """Update the variables by ops that only the trace sees."""
         self.build(v for _, v in pairs)
         with unheard():
             step = cast(self.iterations.read() + 1, "float64")
@@ -224,7 +222,7 @@ class Optimizer:
         return self.iterations
 
     def _constrain(self, pairs: list[tuple[Any, Variable]]) -> None:
-        """Bring each variable that has a constraint back to what it allows, once all of them have moved."""
+        """Apply the constraint of each variable that has one, after all of them have been updated."""
         for _, v in pairs:
             if v.constraint is not None:
                 with unheard():
@@ -232,7 +230,7 @@ class Optimizer:
                 v.assign(allowed)
 
     def update(self, module: Module, along: ModuleGradient) -> None:
-        """Change a module's trainable variables along a gradient that mirrors it.
+        """Update a module's trainable variables along a gradient that mirrors it.
 
         Examples
         --------
@@ -244,7 +242,7 @@ class Optimizer:
         self.apply_gradients(zip(along.gradients, module.trainable_variables, strict=True))
 
     def minimize(self, loss: Any, var_list: Sequence[Variable], tape: GradientTape | None = None) -> Variable:
-        """One step that makes a loss smaller: `loss` is a function, or a tensor with its tape."""
+        """Take one step that reduces a loss: `loss` is a function, or a tensor with its tape."""
         if tape is None:
             if not callable(loss):
                 raise InvalidArgumentError("minimize: a loss tensor needs its tape. Try minimize(loss, v, tape=tape).")
@@ -264,14 +262,14 @@ class Optimizer:
         load_variables(self.variables, path)
 
     def _clipped(self, gradients: list[Tensor]) -> list[Tensor]:
-        """The gradients as they are used, by ops that no tape hears."""
+        """Return the clipped gradients, computed by ops that no tape records."""
         if self.clipvalue is None and self.clipnorm is None and self.global_clipnorm is None:
             return gradients
         with unheard():
             if self.clipvalue is not None:
                 gradients = [clip_by_value(g, -self.clipvalue, self.clipvalue) for g in gradients]
             if self.clipnorm is not None:
-                gradients = shortened_each(gradients, self.clipnorm)
+                gradients = clipped_by_norm(gradients, self.clipnorm)
             if self.global_clipnorm is not None:
-                gradients = shortened_together(gradients, self.global_clipnorm)
+                gradients = clipped_by_global_norm(gradients, self.global_clipnorm)
         return gradients

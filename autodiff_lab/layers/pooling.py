@@ -13,7 +13,7 @@ from autodiff_lab.ops.nn.pooling import avg_pool, max_pool
 
 
 class _Pooling(Layer):
-    """What the pooling layers share."""
+    """The common part of the pooling layers."""
 
     several = False
     rank = 0
@@ -29,7 +29,7 @@ class _Pooling(Layer):
             raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {tuple(x.shape)}.")
         if not self.largest:
             return avg_pool(x, self.pool_size, self.strides, self.padding)
-        if x.dtype.is_integer:  # pooled as floats that hold every number of 32 bits
+        if x.dtype.is_integer:  # pooled as floats that hold every 32-bit number
             return cast(max_pool(cast(x, "float64"), self.pool_size, self.strides, self.padding), x.dtype)
         return max_pool(x, self.pool_size, self.strides, self.padding)
 
@@ -167,7 +167,7 @@ class GlobalAveragePooling2D(_GlobalPooling):
 
 
 class GlobalMaxPooling1D(_GlobalPooling):
-    """The largest over time: (b, n, c) -> (b, c).
+    """The maximum over time: (b, n, c) -> (b, c).
 
     Examples
     --------
@@ -180,7 +180,7 @@ class GlobalMaxPooling1D(_GlobalPooling):
 
 
 class GlobalMaxPooling2D(_GlobalPooling):
-    """The largest over height and width: (b, h, w, c) -> (b, c).
+    """The maximum over height and width: (b, h, w, c) -> (b, c).
 
     Examples
     --------

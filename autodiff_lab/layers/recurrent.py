@@ -16,7 +16,7 @@ from autodiff_lab.ops.nn.spatial import dropout as dropped
 
 
 class _Recurrent(Layer):
-    """What the recurrent layers share: weights for `gates` gates, and the loop over time."""
+    """The common part of the recurrent layers: weights for `gates` gates, and the loop over time."""
 
     several = False
     floating = True
@@ -34,9 +34,9 @@ class _Recurrent(Layer):
         super().__init__(name, **more)
         self.units, self.use_bias = int(units), use_bias
         if self.units < 1:
-            raise InvalidArgumentError(f"{type(self).__name__}: units is 1 or more, got {units}.")
+            raise InvalidArgumentError(f"{type(self).__name__}: units must be at least 1, got {units}.")
         if not (0 <= dropout < 1 and 0 <= recurrent_dropout < 1):
-            raise InvalidArgumentError(f"{type(self).__name__}: shares that are dropped are in [0, 1).")
+            raise InvalidArgumentError(f"{type(self).__name__}: dropout rates must be in [0, 1).")
         self.activation = activation_of(activation)
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
         self.recurrent_initializer = recurrent_initializer
@@ -44,7 +44,7 @@ class _Recurrent(Layer):
         self.return_sequences, self.return_state, self.go_backwards = return_sequences, return_state, go_backwards
 
     def another(self) -> Self:
-        """A layer of the same kind and settings that reads the other way, with weights of its own."""
+        """Return a layer of the same kind and settings that reads the other way, with its own weights."""
         other = copy.copy(self)
         for weight in ("kernel", "recurrent_kernel", "bias"):
             vars(other).pop(weight, None)
@@ -55,7 +55,7 @@ class _Recurrent(Layer):
 
     def build(self, input_shape: Any) -> None:
         if len(input_shape) != 3 or input_shape[1] == 0:
-            raise ShapeMismatch(f"{self.name}: an input (b, time, c) of one step or more is needed, got {input_shape}.")
+            raise ShapeMismatch(f"{self.name}: expected (b, time, c) with at least one step, got {input_shape}.")
         width = self.gates * self.units
         self.kernel = self.add_weight("kernel", (input_shape[-1], width), self.kernel_initializer)
         self.recurrent_kernel = self.add_weight("recurrent_kernel", (self.units, width), self.recurrent_initializer)
@@ -63,21 +63,21 @@ class _Recurrent(Layer):
             self.bias = self.add_weight("bias", self.bias_shape(width), self.bias_initializer)
 
     def bias_shape(self, width: int) -> tuple[int, ...]:
-        """The bias's shape where the kernel has so many columns."""
+        """Return the bias's shape for a kernel with this many columns."""
         return (width,)
 
     def biases(self) -> Any:
-        """What `step` is given of the bias; computed once for all steps."""
+        """Return the parts of the bias that `step` uses; computed once for all steps."""
         return self.bias
 
     def step(self, x: Tensor, state: list[Tensor], bias: Any) -> list[Tensor]:
-        """The next state; its first part is the output."""
+        """Compute the next state; its first part is the output."""
         raise NotImplementedError
 
     def call(self, inputs: Any, initial_state: Any = None, training: Any = False) -> Any:
         if inputs.ndim != 3 or not inputs.shape[1] or inputs.shape[2] != self.kernel.shape[0]:
             raise ShapeMismatch(
-                f"{self.name}: an input (b, time, {self.kernel.shape[0]}) of one step or more is needed, got "
+                f"{self.name}: an input (b, time, {self.kernel.shape[0]}) with at least one step is required, got "
                 f"{tuple(inputs.shape)}."
             )
         batch = inputs.shape[0]
@@ -102,7 +102,7 @@ class _Recurrent(Layer):
 
     @staticmethod
     def _kept(inputs: Any, rate: float, width: int, training: Any) -> Tensor | None:
-        """What inputs or states are multiplied by at each step; None where all of them are kept."""
+        """Return the dropout mask of inputs or states at each step; None if all of them are kept."""
         return dropped(ones((inputs.shape[0], width), inputs.dtype), rate) if training and rate else None
 
 
@@ -122,15 +122,15 @@ class SimpleRNN(_Recurrent):
     use_bias : bool
         Whether there is a bias.
     kernel_initializer, recurrent_initializer, bias_initializer : str or Initializer
-        How the weights start.
+        How the weights are initialized.
     dropout, recurrent_dropout : float
-        Share of the inputs, and of the state, that is dropped in training; the same ones at each step.
+        Fraction of the inputs, and of the state, that is dropped in training; the same elements at each step.
     return_sequences : bool
-        Whether the states of all steps are given, (b, time, units), in place of the last one.
+        Whether to return the states of all steps, (b, time, units), instead of the last one.
     return_state : bool
-        Whether the last state is given as well.
+        Whether to return the last state as well.
     go_backwards : bool
-        Whether the sequence is read from its end; the steps of a sequence that is returned are then in that order.
+        Whether to read the sequence from its end; returned sequences are then in that order.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class SimpleRNN(_Recurrent):
 
 
 class _Gated(_Recurrent):
-    """What the layers with gates share."""
+    """The common part of the gated layers."""
 
     def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid",
                  use_bias: bool = True, **more: Any) -> None:  # fmt: skip
@@ -206,8 +206,8 @@ class GRU(_Gated):
     recurrent_activation : str or callable
         Applied to the gates.
     reset_after : bool
-        Whether the reset gate acts after the recurrent product, which then has a bias of its own: the bias is
-        (2, 3 units). Before the product, as in the paper, if False: the bias is (3 units).
+        Whether the reset gate is applied after the recurrent product, which then has its own bias: the bias is (2, 3
+        units). If False it is applied before the product, as in the paper: the bias is (3 units).
 
     Examples
     --------
@@ -227,7 +227,7 @@ class GRU(_Gated):
         return (2, width) if self.reset_after else (width,)
 
     def biases(self) -> Any:
-        """The bias of the input and that of the state."""
+        """Return the bias of the input and that of the state."""
         return unstack(self.bias, axis=0) if self.reset_after and self.bias is not None else (self.bias, None)
 
     def step(self, x: Tensor, state: list[Tensor], bias: Any) -> list[Tensor]:

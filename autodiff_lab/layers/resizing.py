@@ -1,4 +1,4 @@
-"""Layers that move, repeat, pad and cut axes; none has weights."""
+"""Layers that permute, repeat, pad and crop axes; none has weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 def _pairs(value: Any, rank: int, name: str) -> Pairs:
-    """A pair for each axis, from one number, one for each axis, or pairs."""
+    """Return a pair for each axis, given one number, one per axis, or pairs."""
     parts: list[Any] = [value] * rank if isinstance(value, int) else list(value)
     if rank == 1 and len(parts) == 2 and all(isinstance(p, int) for p in parts):
         parts = [tuple(parts)]
@@ -45,7 +45,7 @@ class _Padding(Layer):
 
 
 class ZeroPadding1D(_Padding):
-    """Zeros before and after: (b, n, c) -> (b, n + p + q, c).
+    """Pad with zeros before and after: (b, n, c) -> (b, n + p + q, c).
 
     Examples
     --------
@@ -58,7 +58,7 @@ class ZeroPadding1D(_Padding):
 
 
 class ZeroPadding2D(_Padding):
-    """Zeros around: (b, h, w, c) -> (b, h + p + q, w + r + s, c).
+    """Pad with zeros around: (b, h, w, c) -> (b, h + p + q, w + r + s, c).
 
     Examples
     --------
@@ -90,7 +90,7 @@ class _Cropping(Layer):
 
 
 class Cropping1D(_Cropping):
-    """The ends cut off: (b, n, c) -> (b, n - p - q, c).
+    """Crop both ends: (b, n, c) -> (b, n - p - q, c).
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Cropping1D(_Cropping):
 
 
 class Cropping2D(_Cropping):
-    """The edges cut off: (b, h, w, c) -> (b, h - p - q, w - r - s, c).
+    """Crop the edges: (b, h, w, c) -> (b, h - p - q, w - r - s, c).
 
     Examples
     --------
@@ -137,7 +137,7 @@ class _Repeating(Layer):
 
 
 class UpSampling1D(_Repeating):
-    """Each step repeated: (b, n, c) -> (b, n·k, c).
+    """Repeat each step: (b, n, c) -> (b, n·k, c).
 
     Examples
     --------
@@ -150,7 +150,7 @@ class UpSampling1D(_Repeating):
 
 
 class UpSampling2D(_Repeating):
-    """Each point repeated: (b, h, w, c) -> (b, h·k, w·m, c).
+    """Repeat each point: (b, h, w, c) -> (b, h·k, w·m, c).
 
     Examples
     --------
@@ -163,7 +163,7 @@ class UpSampling2D(_Repeating):
 
 
 class Permute(Layer):
-    """The axes behind the first in another order, counted from 1.
+    """Permute the axes after the first, counted from 1.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class Permute(Layer):
 
 
 class RepeatVector(Layer):
-    """A vector repeated along a new axis: (b, c) -> (b, n, c).
+    """Repeat a vector along a new axis: (b, c) -> (b, n, c).
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Variables to and from ``.npz`` files: plain arrays, no pickle, all or nothing.
 
-A file is judged before it is believed: the header of each array is held against the variable that it is for, so that
-what a damaged header claims is never allocated.
+A file is checked before it is trusted: the header of each array is compared with its variable, so that what
+a damaged header claims is never allocated.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, ShapeMismatch
 
 _LONGEST_HEADER = 4096
-"""Bytes; that of an array with 64 axes has fewer than 1000."""
+"""Bytes; the header of an array with 64 axes has fewer than 1000."""
 
 
 class _Damaged(Exception):
-    """What is wrong with a file, before its path is known."""
+    """A fault of a file, before its path is known."""
 
 
 def save_variables(variables: Sequence[Variable], path: str | Path) -> None:
-    """Write variables by position and name; the file appears whole or not at all."""
+    """Write variables by position and name; the file is written completely or not at all."""
     for v in variables:
         if v._held.dtype.kind == "O":
             raise ConversionError(f"save_weights: {v.name} holds strings, and only numbers can be written.")
@@ -57,7 +57,7 @@ def load_variables(variables: Sequence[Variable], path: str | Path) -> None:
 
 
 def _read(stream: Any, variables: Sequence[Variable], path: str | Path) -> list[Any]:
-    """The arrays for the variables, in their order."""
+    """Return the arrays for the variables, in their order."""
     with zipfile.ZipFile(stream) as file:
         members = sorted(file.infolist(), key=lambda member: member.filename)
         if len(members) != len(variables):
@@ -68,7 +68,7 @@ def _read(stream: Any, variables: Sequence[Variable], path: str | Path) -> list[
 
 
 def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo, variable: Variable) -> Any:
-    """One array, which must be what the variable can take."""
+    """Return one array, which must fit its variable."""
     name = member.filename.removesuffix(".npy")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise _Damaged(f"{name!r} is compressed by method {member.compress_type}")
@@ -84,13 +84,13 @@ def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo, variable: Variable) -
             )
         size = math.prod(shape) * dtype.itemsize
         data = stream.read(size)
-        if len(data) != size or stream.read(1):  # reading to the end is what checks the sum
-            raise _Damaged(f"{name!r} does not have the {size} bytes that its shape needs")
+        if len(data) != size or stream.read(1):  # reading to the end verifies the checksum
+            raise _Damaged(f"{name!r} does not have the {size} bytes that its shape requires")
     return np.frombuffer(data, dtype).reshape(shape, order="F" if by_columns else "C").copy(order="C")
 
 
 def _header(stream: Any, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, order and dtype of an array in NumPy's format."""
+    """Return shape, order and dtype of an array in NumPy's format."""
     start = stream.read(8)
     version = tuple(start[6:8])
     if start[:6] != b"\x93NUMPY" or version not in ((1, 0), (2, 0), (3, 0)):

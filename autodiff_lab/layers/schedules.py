@@ -15,7 +15,7 @@ from autodiff_lab.events import SINKS, sinks_now
 from autodiff_lab.layers.configured import Configured
 
 _TAKEN: WeakKeyDictionary[Any, dict[Variable, tuple[int, int]]] = WeakKeyDictionary()
-"""By the trace and by the step count of an optimizer: how many steps were taken, and the value of the count then."""
+"""For each trace and step count of an optimizer: how many steps were taken, and the value of the count then."""
 
 
 def step_taken(trace: Any, iterations: Variable) -> None:
@@ -26,7 +26,7 @@ def step_taken(trace: Any, iterations: Variable) -> None:
 
 
 def rate_in(trace: Any, schedule: LearningRateSchedule, iterations: Variable) -> Tensor:
-    """The rate at a step that is traced: Python asks the schedule for it in every call, before the program runs."""
+    """Return the rate at a traced step: Python asks the schedule for it in every call, before the program runs."""
     count, value = _TAKEN.get(trace, {}).get(iterations, (0, None))
     if trace.assigned.get(iterations) != value:
         trace.refuse("the step count of an optimizer whose learning rate follows a schedule is assigned")
@@ -37,7 +37,7 @@ def rate_in(trace: Any, schedule: LearningRateSchedule, iterations: Variable) ->
     sinks = sinks_now()
     SINKS.set(())
     try:
-        rate = wrap(np.float64(schedule(int(iterations._array))))  # the trace runs eagerly: the count has gone on
+        rate = wrap(np.float64(schedule(int(iterations._array))))  # the trace runs eagerly: the count has advanced
     finally:
         SINKS.set(sinks)
     trace.note_late(rate, "rate", make, None)
@@ -48,7 +48,7 @@ class LearningRateSchedule(Configured):
     """Base of schedules: call with a step, counted from 0, to get a rate."""
 
     def __call__(self, step: int) -> float:
-        """The rate at a step."""
+        """Return the rate at a step."""
         raise NotImplementedError
 
 
@@ -75,7 +75,7 @@ class ExponentialDecay(LearningRateSchedule):
 class CosineDecay(LearningRateSchedule):
     """Half a cosine from the initial rate to ``alpha`` times it: Loshchilov & Hutter 2017.
 
-    With a `warmup_target` the rate rises to it along a line for `warmup_steps`, and the cosine begins there.
+    With a `warmup_target` the rate first rises to it linearly over `warmup_steps`, and the cosine begins there.
 
     Examples
     --------
@@ -102,12 +102,12 @@ class CosineDecay(LearningRateSchedule):
 
 
 class PiecewiseConstantDecay(LearningRateSchedule):
-    """One rate up to each boundary, the last one beyond.
+    """One rate up to each boundary, the last one after it.
 
     Raises
     ------
     InvalidArgumentError
-        If there is not one value more than boundaries.
+        If there is not exactly one more value than boundaries.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class InverseTimeDecay(LearningRateSchedule):
 
 
 class PolynomialDecay(LearningRateSchedule):
-    """From the initial rate to `end_learning_rate` along a power of the steps that are left.
+    """From the initial rate to `end_learning_rate` along a power of the remaining steps.
 
     Examples
     --------

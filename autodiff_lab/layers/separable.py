@@ -1,4 +1,4 @@
-"""Convolutions that treat each channel by itself."""
+"""Convolutions that treat each channel separately."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autodiff_lab.ops.nn.depthwise import depthwise_conv2d
 
 
 class DepthwiseConv2D(Layer):
-    """Each channel convolved with `depth_multiplier` filters of its own: (b, h, w, c) -> (b, h', w', c·m).
+    """Convolve each channel with its own `depth_multiplier` filters: (b, h, w, c) -> (b, h', w', c·m).
 
     Examples
     --------
@@ -54,7 +54,7 @@ class DepthwiseConv2D(Layer):
 
 
 class SeparableConv2D(Layer):
-    """A depthwise convolution, then a mixture of its channels in each point: (b, h, w, c) -> (b, h', w', filters).
+    """A depthwise convolution, then a mixture of its channels at each point: (b, h, w, c) -> (b, h', w', filters).
 
     Examples
     --------

@@ -12,11 +12,11 @@ from autodiff_lab.layers.model import Model
 from autodiff_lab.ops.array.creation import zeros
 
 _PROBES = ((24, 32), (224, 256))
-"""Two lengths in place of an open one, tried until every window fits: what differs afterwards is open as well."""
+"""Two lengths to try for an unknown one until every window fits: lengths that then differ are unknown as well."""
 
 
 class Sequential(Model):
-    """Layers applied one after another; `training` goes to those that take it.
+    """Layers applied one after another; `training` is passed to those that take it.
 
     Each layer casts to its own dtype; the model itself casts nothing.
 
@@ -36,12 +36,12 @@ class Sequential(Model):
         self._build_if_told()
 
     def add(self, layer: Any) -> None:
-        """Put a layer at the end."""
+        """Append a layer."""
         self.layers.append(layer)
         self._build_if_told()
 
     def pop(self) -> Any:
-        """Take the last layer away.
+        """Remove the last layer.
 
         Examples
         --------
@@ -53,9 +53,9 @@ class Sequential(Model):
         return self.layers.pop()
 
     def build(self, input_shape: Any) -> None:
-        """Make all weights now, for inputs of a shape; an open length, such as the batch, is None.
+        """Make all weights now, for inputs of this shape; an unknown length, such as the batch, is None.
 
-        Layers behind one whose weights depend on an open length are built when the first input comes.
+        Layers after one whose weights depend on an unknown length are built at the first input.
         """
         open_axes = [axis for axis, n in enumerate(input_shape) if n is None and axis]
         if not open_axes:
@@ -73,14 +73,14 @@ class Sequential(Model):
         return getattr(self.layers[0], "dtype", self.dtype) if self.layers else self.dtype
 
     def _build_along(self, one: Any, other: Any) -> None:
-        """Build each layer for the shape of what it meets, with None where two inputs have different lengths."""
+        """Build each layer for the shape of its input, with None where two inputs have different lengths."""
         for layer in self.layers:
             if not getattr(layer, "built", True) and tuple(one.shape) != tuple(other.shape):
                 layer.build(tuple(a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)))
             one, other = layer(one), layer(other)
 
     def _build_if_told(self) -> None:
-        """Make all weights now if the first layer was told the shape of an example."""
+        """Make all weights now if the first layer was given the shape of an example."""
         shape = getattr(self.layers[0], "example_shape", None) if self.layers else None
         if shape is not None:
             self.build((None, *shape))
@@ -94,7 +94,7 @@ class Sequential(Model):
         self.built = True
 
     def __call__(self, inputs: Any, training: Any = None) -> Any:
-        """The last layer's value; layers are built as they are met."""
+        """Return the last layer's value; layers are built as they are reached."""
         return self.call(inputs, training)
 
     def call(self, inputs: Any, training: Any = None) -> Any:
@@ -108,19 +108,19 @@ class Sequential(Model):
 
 
 def _hears_of_training(layer: Any) -> bool:
-    """Layers pass `training` on and drop it themselves; functions take it if they have such a parameter."""
+    """Return whether to pass `training`: to layers always, to functions if they have such a parameter."""
     return isinstance(layer, Layer) or _has_training(layer)
 
 
 def _has_training(function: Any) -> bool:
     try:
         return wanted(getattr(function, "call", function)).training
-    except (TypeError, ValueError):  # a function of NumPy has no signature, and what cannot be hashed is not looked up
+    except (TypeError, ValueError):  # NumPy functions have no signature, and unhashable objects are not looked up
         return False
 
 
 def sequenced(x: Any, *layers: Any) -> Any:
-    """A value passed through layers one after another.
+    """Pass a value through layers one after another.
 
     Examples
     --------

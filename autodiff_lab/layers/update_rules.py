@@ -1,6 +1,6 @@
-"""The rules of the optimizers: how a gradient, and what is kept of those before, changes a variable.
+"""The rules of the optimizers: how a gradient, and the state kept from earlier ones, changes a variable.
 
-Each is written once for arrays and for the tensors of a trace.
+Each is written once, for arrays and for the tensors of a trace.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _root(x: Any) -> Any:
 
 
 def _number(x: Any, like: Any) -> Any:
-    """A single number in the dtype of a gradient, so that it does not widen what it is multiplied with."""
+    """Return a number in the dtype of a gradient, so that it does not widen what it is multiplied with."""
     return cast(x, like.dtype) if isinstance(x, Tensor) else like.dtype.type(x)
 
 
@@ -32,7 +32,7 @@ def _larger(x: Any, y: Any) -> Any:
 
 
 class SGD(Optimizer):
-    """Gradient descent, with momentum and Nesterov's look ahead if asked: ``v <- v - rate * g``.
+    """Gradient descent, with optional momentum and Nesterov acceleration: ``v <- v - rate * g``.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Moments of the gradient, corrected for their start: Kingma & Ba 2015.
+    """Bias-corrected moments of the gradient: Kingma & Ba 2015.
 
     With `amsgrad` the largest second moment so far is used: Reddi, Kale & Kumar 2018.
 
@@ -90,7 +90,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with weight decay apart from the gradient: Loshchilov & Hutter 2019.
+    """Adam with decoupled weight decay: Loshchilov & Hutter 2019.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class AdamW(Adam):
 class RMSprop(Optimizer):
     """Gradients divided by a moving average of their size: Tieleman & Hinton 2012.
 
-    With `centered` by one of their deviation from a moving average of themselves.
+    With `centered`, by a moving average of their deviation from their moving mean.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layers around a layer: the same at each time step, or forwards and backwards."""
+"""Wrappers around a layer: the same at each time step, or forwards and backwards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autodiff_lab.ops.array.shaping import reshape
 
 
 class TimeDistributed(Layer):
-    """A layer applied to every step by itself: (b, time, *s) -> (b, time, *t).
+    """A layer applied to each step separately: (b, time, *s) -> (b, time, *t).
 
     Examples
     --------
@@ -37,14 +37,14 @@ class TimeDistributed(Layer):
 
 
 class Bidirectional(Layer):
-    """A recurrent layer forwards, another of its kind backwards: Schuster & Paliwal 1997.
+    """A recurrent layer run forwards, and a second one run backwards: Schuster & Paliwal 1997.
 
     Parameters
     ----------
     layer : recurrent layer
         Reads forwards; one with the same settings reads backwards.
     merge_mode : {'concat', 'sum', 'mul', 'ave', None}
-        How the two values become one; None gives both.
+        How the two values are merged; None returns both.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Bidirectional(Layer):
         if merge_mode not in ("concat", "sum", "mul", "ave", None):
             raise InvalidArgumentError(f"Bidirectional: merge_mode {merge_mode!r} is not known. Try 'concat'.")
         if not hasattr(layer, "return_sequences"):
-            raise InvalidArgumentError("Bidirectional: a recurrent layer is needed.")
+            raise InvalidArgumentError("Bidirectional: a recurrent layer is required.")
         self.forward_layer, self.merge_mode = layer, merge_mode
         self.backward_layer = layer.another() if backward_layer is None else backward_layer
 
@@ -93,6 +93,6 @@ class Bidirectional(Layer):
 
 
 def _halves(states: Any) -> list[Any]:
-    """The states that the two layers start from, half of them each."""
+    """Return the initial states of the two layers, half of them each."""
     middle = len(states) // 2
     return [list(states[:middle]), list(states[middle:])]

@@ -9,13 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.namespace import find_ops_by
-from autodiff_lab.ops.catalogue import family, load
+from autodiff_lab.ops.catalogue import family, from_extras, load
 from autodiff_lab.ops.operators import install
 
 if TYPE_CHECKING:
-    from autodiff_lab.ops import array, image, linalg, math, nn, random, signal, sparse, strings
+    from autodiff_lab.extras.families import image, signal, sparse, strings
+    from autodiff_lab.ops import array, linalg, math, nn, random
 
 __all__ = ["array", "image", "linalg", "math", "nn", "random", "signal", "sparse", "strings"]
+
+_EXTRAS = {name: f"families.{name}" for name in ("image", "signal", "sparse", "strings")}
 
 install()
 find_ops_by(load)
@@ -23,4 +26,4 @@ find_ops_by(load)
 
 def __getattr__(name: str) -> Any:
     """Load a family when it is first asked for."""
-    return family(__name__, __all__, name)
+    return from_extras(__name__, _EXTRAS, name) if name in _EXTRAS else family(__name__, __all__, name)

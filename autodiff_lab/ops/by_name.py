@@ -8,7 +8,7 @@ from autodiff_lab.engine.namespace import RECORDING
 
 
 def __getattr__(name: str) -> Any:
-    """The public function of an op.
+    """Return the public function of an op.
 
     Examples
     --------

@@ -6,12 +6,12 @@ from collections.abc import Container
 from importlib import import_module
 from typing import Any
 
-_FAMILIES = ("array", "math", "linalg", "nn", "random", "signal", "image", "sparse", "strings")
+_FAMILIES = ("ops.array", "ops.math", "ops.linalg", "ops.nn", "ops.random", "extras.families")
 """In the order in which a missing op is looked for."""
 
 
 def family(package: str, names: list[str], name: str) -> Any:
-    """A module of a package of families, for the package's ``__getattr__``.
+    """Return a module of a package of families, for the package's ``__getattr__``.
 
     Raises
     ------
@@ -34,10 +34,38 @@ def load(name: str = "", present: Container[str] = ()) -> None:
     True
     """
     for package in _FAMILIES:
-        module = import_module(f"autodiff_lab.ops.{package}")
+        try:
+            module = import_module(f"autodiff_lab.{package}")
+        except ModuleNotFoundError as missing:
+            if missing.name != "autodiff_lab.extras":  # the core is whole without it
+                raise
+            return
         for inner in module.__all__ if hasattr(module, "__path__") else ():
             import_module(f"{module.__name__}.{inner}")
             if name in present:
                 return
         if name in present:
             return
+
+
+def from_extras(module: str, homes: dict[str, str], name: str) -> Any:
+    """Return a name that a public namespace has from `autodiff_lab.extras`, for the namespace's ``__getattr__``.
+
+    Parameters
+    ----------
+    module : str
+        The namespace.
+    homes : dict
+        The names, each with the module that holds it.
+    name : str
+        The name that is asked for.
+
+    Raises
+    ------
+    AttributeError
+        If the namespace has no such name.
+    """
+    if name not in homes:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+    home = import_module(f"autodiff_lab.extras.{homes[name]}")
+    return home if home.__name__.endswith(f".{name}") else getattr(home, name)

@@ -14,7 +14,7 @@ _RAISES = {
 
 def doc(summary: str, *, shapes: str, derivative: str, example: str, dtypes: str = "floating",
         domain: str = "all real numbers", raises: tuple[str, ...] = ("convert",), notes: str = "") -> str:
-    """A docstring with shapes, dtypes, domain, derivative, errors and an example that runs.
+    """Return a docstring with shapes, dtypes, domain, derivative, errors and an example that runs.
 
     `example` holds lines of input and output as a console session; the import is added.
     """
@@ -32,14 +32,14 @@ def doc(summary: str, *, shapes: str, derivative: str, example: str, dtypes: str
 
 
 def of_one(summary: str, derivative: str, example: str, domain: str = "all real numbers", **more: object) -> str:
-    """The docstring of an elementwise op of one input."""
+    """Return the docstring of an elementwise op of one input."""
     settings: dict[str, object] = {"raises": ("floating", "convert"), **more}
     return doc(summary, shapes="x (*s) -> (*s)", derivative=derivative, example=example, domain=domain,
                **settings)  # type: ignore[arg-type]
 
 
 def of_two(summary: str, derivative: str, example: str, domain: str = "all real numbers", **more: object) -> str:
-    """The docstring of an elementwise op of two inputs."""
+    """Return the docstring of an elementwise op of two inputs."""
     settings: dict[str, object] = {"dtypes": "any number, both the same", "raises": ("broadcast", "dtypes"), **more}
     return doc(summary, shapes="x (*s), y (*t) -> broadcast of s and t", derivative=derivative, example=example,
                domain=domain, **settings)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops import random_drawing as draw
 from autodiff_lab.ops import random_families as families
@@ -25,39 +25,40 @@ __all__ = ["categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: int | None = None,
            name: str | None = None) -> Tensor:
     shape = as_shape(shape)
-    return drawn(lambda source: draw.draw_normal(source, shape, mean, stddev, dtype, "normal"), seed,
-                 shape, mean, stddev, dtype)
+    return named(drawn(lambda source: draw.draw_normal(source, shape, mean, stddev, dtype, "normal"), seed,
+                 shape, mean, stddev, dtype), name)
 
 
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: int | None = None,
                      name: str | None = None) -> Tensor:
     shape = as_shape(shape)
-    return drawn(lambda source: draw.draw_truncated(source, shape, mean, stddev, dtype, "truncated_normal"), seed,
-                 shape, mean, stddev, dtype)
+    return named(drawn(lambda source: draw.draw_truncated(source, shape, mean, stddev, dtype, "truncated_normal"), seed,
+                 shape, mean, stddev, dtype), name)
 
 
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", seed: int | None = None,
             name: str | None = None) -> Tensor:
     shape = as_shape(shape)
-    return drawn(lambda source: draw.draw_uniform(source, shape, minval, maxval, dtype, "uniform"), seed,
-                 shape, minval, maxval, dtype)
+    return named(drawn(lambda source: draw.draw_uniform(source, shape, minval, maxval, dtype, "uniform"), seed,
+                 shape, minval, maxval, dtype), name)
 
 
 def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", seed: int | None = None,
           name: str | None = None) -> Tensor:
     shape = as_shape(shape)
-    return drawn(lambda source: families.draw_gamma(source, shape, alpha, beta, dtype, "gamma"), seed,
-                 shape, alpha, beta, dtype)
+    return named(drawn(lambda source: families.draw_gamma(source, shape, alpha, beta, dtype, "gamma"), seed,
+                 shape, alpha, beta, dtype), name)
 
 
 def poisson(shape: Any, lam: Any, dtype: Any = "float32", seed: int | None = None, name: str | None = None) -> Tensor:
     shape = as_shape(shape)
-    return drawn(lambda source: families.draw_poisson(source, shape, lam, dtype, "poisson"), seed, shape, lam, dtype)
+    made = drawn(lambda source: families.draw_poisson(source, shape, lam, dtype, "poisson"), seed, shape, lam, dtype)
+    return named(made, name)
 
 
 def categorical(logits: Any, num_samples: int, dtype: Any = "int64", seed: int | None = None,
                 name: str | None = None) -> Tensor:
-    return families.draw_categorical(generator_for(seed), logits, num_samples, dtype, "categorical")
+    return named(families.draw_categorical(generator_for(seed), logits, num_samples, dtype, "categorical"), name)
 
 
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
@@ -65,7 +66,7 @@ def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Ten
     if x._held.ndim == 0:
         raise InvalidArgumentError("shuffle: a single number has no rows to shuffle.")
     rows = x._held.shape[0]
-    return gather(x, drawn(lambda source: wrap(source.permutation(rows).astype(np.int32)), seed))
+    return named(gather(x, drawn(lambda source: wrap(source.permutation(rows).astype(np.int32)), seed)), name)
 
 
 _FLOATS, _MOVED = "floating", "1 for the mean, the noise for the deviation, where these are tensors"

@@ -16,7 +16,6 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import on_gpu, ranked
-from autodiff_lab.kernels.cuda.traffic import inside
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.math.arithmetic import multiply
 from autodiff_lab.ops.random_noise import normal_noise, uniform_noise
@@ -36,7 +35,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _near(noise: Any, parameter: Any, dtype: Any) -> Any:
-    """A parameter as an array where the noise lies."""
+    """Return a parameter as an array where the noise lies."""
     array = np.asarray(parameter, dtype)
     return noise.memory.upload(array) if on_gpu(noise) and array.ndim else array
 
@@ -50,8 +49,7 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
                 raise InvalidArgumentError(f"{name}: parameters are numbers or tensors, got {parameter!r}.")
         kind = noise.dtype if on_gpu(noise) else np.float64
         try:
-            with inside():
-                moved = ranked(noise) * _near(noise, scale, kind) + _near(noise, shift, kind)
+            moved = ranked(noise) * _near(noise, scale, kind) + _near(noise, shift, kind)
         except ValueError:
             moved = None
         if moved is None or moved.shape != shape:
@@ -111,7 +109,6 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
         result = scaled(noise, low, high - low, dtype, name)
     below = np.nextafter(high.astype(wanted.dtype), low.astype(wanted.dtype))  # rounding may reach the upper end
     made = result._array
-    with inside():
-        reached = (made >= _near(made, high, np.float64)) & _near(made, low < high, np.bool_)
-        kept = np.where(reached, _near(made, below, made.dtype), made)
+    reached = (made >= _near(made, high, np.float64)) & _near(made, low < high, np.bool_)
+    kept = np.where(reached, _near(made, below, made.dtype), made)
     return wrap(placed(kept.astype(wanted.dtype)[()]))

@@ -9,7 +9,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import placed
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops import random_drawing as draw
 from autodiff_lab.ops.array.creation import as_shape
@@ -59,7 +59,7 @@ class Generator:
 
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
-        """A generator that a whole number determines.
+        """Yield a generator that an integer determines.
 
         Examples
         --------
@@ -71,7 +71,7 @@ class Generator:
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """A generator that starts somewhere else each time.
+        """Yield a generator that starts somewhere else each time.
 
         Examples
         --------
@@ -83,7 +83,7 @@ class Generator:
 
     @classmethod
     def from_state(cls, state: Any, alg: Any = None) -> Generator:
-        """A generator that goes on where another, or the value of its `state`, stands.
+        """Yield a generator that goes on where another, or the value of its `state`, stands.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class Generator:
         self._begin(bits)
 
     def reset_from_seed(self, seed: Any) -> None:
-        """Start anew from a seed."""
+        """Start again from a seed."""
         self._begin(np.random.Philox(checked_seed(seed, "Generator.reset_from_seed")))
 
     def skip(self, delta: int) -> None:
@@ -155,41 +155,41 @@ class Generator:
     def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
                name: str | None = None) -> Tensor:
         """Normally distributed numbers: shape s -> (*s)."""
-        return draw.draw_normal(self._source, shape, mean, stddev, dtype, "Generator.normal")
+        return named(draw.draw_normal(self._source, shape, mean, stddev, dtype, "Generator.normal"), name)
 
     def truncated_normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
                          name: str | None = None) -> Tensor:
         """Normally distributed numbers within two standard deviations: shape s -> (*s)."""
-        return draw.draw_truncated(self._source, shape, mean, stddev, dtype, "Generator.truncated_normal")
+        return named(draw.draw_truncated(self._source, shape, mean, stddev, dtype, "Generator.truncated_normal"), name)
 
     def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32",
                 name: str | None = None) -> Tensor:
         """Uniformly distributed numbers from `minval` up to, and without, `maxval`: shape s -> (*s)."""
-        return draw.draw_uniform(self._source, shape, minval, maxval, dtype, "Generator.uniform")
+        return named(draw.draw_uniform(self._source, shape, minval, maxval, dtype, "Generator.uniform"), name)
 
     def uniform_full_int(self, shape: Any, dtype: Any = "uint64", name: str | None = None) -> Tensor:
-        """Whole numbers anywhere in the range of the dtype: shape s -> (*s)."""
+        """Integers anywhere in the range of the dtype: shape s -> (*s)."""
         wanted = as_dtype(dtype)
         if not wanted.is_integer:
             raise InvalidArgumentError(f"Generator.uniform_full_int: the dtype must be an integer, got {wanted.name}.")
         limits = np.iinfo(wanted.dtype)
         drawn = self._source.integers(limits.min, limits.max, as_shape(shape), wanted.dtype, endpoint=True)
-        return wrap(placed(np.asarray(drawn)[()]))
+        return named(wrap(placed(np.asarray(drawn)[()])), name)
 
     def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
-        """How often out of `counts` tries something of probability `probs` happens: shape s -> (*s)."""
+        """Return how often out of `counts` tries something of probability `probs` happens: shape s -> (*s)."""
         n, p = (np.asarray(convert(v)._array) for v in (counts, probs))
         if np.any(n < 0) or np.any(~((p >= 0) & (p <= 1))):
             raise InvalidArgumentError("Generator.binomial: counts are 0 or more, and probs between 0 and 1.")
         drawn = self._source.binomial(n.astype(np.int64), p.astype(np.float64), as_shape(shape))
-        return wrap(placed(np.asarray(drawn).astype(as_dtype(dtype).dtype)[()]))
+        return named(wrap(placed(np.asarray(drawn).astype(as_dtype(dtype).dtype)[()])), name)
 
 
 _global: list[Generator] = []
 
 
 def get_global_generator() -> Generator:
-    """The generator that all share, made when first asked for.
+    """Yield the generator that all share, made when first asked for.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 Few numbers are drawn on the CPU everywhere, so that a seed gives the same ones on every device.  To draw and copy many
 would take far longer than what a GPU then does with them: there, from `MANY` on, they come from a counter
-(`kernels.cuda.random_counter`), at a key that the source of the CPU gives.  A seed then gives the same numbers at every
+(`kernels.random.cuda`), at a key that the source of the CPU gives.  A seed then gives the same numbers at every
 run, but others than on the CPU.
 """
 
@@ -37,6 +37,6 @@ def _on_gpu(shape: tuple[int, ...], dtype: Any) -> bool:
 
 
 def _drawn(source: Source, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
-    draw = getattr(import_module("autodiff_lab.kernels.cuda.random_counter"), name)
+    draw = getattr(import_module("autodiff_lab.kernels.random.cuda"), name)
     key = int(source.integers(0, 2**64, dtype=np.uint64))
     return draw(current_memory(), shape, "float64" if as_dtype(dtype).dtype.itemsize == 8 else "float32", key)

@@ -21,7 +21,7 @@ Source = np.random.Generator
 
 
 class _State:
-    """The global seed, and the sources that hang on it."""
+    """The global seed, and the sources that depend on it."""
 
     def __init__(self) -> None:
         self.start(None)
@@ -46,7 +46,7 @@ def set_seed(seed: int) -> None:
     Raises
     ------
     InvalidArgumentError
-        If the seed is negative or no whole number.
+        If the seed is negative or not an integer.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def set_seed(seed: int) -> None:
 
 
 def checked_seed(seed: Any, name: str) -> int:
-    """One whole number that is not negative; the error names the function."""
+    """Return one integer that is not negative; the error names the function."""
     numbers = whole_numbers(seed, name)
     if len(numbers) != 1 or numbers[0] < 0:
         raise InvalidArgumentError(f"{name}: a seed is one whole number, 0 or more, got {seed!r}.")
@@ -73,7 +73,7 @@ def checked_seed(seed: Any, name: str) -> int:
 
 
 def drawn(draw: Callable[[Source], Tensor], seed: int | None, *given: Any) -> Tensor:
-    """What `draw` makes of the source of a seed; a program draws it anew in every call, before it runs.
+    """Return what `draw` makes of the source of a seed; a program draws it again in every call, before it runs.
 
     A trace hears nothing of what is done with the numbers, so tensors must not take part: it refuses where `given`,
     the parameters of the draw, hold any.
@@ -96,7 +96,7 @@ def drawn(draw: Callable[[Source], Tensor], seed: int | None, *given: Any) -> Te
 
 
 def determined(draw: Callable[[Source], Tensor], seed: Any, name: str, *given: Any) -> Tensor:
-    """What `draw` makes of the source that two whole numbers determine: in a program a constant."""
+    """Return what `draw` makes of the source that two integers determine: in a program a constant."""
     sinks = sinks_now()
     if trace_now() is None or not _fixed([seed, *given], (tuple, list)):
         return draw(stateless(seed, name))
@@ -109,14 +109,14 @@ def determined(draw: Callable[[Source], Tensor], seed: Any, name: str, *given: A
 
 
 def _fixed(value: Any, rows: tuple[type, ...] = (tuple,)) -> bool:
-    """Whether a parameter holds nothing but numbers and words, which a trace knows and which cannot change."""
+    """Return whether a parameter holds nothing but numbers and words, which a trace knows and which cannot change."""
     if isinstance(value, rows):
         return all(_fixed(item, rows) for item in value)
     return value is None or isinstance(value, (int, float, str, np.generic, np.dtype, DType, type))
 
 
 def generator_for(seed: int | None) -> Source:
-    """The source of an op's numbers: the global one, or that of the seed given to the op."""
+    """Return the source of an op's numbers: the global one, or that of the seed given to the op."""
     trace = trace_now()
     if trace is not None:
         trace.refuse("random numbers are drawn")
@@ -129,7 +129,7 @@ def generator_for(seed: int | None) -> Source:
 
 
 def stateless(seed: Any, name: str) -> Source:
-    """A source that two whole numbers determine."""
+    """Return a source that two integers determine."""
     numbers = whole_numbers(seed, name)
     if len(numbers) != 2:
         raise InvalidArgumentError(f"{name}: the seed is two whole numbers, got {seed!r}. Try seed=(1, 2).")

@@ -1,4 +1,4 @@
-"""Random tensors that their seed alone determines: the same two whole numbers give the same values, always."""
+"""Random tensors that their seed alone determines: the same two integers give the same values, always."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops import random_drawing as draw
 from autodiff_lab.ops import random_families as families
@@ -21,16 +21,16 @@ def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, 
                      name: str | None = None, alg: str = "auto_select") -> Tensor:
     shape = as_shape(shape)
     what = "stateless_normal"
-    return determined(lambda source: draw.draw_normal(source, shape, mean, stddev, dtype, what), seed, what,
-                      shape, mean, stddev, dtype)
+    return named(determined(lambda source: draw.draw_normal(source, shape, mean, stddev, dtype, what), seed, what,
+                      shape, mean, stddev, dtype), name)
 
 
 def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
                                name: str | None = None, alg: str = "auto_select") -> Tensor:
     shape = as_shape(shape)
     what = "stateless_truncated_normal"
-    return determined(lambda source: draw.draw_truncated(source, shape, mean, stddev, dtype, what), seed, what,
-                      shape, mean, stddev, dtype)
+    return named(determined(lambda source: draw.draw_truncated(source, shape, mean, stddev, dtype, what), seed, what,
+                      shape, mean, stddev, dtype), name)
 
 
 def stateless_parameterized_truncated_normal(shape: Any, seed: Any, means: Any = 0.0, stddevs: Any = 1.0,
@@ -46,36 +46,36 @@ def stateless_parameterized_truncated_normal(shape: Any, seed: Any, means: Any =
     if np.any(bounds[0] > 4) or np.any(bounds[1] < -4):
         raise InvalidArgumentError(f"{what}: bounds more than 4 deviations on one side of the mean are not supported.")
     noise = draw.truncated_noise(stateless(seed, what), as_shape(shape), *bounds)
-    return draw.scaled(noise, means, stddevs, convert(means).dtype, what)
+    return named(draw.scaled(noise, means, stddevs, convert(means).dtype, what), name)
 
 
 def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32",
                       name: str | None = None, alg: str = "auto_select") -> Tensor:
     shape = as_shape(shape)
     what = "stateless_uniform"
-    return determined(lambda source: draw.draw_uniform(source, shape, minval, maxval, dtype, what), seed, what,
-                      shape, minval, maxval, dtype)
+    return named(determined(lambda source: draw.draw_uniform(source, shape, minval, maxval, dtype, what), seed, what,
+                      shape, minval, maxval, dtype), name)
 
 
 def stateless_gamma(shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = "float32",
                     name: str | None = None) -> Tensor:
     shape = as_shape(shape)
     what = "stateless_gamma"
-    return determined(lambda source: families.draw_gamma(source, shape, alpha, beta, dtype, what), seed, what,
-                      shape, alpha, beta, dtype)
+    return named(determined(lambda source: families.draw_gamma(source, shape, alpha, beta, dtype, what), seed, what,
+                      shape, alpha, beta, dtype), name)
 
 
 def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
     shape = as_shape(shape)
     what = "stateless_poisson"
-    return determined(lambda source: families.draw_poisson(source, shape, lam, dtype, what), seed, what,
-                      shape, lam, dtype)
+    return named(determined(lambda source: families.draw_poisson(source, shape, lam, dtype, what), seed, what,
+                      shape, lam, dtype), name)
 
 
 def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any = "int64",
                           name: str | None = None) -> Tensor:
     source = stateless(seed, "stateless_categorical")
-    return families.draw_categorical(source, logits, num_samples, dtype, "stateless_categorical")
+    return named(families.draw_categorical(source, logits, num_samples, dtype, "stateless_categorical"), name)
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str | None = None) -> Tensor:
@@ -83,8 +83,8 @@ def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str
     if x._held.ndim == 0:
         raise InvalidArgumentError("stateless_shuffle: a single number has no rows to shuffle.")
     rows = x._held.shape[0]
-    return gather(x, determined(lambda source: wrap(source.permutation(rows).astype(np.int32)), seed,
-                                "stateless_shuffle"))
+    return named(gather(x, determined(lambda source: wrap(source.permutation(rows).astype(np.int32)), seed,
+                                "stateless_shuffle")), name)
 
 
 for _function, _words, _shapes, _derivative, _example in (

@@ -1,7 +1,7 @@
-"""Public functions that hand themselves to a ragged or sparse argument.
+"""Public functions that hand themselves to an argument that answers for itself: a ragged, a sparse tensor, a user's.
 
 The functions that a training loop calls often catch `NotOneTensor` themselves, which costs nothing until it is raised;
-all others carry a decorator.
+all others carry the decorator `structured`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,25 @@ from inspect import signature
 from typing import Any
 
 from autodiff_lab.engine.convert import handed
+from autodiff_lab.engine.tensor import named
 from autodiff_lab.errors import NotOneTensor
 
 
-def structured(call: str) -> Callable[[Any], Any]:
-    """Hand a function's arguments to the ragged or sparse one among them, as the call of this name.
+def elementwise(function: Any) -> Any:
+    """Say of a function that it works element by element; it is given back as it is."""
+    function.elementwise = True
+    return function
 
-    Arguments arrive in the order of the signature, without `name`; for ``"elementwise"`` and ``"on_values"`` the
-    function itself is the first.
+
+def structured(operands: int = 1, *, by_element: bool = False) -> Callable[[Any], Any]:
+    """Hand a function to the operand that answers for itself, by its method ``__lab_apply__``.
+
+    Parameters
+    ----------
+    operands : int
+        How many of the first arguments are tensors: the ``inputs``; the others, without `name`, are the ``params``.
+    by_element : bool
+        Whether the function works element by element.
 
     Examples
     --------
@@ -36,10 +47,10 @@ def structured(call: str) -> Callable[[Any], Any]:
             except NotOneTensor as met:
                 bound = signature(function).bind(*arguments, **settings)
                 bound.apply_defaults()
-                bound.arguments.pop("name", None)
-                itself = (function,) if call in ("elementwise", "on_values") else ()
-                return handed(met, "__called__", call, *itself, *bound.arguments.values())
+                name = bound.arguments.pop("name", None)
+                given = list(bound.arguments.items())
+                return named(handed(met, run, tuple(dict(given[:operands]).values()), **dict(given[operands:])), name)
 
-        return run
+        return elementwise(run) if by_element else run
 
     return decorate

@@ -1,6 +1,6 @@
-"""Recorder, Recording, its printed and its wire form: reads events, knows no engine.
+"""Recorder, Recording, its printed form and its wire form; reads events and does not need the engine.
 
-`recorder` listens, `build` puts what was heard in order, `recording` is the frozen result, `text` prints it and `wire`
+`recorder` listens, `build` puts the events in order, `recording` is the frozen result, `text` prints it and `wire`
 saves and loads it.
 """
 

@@ -1,4 +1,4 @@
-"""From events to a Recording: what was only kept while the program ran is put in order once, when somebody looks.
+"""From events to a Recording: events kept while the program ran are put in order once, at the first look.
 
 A builder has one method for each kind of event.  What refers forward (how many contributions an adjoint will get, the
 result of a backward pass) is worked out at the end.
@@ -15,7 +15,6 @@ import numpy as np
 
 from autodiff_lab.events import (
     GradientFlowed,
-    Late,
     OpApplied,
     OpDescribed,
     OpFailed,
@@ -27,6 +26,7 @@ from autodiff_lab.events import (
     TapeSwitched,
     TensorLeft,
     TensorMet,
+    TensorNamed,
     TensorWatched,
     Transferred,
     VariableAssigned,
@@ -35,7 +35,7 @@ from autodiff_lab.recording.model import Application, Flow, Moment, Note, OpInfo
 from autodiff_lab.recording.names import Namer, given_name
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.schema import DEEPEST, clean
-from autodiff_lab.recording.snapshot import Snapshot, Summary, numbers_of, snapshot_of
+from autodiff_lab.recording.snapshot import Snapshot, Summary, numbers_of
 from autodiff_lab.recording.sources import labels_of, lines_at
 from autodiff_lab.recording.statements import Statements
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.recorder import Recorder
 
 NOT_SEEN = Snapshot("unknown", (), None, Summary(None, None, None, 0, 0, ()))
-"""Stands for a value that nobody told: it was made before the recording began and entered no op."""
+"""Stands for an unknown value: it was made before the recording began and entered no op."""
 
 
 def build(kept: Recorder) -> Recording:
@@ -55,7 +55,7 @@ def build(kept: Recorder) -> Recording:
 
 
 class _OpenSweep:
-    """A backward pass under way: its steps as pairs of an application and the flows heard so far."""
+    """A backward pass in progress: its steps as pairs of an application and the flows so far."""
 
     def __init__(self, index: int, event: SweepStarted) -> None:
         self.index, self.event = index, event
@@ -66,7 +66,7 @@ class _OpenSweep:
 
 @dataclass
 class _OpenTape:
-    """A tape's block: applications and tensors that were there when it began, its last application, what it read."""
+    """A tape's block: applications and tensors that existed when it began, its last application, what it read."""
 
     start: int
     met: int
@@ -111,6 +111,11 @@ class _Builder:
             clean(event.scope),
         )
 
+    def tensor_named(self, event: TensorNamed) -> None:
+        record = self.tensors.get(event.tensor)
+        if record is not None and record.variable is None:  # what is read of a variable has the variable's name
+            self.tensors[event.tensor] = replace(record, name=given_name(event.name))
+
     def keep(self, value: Any, leaf: bool) -> Snapshot:
         return value if value.__class__ is Snapshot else self.policy(value, leaf)
 
@@ -131,10 +136,10 @@ class _Builder:
             )
 
     def cause(self, output: int | None, place: Place | None) -> int | None:
-        """The application whose rule ran an op.
+        """Return the application whose rule ran an op.
 
-        When a backward pass has moved everything, it still adds up what arrived at several reads of one variable.
-        Those ops run at its own line, and count to the last application that it visited.
+        After its last step a backward pass still adds up what arrived at several reads of one variable.
+        Those ops run at its own line, and belong to the last application that it visited.
         """
         if output is not None:
             return self.made_by.get(output)
@@ -162,7 +167,7 @@ class _Builder:
         self.moments.append((index, None, None))
 
     def known(self, tensor: int) -> int:
-        """Make sure that an id has a record, if only to say that its value was not told."""
+        """Make sure that an id has a record, if only to say that its value is unknown."""
         if tensor not in self.tensors:
             self.tensors[tensor] = TensorRecord(tensor, "constant", None, NOT_SEEN)
         return tensor
@@ -211,9 +216,9 @@ class _Builder:
             tape.reads.update(event.reads)
 
     def note_reads_outside(self) -> None:
-        """Note the reads of variables from before a tape's block that ops inside it used and the tape did not see.
+        """Note reads of variables made before a tape's block that ops inside it used, unseen by the tape.
 
-        Whether a tensor that was read before is read again or only used, no event says; the tape itself knows.
+        No event says whether a tensor that was read before is read again or merely used; the tape itself knows.
         """
         position = {key: number for number, key in enumerate(self.tensors)}
         for key, tape in self.opened.items():
@@ -251,7 +256,7 @@ class _Builder:
         )
 
     def forget_unused(self, applications: tuple[Application, ...], sweeps: tuple[Sweep, ...]) -> None:
-        """Leave out values that only passed by, such as the list that a variable was made from."""
+        """Leave out values that merely passed by, such as the list that a variable was made from."""
         used = {key for note in self.notes for key in (note.subject, note.by)}
         for application in applications:
             used.update(application.inputs, application.outputs)
@@ -270,7 +275,15 @@ class _Builder:
                 application,
                 incoming,
                 tuple(
-                    Flow(e.position, e.input, e.outgoing, e.total, arrived, sweep.arrived[e.input], self.local(e.local))
+                    Flow(
+                        e.position,
+                        e.input,
+                        e.outgoing,
+                        e.total,
+                        arrived,
+                        sweep.arrived[e.input],
+                        None if e.local is None else self.keep(e.local, False),
+                    )
                     for e, arrived in flows
                 ),
             )
@@ -291,12 +304,8 @@ class _Builder:
             event.untracked,
         )
 
-    def local(self, late: Late | None) -> Snapshot | None:
-        """The local derivative, worked out now; a rule that cannot do it alone leaves it out."""
-        return None if late is None else snapshot_of(late, self.policy)
-
     def order(self, sweeps: tuple[Sweep, ...]) -> tuple[Moment, ...]:
-        """What a stepper stops at: forward ops, steps, and ops of a backward pass that another one visited."""
+        """Return what a stepper stops at: forward ops, steps, and ops of a backward pass that another one visited."""
         visited = {step.application for sweep in sweeps for step in sweep.steps}
         return tuple(
             Moment("forward", application) if sweep is None else Moment("backward", application, sweep, step)
@@ -306,7 +315,7 @@ class _Builder:
 
 
 def plain(value: Any, depth: int = DEEPEST - 2) -> Any:
-    """Parameters as JSON can hold them, sequences as tuples; anything else becomes its text.
+    """Return parameters as JSON can hold them, sequences as tuples; anything else becomes text.
 
     Examples
     --------
@@ -335,7 +344,7 @@ def plain(value: Any, depth: int = DEEPEST - 2) -> Any:
 
 
 def _in_words(value: Any) -> str:
-    """The name or text of an object; only its type where that would be an address, which differs from run to run."""
+    """Return the name or text of an object; only its type where the text holds an address."""
     try:
         words = str(getattr(value, "name", None) or getattr(value, "__name__", None) or value)
     except Exception:  # noqa: BLE001 - whatever a user's object raises, the recording goes on
@@ -355,6 +364,7 @@ def _kind_of_tape(event: TapeOpened) -> str:
 _HANDLERS: dict[type, Callable[[_Builder, Any], None]] = {
     OpDescribed: _Builder.op_described,
     TensorMet: _Builder.tensor_met,
+    TensorNamed: _Builder.tensor_named,
     OpApplied: _Builder.op_applied,
     OpFailed: _Builder.op_failed,
     SweepStarted: _Builder.sweep_started,

@@ -1,8 +1,8 @@
 """What a recording is made of, as plain frozen values that pictures, texts and explanations read.
 
 A *tensor record* is one value, an *application* one run of an op, a *sweep* one backward pass, a *step* the visit of
-a sweep to one application and a *flow* the share that one step passes to one input.  Tensors are named by integer
-ids; applications, sweeps and steps by their index, counted from 0.
+a sweep to one application and a *flow* the contribution that one step passes to one input.  Tensors are named by
+integer ids; applications, sweeps and steps by their index, counted from 0.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Application:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A share of an adjoint: the `arrived`-th of `expected` contributions to tensor `input` in this sweep.
+    """A contribution to an adjoint: the `arrived`-th of `expected` contributions to tensor `input` in this sweep.
 
     `outgoing` and `total` are tensor ids; `local` is the derivative at a unit cotangent, for elementwise ops.
     """
@@ -94,7 +94,7 @@ class Step:
 class Sweep:
     """One backward pass: from the `seeds` of `targets` to the `results` of `sources` (None where no path leads).
 
-    `untracked` are targets that were asked for and that the tape knows nothing of.
+    `untracked` are requested targets that the tape does not know.
     """
 
     index: int
@@ -109,7 +109,7 @@ class Sweep:
     untracked: tuple[int, ...] = ()
 
     def adjoints(self) -> dict[int, int]:
-        """The id of the final adjoint of every tensor that the sweep reached."""
+        """Return the id of the final adjoint of every tensor that the sweep reached."""
         reached = dict(zip(self.targets, self.seeds, strict=False))
         for step in self.steps:
             for flow in step.flows:
@@ -119,13 +119,13 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that moved no numbers.
+    """An event that computed nothing.
 
     `kind` is 'left', 'assigned', 'watched', or 'tape opened', 'tape paused', 'tape resumed', 'tape reset', 'tape
     closed', 'copied' where values were copied between the CPU and a GPU, and 'read outside' for a tensor that was read
     from a variable before the block of the tape `by`, in which an op used it.  `subject` is the id of the tensor,
     variable or tape (0 for a copy), and `detail` says how a value left, what was copied and why, names the variable, or
-    tells a 'persistent' tape and a 'manual' one, which watches only what it is told to.
+    marks a 'persistent' tape and a 'manual' one, which watches only what it is asked to.
     """
 
     kind: str

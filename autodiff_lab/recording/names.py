@@ -1,6 +1,6 @@
 """The user's names of tensors, best first: the given name, the assignment in the source, the local variables.
 
-A picture that says ``loss`` teaches, one that says ``%17`` does not.  Names are read, never guessed: from `name=`, from
+A picture that says ``loss`` is clear, one that says ``%17`` is not.  Names are read, never guessed: from `name=`, from
 ``y = x * x`` at the line where the op ran, and from the variables around the block when it ended.
 """
 
@@ -16,14 +16,14 @@ from autodiff_lab.recording.model import Application, Sweep, TensorRecord
 from autodiff_lab.recording.statements import Statement, Statements
 
 MEMBERS = 1000
-"""Elements of a list, tuple, dict or object that are looked at for tensors."""
+"""How many elements of a list, tuple, dict or object are searched for tensors."""
 _UNNAMED = {"Variable", ""}
 _NOTHING_INSIDE = (str, bytes, int, float, complex, type, type(None), FunctionType, ModuleType)
 _NOT_THE_USERS = {"In", "Out", "exit", "quit"}
 
 
 def given_name(name: str | None) -> str | None:
-    """The name that was passed to `Variable` or `constant`: ``"w:0"`` is ``"w"``, and the default name is none.
+    """The name that was passed to `Variable` or `constant`: ``"w:0"`` is ``"w"``, and the default name does not count.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def given_name(name: str | None) -> str | None:
 
 
 def names_in(namespace: Mapping[str, Any]) -> dict[int, list[str]]:
-    """Names by id of the tensors and variables in a namespace, and of those one level into what it holds.
+    """Return names by id of the tensors and variables in a namespace, and of those one level inside its containers.
 
     A tensor may have several, the simplest first; which one is shown is decided when the sources are read.
 
@@ -66,9 +66,9 @@ def names_in(namespace: Mapping[str, Any]) -> dict[int, list[str]]:
 
 
 def _members(value: Any) -> Iterable[tuple[str, Any]]:
-    """What a list, tuple, dict or plain object holds, with how one reaches it.
+    """Yield what a list, tuple, dict or plain object holds, each with the expression that reaches it.
 
-    The methods are those of the built-in types, so that no code of the user's runs here.
+    The methods are those of the built-in types, so that no user code runs here.
     """
     kind = type(value)
     if issubclass(kind, tuple):
@@ -89,12 +89,12 @@ def _members(value: Any) -> Iterable[tuple[str, Any]]:
 
 
 def one_line(words: str) -> str:
-    """A user's text on one line, without control characters."""
+    """Return a user's text on one line, without control characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in words).split())
 
 
 def short_name(name: str) -> str:
-    r"""A name on one line, its middle left out where it is longer than a line bears.
+    r"""Return a name on one line, with its middle left out if it is too long for a line.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Namer:
         sweeps: Sequence[Sweep],
         met_in_sweeps: set[int],
     ) -> dict[int, str]:
-        """Names by tensor id; tensors that nobody named are absent."""
+        """Return names by tensor id; unnamed tensors are absent."""
         found: dict[int, str] = {}
         working: set[Place | None] = {None}
         for statement, runs in self._statements_run(applications):

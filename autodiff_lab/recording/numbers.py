@@ -21,7 +21,7 @@ _TEXT = 20
 
 
 def short(value: Any, digits: int = 4, minus: str = "-") -> str:
-    """One number in a few characters.
+    """Return one number in a few characters.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def short(value: Any, digits: int = 4, minus: str = "-") -> str:
     digits : int
         Significant digits of a float; digits before the point are never dropped below a million.
     minus : str
-        The minus sign: a picture asks for the true one.
+        The minus sign: a picture uses the typographic one.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _quoted(value: Any) -> str:
 
 
 def dimensions(shape: tuple[int, ...]) -> str:
-    """The shape of an array as pictures write it.
+    """Return the shape of an array as pictures write it.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def dimensions(shape: tuple[int, ...]) -> str:
 
 
 def brief(snapshot: Snapshot, digits: int = 4, minus: str = "-") -> str:
-    """A value in one short line: a scalar, the elements of a small array, or the mean and shape of a large one.
+    """Return a value in one short line: a scalar, the elements of a small array, or the mean and shape of a large one.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Reads the wire form back: every field is checked, every id must refer to something that came before.
 
 Because the inputs of an application must be leaves or outputs of earlier applications, a file that passes has no
-cycles.  Op names and dtypes that nobody here knows are valid, and nothing that a file says is ever run.
+cycles.  Unknown op names and dtypes are valid, and nothing in a file is ever executed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from autodiff_lab.recording.schema import FORMAT, VERSION, WORDS, Field
 from autodiff_lab.recording.snapshot import Snapshot, Summary
 
 LIMIT = 256 * 1024 * 1024
-"""Bytes that `load_recording` reads unless it is told otherwise."""
+"""Bytes that `load_recording` reads by default."""
 _RANK = 64
 STRING = "string"
 _KINDS = ("variable", "constant", "converted")
@@ -55,11 +55,11 @@ def parse(path: Path, limit: int) -> Recording:
 
 
 def recording_from(loaded: Any) -> Recording:
-    """The recording that a loaded JSON value describes."""
+    """Return the recording that a loaded JSON value describes."""
     root = Field(loaded, "")
     if root.get("format", None).value != FORMAT:
         raise RecordingError(f'format: expected "{FORMAT}". Was this file made by Recording.save?')
-    version = root.get("version").whole(1)
+    version = root.get("version").integer(1)
     if version > VERSION:
         raise RecordingVersionError(
             f"version: the file has version {version}, and this release reads up to {VERSION}. "
@@ -100,7 +100,7 @@ class _Reader:
             sources=sources,
             labels=labels,
             error=root.get("error", None).maybe_text() or None,
-            replayable=root.get("replayable", False).truth(),
+            replayable=root.get("replayable", False).boolean(),
             title=root.get("title", "").text(),
         )
 
@@ -122,10 +122,10 @@ class _Reader:
         if field.value is None:
             return None
         file, line = field.items(2, 2)
-        return self.files[file.whole(0, len(self.files) - 1)], line.whole()
+        return self.files[file.integer(0, len(self.files) - 1)], line.integer()
 
     def tensor(self, field: Field, makers: dict[int, int]) -> None:
-        key = field.get("id").whole()
+        key = field.get("id").integer()
         if key in self.tensors:
             raise field.get("id").wrong("an id that no other tensor has")
         application = makers.get(key)
@@ -140,14 +140,14 @@ class _Reader:
             field.get("name", None).maybe_text() or None,
             value_from(field),
             application,
-            field.get("variable", None).maybe_whole(),
-            field.get("trainable", False).truth(),
+            field.get("variable", None).maybe_integer(),
+            field.get("trainable", False).boolean(),
             self.place(field.get("place", None)),
             field.get("scope", "").text(),
         )
 
     def known(self, field: Field) -> int:
-        key = field.whole()
+        key = field.integer()
         if key not in self.tensors:
             raise field.wrong("the id of a tensor")
         return key
@@ -165,7 +165,7 @@ class _Reader:
                 raise item.wrong("a leaf, or the output of an earlier application")
             inputs.append(tensor)
         params = field.get("params", None)
-        cause = field.get("cause", None).maybe_whole(0, max(index - 1, 0))
+        cause = field.get("cause", None).maybe_integer(0, max(index - 1, 0))
         self.applications.append(
             Application(
                 index,
@@ -183,7 +183,7 @@ class _Reader:
     def sweep(self, index: int, field: Field) -> Sweep:
         targets = tuple([self.known(item) for item in field.get("targets", []).items()])
         seeds = tuple([self.known(item) for item in field.get("seeds", []).items(len(targets), len(targets))])
-        sources = tuple([item.whole() for item in field.get("sources", []).items()])
+        sources = tuple([item.integer() for item in field.get("sources", []).items()])
         results = tuple([self.maybe_known(item) for item in field.get("results", []).items(len(sources), len(sources))])
         expected: Counter[int] = Counter()
         rows = [self.step(number, item, expected) for number, item in enumerate(field.get("steps", []).items())]
@@ -205,20 +205,20 @@ class _Reader:
         )
         return Sweep(
             index,
-            field.get("tape", 0).whole(),
+            field.get("tape", 0).integer(),
             targets,
             seeds,
             sources,
             results,
             steps,
             self.place(field.get("place", None)),
-            field.get("finished", True).truth(),
+            field.get("finished", True).boolean(),
             tuple([self.known(item) for item in field.get("untracked", []).items()]),
         )
 
     def step(self, index: int, field: Field, arrived: Counter[int]) -> Step:
         application_field, incoming, flows = field.items(3, 3)
-        application = self.applications[application_field.whole(0, len(self.applications) - 1)]
+        application = self.applications[application_field.integer(0, len(self.applications) - 1)]
         count = len(application.outputs)
         return Step(
             index,
@@ -229,7 +229,7 @@ class _Reader:
 
     def flow(self, field: Field, application: Application, arrived: Counter[int]) -> Flow:
         parts = field.items(3, 4)
-        position = parts[0].whole(0, len(application.inputs) - 1)
+        position = parts[0].integer(0, len(application.inputs) - 1)
         tensor = application.inputs[position]
         arrived[tensor] += 1
         return Flow(
@@ -243,7 +243,7 @@ class _Reader:
         )
 
     def order(self, field: Field, sweeps: tuple[Sweep, ...]) -> tuple[Moment, ...]:
-        """What happened when; a file that does not say has its backward passes after everything else."""
+        """Return what happened when; without this field, backward passes come after everything else."""
         if field.value not in (None, []):  # a writer leaves empty lists out
             return tuple([self.moment(item, sweeps) for item in field.items()])
         forward = [Moment("forward", a.index) for a in self.applications if a.cause is None]
@@ -252,13 +252,13 @@ class _Reader:
 
     def moment(self, field: Field, sweeps: tuple[Sweep, ...]) -> Moment:
         parts = field.items(1, 3)
-        application = parts[0].whole(0, len(self.applications) - 1)
+        application = parts[0].integer(0, len(self.applications) - 1)
         if len(parts) == 1:
             return Moment("forward", application)
         if len(parts) == 2:
             raise field.wrong("an application, or an application, a sweep and a step")
-        sweep = parts[1].whole(0, len(sweeps) - 1)
-        step = parts[2].whole(0, len(sweeps[sweep].steps) - 1)
+        sweep = parts[1].integer(0, len(sweeps) - 1)
+        step = parts[2].integer(0, len(sweeps[sweep].steps) - 1)
         if sweeps[sweep].steps[step].application != application:
             raise parts[0].wrong(f"application {sweeps[sweep].steps[step].application}, which that step visits")
         return Moment("backward", application, sweep, step)
@@ -266,11 +266,11 @@ class _Reader:
     def note(self, field: Field) -> Note:
         return Note(
             field.get("kind").text(),
-            field.get("subject").whole(),
+            field.get("subject").integer(),
             field.get("detail", "").text(),
             self.place(field.get("place", None)),
-            field.get("before", 0).whole(0, len(self.applications)),
-            field.get("by", None).maybe_whole(),
+            field.get("before", 0).integer(0, len(self.applications)),
+            field.get("by", None).maybe_integer(),
         )
 
 
@@ -288,26 +288,26 @@ def _op(field: Field) -> OpInfo:
         field.get("latex", "").text(),
         tuple([item.text() for item in field.get("locals", []).items()]),
         field.get("sentence", "").text(),
-        field.get("elementwise", False).truth(),
-        field.get("differentiable", True).truth(),
+        field.get("elementwise", False).boolean(),
+        field.get("differentiable", True).boolean(),
     )
 
 
 def _makers(field: Field) -> dict[int, int]:
-    """The index of the application that made each output; no tensor is made twice."""
+    """Return the index of the application that made each output; no tensor is made twice."""
     makers: dict[int, int] = {}
     for index, application in enumerate(field.items()):
         for output in application.get("outputs", []).items():
-            if output.whole() in makers:
+            if output.integer() in makers:
                 raise output.wrong("the id of a tensor that no other application made")
             makers[output.value] = index
     return makers
 
 
 def value_from(field: Field) -> Snapshot:
-    """A snapshot from its dtype, shape, and values or summary."""
+    """Return a snapshot from its dtype, shape, and values or summary."""
     dtype = field.get("dtype").text()
-    shape = tuple([item.whole() for item in field.get("shape", []).items(0, _RANK)])
+    shape = tuple([item.integer() for item in field.get("shape", []).items(0, _RANK)])
     if "values" not in field.value:
         return Snapshot(dtype, shape, None, _summary(field.get("summary"), dtype, math.prod(shape)))
     values = field.get("values")
@@ -325,17 +325,17 @@ def _array(dtype: str, values: Field) -> np.ndarray[Any, Any]:
             return np.array(values.numbers(), np.float64)
         return _texts([item.text() for item in values.items()])
     if dtype == "bool":
-        return np.array(values.truths(), dtype)
+        return np.array(values.booleans(), dtype)
     if dtype[0] in "iu":
         limits = np.iinfo(dtype)
-        return np.array(values.wholes(int(limits.min), int(limits.max)), dtype)
+        return np.array(values.integers(int(limits.min), int(limits.max)), dtype)
     with np.errstate(all="ignore"):
         array = np.array(values.numbers(), np.float64)
         return array.view(np.complex128).astype(dtype) if dtype[0] == "c" else array.astype(dtype)
 
 
 def _texts(words: list[str]) -> np.ndarray[Any, Any]:
-    """An array of objects: in NumPy's own arrays of text each element takes as much room as the longest."""
+    """Return an array of objects: in NumPy's own string arrays each element takes as much room as the longest."""
     array = np.empty(len(words), object)
     array[:] = words
     return array
@@ -345,9 +345,9 @@ def _summary(field: Field, dtype: str, size: int) -> Summary:
     minimum, mean, maximum, nan, inf, first, *bad = field.items(6, 8)
     smallest, middle, largest = [None if part.value is None else part.number() for part in (minimum, mean, maximum)]
     shown = tuple([item.text() if dtype == STRING else _plain_number(item) for item in first.items(0, 100)])
-    at = bad[0].maybe_whole(0, max(size - 1, 0)) if bad else None
+    at = bad[0].maybe_integer(0, max(size - 1, 0)) if bad else None
     what = _plain_number(bad[1]) if len(bad) == 2 else None
-    return Summary(smallest, middle, largest, nan.whole(), inf.whole(), shown, at, what)
+    return Summary(smallest, middle, largest, nan.integer(), inf.integer(), shown, at, what)
 
 
 def _plain_number(field: Field) -> Any:

@@ -1,8 +1,8 @@
-"""Recorder: the observer that keeps what it hears, and `record`, the block that listens.
+"""Recorder: the observer that keeps events, and `record`, the block that listens.
 
 While the program runs, events are only put on a list, because formatting them then would cost many times the run.
-What cannot wait is done when the block ends: the names that the user gave to tensors are read off their variables.
-Everything else happens in `build`, the first time somebody looks at the recording.
+What cannot wait is done when the block ends: the user's names of tensors are read from the local variables. Everything
+else happens in `build`, the first time the recording is looked at.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from autodiff_lab.events import SINKS, GradientFlowed, Listener, OpApplied, TensorMet, VariableAssigned, sinks_now
 from autodiff_lab.recording.names import names_in
 from autodiff_lab.recording.recording import Recording
-from autodiff_lab.recording.snapshot import WHOLE, Snapshot, keep, settled
+from autodiff_lab.recording.snapshot import WHOLE, Snapshot, keep
 
 Policy = Callable[[Any, bool], Snapshot]
 """What is kept of an array: called with it and with whether it is a leaf."""
@@ -40,7 +40,7 @@ class Recorder:
     Attributes
     ----------
     events : list of Event
-        What was heard, in order.
+        The events, in order.
     names : dict of int to list of str
         The user's names by tensor or variable id.
     error : str or None
@@ -78,19 +78,21 @@ class Recorder:
             self.left -= event.value.nbytes
             if self.left < 0:
                 event = event._replace(value=self.policy(event.value, True))
-        elif kind is GradientFlowed and self.left < 0 and event.local is not None:
-            event = event._replace(local=settled(event.local, self.policy))  # else it would hold the op's inputs
+        elif kind is GradientFlowed and event.local is not None:
+            self.left -= getattr(event.local, "nbytes", 0)  # of a rule of the user's, which may give a plain number
+            if self.left < 0:
+                event = event._replace(local=self.policy(event.local, False))
         self.events.append(event)
 
     def recording(self) -> Recording:
-        """What was heard so far, as a recording."""
+        """Return what was recorded so far, as a recording."""
         from autodiff_lab.recording.build import build
 
         return build(self)
 
 
 RECENT: deque[weakref.ref[Recording]] = deque(maxlen=16)
-"""The latest recordings that somebody may still hold: a tape that is asked about itself looks for its own here."""
+"""The latest recordings that may still be in use: `tape.explain` looks for its own here."""
 
 
 class record:  # noqa: N801 - it is used as a statement: `with record() as recording:`
@@ -99,22 +101,22 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
     Parameters
     ----------
     title : str
-        What pictures are headed with.
+        The heading of pictures.
     whole : int
-        Elements up to which a value is kept whole; larger ones are summarised.  Leaves are kept whole up to 10,000
-        elements, beyond which the recording is not replayable.
+        Elements up to which a value is kept in full; larger ones are summarised. Leaves are kept in full up to
+        10,000 elements, beyond which the recording is not replayable.
     policy : callable, optional
-        ``policy(array, leaf) -> Snapshot``, in place of `whole`.
+        ``policy(array, leaf) -> Snapshot``, instead of `whole`.
     budget : int
         Bytes of values that may be held until the recording is first looked at; later ones are summarised at once.
     namespace : mapping of str to object, optional
-        Where the names of tensors are looked up, in place of the local variables around the block.
+        Where the names of tensors are looked up, instead of the local variables around the block.
 
     Returns
     -------
     Recording
-        By ``as``.  It can be looked at once the block has ended, also when the block raised: it then ends with the
-        op that failed, and the exception goes on its way.
+        By ``as``.  It can be looked at once the block has ended, also when the block raised: it then ends with
+        the op that failed, and the exception propagates.
 
     Examples
     --------
@@ -123,7 +125,7 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
     >>> with lab.record() as recording:
     ...     with lab.GradientTape() as tape:
     ...         y = x * x
-    ...     slope = tape.gradient(y, x)
+    ...     grad = tape.gradient(y, x)
     >>> recording
     <Recording: 1 op, 1 backward pass>
     """
@@ -177,7 +179,7 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
 
 
 def _frame_of_block() -> FrameType:
-    """The frame that holds the block: the caller's, or behind an ExitStack the one that runs it."""
+    """Return the frame that holds the block: the caller's, or behind an ExitStack the one that runs it."""
     frame = sys._getframe(2)
     while frame.f_back is not None and frame.f_globals.get("__name__") == "contextlib":
         frame = frame.f_back

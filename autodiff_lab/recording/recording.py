@@ -1,7 +1,7 @@
 """Recording: what a program did, frozen, for pictures, texts and explanations to read.
 
-It is made by a `Recorder` that listened, by `load_recording` from a file, or by hand.  It holds no live tensor and
-needs no engine, so that a recording made elsewhere can be drawn here.  Methods that draw import the layers to their
+It is made by a `Recorder`, by `load_recording` from a file, or by hand. It holds no live tensors and does not
+need the engine, so a recording made elsewhere can be drawn here. Methods that draw import the layers to their
 right inside their bodies.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.recorder import Recorder
 
 QUICKLY_DRAWN = 300
-"""Moments up to which a recording that no widget can show is drawn unasked."""
+"""Moments up to which a recording is drawn automatically where widgets are not available."""
 
 
 def _counted(count: int, word: str) -> str:
@@ -42,7 +42,7 @@ class Recording:
     tensors : mapping of int to TensorRecord
         Every value, leaves and results, by id.
     applications : tuple of Application
-        Every run of an op, in order, those of backward passes included (they have a `cause`).
+        Every application of an op, in order, including those of backward passes (they have a `cause`).
     sweeps : tuple of Sweep
         Every backward pass, kept apart.
     order : tuple of Moment
@@ -50,15 +50,15 @@ class Recording:
     notes : tuple of Note
         Watches, assignments, and values that left the engine.
     sources : mapping of str to mapping of int to str
-        The user's source lines that were met, by file name and line number.
+        The user's source lines that were reached, by file name and line number.
     labels : mapping of str to str
         How to show a file name: ``"cell 3"`` for a notebook cell.
     error : str or None
         The exception that ended the program, if one did.
     replayable : bool
-        Whether every leaf value was kept whole.
+        Whether every leaf value was kept in full.
     title : str
-        What the picture is headed with.
+        The heading of the picture.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Recording:
     ops: Mapping[str, OpInfo]
     tensors: Mapping[int, TensorRecord]
     applications: tuple[Application, ...]
-    # Factories, also for what never changes: a plain default would stay on the class and hide a missing view.
+    # Factories even for what never changes: a plain default would stay on the class and hide a missing view.
     sweeps: tuple[Sweep, ...] = field(default_factory=tuple)
     order: tuple[Moment, ...] = field(default_factory=tuple)
     notes: tuple[Note, ...] = field(default_factory=tuple)
@@ -84,18 +84,18 @@ class Recording:
 
     @classmethod
     def _of(cls, recorder: Recorder) -> Recording:
-        """A recording of a program that still runs: its views are built when they are first asked for."""
+        """Return a recording of a running program: its views are built on first use."""
         live = object.__new__(cls)
         live.__dict__["_recorder"] = recorder
         live.__dict__["_running"] = True
         return live
 
     def so_far(self) -> Recording:
-        """The recording itself once the program has ended, and before that a new one of what was heard until now."""
+        """Return the recording itself once the program has ended, and before that a new one of the events so far."""
         return self.__dict__["_recorder"].recording() if self.__dict__.get("_running") else self
 
     def _finish(self) -> None:
-        """The program has ended."""
+        """Mark that the program has ended."""
         self.__dict__["_running"] = False
 
     def __getattr__(self, name: str) -> Any:
@@ -113,7 +113,7 @@ class Recording:
         return self.__dict__[name]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles hold the views, and of a program that still runs what was heard until now."""
+        """Copies and pickles hold the views, and for a running program the events so far."""
         whole = self.so_far()
         return Recording, tuple(getattr(whole, name) for name in _FIELDS)
 
@@ -146,15 +146,15 @@ class Recording:
 
     @cached_property
     def numbers(self) -> Mapping[int, int]:
-        """Print-time numbers by tensor id, the same in every run.
+        """Numbers for printing by tensor id, the same in every run.
 
-        What a reader meets first has the small numbers: inputs and outputs in the order in which ops ran, then what
+        Small numbers go to what a reader meets first: inputs and outputs in the order in which ops ran, then what
         only backward passes used.
         """
         return {key: number for number, key in enumerate(dict.fromkeys([*self._met(), *self.tensors]))}
 
     def _met(self) -> Iterator[int]:
-        """The tensors that a reader meets while the program runs forward, what left the tape included."""
+        """Yield the tensors that a reader meets in the forward pass, including those that left the tape."""
         left = [note for note in self.notes if note.kind == "left" and note.subject in self.tensors]
         for moment in self.order:
             while left and left[0].before <= moment.application:
@@ -164,33 +164,33 @@ class Recording:
                 yield from self.applications[moment.application].outputs
 
     def name_of(self, tensor: int) -> str:
-        """The user's name of a tensor on one line, or ``%number``."""
+        """Return the user's name of a tensor on one line, or ``%number``."""
         return short_name(self.tensors[tensor].name or "") or f"%{self.numbers[tensor]}"
 
     def line(self, place: Any) -> str:
-        """The user's source line at a place, stripped; empty if it is not known."""
+        """Return the user's source line at a place, stripped; empty if it is not known."""
         if place is None:
             return ""
         return self.sources.get(place[0], {}).get(place[1], "").strip()
 
     def where(self, place: Any) -> str:
-        """A place in words: ``"cell 3, line 2"``."""
+        """Return a place in words: ``"cell 3, line 2"``."""
         if place is None:
             return ""
         name = self.labels.get(place[0], place[0])
         return f"{name}, line {place[1]}"
 
     def to_text(self, *, values: bool = True, lines: bool = True) -> str:
-        """The printed form: ops, then what each backward pass did, one line each, numbered in order of appearance.
+        """Return the printed form: ops, then what each backward pass did, one line each, numbered by appearance.
 
         It ends with a line for each gradient that is missing or not finite.
 
         Parameters
         ----------
         values : bool
-            Whether the values, the user's names and such remarks are shown.
+            Whether to show values, the user's names and remarks.
         lines : bool
-            Whether the user's source lines are shown.
+            Whether to show the user's source lines.
 
         Examples
         --------
@@ -212,7 +212,7 @@ class Recording:
         return "\n".join([printed, *remarks(self, lines=lines)])
 
     def explain(self, target: Any, source: Any) -> Explanation:
-        """Say why the gradient of a target by a source is None, zero or a number: one cause, its line, what to try.
+        """Explain why a gradient is None, zero or a number: one cause, its line, and what to try.
 
         Parameters
         ----------
@@ -244,11 +244,11 @@ class Recording:
         Parameters
         ----------
         source : Tensor, Variable, int or str
-            By what the gradient is.
+            What the gradient is taken with respect to.
         target : Tensor, Variable, int or str, optional
-            Of what; by default the target of the last backward pass that reached the source.
+            What it is the gradient of; by default the target of the last backward pass that reached the source.
         limit : int
-            Paths that are listed, largest first; all are counted.
+            How many paths to list, largest first; all are counted.
 
         Raises
         ------
@@ -260,7 +260,7 @@ class Recording:
         return ledger(self, source, target, limit)
 
     def first_nonfinite(self) -> NonFinite | None:
-        """Find where the first nan or infinity began: in the forward and in the backward pass, op, line and element.
+        """Find where nan or infinity first appeared, forward and backward: op, line and element.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class Recording:
         >>> with lab.record() as recording:
         ...     with lab.GradientTape() as tape:
         ...         y = lab.where(x > 0.0, lab.sqrt(x), 0.0)
-        ...     slope = tape.gradient(y, x)
+        ...     grad = tape.gradient(y, x)
         >>> found = recording.first_nonfinite()
         >>> found.forward, found.backward.op, found.backward.index
         (None, 'sqrt', (1,))
@@ -284,7 +284,7 @@ class Recording:
         return first_nonfinite(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the recording as JSON, whole or not at all; `load_recording` reads it.
+        """Write the recording as JSON, completely or not at all; `load_recording` reads it.
 
         Raises
         ------
@@ -304,12 +304,12 @@ class Recording:
         folded: Iterable[str] | None = None,
         show: Iterable[str] | None = None,
     ) -> str:
-        """A static picture of the graph, as the text of an SVG file.
+        """Return a static picture of the graph, as the text of an SVG file.
 
         Parameters
         ----------
         moment : int, optional
-            Index into `order`: the picture as it was then.  Without it, everything that happened is shown.
+            Index into `order`: the picture as of that moment.  By default everything that happened is shown.
         theme : str
             ``"light"``, ``"dark"``, or ``"auto"``: what the viewer prefers.
         within : str
@@ -341,7 +341,7 @@ class Recording:
         return svg(drawn, layout(drawn), self, moment, theme, **options)
 
     def to_dot(self, *, within: str = "", folded: Iterable[str] | None = None) -> Source:
-        """The graph as a `graphviz.Source`, to render, edit or save; `within` and `folded` are as for `to_svg`.
+        """Return the graph as a `graphviz.Source`, to render, edit or save; `within` and `folded` are as for `to_svg`.
 
         Examples
         --------
@@ -362,7 +362,7 @@ class Recording:
         Parameters
         ----------
         path : str or Path
-            Where to; a file that is there is replaced when the new one is complete.
+            Where to write it; an existing file is replaced once the new one is complete.
         title : str
             Its heading, if the recording has none of its own.
 
@@ -377,7 +377,7 @@ class Recording:
         write_whole(Path(path), page(self, title or self.title))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        """What a notebook shows: the explorer if widgets are installed, else a picture, and always a text."""
+        """Return what a notebook shows: the explorer if widgets are installed, else a picture, and always a text."""
         if self.__dict__.get("_running"):
             return {"text/plain": repr(self)}
         try:
@@ -387,7 +387,7 @@ class Recording:
         return Explorer(self)._repr_mimebundle_(include=include, exclude=exclude)
 
     def _picture(self) -> dict[str, str]:
-        """The SVG where it is quickly made, nothing where it is not: a display must not fail."""
+        """Return the SVG if it is quick to draw, otherwise nothing: a display must not fail."""
         if len(self.order) > QUICKLY_DRAWN:
             return {}
         try:

@@ -1,7 +1,7 @@
-"""What a field of the wire form may hold, checked one by one, with the path of the field in every complaint.
+"""What a field of the wire form may hold, checked one by one, with the path of the field in every error.
 
-A `Field` is a value together with where it stands in the file; its methods give the value as the kind that is wanted
-or raise `RecordingError` with a message such as ``tensors[3].shape[1]: expected a whole number from 0, found "a"``.
+A `Field` is a value together with its location in the file; its methods return the value as the requested kind or raise
+`RecordingError` with a message such as ``tensors[3].shape[1]: expected an integer of at least 0, found "a"``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from autodiff_lab.errors import RecordingError
 FORMAT = "autodiff_lab recording"
 VERSION = 1
 LARGEST_ID = 2**53
-"""Beyond it, other languages lose digits of whole numbers."""
+"""Beyond it, other languages lose digits of integers."""
 DEEPEST = 50
-"""Nesting of lists and objects in parameters."""
+"""How deeply lists and objects may nest in parameters."""
 NUMBER = "$"
 """The one key of an object that stands for a number that JSON does not have: among parameters "nan" is a text."""
 _MISSING: Any = object()
@@ -33,11 +33,11 @@ class Field:
         self.value, self.path = value, path
 
     def wrong(self, expected: str) -> RecordingError:
-        """The error for a value that is not what was expected."""
+        """Return the error for a value that is not what was expected."""
         return RecordingError(f"{self.path or 'the file'}: expected {expected}, found {_excerpt(self.value)}.")
 
     def get(self, key: str, default: Any = _MISSING) -> Field:
-        """A member of an object."""
+        """Return a member of an object."""
         if type(self.value) is not dict:
             raise self.wrong("an object")
         path = f"{self.path}.{key}" if self.path else key
@@ -46,7 +46,7 @@ class Field:
         return Field(self.value.get(key, default), path)
 
     def items(self, least: int = 0, most: int | None = None) -> list[Field]:
-        """The elements of a list."""
+        """Return the elements of a list."""
         if type(self.value) is not list:
             raise self.wrong("a list")
         if len(self.value) < least or (most is not None and len(self.value) > most):
@@ -58,41 +58,42 @@ class Field:
         return [Field(item, f"{self.path}[{i}]") for i, item in enumerate(self.value)]
 
     def members(self) -> Iterator[tuple[Field, Field]]:
-        """The keys and values of an object."""
+        """Return the keys and values of an object."""
         if type(self.value) is not dict:
             raise self.wrong("an object")
         for key, value in self.value.items():
             path = f"{self.path}[{json.dumps(clean(key))}]"
             yield Field(key, path), Field(value, path)
 
-    def whole(self, least: int = 0, most: int = LARGEST_ID) -> int:
-        """A whole number; True and 1.0 are none."""
+    def integer(self, least: int = 0, most: int = LARGEST_ID) -> int:
+        """Return an integer; True and 1.0 do not count."""
         if type(self.value) is not int or not least <= self.value <= most:
-            raise self.wrong(f"a whole number from {least}" + (f" to {most}" if most != LARGEST_ID else ""))
+            bounds = f"of at least {least}" if most == LARGEST_ID else f"from {least} to {most}"
+            raise self.wrong(f"an integer {bounds}")
         return self.value
 
-    def maybe_whole(self, least: int = 0, most: int = LARGEST_ID) -> int | None:
-        """A whole number or null."""
-        return None if self.value is None else self.whole(least, most)
+    def maybe_integer(self, least: int = 0, most: int = LARGEST_ID) -> int | None:
+        """Return an integer or None."""
+        return None if self.value is None else self.integer(least, most)
 
     def text(self) -> str:
-        """A text; halves of characters that no encoding has are replaced."""
+        """Return a text; lone surrogates are replaced."""
         if type(self.value) is not str:
             raise self.wrong("a text")
         return clean(self.value)
 
     def maybe_text(self) -> str | None:
-        """A text or null."""
+        """Return a text or None."""
         return None if self.value is None else self.text()
 
-    def truth(self) -> bool:
-        """True or false."""
+    def boolean(self) -> bool:
+        """Return a boolean."""
         if type(self.value) is not bool:
             raise self.wrong("true or false")
         return self.value
 
     def number(self) -> float:
-        """A number, or one of the words nan, inf and -inf."""
+        """Return a number; it may be given as one of the words nan, inf and -inf."""
         value = WORDS.get(self.value, self.value) if type(self.value) is str else self.value
         if type(value) not in (int, float):
             raise self.wrong('a number, "nan", "inf" or "-inf"')
@@ -104,25 +105,25 @@ class Field:
     # A `Field` for each element would take far more memory than the file, so those of the right type need none.
 
     def numbers(self) -> list[float]:
-        """The elements of a list as numbers."""
+        """Return the elements of a list as numbers."""
         return [x if type(x) is float else Field(x, f"{self.path}[{i}]").number() for i, x in enumerate(self.value)]
 
-    def wholes(self, least: int, most: int) -> list[int]:
-        """The elements of a list as whole numbers."""
+    def integers(self, least: int, most: int) -> list[int]:
+        """Return the elements of a list as integers."""
         for i, x in enumerate(self.value):
             if type(x) is not int or not least <= x <= most:
-                Field(x, f"{self.path}[{i}]").whole(least, most)
+                Field(x, f"{self.path}[{i}]").integer(least, most)
         return self.value
 
-    def truths(self) -> list[bool]:
-        """The elements of a list, true or false each."""
+    def booleans(self) -> list[bool]:
+        """Return the elements of a list as booleans."""
         for i, x in enumerate(self.value):
             if type(x) is not bool:
-                Field(x, f"{self.path}[{i}]").truth()
+                Field(x, f"{self.path}[{i}]").boolean()
         return self.value
 
     def data(self, depth: int = DEEPEST) -> Any:
-        """Any plain data, lists as tuples, ``{"$": "nan"}`` as the number; what nests too deeply is refused."""
+        """Return any plain data, lists as tuples, ``{"$": "nan"}`` as the number; data nested too deeply is refused."""
         value = self.value
         if depth == 0:
             raise self.wrong(f"data nested at most {DEEPEST} deep")
@@ -136,12 +137,12 @@ class Field:
 
 
 def _own_key(key: str) -> str:
-    """The key of a user's object, which has one more mark in the file where it begins with the mark of a number."""
+    """Return the key of a user's object; a key that begins with the mark of a number has a second mark in the file."""
     return key.removeprefix(NUMBER) if key.startswith(2 * NUMBER) else key
 
 
 def clean(text: str) -> str:
-    """A text without halves of characters, which no file can hold as UTF-8."""
+    """Return a text without lone surrogates, which UTF-8 cannot hold."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 

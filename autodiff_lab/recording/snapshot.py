@@ -1,35 +1,33 @@
 """Snapshots: what a recording keeps of a value.
 
-A snapshot holds the whole array while it is small, and a summary of it beyond that: shape, dtype, the least, mean
-and greatest finite element, the counts of nan and inf, and the first few elements.  A snapshot that came from a file
+A snapshot holds the whole array while it is small, and otherwise a summary: shape, dtype, the minimum, mean and maximum
+of the finite elements, the counts of nan and inf, and the first few elements.  A snapshot that came from a file
 may have a dtype that NumPy does not know; it then keeps that name and the numbers as they were written.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from autodiff_lab.events import Late
 from autodiff_lab.recording.schema import clean
 
 WHOLE = 64
-"""Elements up to which the default policy keeps a value whole."""
+"""Elements up to which the default policy keeps a value in full."""
 LEAF_WHOLE = 10_000
-"""Elements up to which a value that no op made is kept whole, so that the recording can be replayed."""
+"""Elements up to which a leaf is kept in full, so that the recording can be replayed."""
 FIRST = 6
-"""Elements that a summary shows."""
+"""How many elements a summary shows."""
 _NAMES: dict[Any, str] = {}
-"""Names of dtypes met so far: NumPy works each one out anew, which is slower than all else here."""
+"""Cached names of dtypes: NumPy computes each one afresh, which is slower than everything else here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is left of a large value: extremes and mean of the finite elements, and how many are not finite."""
+    """The summary of a large value: extremes and mean of the finite elements, and how many are not finite."""
 
     minimum: float | None
     mean: float | None
@@ -38,7 +36,7 @@ class Summary:
     inf: int
     first: tuple[Any, ...]
     bad: int | None = None
-    """Where the first element that is not finite stands, counted in row-major order."""
+    """The position of the first non-finite element, in row-major order."""
     bad_value: Any = None
     """That element, a float or complex number."""
 
@@ -91,7 +89,7 @@ class Snapshot:
 
     @property
     def first_bad(self) -> tuple[int | None, Any]:
-        """Position, in row-major order, and value of the first element that is not finite; None where they are lost."""
+        """Position, in row-major order, and value of the first non-finite element; None if unknown."""
         if self.array is None:
             return (None, None) if self.summary is None else (self.summary.bad, self.summary.bad_value)
         array = np.asarray(self.array).ravel()
@@ -99,7 +97,7 @@ class Snapshot:
         return at, array[at].item()
 
     def __eq__(self, other: object) -> bool:
-        """Whether two values are the same, nan being the same as nan."""
+        """Return whether two values are the same, nan being the same as nan."""
         if not isinstance(other, Snapshot):
             return NotImplemented
         if (self.dtype, self.shape, repr(self.summary)) != (other.dtype, other.shape, repr(other.summary)):
@@ -113,12 +111,12 @@ class Snapshot:
 
 
 def _comparable(array: Any) -> list[str]:
-    """The elements as text: equal for equal values, for nan, and for dtypes that have no comparison."""
+    """Return the elements as text: equal for equal values, for nan, and for dtypes without comparison."""
     return [str(x) for x in numbers_of(array).ravel().tolist()]
 
 
 def summarise(array: Any) -> Summary:
-    """The summary of an array of numbers; complex ones have no extremes and no mean."""
+    """Return the summary of an array of numbers; complex ones have no extremes and no mean."""
     array = numbers_of(array)
     kind = array.dtype.kind
     first = tuple(array.ravel()[:FIRST].tolist())
@@ -134,7 +132,7 @@ def summarise(array: Any) -> Summary:
 
 
 def _extremes(array: Any) -> tuple[float | None, float | None, float | None]:
-    """Smallest element, mean and largest of finite numbers."""
+    """Return the smallest element, the mean and the largest element of finite numbers."""
     if array.size == 0 or array.dtype.kind == "c":
         return None, None, None
     with np.errstate(all="ignore"):
@@ -145,7 +143,7 @@ def _extremes(array: Any) -> tuple[float | None, float | None, float | None]:
 
 
 def numbers_of(array: Any) -> np.ndarray[Any, Any]:
-    """An array with a dtype that NumPy computes with: bfloat16 and its like become doubles, which hold them exactly.
+    """Return an array with a dtype that NumPy computes with: bfloat16 and the like become doubles, which is exact.
 
     Examples
     --------
@@ -162,7 +160,7 @@ def _text(item: Any) -> str:
 
 
 def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:
-    """Keep an array whole up to `whole` elements, else its summary.
+    """Keep an array of up to `whole` elements in full, else its summary.
 
     Examples
     --------
@@ -172,7 +170,7 @@ def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:
     >>> snapshot(np.arange(100.0), whole=10).summary.mean
     49.5
     """
-    array = np.asarray(array.to_host() if hasattr(array, "to_host") else array)  # from a GPU, without telling of it
+    array = np.asarray(array.to_host() if hasattr(array, "to_host") else array)  # from a GPU, without an event
     if array.dtype.kind == "O":  # strings, kept as text
         array = np.array([_text(item) for item in array.ravel()], dtype=object).reshape(array.shape)
     name = _NAMES.get(array.dtype)
@@ -188,7 +186,7 @@ def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:
 def keep(array: Any, leaf: bool, whole: int = WHOLE) -> Snapshot:
     """Keep values up to `whole` elements, and leaves up to 10,000: the default policy of a recording.
 
-    A policy is any such function of an array and of whether it is a leaf, a value that no recorded op made.
+    A policy is any such function of an array and of whether it is a leaf.
 
     Examples
     --------
@@ -197,22 +195,3 @@ def keep(array: Any, leaf: bool, whole: int = WHOLE) -> Snapshot:
     (False, True)
     """
     return snapshot(array, max(whole, LEAF_WHOLE) if leaf else whole)
-
-
-def snapshot_of(late: Late, policy: Callable[[Any, bool], Snapshot]) -> Snapshot | None:
-    """The snapshot of a value that is worked out now; None where that fails, as a user's rule may raise anything."""
-    try:
-        with np.errstate(all="ignore"):
-            value = late.value()
-            return value if value is None or isinstance(value, Snapshot) else policy(value, False)
-    except Exception:  # noqa: BLE001 - the value is left out
-        return None
-
-
-def settled(late: Late, policy: Callable[[Any, bool], Snapshot]) -> Late:
-    """The same value worked out already: a snapshot holds no large array, and what it is made from may be freed."""
-    return Late(_itself, (snapshot_of(late, policy),))
-
-
-def _itself(value: Any) -> Any:
-    return value

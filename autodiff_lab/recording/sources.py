@@ -1,7 +1,7 @@
-"""The user's source: the lines that a recording met, and short labels for the files they stand in.
+"""The user's source: the lines that a recording reached, and short labels for their files.
 
-A notebook cell has a file name that means nothing to its author and changes from machine to machine; pictures and
-texts call it ``cell 3``, and a script by its base name, so that they are the same everywhere.
+The file name of a notebook cell means nothing to its author and differs between machines; pictures and texts
+call it ``cell 3``, and a script by its base name, so that they are the same everywhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autodiff_lab.recording.schema import clean
 
 
 def lines_at(places: Iterable[Place | None]) -> dict[str, dict[int, str]]:
-    """The source lines at some places, by file name and line number; unknown files have empty lines."""
+    """Return the source lines at some places, by file name and line number; unknown files have empty lines."""
     found: dict[str, dict[int, str]] = {}
     for place in places:
         if place is not None:
@@ -28,7 +28,7 @@ def lines_at(places: Iterable[Place | None]) -> dict[str, dict[int, str]]:
 
 
 def labels_of(names: Iterable[str]) -> dict[str, str]:
-    """What to call each file.
+    """Return what to call each file.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The user's statements: which assignment stands at a line, and how many operations are written in it.
 
-Sources come from `linecache`, which knows script files and notebook cells alike.  A source that cannot be read or
-parsed has no statements, and nothing is ever run.
+Sources come from `linecache`, which knows script files as well as notebook cells. A source that cannot be read or
+parsed has no statements, and nothing is ever executed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Statement:
     targets: tuple[str, ...]
     value: ast.expr
     extra: int = 0
-    """1 for ``y += x``, which is an operation that its right side does not show."""
+    """1 for ``y += x``, an operation that its right side does not show."""
 
     @cached_property
     def is_call(self) -> bool:
@@ -33,11 +33,11 @@ class Statement:
         return isinstance(self.value, ast.Call)
 
     def count_ops(self, known: Container[str]) -> int:
-        """Operations written in the statement: operators, and calls of functions that are called like an op."""
+        """Count the operations in the statement: operators, and calls of functions named like an op."""
         return _count(self.value, known) + self.extra
 
     def lasts(self, known: Container[str], ran: int) -> list[int]:
-        """For ``a, b = x * x, sin(x)``: the position of the last op of each part, empty if that is not certain."""
+        """For ``a, b = x * x, sin(x)``: the position of the last op of each part, empty if uncertain."""
         if not isinstance(self.value, (ast.Tuple, ast.List)):
             return []
         ends: list[int] = []
@@ -74,17 +74,17 @@ class _File:
 
 
 class Statements:
-    """The assignments of the files that a recording met, read when they are asked for."""
+    """The assignments of the files that a recording reached, read on demand."""
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
 
     def at(self, place: Place | None) -> Statement | None:
-        """The assignment whose lines include a place, None if there is none."""
+        """Return the assignment whose lines include a place, None if there is none."""
         return None if place is None else self._file(place[0]).assignments.get(place[1])
 
     def loop_names(self, name: str) -> frozenset[str]:
-        """The variables of the loops in a file."""
+        """Return the variables of the loops in a file."""
         return self._file(name).loop_names
 
     def _file(self, name: str) -> _File:
@@ -98,7 +98,7 @@ _parsing = threading.Lock()
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The syntax tree of a source, None if it has none.
+    """Return the syntax tree of a source, None if it cannot be parsed.
 
     One at a time: up to Python 3.12 the parser counts its depth for the whole process, and two threads that parse at
     once make each other fail with a `SystemError`.
@@ -144,7 +144,7 @@ def _assignment(node: ast.AST) -> Statement | None:
 
 
 def _targets(target: ast.expr) -> tuple[str, ...]:
-    """The names of a target; none at all if one of them is a star, or a subscript that changes from run to run."""
+    """Return the names of a target; none if one of them is starred, or a subscript that changes between runs."""
     parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     names: list[str] = []
     for part in parts:

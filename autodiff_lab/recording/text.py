@@ -1,14 +1,14 @@
 """The printed form of a recording: what goldens, notebook tests, documents and screen readers read.
 
-Tensors are numbered in order of appearance when the text is made, and it has no address, time or path of a machine,
-so that the same program prints the same text everywhere:
+Tensors are numbered in order of appearance when the text is made, and it contains no addresses, times or paths, so
+that the same program prints the same text everywhere:
 
     %0: f32 = variable         # x = 3
     %1: f32 = mul(%0, %0)      # y = 9   script.py, line 4: y = x * x
-    backward pass from %1 (y)  # script.py, line 5: slope = tape.gradient(y, x)
+    backward pass from %1 (y)  # script.py, line 5: grad = tape.gradient(y, x)
     %1 += f32                  # 1
     %1 mul: %0 += f32, %0 += f32   # 3 (1 of 2), 3 (2 of 2, total 6)
-    %0: gradient f32           # slope = 6
+    %0: gradient f32           # grad = 6
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Snapshot
 
 WIDEST = 44
-"""Columns beyond which comments are no longer lined up."""
+"""The column beyond which comments are no longer aligned."""
 _DTYPES = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
 
 
 def text(recording: Recording, *, values: bool = True, lines: bool = True) -> str:
-    """The printed form; see `Recording.to_text`."""
+    """Return the printed form; see `Recording.to_text`."""
     rows = list(_Printer(recording, values, lines).rows()) or [("no op ran", "")]
     width = min(max((len(left) for left, comment in rows if comment), default=0), WIDEST)
     return "\n".join(f"{left:<{width}}  # {comment}" if comment else left for left, comment in rows)
 
 
 def kind_of(snapshot: Snapshot) -> str:
-    """Dtype and shape in short.
+    """Return dtype and shape in short form.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def kind_of(snapshot: Snapshot) -> str:
 
 
 class _Printer:
-    """Walks a recording in the order of time and gives each line as its text and its comment."""
+    """Walks a recording in chronological order and yields each line as its text and its comment."""
 
     def __init__(self, recording: Recording, values: bool, lines: bool) -> None:
         self.recording, self.values, self.lines = recording, values, lines
@@ -80,7 +80,7 @@ class _Printer:
         if step == 0:
             yield from self.start(sweep)
         elif sweep.index != self.sweep:
-            yield f"backward pass {sweep.index + 1} goes on", ""
+            yield f"backward pass {sweep.index + 1} continues", ""
         self.sweep = sweep.index
         yield self.step(sweep.steps[step])
         if step == len(sweep.steps) - 1:
@@ -196,9 +196,9 @@ class _Printer:
 
 
 def _is_told(note: Note) -> bool:
-    """Whether a note has a line: values that left or were copied, and assignments but the one that made the variable.
+    """Return whether a note has a line: values that left or were copied, and assignments except the initial one.
 
-    The value of that one is older than the variable itself.
+    The value of the initial one is older than the variable itself.
     """
     return note.kind in ("left", "copied") or (note.kind == "assigned" and (note.by is None or note.by > note.subject))
 

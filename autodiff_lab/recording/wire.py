@@ -1,8 +1,8 @@
-"""The wire form: a recording as versioned JSON, written whole or not at all.
+"""The wire form: a recording as versioned JSON, written completely or not at all.
 
-Nothing that can be worked out is stored, so a file cannot contradict itself: which application made a tensor, the
-input that a share went to and how many shares arrive follow from the rest.  Values are flat lists, with "nan", "inf"
-and "-inf" as words, and a float32 is written with the digits that a float32 has.  Reading is in `reader`.
+Nothing that can be derived is stored, so a file cannot contradict itself: which application made a tensor, the
+input that a contribution went to and how many contributions arrive follow from the rest.  Values are flat lists, with
+"nan", "inf" and "-inf" as words, and a float32 is written with the digits that a float32 has.  Reading is in `reader`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autodiff_lab.recording.snapshot import Snapshot, numbers_of
 
 
 def save(recording: Recording, path: str | Path) -> None:
-    """Write a recording as JSON; a file that was there is replaced only when the new one is complete."""
+    """Write a recording as JSON; an existing file is replaced only when the new one is complete."""
     write_whole(Path(path), json.dumps(to_json(recording), ensure_ascii=True, allow_nan=False, separators=(",", ":")))
 
 
@@ -49,7 +49,7 @@ def write_whole(path: Path, content: str) -> None:
 
 
 def load_recording(path: str | Path, *, limit: int = LIMIT) -> Recording:
-    """Read a recording that `Recording.save` wrote, or another program in the same format.
+    """Read a recording written by `Recording.save`, or by another program in the same format.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def load_recording(path: str | Path, *, limit: int = LIMIT) -> Recording:
     RecordingVersionError
         If a newer release wrote it.
     RecordingError
-        If it is damaged or no recording; the message names the place in the file.
+        If it is damaged or not a recording; the message names the location in the file.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def load_recording(path: str | Path, *, limit: int = LIMIT) -> Recording:
 
 
 def to_json(recording: Recording) -> dict[str, Any]:
-    """The recording as JSON can hold it."""
+    """Return the recording as JSON can hold it."""
     files = {name: number for number, name in enumerate(recording.sources)}
     return _lean(
         {
@@ -115,7 +115,7 @@ def to_json(recording: Recording) -> dict[str, Any]:
 
 
 def _lean(fields: dict[str, Any]) -> dict[str, Any]:
-    """Without what says nothing: the reader puts None, False, "" and empty lists back."""
+    """Return a dict without defaults: the reader restores None, False, "" and empty lists."""
     return {
         key: value
         for key, value in fields.items()
@@ -170,7 +170,7 @@ def _application(application: Application, files: dict[str, int]) -> dict[str, A
 
 
 def _data(value: Any) -> Any:
-    """Parameters as JSON has them; numbers that it does not have become ``{"$": "nan"}``."""
+    """Return parameters as JSON; numbers that JSON does not have become ``{"$": "nan"}``."""
     if isinstance(value, float) and not math.isfinite(value):
         return {NUMBER: str(value)}
     if isinstance(value, tuple):
@@ -209,7 +209,7 @@ def _note(note: Note, files: dict[str, int]) -> dict[str, Any]:
 
 
 def value_to_json(snapshot: Snapshot) -> dict[str, Any]:
-    """Dtype, shape, and the elements in row-major order or the summary that is left of them."""
+    """Return dtype, shape, and the elements in row-major order or their summary."""
     fields: dict[str, Any] = {"dtype": snapshot.dtype}
     if snapshot.shape:
         fields["shape"] = list(snapshot.shape)
@@ -232,7 +232,7 @@ def _flat(array: np.ndarray[Any, Any]) -> list[Any]:
 
 
 def _short_digits(array: np.ndarray[Any, Any]) -> list[float]:
-    """Doubles with few digits that are these float32 numbers again: 0.1 and not 0.10000000149011612."""
+    """Return doubles with few digits that round to these float32 numbers: 0.1, not 0.10000000149011612."""
     short = [float(str(x)) for x in array]
     with np.errstate(all="ignore"):
         same = np.asarray(short).astype(np.float32) == array
@@ -240,14 +240,14 @@ def _short_digits(array: np.ndarray[Any, Any]) -> list[float]:
 
 
 def _number(value: Any) -> Any:
-    """A number in few characters: 3 for 3.0, which its dtype makes a float again; -0.0 stays what it is."""
+    """Return a number in few characters: 3 for 3.0, which its dtype makes a float again; -0.0 is kept."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e6 and str(value) != "-0.0":
         return int(value)
     return _word(value)
 
 
 def _word(value: Any) -> Any:
-    """A number as it is, and what JSON has no number for as a word."""
+    """Return a number as it is, and what JSON has no number for as a word."""
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, complex):

@@ -1,4 +1,4 @@
-"""The look of the widgets for matplotlib figures: two style sheets and two ways to put them on.
+"""The look of the widgets for matplotlib figures: two style sheets and two ways to apply them.
 
 ``light.mplstyle`` and ``dark.mplstyle`` carry the colours of `autodiff_lab.draw.theme` (a test compares them), the same
 line widths, and curves that differ in dashes as well as in colour, so that a figure can be printed in grey.  matplotlib
@@ -42,7 +42,7 @@ def path(theme: str = "light") -> Path:
 
 
 def use(theme: str = "light") -> None:
-    """Give every figure made from now on the look of the widgets.
+    """Apply the look of the widgets to every figure made from now on.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def use(theme: str = "light") -> None:
 
 
 def context(theme: str = "light") -> AbstractContextManager[None]:
-    """Give the figures made inside a ``with`` block the look of the widgets, and leave all others alone.
+    """Apply the look of the widgets to figures made inside a ``with`` block, and leave all others alone.
 
     Parameters
     ----------

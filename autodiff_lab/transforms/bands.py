@@ -1,10 +1,14 @@
-"""Stacks of cotangents that are bands: the stack of unit cotangents, and what elementwise rules and slices make of it.
+"""Bands: stacks of cotangents that are zero but for some diagonals, kept as those diagonals.
 
-A Jacobian starts from a stack that is an identity matrix.  An elementwise rule multiplies each of its columns by one
-number, and a slice moves it aside; so all that need be worked on are its diagonals.  `Bands` holds these and stands in
-for the whole stack in a raw sweep, with `BANDED` as the sweep's operations.  Whatever else is done with it is done with
-the whole stack, and so is a product with inf or nan, which are not the same times 0 as a number is: results are those
-of the whole stack.
+A Jacobian starts from the identity: one unit cotangent for each component of the target.  Elementwise rules scale the
+columns of that stack and slices shift them, so that of n × n elements n matter.  `RULES` says what each op makes of
+bands, in terms of the operations that it is given: raw ones in an eager sweep, whose adjoints may be `Bands` and whose
+operations are `BANDED`, or operations that write lines, where `lab.function` rewrites a program.  Whatever has no rule
+is done with whole stacks.
+
+``0 · x`` is nan where x is infinite or nan.  Raw operations see such a factor, and the stack becomes whole.  Others do
+not: there each column that is scaled has a value in each piece, so that such an x leaves an infinity or nan on a
+diagonal, whatever follows, and is found at the end.
 """
 
 from __future__ import annotations
@@ -12,89 +16,80 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from autodiff_lab.engine.namespace import RAW, Ops
 
-MOST_BANDS = 8
-"""With more bands than that the whole stack is quicker."""
+MOST_DIAGONALS = 8
+"""With more diagonals than that the whole stack is quicker."""
+
+
+class Piece(NamedTuple):
+    """Values on the diagonal ``row = column - offset``, from column `first` on; those outside of the stack are 0."""
+
+    offset: int
+    first: int
+    value: Any
+
+    @property
+    def length(self) -> int:
+        """Number of columns."""
+        return self.value.shape[0]
 
 
 class Bands:
-    """A stack of `count` cotangents of shape `inner`, seen as a matrix with their elements laid out along its rows.
+    """A stack of cotangents, as a matrix with one cotangent a row; pieces on one diagonal are added where they meet."""
 
-    ``bands[k][j]`` stands in row ``j + k`` of column j; everything else is 0.  Values beyond the matrix are 0 too.
-    """
-
-    __slots__ = ("bands", "count", "inner")
+    __slots__ = ("pieces", "shape")
     __array_ufunc__ = None  # so that an array leaves its operators to this class
     nbytes = 0
 
-    def __init__(self, bands: dict[int, Any], count: int, inner: tuple[int, ...]) -> None:
-        self.bands, self.count, self.inner = bands, count, inner
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the whole stack."""
-        return (self.count, *self.inner)
+    def __init__(self, shape: tuple[int, ...], pieces: list[Piece]) -> None:
+        self.shape, self.pieces = shape, pieces
 
     @property
     def ndim(self) -> int:
         """Number of axes of the whole stack."""
-        return 1 + len(self.inner)
+        return len(self.shape)
+
+    @property
+    def columns(self) -> int:
+        """Number of elements of a cotangent."""
+        return math.prod(self.shape[1:])
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Element type."""
-        return next(iter(self.bands.values())).dtype
+        return self.pieces[0].value.dtype
 
     def whole(self) -> np.ndarray[Any, Any]:
-        """The stack as an array."""
-        size = math.prod(self.inner)
-        stack = np.zeros(self.count * size, self.dtype)
-        for k, values in self.bands.items():
-            low, high = max(0, -k), min(size, self.count - k)
-            if low < high:
-                first = (low + k) * size + low
-                stack[first : first + (high - low - 1) * (size + 1) + 1 : size + 1] = values.reshape(-1)[low:high]
-        return stack.reshape(self.shape)
-
-    def mapped(self, function: Callable[[Any], Any], inner: tuple[int, ...] | None = None, shift: int = 0) -> Bands:
-        """The stack with a function applied to the values of each band, which moves by `shift` rows."""
-        bands = {k + shift: function(values) for k, values in self.bands.items()}
-        return Bands(bands, self.count, self.inner if inner is None else inner)
-
-    def scaled(self, function: Callable[[Any, Any], Any], by: Any) -> Any:
-        """Multiply or divide each column by a number of its own."""
-        if by.__class__ is not Bands:
-            elsewhere = function(self.dtype.type(0), by)  # what becomes of all that is outside the bands
-            if not np.count_nonzero(elsewhere) and elsewhere.dtype == self.dtype:
-                scaled = self.mapped(lambda values: function(values, by))
-                if next(iter(scaled.bands.values())).shape == self.inner:
-                    return scaled
-        return function(self.whole(), filled(by))
+        """Make the stack as an array."""
+        return diagonals(
+            *[p.value for p in self.pieces],
+            offsets=tuple([p.offset for p in self.pieces]),
+            firsts=tuple([p.first for p in self.pieces]),
+            shape=self.shape,
+        )
 
     def __mul__(self, by: Any) -> Any:
-        return self.scaled(operator.mul, by)
+        found = _scaled(RAW, operator.mul, self, by)
+        return self.whole() * filled(by) if found is None else found
 
     __rmul__ = __mul__
 
     def __truediv__(self, by: Any) -> Any:
-        return self.scaled(operator.truediv, by)
+        found = _scaled(RAW, operator.truediv, self, by)
+        return self.whole() / filled(by) if found is None else found
 
     def __neg__(self) -> Bands:
-        return self.mapped(operator.neg)
+        return _negative(RAW, self)
 
     def __add__(self, other: Any) -> Any:
-        if other.__class__ is Bands and other.shape == self.shape and other.dtype == self.dtype:
-            bands = dict(self.bands)
-            for k, values in other.bands.items():
-                bands[k] = bands[k] + values if k in bands else values
-            if len(bands) <= MOST_BANDS:
-                return Bands(bands, self.count, self.inner)
-        return self.whole() + filled(other)
+        found = _add(RAW, self, other)
+        return self.whole() + filled(other) if found is None else found
 
     __radd__ = __add__
 
@@ -103,7 +98,7 @@ class Bands:
 
 
 def filled(value: Any) -> Any:
-    """The whole stack of bands, anything else as it is."""
+    """Make bands a whole stack, and leave anything else as it is."""
     return value.whole() if value.__class__ is Bands else value
 
 
@@ -122,90 +117,256 @@ for _name in ("sub", "truediv", "pow", "matmul"):
 
 
 def unit_stack(y: Any) -> Bands:
-    """The stack of unit cotangents of an array."""
-    return Bands({0: np.ones(y.shape, y.dtype)}, y.size, y.shape)
+    """Make the stack of unit cotangents of an array."""
+    return Bands((y.size, *y.shape), [Piece(0, 0, np.ones(y.size, y.dtype))])
 
 
-# --- what some operations make of bands; None where they need the whole stack ----------------------------------------
+@lru_cache(64)
+def _places(
+    offsets: tuple[int, ...], firsts: tuple[int, ...], lengths: tuple[int, ...], rows: int, columns: int
+) -> tuple[tuple[slice, slice, bool], ...]:
+    """Find of each piece what of it lies in the stack, where among all elements, and whether a piece lies there."""
+    made: list[tuple[slice, slice, bool]] = []
+    for n, (offset, first, length) in enumerate(zip(offsets, firsts, lengths, strict=True)):
+        low = max(first, offset)
+        high = max(low, min(first + length, rows + offset))
+        start, step = (low - offset) * columns + low, columns + 1
+        place = slice(start, max(start, start + (high - low - 1) * step + 1), step)
+        made.append((slice(low - first, high - first), place, offset in offsets[:n]))
+    return tuple(made)
 
 
-def _reshape(g: Any, shape: tuple[int, ...]) -> Any:
-    inner = tuple(shape[1:])
-    if shape[0] != g.count or math.prod(inner) != math.prod(g.inner):
+def diagonals(*pieces: Any, offsets: tuple[int, ...], firsts: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """Put pieces on diagonals of zeros."""
+    whole = np.zeros(shape, pieces[0].dtype)
+    flat = whole.reshape(-1)
+    lengths = tuple([piece.size for piece in pieces])
+    places = _places(offsets, firsts, lengths, shape[0], math.prod(shape[1:]))
+    for piece, (part, place, taken) in zip(pieces, places, strict=True):
+        if taken:
+            flat[place] += piece[part]
+        else:
+            flat[place] = piece[part]
+    return whole
+
+
+# --- rules: what ops make of bands; None where they need the whole stack ---------------------------------------------
+
+
+def _merged(ops: Any, g: Bands) -> Bands:
+    """Add up pieces of one diagonal."""
+    kept: dict[int, Piece] = {}
+    for piece in g.pieces:
+        other = kept.get(piece.offset)
+        if other is not None:
+            first = min(other.first, piece.first)
+            length = max(other.first + other.length, piece.first + piece.length) - first
+            value = _padded(ops, other, first, length) + _padded(ops, piece, first, length)
+            piece = Piece(piece.offset, first, value)
+        kept[piece.offset] = piece
+    return g if len(kept) == len(g.pieces) else Bands(g.shape, list(kept.values()))
+
+
+def _padded(ops: Any, piece: Piece, first: int, length: int) -> Any:
+    """Put zeros around a piece."""
+    if piece.length == length:
+        return piece.value
+    start, stop = piece.first - first, piece.first - first + piece.length
+    if not ops.raw:
+        return ops.unslice(piece.value, items=(("s", start, stop, None),), shape=(length,))
+    value = np.zeros(length, piece.value.dtype)  # for a third of the price
+    value[start:stop] = piece.value
+    return value
+
+
+def _by_column(ops: Any, by: Any, stack: tuple[int, ...]) -> Any:
+    """Give an operand as one number, or one for each column; None where it is something else."""
+    shape, each = getattr(by, "shape", ()), stack[1:]
+    if not shape:
+        return by
+    if shape == each:
+        return by if len(each) == 1 else by.reshape((math.prod(each),))
+    padded = (1,) * (len(stack) - len(shape)) + shape
+    if (
+        len(padded) != len(stack)
+        or padded[0] != 1
+        or any(n not in (1, m) for n, m in zip(padded[1:], each, strict=True))
+    ):
         return None
-    return g.mapped(lambda values: values.reshape(inner), inner)
+    if math.prod(shape) == 1:
+        return by.reshape(())
+    spread = ops.broadcast_to(by.reshape(padded[1:]), shape=each)  # a row or a column of a matrix
+    return spread.reshape((math.prod(each),))
 
 
-def _range(items: Any, length: int) -> tuple[int, int] | None:
-    """Start and stop of an index that takes a range of a vector."""
-    if len(items) != 1 or items[0][0] != "s":
+def _columnwise(function: Callable[[Any, Any], Any], g: Bands, by: Any) -> Bands:
+    """Apply a function to each piece and what belongs to its columns; single numbers belong to all."""
+    columns = by.shape[0] if getattr(by, "shape", ()) else 0
+    pieces: list[Piece] = []
+    for offset, first, value in g.pieces:
+        length = value.shape[0]
+        mine = by if not columns or length == columns else by[first : first + length]
+        pieces.append(Piece(offset, first, function(value, mine)))
+    return Bands(g.shape, pieces)
+
+
+def _scaled(ops: Any, function: Callable[[Any, Any], Any], g: Any, by: Any) -> Bands | None:
+    """Multiply or divide each column by a number of its own."""
+    if g.__class__ is not Bands or by.__class__ is Bands:
         return None
-    start, stop, step = slice(*items[0][1:]).indices(length)
-    return (start, max(start, stop)) if step == 1 else None
-
-
-def _slice(g: Any, items: Any) -> Any:
-    found = _range(items, g.inner[0]) if len(g.inner) == 1 else None
-    if found is None:
-        return None
-    start, stop = found
-    return g.mapped(lambda values: values[start:stop], (stop - start,), start)
-
-
-def _unslice(g: Any, items: Any, shape: tuple[int, ...]) -> Any:
-    found = _range(items, shape[0]) if len(shape) == 1 == len(g.inner) else None
-    if found is None:
-        return None
-    start, stop = found
-
-    def put(values: Any) -> Any:
-        vector = np.zeros(shape, values.dtype)
-        vector[start:stop] = values
-        return vector
-
-    return g.mapped(put, shape, -start)
-
-
-def _select(g: Any, condition: Any) -> Any:
-    return g.mapped(lambda values: RAW.select(values, condition)) if condition.shape == g.inner else None
-
-
-def _select_not(g: Any, condition: Any) -> Any:
-    return g.mapped(lambda values: RAW.select_not(values, condition)) if condition.shape == g.inner else None
-
-
-def _gate(g: Any, mask: Any) -> Any:
-    return g.scaled(RAW.gate, mask) if g.__class__ is Bands else None
-
-
-def _matmul(x: Any, y: Any) -> Any:
-    """Unit rows times a matrix, or a matrix times unit columns: a scaled row of the matrix for each cotangent."""
-    if y.__class__ is Bands:
-        if x.__class__ is Bands or len(y.inner) != 2 or y.inner[1] != 1:
+    if ops.raw:
+        elsewhere = function(g.dtype.type(0), by)  # what becomes of all that is outside the bands
+        if np.count_nonzero(elsewhere) or elsewhere.dtype != g.dtype:
             return None
-        g, matrix, inner = y, x.T, (-1, 1)
-    else:
-        if len(x.inner) != 1 and (len(x.inner) != 2 or x.inner[0] != 1):
+        if (
+            len(g.pieces) == 1 and elsewhere.shape == g.shape[1:] == g.pieces[0].value.shape
+        ):  # most of them, spelled out
+            offset, first, value = g.pieces[0]
+            return Bands(g.shape, [Piece(offset, first, function(value, by))])
+    elif by.dtype != g.dtype:
+        return None
+    factor = _by_column(ops, by, g.shape)
+    if factor is None:
+        return None
+    if len(g.pieces) > 1:
+        g = _merged(ops, g)
+    if not ops.raw:
+        columns = g.columns
+        g = Bands(g.shape, [Piece(p.offset, 0, _padded(ops, p, 0, columns)) for p in g.pieces])
+    return _columnwise(function, g, factor)
+
+
+def _multiply(ops: Any, x: Any, y: Any) -> Bands | None:
+    return _scaled(ops, operator.mul, x, y) if x.__class__ is Bands else _scaled(ops, operator.mul, y, x)
+
+
+def _divide(ops: Any, x: Any, y: Any) -> Bands | None:
+    return _scaled(ops, operator.truediv, x, y)
+
+
+def _gate(ops: Any, g: Any, mask: Any) -> Bands | None:
+    return _scaled(ops, ops.gate, g, mask)
+
+
+def _choosing(name: str) -> Callable[..., Bands | None]:
+    def choose(ops: Any, g: Any, condition: Any) -> Bands | None:
+        """Keep some columns; the others become 0."""
+        if condition.shape != g.shape[1:]:
             return None
-        g, matrix, inner = x, y, (*x.inner[:-1], -1)
-    values = g.bands.get(0)
-    if values is None or len(g.bands) > 1 or values.size != g.count or matrix.ndim != 2 or matrix.dtype != g.dtype:
-        return None
-    if not np.logical_and.reduce(np.isfinite(matrix), axis=None):
-        return None
-    return (values.reshape(-1, 1) * matrix).reshape((g.count, *inner))
+        return _columnwise(getattr(ops, name), g, _by_column(ops, condition, g.shape))
+
+    return choose
 
 
-_KNOWN: dict[str, Callable[..., Any]] = {
-    "gate": _gate,
-    "matmul": _matmul,
-    "reshape": _reshape,
-    "select": _select,
-    "select_not": _select_not,
-    "slice": _slice,
-    "unslice": _unslice,
-}
-CHEAP = frozenset(_KNOWN) | {"add"}
+def _negative(ops: Any, g: Bands) -> Bands:
+    return Bands(g.shape, [Piece(offset, first, -value) for offset, first, value in g.pieces])
+
+
+def _add(ops: Any, x: Any, y: Any) -> Bands | None:
+    """Add pieces of the same place, and put others side by side."""
+    if x.__class__ is not Bands or y.__class__ is not Bands or x.shape != y.shape or x.dtype != y.dtype:
+        return None
+    pieces = {(p[0], p[1], p[2].shape[0]): p for p in x.pieces}
+    for p in y.pieces:
+        key = (p[0], p[1], p[2].shape[0])
+        pieces[key] = Piece(p[0], p[1], pieces[key].value + p.value) if key in pieces else p
+    made = Bands(x.shape, list(pieces.values()))
+    if len(pieces) > MOST_DIAGONALS:
+        made = _merged(ops, made)
+    return made if len(made.pieces) <= MOST_DIAGONALS else None
+
+
+def _subtract(ops: Any, x: Any, y: Any) -> Bands | None:
+    return _add(ops, x, _negative(ops, y)) if x.__class__ is y.__class__ else None
+
+
+def _range(items: Any, shape: tuple[int, ...]) -> range | None:
+    """Find the columns that an index takes where only one axis matters and it takes a stretch of that."""
+    if len(shape) == 1 == len(items) and items[0][0] == "s":
+        found = range(*slice(*items[0][1:]).indices(shape[0]))
+        return found if found.step == 1 and found else None
+    matters: list[tuple[Any, int]] = []
+    axes = iter(shape)
+    for item in items:
+        if item[0] != "n":
+            length = next(axes, None)
+            if length is None:
+                return None
+            if length != 1:
+                matters.append((item, length))
+    matters += [(("s", None, None, None), length) for length in axes if length != 1]
+    if len(matters) != 1 or matters[0][0][0] != "s":
+        return None
+    found = range(*slice(*matters[0][0][1:]).indices(matters[0][1]))
+    return found if found.step == 1 and found else None
+
+
+def _slice(ops: Any, g: Bands, items: Any) -> Bands | None:
+    taken = _range(items, g.shape[1:])
+    if taken is None:
+        return None
+    start, stop = taken.start, taken.stop
+    pieces: list[Piece] = []
+    for p in g.pieces:
+        low, high = max(p.first, start), min(p.first + p.length, stop)
+        if low < high:
+            value = p.value if high - low == p.length else p.value[low - p.first : high - p.first]
+            pieces.append(Piece(p.offset - start, low - start, value))
+    inner = (len(taken),) if g.ndim == 2 == 1 + len(items) else _shape_of("slice", g.shape[1:], items=items)
+    return Bands((g.shape[0], *inner), pieces) if pieces and math.prod(inner) == len(taken) else None
+
+
+def _shape_of(op: str, shape: tuple[int, ...], **params: Any) -> tuple[int, ...]:
+    return getattr(RAW, op)(np.broadcast_to(np.float32(0), shape), **params).shape
+
+
+def _unslice(ops: Any, g: Bands, items: Any, shape: tuple[int, ...]) -> Bands | None:
+    taken = _range(items, shape)
+    if taken is None or len(taken) != g.columns:
+        return None
+    by = taken.start
+    return Bands((g.shape[0], *shape), [Piece(p.offset + by, p.first + by, p.value) for p in g.pieces])
+
+
+def _reshape(ops: Any, g: Bands, shape: tuple[int, ...]) -> Bands | None:
+    return Bands(shape, g.pieces) if shape[0] == g.shape[0] and math.prod(shape[1:]) == g.columns else None
+
+
+def _transpose(ops: Any, g: Bands, perm: tuple[int, ...]) -> Bands | None:
+    """Move axes of length 1, which moves no element."""
+    if len(perm) == g.ndim or sum(n != 1 for n in g.shape[1:]) != 1:
+        return None
+    return Bands((g.shape[0], *_shape_of("transpose", g.shape[1:], perm=perm)), g.pieces)
+
+
+def _matmul(ops: Any, x: Any, y: Any) -> Any:
+    """Multiply unit rows by a matrix, or a matrix by unit columns: a scaled row of the matrix for each cotangent."""
+    left = x.__class__ is Bands
+    g, matrix = (x, y) if left else (y, x)
+    if matrix.__class__ is Bands or len(matrix.shape) != 2 or matrix.dtype != g.dtype:
+        return None
+    if len(g.pieces) > 1:
+        g = _merged(ops, g)
+    piece, count, inner = g.pieces[0], g.shape[0], g.shape[1:]
+    if len(g.pieces) > 1 or piece.offset or piece.length != count:
+        return None
+    if inner not in (((count,), (1, count)) if left else ((count, 1),)):
+        return None
+    if ops.raw and not np.logical_and.reduce(np.isfinite(matrix), axis=None):
+        return None
+    rows = matrix if left else matrix.T
+    product = piece.value.reshape((count, 1)) * rows
+    if not ops.raw:
+        product = ops.finite(product)
+    return product.reshape((count, *inner[:-1], rows.shape[1]) if left else (count, rows.shape[1], 1))
+
+
+RULES: dict[str, Callable[..., Any]] = {
+    "add": _add, "divide": _divide, "gate": _gate, "matmul": _matmul, "multiply": _multiply, "negative": _negative,
+    "reshape": _reshape, "select": _choosing("select"), "select_not": _choosing("select_not"), "slice": _slice,
+    "subtract": _subtract, "transpose": _transpose, "unslice": _unslice,
+}  # fmt: skip
+CHEAP = frozenset(RULES)
 """Ops whose rules leave bands what they are, as those of elementwise ops do, if shapes allow."""
 
 
@@ -213,12 +374,12 @@ class _Banded(Ops):
     """The raw operations, for sweeps whose adjoints may be bands."""
 
     def __getattr__(self, name: str) -> Any:
-        plain, known = getattr(RAW, name), _KNOWN.get(name)
+        plain, rule = getattr(RAW, name), RULES.get(name)
 
         def operation(*arrays: Any, **params: Any) -> Any:
             for array in arrays:
                 if array.__class__ is Bands:
-                    found = None if known is None else known(*arrays, **params)
+                    found = None if rule is None else rule(RAW, *arrays, **params)
                     return plain(*map(filled, arrays), **params) if found is None else found
             return plain(*arrays, **params)
 

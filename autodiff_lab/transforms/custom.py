@@ -11,7 +11,6 @@ from typing import Any
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.devices import as_the_user
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -23,7 +22,7 @@ from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 
 
 def check_function(f: Any, what: str) -> None:
-    """Refuse what cannot be called.
+    """Raise an error for anything that cannot be called.
 
     Raises
     ------
@@ -31,11 +30,11 @@ def check_function(f: Any, what: str) -> None:
         A `TypeError`.
     """
     if not callable(f):
-        raise NotCallable(f"{what}: a function is needed, got {f!r:.80}.")
+        raise NotCallable(f"{what}: a function is required, got {f!r:.80}.")
 
 
 class Reads:
-    """A sink that only notes which variables are read."""
+    """A sink that only records which variables are read."""
 
     listens = hears_all = lean = traces = False
     tracked: Any = frozenset()
@@ -44,14 +43,14 @@ class Reads:
         self.reads: dict[Variable, Tensor] = {}
 
     def note_read(self, variable: Variable, tensor: Tensor) -> None:
-        """A variable was read."""
+        """Note a variable that was read."""
         self.reads[variable] = tensor
 
     def note(self, event: Any, tensor: Tensor, how: str) -> None:
         """Nothing to remember."""
 
     def trained(self, but: tuple[Any, ...] = ()) -> list[Variable]:
-        """The trainable variables that were read, without those that are arguments."""
+        """Return the trainable variables that were read, without those that are arguments."""
         return [v for v in self.reads if v.trainable and not any(v is other for other in but)]
 
 
@@ -70,12 +69,12 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Gives the value; in a tape it is one entry with this gradient.
+        Computes the value; on a tape it is one entry with this gradient.
 
     Raises
     ------
     InvalidArgumentError
-        If the function does not return a pair, or its gradient gives another number of cotangents.
+        If the function does not return a pair, or its gradient returns the wrong number of cotangents.
     ShapeMismatch
         In the backward pass, if a cotangent does not have the shape of its argument.
     NotCallable
@@ -145,7 +144,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
             symbol=name,
             latex=_latex(name, len(ins)),
             locals_latex=("?",) * len(ins),
-            sentence=f"runs {name}, which has a gradient of its own",
+            sentence=f"runs {name}, which has its own gradient",
             stacked=False,
         )
         if sinks:
@@ -156,24 +155,24 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
 
 
 def _takes_variables(gradient: Callable[..., Any]) -> bool:
-    """Whether a gradient function can be called with the keyword ``variables``."""
+    """Return whether a gradient function can be called with the keyword ``variables``."""
     try:
         parameters = inspect.signature(gradient).parameters
-    except (TypeError, ValueError):  # one in C: the call itself will say
+    except (TypeError, ValueError):  # one in C: the call itself will tell
         return True
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function whose derivative is taken to be 1: the cotangent of its value goes to its argument as it is.
+    """Decorate a function whose derivative is taken to be 1: the cotangent of its value is passed on unchanged.
 
-    Known as the straight-through estimator, for steps that shall not stop a gradient.  Variables that the function
-    reads get no gradient.
+    This is the straight-through estimator, for step functions that must not stop a gradient.  Variables that the
+    function reads get no gradient.
 
     Parameters
     ----------
     f : callable
-        Of as many arguments as it has values, each of the shape of its value.
+        With as many values as arguments, each of the shape of its argument.
 
     Returns
     -------
@@ -219,7 +218,7 @@ def _counted(count: int, word: str) -> str:
 
 
 def _share(ops: Any, what: str, share: Any, x: Any) -> Any:
-    """What a user's gradient gave for an input, as a rule returns it; a shape that does not fit is found out here."""
+    """Return what a user's gradient gave for an input, as a rule returns it; a shape that does not fit raises here."""
     if share is None:
         return None
     dtype = x.dtype if ops.raw else x._held.dtype
@@ -242,18 +241,17 @@ def _share(ops: Any, what: str, share: Any, x: Any) -> Any:
 
 
 def _broadcasts(own: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether a shape broadcasts to another one as it is."""
+    """Return whether a shape broadcasts to another one without reshaping."""
     lead = len(wanted) - len(own)
     return lead >= 0 and all(a in (1, b) for a, b in zip(own, wanted[lead:], strict=True))
 
 
 def _rule(name: str, gradient: Callable[..., Any], count: int, variables: list[Variable]) -> Callable[..., Any]:
-    """A user's gradient function as a rule: it takes and gives tensors whatever the sweep runs on."""
+    """Return a user's gradient function as a rule: it takes and returns tensors whatever the sweep runs on."""
 
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         upstream = [handed_over(ops, h) for h in (g if isinstance(g, list) else [g])]
-        with as_the_user():
-            answer = gradient(*upstream, variables=list(variables)) if variables else gradient(*upstream)
+        answer = gradient(*upstream, variables=list(variables)) if variables else gradient(*upstream)
         shares, of_variables = answer, []
         if variables:
             if not isinstance(answer, (list, tuple)) or len(answer) != 2:
@@ -282,7 +280,7 @@ def _rule(name: str, gradient: Callable[..., Any], count: int, variables: list[V
 
 
 class RegisterGradient:
-    """Decorate a function that gives the gradient of a registered op which has none.
+    """Decorate a function that gives the gradient of a registered op without one.
 
     The function takes the application, with `inputs` and `outputs`, and the cotangent of each output; it returns one
     cotangent for each input.
@@ -295,7 +293,7 @@ class RegisterGradient:
     Raises
     ------
     KeyError
-        If the op has a gradient already.
+        If the op already has a gradient.
     LookupError
         If there is no such op.
 
@@ -332,8 +330,7 @@ class RegisterGradient:
                 params=params,
                 name=name,
             )
-            with as_the_user():
-                shares = function(application, *cotangents)
+            shares = function(application, *cotangents)
             shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
             return [_share(ops, f"{name}: its registered gradient", shares[i], inputs[i]) for i in need]
 

@@ -8,21 +8,20 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-import optree
-
+from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import sinks_now
 from autodiff_lab.transforms.custom import custom_gradient
 
 _INSIDE: ContextVar[tuple[Any, ...]] = ContextVar("autodiff_lab_inside_derivative", default=())
-"""Functions whose declared derivative is running: called in there, they run as they are."""
+"""Functions whose declared derivative is running: called from there, they run as they are."""
 
 
 class DifferentiableFunction:
     """A function for which a derivative can be declared with `derivative`.
 
-    Outside every tape it runs as it is; inside one, its declared derivative is what the tape keeps.
+    Outside every tape it runs as it is; inside one, the tape keeps its declared derivative.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -31,7 +30,7 @@ class DifferentiableFunction:
         self._vjp: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        """The function's value; inside a tape, with the declared derivative."""
+        """Compute the function's value; inside a tape, with the declared derivative."""
         tensors = [convert(a) if isinstance(a, (int, float)) else a for a in arguments]
         inside = _INSIDE.get()
         if self._vjp is None or self in inside or not sinks_now():
@@ -43,7 +42,7 @@ class DifferentiableFunction:
             _INSIDE.reset(token)
 
     def declare(self, vjp: Callable[..., Any]) -> None:
-        """Take `vjp`, which returns the value and a pullback, as the derivative."""
+        """Use `vjp`, which returns the value and a pullback, as the derivative."""
         self._vjp = custom_gradient(vjp)
 
 
@@ -54,7 +53,7 @@ def differentiable(target: Any) -> Any:
     ----------
     target : callable or dataclass
         A function may then be given a derivative with ``@derivative(of=function)``.  A dataclass becomes a structure
-        whose fields are differentiated: gradients by an instance are instances.
+        whose fields are differentiated: gradients with respect to an instance are instances.
 
     Returns
     -------
@@ -63,7 +62,7 @@ def differentiable(target: Any) -> Any:
     Raises
     ------
     InvalidArgumentError
-        If it is a class and no dataclass.
+        If it is a class but not a dataclass.
 
     Examples
     --------
@@ -74,8 +73,8 @@ def differentiable(target: Any) -> Any:
     ... class Point:
     ...     x: object
     ...     y: object
-    >>> slope = lab.gradient(lambda p: p.x * p.x + 3.0 * p.y)(Point(lab.constant(2.0), lab.constant(5.0)))
-    >>> float(slope.x), float(slope.y)
+    >>> grad = lab.gradient(lambda p: p.x * p.x + 3.0 * p.y)(Point(lab.constant(2.0), lab.constant(5.0)))
+    >>> float(grad.x), float(grad.y)
     (4.0, 3.0)
     """
     if not isinstance(target, type):
@@ -93,8 +92,7 @@ def differentiable(target: Any) -> Any:
     def unflatten(_: Any, children: Any) -> Any:
         return target(**dict(zip(names, children, strict=True)))
 
-    kind: Any = target
-    optree.register_pytree_node(kind, flatten, unflatten, namespace="autodiff_lab")
+    nest.register(target, flatten, unflatten)
     return target
 
 
@@ -133,7 +131,7 @@ def derivative(of: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def differentiable_function(vjp: Callable[..., Any]) -> Callable[..., Any]:
-    """A differentiable function made straight from its VJP.
+    """Make a differentiable function directly from its VJP.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Forward mode: tangents of inputs to tangents of results.
+"""Forward mode: from tangents of inputs to tangents of results.
 
 A VJP is linear in its cotangent, so its own VJP is the JVP: two reverse sweeps give one forward derivative, for every
-op that has a rule made of ops, with nothing more to write (Townsend, "A new trick for calculating Jacobian vector
+op that has a rule made of ops, with no further code (Townsend, "A new trick for calculating Jacobian vector
 products", 2017).
 """
 
@@ -40,18 +40,18 @@ class ForwardAccumulator:
     Raises
     ------
     ShapeMismatch
-        If a tangent has not its primal's shape, or if there is not one for each primal.
+        If a tangent does not have its primal's shape, or there is not one for each primal.
     DtypeMismatch
-        If a tangent has another dtype than its primal.
+        If a tangent's dtype differs from its primal's.
     DeviceMismatch
-        If a tangent lies on another device than its primal.
+        If a tangent is on a different device from its primal.
     InvalidArgumentError
         A `ValueError`: a primal is given twice, or the block is entered while it runs.
 
     Notes
     -----
     Accumulators nest: with one for the same primal around it, ``outer.jvp(inner.jvp(y))`` is a second derivative, and
-    a tape around it can differentiate ``accumulator.jvp(y)``; both may be asked for after the blocks have ended.
+    a tape around it can differentiate ``accumulator.jvp(y)``; both also work after the blocks have ended.
 
     Examples
     --------
@@ -68,7 +68,8 @@ class ForwardAccumulator:
         self._tangents = _along(self._primals, nest.flatten(tangents)[0])
         if len({id(primal) for primal in self._primals}) < len(self._primals):
             raise InvalidArgumentError(
-                "ForwardAccumulator: a primal is given more than once. Try it once, with the sum of its tangents."
+                "ForwardAccumulator: a primal is given more than once. Try giving it once, with the sum of its "
+                "tangents."
             )
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
             if primal._held.shape != tangent._held.shape:
@@ -83,7 +84,7 @@ class ForwardAccumulator:
                 )
             if tangent._held.ndim and tangent.device != primal.device:
                 raise DeviceMismatch(
-                    f"ForwardAccumulator: a primal lies on {primal.device} and its tangent on {tangent.device}. Try "
+                    f"ForwardAccumulator: a primal is on {primal.device} and its tangent on {tangent.device}. Try "
                     ".gpu() or .cpu() on one of them."
                 )
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
@@ -102,7 +103,7 @@ class ForwardAccumulator:
         self._tape.__exit__(*error)
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
-        """The tangent of each result; None where it does not depend on the inputs."""
+        """Return the tangent of each result; None where it does not depend on the inputs."""
         leaves, rebuild = nest.flatten(primals)
         asked = asks_for_zeros(unconnected_gradients)
         with self._heard_by_those_around():
@@ -110,7 +111,7 @@ class ForwardAccumulator:
 
     @contextmanager
     def _heard_by_those_around(self) -> Generator[None]:
-        """Let the tapes and accumulators that were around the block hear what follows from it, ended or not."""
+        """Let the tapes and accumulators around the block record what follows from it, whether it has ended or not."""
         sinks = sinks_now()
         ended = [s for s in self._around if s not in sinks and s._entries is not None]  # pyright: ignore[reportPrivateUsage]
         traces, others = [s for s in sinks if s.traces], [s for s in sinks if not s.traces]
@@ -138,7 +139,7 @@ class ForwardAccumulator:
 
 
 def _along(primals: list[Any], tangents: list[Any]) -> list[Any]:
-    """Tangents as tensors, one for each primal."""
+    """Return tangents as tensors, one for each primal."""
     if len(tangents) != len(primals):
         raise ShapeMismatch(
             f"jvp: {len(tangents)} tangents for {len(primals)} primals. Give the tangents the structure of the primals."
@@ -147,14 +148,14 @@ def _along(primals: list[Any], tangents: list[Any]) -> list[Any]:
 
 
 def jvp(function: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
-    """Value and Jacobian-vector product of a function of the given primals.
+    """Return the value and Jacobian-vector product of a function at the given primals.
 
     Shapes: primals (*s), tangents (*s) -> value (*t), tangent of the value (*t).
 
     Raises
     ------
     ShapeMismatch
-        If a tangent has not its primal's shape.
+        If a tangent does not have its primal's shape.
 
     Examples
     --------
@@ -171,7 +172,7 @@ def jvp(function: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any,
 
 
 def vjp(function: Callable[..., Any], primals: Any, cotangent: Any) -> tuple[Any, Any]:
-    """Value and vector-Jacobian product of a function: one cotangent for each primal.
+    """Return the value and vector-Jacobian product of a function: one cotangent for each primal.
 
     Shapes: primals (*s), cotangent (*t) like the value -> value (*t), cotangents (*s).
 

@@ -1,8 +1,9 @@
 """Derivatives of functions: `gradient`, `value_with_gradient`, and pullbacks.
 
 Arguments may be tensors, numbers (they become float32 tensors), structures of them, differentiable dataclasses, and
-modules, whose gradient mirrors their attributes.  Unlike a tape, a function that does not depend on an argument has
-derivative zero by it; since that is often a mistake, a warning says so unless `without_derivative` was used.
+modules, whose gradient mirrors their attributes.  Unlike with a tape, a function that does not depend on an argument
+has derivative zero with respect to it; since that is often a mistake, a warning says so unless `without_derivative` was
+used.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _stops: ContextVar[int] = ContextVar("autodiff_lab_stops", default=0)
 
 
 def without_derivative(x: Any) -> Tensor:
-    """The same value, through which no derivative passes, by intention.
+    """Return the same value, through which no derivative passes, on purpose.
 
     Shapes: x (*s) -> (*s).  Dtypes: any.  In a tape it acts as `stop_gradient`.
 
@@ -48,7 +49,7 @@ def without_derivative(x: Any) -> Tensor:
 
 
 class _Argument:
-    """One argument of a function: what the function gets, what the tape differentiates by, how results are shaped."""
+    """One argument of a function: what the function gets, what the tape differentiates, how results are structured."""
 
     def __init__(self, value: Any) -> None:
         self.module = value if hasattr(value, "mirrored") else None
@@ -60,13 +61,13 @@ class _Argument:
         self.passed, self.rebuild = rebuild(self.sources), rebuild
 
     def settle(self) -> None:
-        """Take the variables of a module once it ran: a layer makes them at its first call."""
+        """Collect the variables of a module once it has run: a layer makes them at its first call."""
         if self.module is not None:
             self.sources = list(self.module.trainable_variables)
 
 
 def value_with_pullback(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Callable[..., Any]]:
-    """The value of a function and its pullback: the linear map from cotangents of the value to those of the arguments.
+    """Return a function's value and its pullback: the linear map from its cotangents to those of the arguments.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def value_with_pullback(function: Callable[..., Any], *arguments: Any) -> tuple[
     Returns
     -------
     value, pullback
-        The pullback may be called again and again; it gives one cotangent for one argument, a tuple for several.
+        The pullback can be called any number of times; it returns one cotangent for one argument, a tuple for several.
 
     Raises
     ------
@@ -124,7 +125,8 @@ def _warn_of_zeros(function: Callable[..., Any], found: list[list[Any]]) -> None
         if row and all(g is None for g in row):
             name = getattr(function, "__name__", "the function")
             warnings.warn(
-                f"The derivative of {name} by argument {position + 1} is always zero: no path of ops leads from the "
+                f"The derivative of {name} with respect to argument {position + 1} is always zero: no path of ops "
+                f"leads from the "
                 "value to it. If that is intended, say so with lab.without_derivative.",
                 UserWarning,
                 stacklevel=4,
@@ -132,7 +134,7 @@ def _warn_of_zeros(function: Callable[..., Any], found: list[list[Any]]) -> None
 
 
 def pullback(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """The pullback of a function alone; see `value_with_pullback`.
+    """Return only the pullback of a function; see `value_with_pullback`.
 
     Examples
     --------
@@ -156,15 +158,15 @@ def _unit(array: Any) -> Any:
 
 
 def value_with_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that gives a function's value and its gradient together.
+    """Return a function that computes another function's value and gradient together.
 
-    Several elements of the value are added.  One argument has one gradient, several have a tuple.
+    Several elements of the value are summed.  One argument gives one gradient, several give a tuple.
 
     Examples
     --------
     >>> import autodiff_lab as lab
-    >>> value, slope = lab.value_with_gradient(lambda x: x ** 2)(3.0)
-    >>> float(value), float(slope)
+    >>> value, grad = lab.value_with_gradient(lambda x: x ** 2)(3.0)
+    >>> float(value), float(grad)
     (9.0, 6.0)
     """
 
@@ -177,9 +179,9 @@ def value_with_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def gradient(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The gradient function of a function.
+    """Return the gradient function of a function.
 
-    Several elements of the value are added.  One argument has one gradient, several have a tuple.
+    Several elements of the value are summed.  One argument gives one gradient, several give a tuple.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from autodiff_lab.transforms.custom import check_function
 
 
 def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[Any], Tensor]:
-    """The function that gives the Hessian of a scalar function of one tensor.
+    """Return a function that computes the Hessian of a scalar function of one tensor.
 
     Shapes: x (*s) -> (*s, *s).  One inner gradient, then one sweep that carries a stack of unit cotangents.
 
@@ -43,7 +43,7 @@ def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[Any], Tensor]:
 
 
 def hvp(function: Callable[[Tensor], Tensor], x: Any, vector: Any) -> Tensor:
-    """The Hessian of a scalar function times a vector, by two sweeps, without building the Hessian.
+    """Compute the Hessian of a scalar function times a vector in two sweeps, without building the Hessian.
 
     Shapes: x (*s), vector (*s) -> (*s).  Pearlmutter, "Fast exact multiplication by the Hessian" (1994).
 
@@ -73,7 +73,7 @@ def _slope(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         value = convert(function(x))
     if value._held.ndim:
         raise ShapeMismatch(
-            f"A Hessian is of a scalar function; this one gave shape {value._held.shape}. "
+            f"A Hessian needs a scalar function; this one returned shape {value._held.shape}. "
             "Try lab.reduce_sum, or tape.jacobian twice."
         )
     return inner.gradient(value, x, unconnected_gradients=UnconnectedGradients.ZERO)

@@ -1,9 +1,9 @@
 """Jacobians in one sweep: a stack of unit cotangents goes back together.
 
 A rule accepts cotangents with extra leading axes, so the sweep that gives one gradient gives all rows of a Jacobian.
-While nobody listens, a large stack travels as the few diagonals that it is at first, see `bands`.
-Where an op on the tape cannot take a stack, the rows are swept one by one, on a tape that must be kept meanwhile; where
-a stack would be large, it is swept in blocks.
+While nothing listens, a large stack is kept as the few diagonals it starts from, see
+`bands`. Where an op on the tape cannot take a stack, the rows are swept one by one, on a tape that is
+kept meanwhile; a large stack is swept in blocks.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from autodiff_lab.events import sinks_now, tell_made
 from autodiff_lab.transforms.bands import BANDED, CHEAP, filled, unit_stack
 
 BLOCK_BYTES = 1 << 17
-"""Size of a stacked adjoint beyond which it pays to sweep again.
+"""Size of a stacked adjoint beyond which several sweeps are faster.
 
-Larger arrays are given fresh pages of memory each time, which cost more than the calls that are saved: in one piece,
+Larger arrays get fresh pages of memory each time, which cost more than the saved calls: in one piece,
 twenty cotangents at batch 1,000 took 1.4 to 2.4 times as long as a loop (tests/benchmarks/bench_jacobian.py).
 """
 
 BLOCK_BYTES_OF_A_GPU = 1 << 26
-"""The same on a GPU, which small stacks leave idle and whose memory has no level as small as a processor's."""
+"""The same on a GPU, which small stacks would leave idle and which has no cache as small as a processor's."""
 FEWEST_IN_BANDS = 64
-"""Size of a target from which bands are quicker than the whole stack."""
+"""Size of a target from which bands are faster than the whole stack."""
 LARGEST_WHOLE, LARGEST_IN_BANDS = 1 << 20, 1 << 25
-"""Bytes of a stack that may become whole in one piece: anywhere in the sweep, or hardly anywhere but at its end."""
+"""Bytes of a stack that may become whole in one piece: anywhere in the sweep, or mostly just at its end."""
 
 
 def jacobian(tape: GradientTape, target: Any, sources: Any, unconnected_gradients: Any) -> Any:
-    """Derivative of every element of the target by every element of each source.
+    """Compute the derivative of every element of the target with respect to every element of each source.
 
     Shapes: target (*t), source (*s) -> (*t, *s).
     """
     targets = tape._targets(target)  # pyright: ignore[reportPrivateUsage]
     leaves, rebuild = nest.flatten(sources)
     if len(targets) != 1:
-        raise ShapeMismatch("jacobian: one target tensor is needed. Try one call for each, on a persistent tape.")
+        raise ShapeMismatch("jacobian: one target tensor is required. Try one call for each, on a persistent tape.")
     y = targets[0]._held
     if _pays(tape, y):
         found = _in_bands(tape, targets[0], leaves)
@@ -59,14 +59,14 @@ def jacobian(tape: GradientTape, target: Any, sources: Any, unconnected_gradient
 
 
 def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gradients: Any) -> Any:
-    """Jacobians row by row: one unit cotangent serves the same element of every row.
+    """Compute Jacobians row by row: one unit cotangent serves the same element of every row.
 
     Shapes: target (b, *t), source (b, *s) -> (b, *t, *s).
     """
     for what, value in (("target", target), ("source", source)):
         if not isinstance(value, (Tensor, Variable)):
             raise ConversionError(
-                f"batch_jacobian: the {what} is a {type(value).__name__}, and one tensor or variable is needed. Try "
+                f"batch_jacobian: the {what} is a {type(value).__name__}, but one tensor or variable is required. Try "
                 "one call for each, on a persistent tape."
             )
     y = tape._targets(target)[0]  # pyright: ignore[reportPrivateUsage]
@@ -94,7 +94,7 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
 
 
 def _pays(tape: GradientTape, y: Any) -> bool:
-    """Whether to keep the stack as bands while it is: nobody listens, and it is large, but not too large as a whole."""
+    """Return whether to keep the stack as bands: nothing listens, and it is large, but not too large as a whole."""
     entries: Any = tape._entries  # pyright: ignore[reportPrivateUsage]
     if y.size < FEWEST_IN_BANDS or y.dtype.kind != "f" or not entries or sinks_now() or memory_of(y) is not None:
         return False
@@ -110,7 +110,7 @@ def _pays(tape: GradientTape, y: Any) -> bool:
 
 
 def _in_bands(tape: GradientTape, target: Tensor, sources: list[Any]) -> list[Tensor | None]:
-    """Sweep the stack of unit cotangents as bands, of which the whole is made where it is needed."""
+    """Sweep the stack of unit cotangents as bands, which are made whole where necessary."""
     engine = Engine(BANDED)
     run = tape._begin([target], sources, [wrap(unit_stack(target._held))], lead=1, engine=engine)  # pyright: ignore[reportPrivateUsage]
     run.finish()
@@ -140,7 +140,7 @@ def _swept(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -
 
 
 def _rows_of_a_block(entries: Any, count: int, on_gpu: bool) -> int:
-    """How many cotangents go back together; all of them where somebody listens and should hear of one sweep."""
+    """Return how many cotangents go back together; all of them where a listener should see one sweep."""
     if not entries or sinks_now():
         return count
     room = BLOCK_BYTES_OF_A_GPU if on_gpu else BLOCK_BYTES
@@ -149,7 +149,7 @@ def _rows_of_a_block(entries: Any, count: int, on_gpu: bool) -> int:
 
 
 def _largest(entries: Any) -> int:
-    """Bytes of the largest output on a tape."""
+    """Return the bytes of the largest output on a tape."""
     largest = 0
     for _, out, *_ in entries:
         for t in out if out.__class__ is tuple else (out,):
@@ -159,7 +159,7 @@ def _largest(entries: Any) -> int:
 
 
 def _joined(parts: Any) -> Tensor:
-    """The blocks of one source as one stack."""
+    """Join the blocks of one source into one stack."""
     if sinks_now():
         return RECORDING.concat(*parts, axis=-parts[0]._held.ndim)
     return wrap(np.concatenate([part._held for part in parts]))
@@ -174,7 +174,7 @@ def _block(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -
 
 
 def _row(tape: GradientTape, target: Tensor, sources: list[Any], seeds: Any) -> list[Tensor | None]:
-    """Sweep a single cotangent whose rules see no leading axis, and give the results one."""
+    """Sweep a single cotangent without a leading axis, and add the axis to the results."""
     unit = tell_made(wrap(moved(np.array(seeds[0])[()], memory_of(target._held))))
     run = tape._begin([target], sources, [unit])  # pyright: ignore[reportPrivateUsage]
     run.finish()

@@ -1,4 +1,4 @@
-"""Checkpointing: keep the inputs of a function, forget what happened inside, run it again in the backward pass."""
+"""Checkpointing: keep the inputs of a function, discard intermediate results, run it again in the backward pass."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.devices import as_the_user
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import wrap
@@ -22,17 +21,17 @@ from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 from autodiff_lab.transforms.custom import Reads, check_function
 
 _LARGE_BYTES = 1 << 16
-"""Shares smaller than this fill gaps that nothing else needs."""
+"""Contributions smaller than this fit into gaps that nothing else needs."""
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function with the same value and gradient, whose intermediate results are not kept but computed again.
+    """Return a function with the same value and gradient whose intermediate results are recomputed, not kept.
 
     Parameters
     ----------
     f : callable
-        Takes tensors and returns one tensor or a structure of them; it runs once forward and once more for each
-        backward pass, so it must give the same again.  Trainable variables that it reads get their gradients too.
+        Takes tensors and returns one tensor or a structure of them; it runs once forward and once more for
+        each backward pass, so it must be deterministic.  Trainable variables that it reads get their gradients too.
 
     Returns
     -------
@@ -71,7 +70,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         leaves, rebuild = nest.flatten(arguments)
         given = tuple(convert(leaf) for leaf in leaves)
         found = Reads()
-        SINKS.set((*[sink for sink in sinks if sink.traces], found))  # a program must be told how the value comes about
+        SINKS.set((*[sink for sink in sinks if sink.traces], found))  # a program needs to know its computation
         try:
             value = function(*rebuild(list(given)))
         finally:
@@ -84,7 +83,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         op = Op(
             "recompute", _unused, _rule(function, rebuild, len(given), variables), None, symbol="recompute",
             latex=r"\operatorname{{recompute}}({0})", locals_latex=("?",) * len(ins),
-            sentence=f"runs {name} and forgets what happened inside", keeps="inputs", stacked=False,
+            sentence=f"runs {name} and discards its intermediate results", keeps="inputs", stacked=False,
         )  # fmt: skip
         record_application(sinks, op, outs[0] if len(outs) == 1 else outs, ins, {})
         return rebuild_value(list(outs))
@@ -101,16 +100,16 @@ def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], cou
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         given = [wrap(a) if ops.raw else a for a in inputs[:count]]
         cotangents = [handed_over(ops, h) for h in (g if isinstance(g, list) else [g])]
-        if trace_now() is not None:  # a program must not merge this time with the first, nor bring it forward
+        if trace_now() is not None:  # a program must not merge this run with the first, nor move it forward
             given = [after(x, cotangents[0]) for x in given]
-        with as_the_user(), GradientTape(watch_accessed_variables=False) as tape:
+        with GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(given)
             tape.watch(variables)
             value = function(*rebuild(given))
         leaves = [convert(leaf) for leaf in nest.flatten(value)[0]]
         sources = [*given, *variables]
         shares = tape.gradient(leaves, [sources[i] for i in need], output_gradients=cotangents)
-        del tape, value, leaves, sources  # the intermediate results are free before the shares find their place
+        del tape, value, leaves, sources  # the intermediate results are freed before the contributions find their place
         shares = [handed_back(ops, share) for share in shares]
         return _together(shares, out.shape[:1]) if ops.raw and out.__class__ is not tuple else shares
 
@@ -118,11 +117,12 @@ def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], cou
 
 
 def _together(shares: list[Any], rows: tuple[int, ...]) -> list[Any]:
-    """Put the shares of weights into one block of memory.
+    """Move the contributions to weights into one block of memory.
 
-    They live longer than the intermediate results among which they were made.  Left in the gaps of those, they keep the
-    next run of the function from using the gaps again, and the process grows by as much as forgetting has saved.  A
-    share with as many rows as the result belongs to the examples: the sweep soon lets it go, so it stays by itself.
+    They outlive the intermediate results among which they were made. Left in their gaps, they keep the next run
+    of the function from reusing the gaps, and the process grows by as much as discarding has saved. A
+    contribution with as many rows as the result belongs to the examples: the sweep soon releases it, so it stays
+    separate.
     """
     large = [a for a in shares if isinstance(a, np.ndarray) and a.nbytes >= _LARGE_BYTES and a.shape[:1] != rows]
     if len(large) < 2 or len({a.dtype for a in large}) > 1:
@@ -138,7 +138,7 @@ def _together(shares: list[Any], rows: tuple[int, ...]) -> list[Any]:
 
 
 def with_recomputation_in_pullbacks(x: Any, function: Callable[..., Any]) -> Any:
-    """``function(x)``, computed again in the backward pass instead of kept; see `recompute_grad`.
+    """Compute ``function(x)``, recomputed in the backward pass instead of kept; see `recompute_grad`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Surgery on gradients: run any code on the adjoint of a value as the backward pass goes by, and rewrite it."""
+"""Editing gradients: run any code on the adjoint of a value in the backward pass, and replace it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.devices import as_the_user
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events import sinks_now
@@ -17,14 +16,14 @@ from autodiff_lab.transforms.custom import check_function
 
 
 def with_derivative(x: Any, function: Callable[[Any], Any]) -> Any:
-    """The same value, with `function` called on its adjoint in the backward pass.
+    """Return the same value, with `function` called on its adjoint in the backward pass.
 
     Parameters
     ----------
     x : Tensor, or a structure or differentiable dataclass of them
-        The value; only this use of it is concerned.
+        The value; only this use of it is affected.
     function : callable
-        Takes the adjoint, shaped as `x`.  If it returns None the adjoint stays, else what it returns goes on.
+        Takes the adjoint, shaped as `x`.  A returned value replaces the adjoint; None leaves it unchanged.
 
     Returns
     -------
@@ -53,7 +52,7 @@ def with_derivative(x: Any, function: Callable[[Any], Any]) -> Any:
     if sinks:
         op = Op(
             "with_derivative", _pass_on, _rule(function, rebuild, ins), None, symbol="∂", latex="{0}",
-            locals_latex=("?",) * len(ins), sentence="passes {0} on; its adjoint is handed to a function",
+            locals_latex=("?",) * len(ins), sentence="passes {0} on; its adjoint is passed to a function",
             keeps="nothing", stacked=False,
         )  # fmt: skip
         record_application(sinks, op, outs[0] if len(outs) == 1 else outs, ins, {})
@@ -70,8 +69,7 @@ def _rule(function: Callable[[Any], Any], rebuild: Callable[[list[Any]], Any], i
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         given = g if isinstance(g, list) else [g]
         tensors = [handed_over(ops, h) for h in given]
-        with as_the_user():
-            answer = function(rebuild(list(tensors)))
+        answer = function(rebuild(list(tensors)))
         if answer is not None:
             tensors = [convert(leaf, like) for leaf, like in zip(nest.flatten(answer)[0], tensors, strict=True)]
         assert all(t._held.dtype == kind for t, kind in zip(tensors, kinds, strict=True))

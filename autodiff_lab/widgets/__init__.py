@@ -1,4 +1,4 @@
-"""Widgets, one folder each: thin Python around plain JavaScript."""
+"""Widgets, one folder each: thin Python wrappers around plain JavaScript."""
 
 from importlib.util import find_spec
 

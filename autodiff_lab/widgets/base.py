@@ -1,9 +1,9 @@
-"""What the widgets share: how a widget finds its script and style, and what it leaves where no script runs.
+"""What the widgets share: how a widget finds its script and style, and what it shows where no script runs.
 
 A widget is one folder: `__init__.py` (traits and their validation), `widget.js` (which may import small modules beside
-it) and `widget.css`.  `LabWidget` shows, beside the living widget, a text and a static picture: GitHub, nbconvert and
-other viewers without widgets show those. JupyterLab never does: a notebook that was saved without the state of its
-widgets (Settings, Save Widget State Automatically) says "model not found" there. `autodiff-lab` switches that on.
+it) and `widget.css`.  Besides the live widget, `LabWidget` provides a text and a static picture for GitHub, nbconvert
+and other viewers without widgets. JupyterLab never shows these: a notebook saved without the state of its widgets
+(Settings, Save Widget State Automatically) says "model not found" there. `autodiff-lab` switches that setting on.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def assets(folder: Path) -> tuple[str, str]:
 
 
 class LabWidget(anywidget.AnyWidget):
-    """Base of the widgets; a subclass says what it is in words and, if it can, as a picture."""
+    """Base of the widgets; a subclass describes itself in words and, if possible, as a picture."""
 
     def account(self) -> str:
         """Return what the widget shows, as text."""
@@ -46,7 +46,7 @@ class LabWidget(anywidget.AnyWidget):
         return None
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """The living widget, with the text and the picture for places where no script runs."""
+        """Return the live widget, with the text and the picture for places where no script runs."""
         bundle = super()._repr_mimebundle_(**options)
         if bundle is None:
             return None

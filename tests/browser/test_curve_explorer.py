@@ -138,7 +138,7 @@ def test_the_keyboard_reaches_everything(page: Callable[..., View]) -> None:
             )
         )
     assert {"point on the curve", "second point of the secant"} <= set(reached)
-    assert any("Enlarge" in name for name in reached)
+    assert any("Zoom in" in name for name in reached)
     assert "Table of the values in view" in reached
 
 
@@ -180,7 +180,7 @@ def test_looking_closer_without_a_kernel_interpolates_and_says_so(page: Callable
     assert view.page.locator(".lab-curves .value0 dd").inner_text().startswith("≈")
     assert full(view, "value0") == pytest.approx(math.sin(full(view, "x")), abs=1e-9)
     press(view, "0")
-    assert status.inner_text() == "401 samples in view, each slope computed by the tape"
+    assert status.inner_text() == "401 samples in view, each derivative computed by the tape"
 
 
 def test_the_wheel_enlarges_only_a_picture_that_has_the_focus(page: Callable[..., View]) -> None:

@@ -208,7 +208,7 @@ def test_lesson_15_opens_the_maps_from_threads_to_elements(
     cell(view, "sum-question").locator("input[type=radio]").first.check()
     cell(view, "sum-question").get_by_role("button", name="Commit").click()
     cell(view, "no-barrier").locator("svg.lab-chart").wait_for()
-    assert "nan, no number at all" in cell(view, "no-barrier").inner_text()
+    assert "nan, not a number at all" in cell(view, "no-barrier").inner_text()
     assert "/GPU:0" in cell(view, "tape-on-gpu").inner_text()
     for width in (1300, 640):
         for dark in (False, True):

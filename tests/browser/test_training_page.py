@@ -50,7 +50,7 @@ def test_one_turn_is_open_and_the_picture_goes_along(open_page: OpenPage, tmp_pa
     assert root.get_attribute("data-view") == "pass 3"
     assert read_step(root)["application"] > here["application"]
     assert "backward" in read_step(root)["counter"], "the same step of the next turn"
-    root.get_by_role("button", name="Previous turn").click()
+    root.get_by_role("button", name="Previous iteration").click()
     assert read_step(root)["step"] == here["step"]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.compile.bands import DIAGONALS, NotFinite
+from autodiff_lab.compile.program.stacks import DIAGONALS, NotFinite
 
 SIZE = 40
 DRAW = np.random.default_rng(0)

@@ -7,8 +7,8 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.compile.backends import code_of
-from autodiff_lab.compile.expressions import expression, functions_in
-from autodiff_lab.compile.program import Line, Program, Value
+from autodiff_lab.compile.program.expressions import expression, functions_in
+from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.engine.op import REGISTRY
 from tests.ops.samples import ops_of_the_catalogue
 
@@ -35,8 +35,8 @@ GROUPS = [NAMES[n::6] for n in range(6)]
 
 def given(name: str) -> tuple[str, dict[str, Any]]:
     """Which of the arguments an op takes, and its parameters."""
-    kinds = {"clip": "xlh", "power_slope": "xy"}.get(name) or BOOLS.get(name) or "xy"[: REGISTRY[name].arity or 1]
-    return kinds, {"leaky_relu": {"alpha": 0.2}, "power_slope": {"order": 1}}.get(name, {})
+    kinds = {"clip": "xlh", "power_grad": "xy"}.get(name) or BOOLS.get(name) or "xy"[: REGISTRY[name].arity or 1]
+    return kinds, {"leaky_relu": {"alpha": 0.2}, "power_grad": {"order": 1}}.get(name, {})
 
 
 def program_of(names: list[str], arguments: dict[str, np.ndarray]) -> Program:
@@ -125,4 +125,4 @@ def test_powers_with_known_exponents_and_their_slopes(exponent: float) -> None:
             assert np.array_equal(a.numpy(), b.numpy())
         else:
             assert np.allclose(a.numpy(), b.numpy(), rtol=1e-6)
-    assert not [line for line in compiled.source.splitlines() if "power_slope_(" in line]
+    assert not [line for line in compiled.source.splitlines() if "power_grad_(" in line]

@@ -45,12 +45,12 @@ def test_a_forked_child_goes_on_and_compiles_more() -> None:
     code = """
         import os, sys
         import autodiff_lab as lab
-        f = lab.function(lambda x: lab.sin(x) * x + 1.0)
+        f = lab.function(lambda x: x * x + 1.0)
         x = lab.constant([0.5, 1.0])
         f(x), f(x)
         child = os.fork()
         if child == 0:
-            g = lab.function(lambda x: lab.cos(x) * x - 2.0)
+            g = lab.function(lambda x: x / 2.0 - x * x * 5.0)
             good = float(f(x)[0]) > 1 and float((g(x), g(x))[1][0]) < 0
             os._exit(0 if good and not f.fallbacks and not g.fallbacks else 1)
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
@@ -67,7 +67,7 @@ def run(code: str, more: dict[str, str]) -> "subprocess.CompletedProcess[str]":
 
 PROGRAM = """
     import autodiff_lab as lab
-    f = lab.function(lambda x: lab.sin(x) * x + lab.exp(x) * 2.0)
+    f = lab.function(lambda x: x * x + x * 2.0)
     x = lab.constant([0.5, 1.0])
     f(x)
     print(f(x), f.fallbacks, f.skipped)

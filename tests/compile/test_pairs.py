@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.compile.pairs import loss_and_slope
-from autodiff_lab.kernels.choose import CHOSEN
+from autodiff_lab.compile.loops.pairs import loss_and_grad
+from autodiff_lab.kernels.base.choose import CHOSEN
 from tests.kernels.agreement import DTYPES, TOLERANCE, layouts
 
 pytest.importorskip("numba", reason="loops need Numba")
@@ -20,7 +20,7 @@ SHAPES = [(1, 1), (5, 3), (64, 10), (7, 149), (9, 150), (3, 5000), (2, 3, 11)]
 def apart(g: Any, logits: Any, labels: Any) -> tuple[Any, Any]:
     """What the two kernels give one by one."""
     import_module("autodiff_lab.ops.nn.losses")  # which makes the kernels
-    loss, slope = (CHOSEN[f"sparse_softmax_cross_entropy{end}"] for end in ("", "_slope"))
+    loss, slope = (CHOSEN[f"sparse_softmax_cross_entropy{end}"] for end in ("", "_grad"))
     assert loss.compile(logits.dtype)
     assert slope.compile(logits.dtype)
     return loss.override()(logits, labels), slope.override()(g, logits, labels)
@@ -43,14 +43,14 @@ def step(power: float = 1.0, weighted: bool = False) -> Any:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_one_pass_gives_the_bits_of_two(shape: tuple[int, ...], dtype: str) -> None:
-    assert loss_and_slope.compile(np.dtype(dtype)), loss_and_slope.failures
+    assert loss_and_grad.compile(np.dtype(dtype)), loss_and_grad.failures
     logits, g = (DRAW.normal(size=s).astype(dtype) for s in (shape, shape[:-1]))
     labels = DRAW.integers(0, shape[-1], shape[:-1])
     logits.flat[0] = [np.nan, np.inf, -np.inf, 80.0][shape[0] % 4]
     for (how, x), (_, shares) in zip(layouts(logits), layouts(g), strict=True):
         with np.errstate(all="ignore"):
-            reference = loss_and_slope.reference(shares, x, labels)
-        ours, wanted = loss_and_slope.override()(shares, x, labels), apart(shares, x, labels)
+            reference = loss_and_grad.reference(shares, x, labels)
+        ours, wanted = loss_and_grad.override()(shares, x, labels), apart(shares, x, labels)
         within = TOLERANCE[dtype] * 4
         for found, one, plain in zip(ours, wanted, reference, strict=True):
             np.testing.assert_array_equal(found, one, how, strict=True)
@@ -58,7 +58,7 @@ def test_one_pass_gives_the_bits_of_two(shape: tuple[int, ...], dtype: str) -> N
 
 
 def test_what_does_not_fit_is_left_to_the_reference() -> None:
-    assert loss_and_slope.compile(np.dtype("f4"))
+    assert loss_and_grad.compile(np.dtype("f4"))
     logits, g, labels = np.zeros((4, 3), "f4"), np.ones(4, "f4"), np.array([0, 1, 2, 0])
     for case in [
         (g, logits, labels - 1),
@@ -66,7 +66,7 @@ def test_what_does_not_fit_is_left_to_the_reference() -> None:
         (g[None], logits, labels),
         (g[:0], logits[:0], labels[:0]),
     ]:
-        assert loss_and_slope.override()(*case) is NotImplemented
+        assert loss_and_grad.override()(*case) is NotImplemented
 
 
 @pytest.mark.parametrize("mode", ["auto", "numpy", "numba"])
@@ -88,7 +88,7 @@ def test_a_cotangent_that_hangs_on_the_losses_waits_for_them(how: Any) -> None:
     compiled(x, labels)
     for found, wanted in zip(compiled(x, labels), step(**how)(x, labels), strict=True):
         np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-6)
-    assert "slope_(" in compiled.source
+    assert "grad_(" in compiled.source
     assert not compiled.fallbacks
 
 

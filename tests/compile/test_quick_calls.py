@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.compile.signature import quick_key, take_apart
+from autodiff_lab.compile.front.signature import quick_key, take_apart
 
 ONE, OTHER = lab.constant(1.0), lab.constant(1.0)
 CALLS = [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.compile.reroll import find_loops
+from autodiff_lab.compile.scalars.reroll import find_loops
 
 ROUNDS = 40
 TOLERANCE = {"float32": 3e-5, "float64": 1e-12}

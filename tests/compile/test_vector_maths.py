@@ -46,7 +46,7 @@ MOST_ULP = documented()
 
 def loop(name: str, kind: str) -> Callable[..., Any]:
     """Our function in a loop, as generated code calls it."""
-    from autodiff_lab.kernels.jit.vector_maths import SINGLE, VECTOR_DOUBLE
+    from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE
 
     given = ["x", "y"] if name == "power" else ["x"]
     scope: dict[str, Any] = {"f": {"float32": SINGLE, "float64": VECTOR_DOUBLE}[kind][name]}

@@ -17,8 +17,8 @@ DESCRIBED = [name for name in ops_of_the_catalogue() if REGISTRY[name].locals_la
 LETTERS = ["a", "b", "c", "d"]
 # Formulas with words for what the op's result, parameters or neighbours are.
 IN_WORDS = {
-    "angle", "bessel_iv", "bessel_ive", "bessel_jv", "conj", "complex", "gelu_tanh", "igamma", "igamma_slope",
-    "igammac", "imaginary_part", "leaky_relu", "mish", "polygamma", "power_slope", "real_part", "selu", "widen", "zeta",
+    "angle", "bessel_iv", "bessel_ive", "bessel_jv", "conj", "complex", "gelu_tanh", "igamma", "igamma_grad",
+    "igammac", "imaginary_part", "leaky_relu", "mish", "polygamma", "power_grad", "real_part", "selu", "widen", "zeta",
     "where", "select", "select_not", "betainc", "nextafter",
 }  # fmt: skip
 

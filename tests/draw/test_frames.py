@@ -32,7 +32,7 @@ def test_a_gradient_inside_the_outer_block_stands_inside_its_frame() -> None:
         ("open", 0), ("open", 1), ("op", 2), ("op", 2), ("close", 1), ("pass", 1), ("close", 0), ("pass", 0),
     ]  # fmt: skip
     first, second = (line.text for line in frames.lines(recorded(inside=True)) if line.kind == "pass")
-    assert first.endswith("tape 1 writes down 6 ops")
+    assert first.endswith("tape 1 records 6 ops")
     assert "= 12;" in second
 
 
@@ -41,7 +41,7 @@ def test_a_gradient_after_both_blocks_stands_outside_and_the_second_is_none() ->
         ("open", 0), ("open", 1), ("op", 2), ("op", 2), ("close", 1), ("close", 0), ("pass", 0), ("pass", 0),
     ]  # fmt: skip
     first, second = (line.text for line in frames.lines(recorded(inside=False)) if line.kind == "pass")
-    assert first.endswith("no tape writes it down")
+    assert first.endswith("no tape records it")
     assert second.endswith("= None")
 
 

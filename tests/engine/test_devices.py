@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -193,6 +194,7 @@ class FakeCuPy:
 @pytest.fixture
 def gpu() -> Iterator[GpuMemory]:
     """Give the memory of a GPU whose CuPy is a fake, and forget it afterwards."""
+    import_module("autodiff_lab.gpu")  # as whoever asks for a GPU does
     memory = GpuMemory(0, FakeCuPy(), None)
     yield memory
     MEMORIES.remove(memory)

@@ -23,6 +23,7 @@ class TreeModule(lab.Module):
         return self.late * x
 
 
+@pytest.mark.extras
 def test_scopes_nest_and_come_before_the_names_of_variables() -> None:
     with lab.name_scope("foo") as outer:
         assert (outer, lab.Variable(1.0, name="bar").name) == ("foo/", "foo/bar:0")
@@ -37,6 +38,7 @@ def test_scopes_nest_and_come_before_the_names_of_variables() -> None:
     assert lab.Variable(1.0, name="v").name == "v:0"
 
 
+@pytest.mark.extras
 def test_a_scope_is_entered_again_and_decorates() -> None:
     scope = lab.name_scope("a")
     assert scope.name == "a"

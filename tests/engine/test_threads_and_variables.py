@@ -87,7 +87,7 @@ def test_an_assignment_that_listens_to_garbage_does_not_wait_for_itself() -> Non
 
     array = np.zeros(2, np.float32).view(Held)
     array.last = Last()
-    v._array = array
+    v._held = array
     del array
     v.assign_add([1.0, 1.0])
     assert v.numpy().tolist() in ([1.0, 1.0], [2.0, 2.0])

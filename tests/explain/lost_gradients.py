@@ -6,6 +6,7 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.recording import Recording
+from tests.amputation import EXTRAS
 
 Asked = tuple[Recording, object, object]
 
@@ -277,8 +278,13 @@ CASES: list[tuple[Callable[[], Asked], str, str | None]] = [
     (integer_by_cast, "integer", "cast_to_discrete"),
     (state_read, "state_read", None),
     (state_of_a_new_variable, "state_read", None),
-    (drawn_from_a_dataset, "state_read", None),
-    (drawn_from_a_queue, "state_read", None),
-    (through_strings, "not_differentiable", "as_string"),
     (stop_gradient, "stop_gradient", "stop_gradient"),
 ]
+if EXTRAS:
+    CASES.extend(
+        [
+            (drawn_from_a_dataset, "state_read", None),
+            (drawn_from_a_queue, "state_read", None),
+            (through_strings, "not_differentiable", "as_string"),
+        ]
+    )

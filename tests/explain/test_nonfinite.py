@@ -43,7 +43,7 @@ def test_zero_times_infinity_in_the_branch_not_taken() -> None:
     assert (bad.op, bad.index, bad.value, bad.trigger) == ("sqrt", (1,), "nan", "x[1] = 0")
     assert bad.place is not None
     assert bad.place[1] == line_of(masked_root)
-    assert dict(bad.values) == {"x[1]": "0", "incoming gradient": "0", "slope": "inf"}
+    assert dict(bad.values) == {"x[1]": "0", "incoming gradient": "0", "derivative": "inf"}
     assert "0 times infinity" in bad.what
     assert "`where`" in bad.what
     assert "2 of 3 elements" in bad.what
@@ -267,8 +267,8 @@ def test_no_advice_names_a_value_that_the_program_does_not_have() -> None:
 
 
 @pytest.mark.parametrize("made", [math.nan, math.inf])
-def test_a_gradient_function_that_makes_nan_has_no_infinite_slope(made: float) -> None:
-    """Only a slope that is known to be infinite is called so."""
+def test_a_gradient_function_that_makes_nan_has_no_infinite_derivative(made: float) -> None:
+    """Only a derivative that is known to be infinite is called so."""
     x = lab.Variable(2.0, name="x")
     with lab.record() as recording:
         with lab.GradientTape() as tape:
@@ -277,12 +277,12 @@ def test_a_gradient_function_that_makes_nan_has_no_infinite_slope(made: float) -
     found = recording.first_nonfinite()
     assert found is not None
     assert "infinite" not in f"{found}{recording!r}".replace("infinite value", "")
-    assert "what the backward pass of <lambda> makes" in found.fix
+    assert "what the backward pass of <lambda> does" in found.fix
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("function", [lab.square, lab.sqrt, lab.math.log, lab.exp], ids=lambda f: f.__name__)
-def test_a_slope_is_not_blamed_for_a_nan_that_was_there_before(function: Any, dtype: str) -> None:
+def test_a_derivative_is_not_blamed_for_a_nan_that_was_there_before(function: Any, dtype: str) -> None:
     x = lab.Variable([1.0, math.nan], dtype=dtype, name="x")
     with lab.record() as recording:
         with lab.GradientTape() as tape:
@@ -293,7 +293,7 @@ def test_a_slope_is_not_blamed_for_a_nan_that_was_there_before(function: Any, dt
     assert found.forward is not None
     assert found.forward.what.startswith("x[1] is nan")
     if found.backward is not None:
-        assert found.fix == "x[1] is not finite in the forward pass already: mend that first."
+        assert found.fix == "x[1] is already not finite in the forward pass: fix that first."
 
 
 def test_a_literal_is_called_a_constant() -> None:

@@ -8,15 +8,15 @@ from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
 from tests.generated.public import Function, declared_in, family_of, functions
 
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "Mathematics": ("math", "bitwise"),
+    "Mathematics": ("math", "bitwise", "special"),
     "Arrays": ("array",),
     "Linear algebra": ("linalg",),
-    "Neural networks": ("nn",),
+    "Neural networks": ("nn", "isotonic", "sampled"),
     "Random numbers": ("random", "random_generator", "random_state", "random_stateless"),
     "Signals": ("signal",),
     "Images": ("image",),
     "Strings": ("strings",),
-    "Ragged and sparse tensors, slices, states": ("structures", "sparse", "ragged"),
+    "Ragged and sparse tensors, slices, states": ("ragged", "sparse", "splitting", "symbolic"),
     "Control flow": ("control_flow", "mapping", "control"),
     "Assertions": ("debugging", "shape_assertions"),
     "Nested structures, printing": ("nesting", "nest", "printing"),

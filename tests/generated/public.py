@@ -13,7 +13,8 @@ from typing import Any
 from autodiff_lab.engine.op import REGISTRY, Op
 from tests.test_exports import PUBLIC
 
-FAMILIES = ("autodiff_lab.ops", "autodiff_lab.structures", "autodiff_lab.engine.primitives")
+FAMILIES = ("autodiff_lab.ops", "autodiff_lab.extras", "autodiff_lab.engine.primitives")
+MODULES = ("autodiff_lab.ops.", "autodiff_lab.extras.families.")
 """Modules that hold operations; layers, tapes and transforms have pages of their own."""
 
 
@@ -62,7 +63,7 @@ def _callables(module: ModuleType, prefix: str) -> Iterator[tuple[str, Callable[
     """Yield what a namespace exports, and what a module of operations does that it exports (``lab.math.special``)."""
     for name in module.__all__:
         value = getattr(module, name)
-        if isinstance(value, ModuleType) and value.__name__.startswith("autodiff_lab.ops.") and prefix != "lab":
+        if isinstance(value, ModuleType) and value.__name__.startswith(MODULES) and prefix != "lab":
             yield from _callables(value, f"{prefix}.{name}")
         elif callable(value) and not isinstance(value, type):
             yield f"{prefix}.{name}", value
@@ -103,5 +104,5 @@ def _declarations() -> Iterator[tuple[str, str]]:
 
 def family_of(module: str) -> str:
     """Return the name of the family that a module holds: ``array`` and ``engine.primitives`` go together."""
-    parts = module.split(".")[1:]
-    return "math" if parts[0] == "engine" else parts[1] if parts[0] == "ops" else parts[0]
+    first, *parts = module.removeprefix("autodiff_lab.").replace("extras.families.", "extras.").split(".")
+    return "math" if first == "engine" else parts[0] if first in {"ops", "extras"} else first

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.gpu.hosted import LIVES_ON_CPU
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.hosted import LIVES_ON_CPU
 
 WITHIN = {"float16": 4e-3, "float32": 5e-6, "float64": 1e-9, "complex64": 5e-6, "complex128": 1e-9}
 """Relative to the largest value of a result, and to 1: functions of a GPU round differently in the last digits."""

@@ -45,15 +45,15 @@ def leave(key: str, value: Any) -> None:
 @contextmanager
 def copies() -> Generator[list[tuple[str, int, str]]]:
     """Collect the copies between the memories that nobody asked for by name: direction, bytes, why."""
-    from autodiff_lab.kernels.cuda.traffic import HEARERS
+    from autodiff_lab.kernels.cuda.traffic import OBSERVERS
 
     heard: list[tuple[str, int, str]] = []
 
     def hear(direction: str, size: int, why: str) -> None:
         heard.append((direction, size, why))
 
-    HEARERS.append(hear)
+    OBSERVERS.append(hear)
     try:
         yield heard
     finally:
-        HEARERS.remove(hear)
+        OBSERVERS.remove(hear)

@@ -12,7 +12,7 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED
-from autodiff_lab.kernels.hosted import STAYS
+from autodiff_lab.gpu.hosted import STAYS
 from autodiff_lab.testing import check_gradient, weighted_sum
 from tests.gpu.compare import UP_TO_SIGN, disagreements, host, parts
 from tests.gpu.place import CPU, GPU, SCIPY, copies

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from autodiff_lab.kernels.hosted import LIVES_ON_CPU, STAYS, WAIT
+from autodiff_lab.gpu.hosted import LIVES_ON_CPU, STAYS, WAIT
 from tests.gpu.place import MODES, SCIPY, SIMULATED, leave, require
 from tests.gpu.table import names, verdict
 from tests.gpu.workers import judged

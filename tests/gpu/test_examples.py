@@ -16,13 +16,13 @@ from tests.gpu.place import CPU, GPU, SCIPY, require
 
 require()
 
-FAMILIES = ("ops", "structures", "transforms", "layers", "engine")
+FAMILIES = ("ops", "extras", "transforms", "layers", "engine")
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 ELSEWHERE = {
     "engine.attributes.no_name": "names, and which modules are loaded",
     "engine.configuration.simulate_gpu": "a Python of its own, and its GPU",
     "ops.structured.structured": "strings, which live on the CPU",
-    "structures.ragged_strings.reduce_join": "strings, which live on the CPU",
+    "extras.ragged.strings.reduce_join": "strings, which live on the CPU",
 }
 """Examples that are about something else, and what."""
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")

@@ -130,7 +130,7 @@ test("sentences say value, slope and direction, and name what is missing", () =>
 
 test("the status line says who computed what is shown", () => {
   const facts = { count: 401, magnified: 1, interpolated: false, waiting: false, problem: "" };
-  assert.equal(statusSentence(facts), "401 samples in view, each slope computed by the tape");
+  assert.equal(statusSentence(facts), "401 samples in view, each derivative computed by the tape");
   assert.match(statusSentence({ ...facts, magnified: 32, interpolated: true }), /^enlarged 32×, interpolated .* no kernel/);
   assert.match(statusSentence({ ...facts, waiting: true }), /computing/);
   assert.match(statusSentence({ ...facts, problem: "no kernel answers" }), /no kernel answers/);

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels import choose
+from autodiff_lab.kernels.base import choose
 
 DTYPES = ("float32", "float64")
 TOLERANCE = {"float32": 2e-6, "float64": 2e-15}

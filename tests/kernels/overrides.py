@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.op import REGISTRY
-from autodiff_lab.kernels.choose import use_kernels
+from autodiff_lab.kernels.base.choose import use_kernels
 
 
 def kernel(name: str) -> Any:

@@ -12,8 +12,7 @@ def say(code: str, wish: str, **environment: str) -> object:
     surroundings = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "AUTODIFF_LAB_BLAS")}
     if wish == "second":  # kernels of NumPy's that leave something to gain
         surroundings["OPENBLAS_CORETYPE"] = "Haswell"
-    surroundings["AUTODIFF_LAB_KERNELS"] = "numba" if wish == "ours" else "numpy"
-    surroundings |= {"AUTODIFF_LAB_BLAS": "auto" if wish == "ours" else wish} | environment
+    surroundings |= {"AUTODIFF_LAB_KERNELS": "numpy", "AUTODIFF_LAB_BLAS": wish} | environment
     done = subprocess.run(
         [sys.executable, "-W", "error::RuntimeWarning", "-c", "import json\n" + textwrap.dedent(code)],
         env=surroundings, capture_output=True, text=True, check=False,

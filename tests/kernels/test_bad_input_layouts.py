@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels import choose
-from autodiff_lab.kernels.choose import CHOSEN, Chosen, use_kernels
+from autodiff_lab.kernels.base import choose
+from autodiff_lab.kernels.base.choose import CHOSEN, Chosen, use_kernels
 from tests.ops.samples import Sample, ops_of_the_catalogue, samples
 
 pytestmark = pytest.mark.skipif(not choose.numba_is_there(), reason="Numba is not installed")

@@ -7,27 +7,25 @@ import os
 import subprocess
 import sys
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from autodiff_lab.kernels import blas, libraries
+from autodiff_lab.kernels.matmul import blas, second_library
 from tests.kernels.processes import say
 
-SECOND_IS_THERE = find_spec(libraries.SECOND) is not None and libraries.has_wide_registers()
+SECOND_IS_THERE = find_spec(second_library.SECOND) is not None and second_library.has_wide_registers()
 needs_second = pytest.mark.skipif(
     not SECOND_IS_THERE, reason="needs scipy-openblas32, and a CPU with AVX-512 under Linux"
 )
-needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="needs numba")
-BOTH = [pytest.param("numpy"), pytest.param("second", marks=needs_second), pytest.param("ours", marks=needs_numba)]
+BOTH = [pytest.param("numpy"), pytest.param("second", marks=needs_second)]
 
 
 AGREEMENT = """
     import numpy as np
     from itertools import product
-    from autodiff_lab.kernels import blas
+    from autodiff_lab.kernels.matmul import blas
     rng = np.random.default_rng(0)
     called = 0
 
@@ -72,7 +70,7 @@ def test_values_are_numpys_for_all_layouts_and_dtypes(wish: str) -> None:
 
 UNUSUAL = """
     import numpy as np
-    from autodiff_lab.kernels import blas
+    from autodiff_lab.kernels.matmul import blas
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(300, 300)).astype("f"), rng.normal(size=(300, 300)).astype("f")
 
@@ -125,7 +123,7 @@ def test_unusual_operands_give_what_numpy_gives_errors_included(wish: str) -> No
 FORK = """
     import os
     import numpy as np
-    from autodiff_lab.kernels import blas
+    from autodiff_lab.kernels.matmul import blas
     a = np.arange(250_000, dtype="d").reshape(500, 500) % 7
     want = a @ a
     assert np.array_equal(blas.matmul(a, a), want)  # whole numbers: exact in any order
@@ -150,7 +148,7 @@ def test_forks_after_the_first_use_multiply_too(wish: str) -> None:
 THREADS = """
     import threading
     import numpy as np
-    from autodiff_lab.kernels import blas
+    from autodiff_lab.kernels.matmul import blas
     a = np.arange(90_000, dtype="f").reshape(300, 300) % 5
     want = a.astype("d") @ a.astype("d")
     start, wrong = threading.Barrier(8), []
@@ -179,8 +177,9 @@ def test_the_second_library_has_as_many_threads_as_numpys() -> None:
     code = """
         import ctypes
         import numpy as np
-        from autodiff_lab.kernels import blas
-        choice = blas.chosen()
+        from autodiff_lab.kernels.matmul import blas
+        from autodiff_lab.kernels.matmul.second_library import choice as chosen
+        choice = chosen(True)
         count = lambda library: library.function("openblas_get_num_threads", ctypes.c_int)()
         seen = []
         for wanted in (1, 2, 1):
@@ -197,7 +196,7 @@ def test_scipy_keeps_its_own_library() -> None:
     """The second library is loaded for us alone: what SciPy finds is what it brought."""
     code = """
         import numpy as np
-        from autodiff_lab.kernels import blas
+        from autodiff_lab.kernels.matmul import blas
         blas.matmul(np.ones((200, 200)), np.ones((200, 200)))
         import scipy.linalg
         a = np.random.default_rng(0).normal(size=(60, 60))
@@ -211,21 +210,21 @@ def test_scipy_keeps_its_own_library() -> None:
 
 
 DESCRIBED = """
-    from autodiff_lab.kernels import blas
+    from autodiff_lab.kernels.matmul import blas
     print(json.dumps(blas.describe()))
 """
 
 
 def test_the_users_word_decides_and_is_told() -> None:
-    assert "AUTODIFF_LAB_BLAS=numpy" in say(DESCRIBED, "numpy")
-    if blas.chosen().own is not None:
-        assert "OPENBLAS_CORETYPE=Haswell chooses" in say(DESCRIBED, "auto", OPENBLAS_CORETYPE="Haswell")
+    assert "a second OpenBLAS" not in say(DESCRIBED, "numpy")
+    if second_library.of_numpy() is not None and second_library.has_wide_registers():
+        assert "OPENBLAS_CORETYPE=Haswell chooses" in say(DESCRIBED, "numpy", OPENBLAS_CORETYPE="Haswell")
 
 
 def test_without_the_wheel_numpy_multiplies(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries, "find_spec", lambda name: None)
+    monkeypatch.setattr(second_library, "find_spec", lambda name: None)
     before = os.environ.get("OPENBLAS_CORETYPE")
-    assert libraries.second() is None
+    assert second_library.second() is None
     assert os.environ.get("OPENBLAS_CORETYPE") == before
 
 
@@ -243,36 +242,35 @@ def test_without_the_wheel_numpy_multiplies(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_second_library_serves_only_where_it_is_faster(
     monkeypatch: pytest.MonkeyPatch, own: str | None, wide: bool, second: str | None, expected: str
 ) -> None:
-    def library(core: str | None) -> libraries.Library | None:
-        return libraries.Library("", "0.3", core, 4, None, "", "") if core else None
+    def library(core: str | None) -> second_library.Library | None:
+        return second_library.Library("", "0.3", core, 4, None, "", "") if core else None
 
     monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
-    monkeypatch.setattr(blas, "_WISH", "auto")
-    monkeypatch.setattr(blas._State, "choice", None)
-    monkeypatch.setattr(libraries, "of_numpy", lambda: library(own))
-    monkeypatch.setattr(libraries, "has_wide_registers", lambda: wide)
-    monkeypatch.setattr(libraries, "second", lambda: library(second))
+    monkeypatch.setattr(blas, "_WISH", "second")
+    monkeypatch.setattr(second_library, "_kept", {})
+    monkeypatch.setattr(second_library, "of_numpy", lambda: library(own))
+    monkeypatch.setattr(second_library, "has_wide_registers", lambda: wide)
+    monkeypatch.setattr(second_library, "second", lambda: library(second))
     assert expected in blas.describe()
 
 
 def test_an_unknown_wish_is_refused_with_the_known_ones() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "import autodiff_lab.kernels.blas"],
+        [sys.executable, "-c", "import autodiff_lab.kernels.matmul.blas"],
         env=os.environ | {"AUTODIFF_LAB_BLAS": "fastest"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    assert "AUTODIFF_LAB_BLAS='fastest' is unknown. Try one of ('auto', 'numpy', 'second')" in done.stderr
+    assert "AUTODIFF_LAB_BLAS='fastest' is unknown. Try one of ('numpy', 'auto', 'second')" in done.stderr
 
 
-def test_importing_and_small_products_load_nothing() -> None:
+def test_products_load_no_second_library_unless_it_is_asked_for() -> None:
     code = """
         import sys
         import autodiff_lab as lab
-        x = lab.ones((30, 30)) @ lab.ones((30, 30))
-        from autodiff_lab.kernels import blas
-        print(json.dumps([blas._State.choice is None, "autodiff_lab.kernels.libraries" in sys.modules]))
+        x = lab.ones((300, 300)) @ lab.ones((300, 300))
+        print(json.dumps("autodiff_lab.kernels.matmul.second_library" in sys.modules))
     """
-    assert say(code, "auto") == [True, False]
+    assert say(code, "numpy") is False
 
 
 @pytest.mark.parametrize("wish", BOTH)
@@ -300,42 +298,6 @@ def test_ops_and_compiled_programs_multiply_alike(wish: str) -> None:
     assert error < 0.1
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@needs_numba
-def test_a_numba_kernel_calls_the_routine(dtype: str) -> None:
-    import numba
-
-    from autodiff_lab.kernels.jit.gemm import call_gemm
-
-    found = blas.routine(dtype)
-    if found is None:
-        pytest.skip("no library is known whose functions can be told")
-
-    @numba.njit(nogil=True)
-    def multiply(address, width, trans_a, trans_b, sizes, alpha, a, b, beta, c):  # noqa: ANN001, ANN202
-        m, n, k = sizes
-        call_gemm(address, width, trans_a, trans_b, m, n, k, alpha, a, a.shape[1], b, b.shape[1], beta, c, c.shape[1])
-
-    rng = np.random.default_rng(0)
-    for trans_a, trans_b in product((False, True), repeat=2):
-        a = rng.normal(size=(9, 7) if trans_a else (7, 9)).astype(dtype)
-        b = rng.normal(size=(5, 9) if trans_b else (9, 5)).astype(dtype)
-        for beta in (0.0, 2.0):
-            c = rng.normal(size=(8, 5)).astype(dtype)
-            want = c.copy()
-            want[:7] = 0.5 * (a.T if trans_a else a) @ (b.T if trans_b else b) + beta * c[:7]
-            multiply(*found, trans_a, trans_b, (7, 5, 9), 0.5, a, b, beta, c)
-            np.testing.assert_allclose(c, want, rtol=0, atol=1e-5)
-
-
-def test_routines_are_for_the_floats_of_blas() -> None:
-    assert blas.routine(np.int64) is None
-    assert blas.routine(np.float16) is None
-    for dtype in (np.float32, np.float64):
-        found = blas.routine(dtype)
-        assert found is None or (found.address > 0 and found.width in (4, 8))
-
-
 def test_derivatives_of_a_product_copy_no_operand() -> None:
     """What a rule hands to the product is a view of the operand, transposed."""
     from autodiff_lab.engine.namespace import RAW
@@ -348,5 +310,5 @@ def test_derivatives_of_a_product_copy_no_operand() -> None:
 def test_a_library_that_is_none_is_passed_over(tmp_path: Path) -> None:
     wrong = tmp_path / "libopenblas.so"
     wrong.write_text("not a library", encoding="utf-8")
-    assert libraries.opened(wrong) is None
-    assert libraries.opened(tmp_path / "missing.so") is None
+    assert second_library.opened(wrong) is None
+    assert second_library.opened(tmp_path / "missing.so") is None

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autodiff_lab.kernels import background, choose, threshold
-from autodiff_lab.kernels.choose import Chosen, kernels_in_use, use_kernels
+from autodiff_lab.kernels.base import background, choose, threshold
+from autodiff_lab.kernels.base.choose import Chosen, kernels_in_use, use_kernels
+from tests.cuda_report.report import methods
+from tests.ops.samples.core import ops_of_the_catalogue
 
 FLOAT = np.dtype("float32")
 
@@ -99,14 +101,22 @@ def test_without_numba_numpy_answers(kernel: Chosen, monkeypatch: pytest.MonkeyP
     assert kernel.failures == {"f": "Numba is not installed"}
 
 
-def spinning(rounds: Callable[[int], int]) -> Callable[[Any], None]:
-    """Make a function whose cost is known."""
+class Clock:
+    """Processor time that passes only where a function says so."""
 
-    def function(x: Any) -> None:
-        for _ in range(rounds(x.size)):
-            pass
+    def __init__(self) -> None:
+        self.now = 0.0
 
-    return function
+    def thread_time(self) -> float:
+        return self.now
+
+    def taking(self, seconds: Callable[[int], float]) -> Callable[[Any], None]:
+        """Make a function that takes a known time."""
+
+        def function(x: Any) -> None:
+            self.now += seconds(x.size)
+
+        return function
 
 
 def sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
@@ -116,13 +126,26 @@ def sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
 
 @pytest.mark.parametrize(
     ("ours", "least"),
-    [(lambda n: 30_000, 16_384.0), (lambda n: 10 * n, -1.0), (lambda n: n // 100, 0.0)],
-    ids=["costly start", "slower always", "faster always"],
+    [
+        (lambda n: 1e-4, 16_384.0),
+        (lambda n: 1e-4 if n == 4096 else 1e-6 * n, -1.0),
+        (lambda n: 1e-10 * n, 0.0),
+        (lambda n: 1e-10 * n if n <= 4096 else 1e-7 * n, -1.0),
+    ],
+    ids=["a costly start", "never faster", "always faster", "faster at first"],
 )
-def test_thresholds_are_measured(ours: Callable[[int], int], least: float) -> None:
-    # Ratios of four and more: the test does not hang on how fast the machine is.
-    found = threshold.measured(spinning(lambda n: n * 4), spinning(ours), sample, FLOAT)
-    assert found == least
+def test_thresholds_are_measured(ours: Callable[[int], float], least: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(threshold, "time", clock)
+    assert threshold.measured(clock.taking(lambda n: 1e-8 * n), clock.taking(ours), sample, FLOAT) == least
+
+
+def test_larger_samples_are_not_tried_once_the_reference_takes_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, sizes = Clock(), set[int]()
+    monkeypatch.setattr(threshold, "time", clock)
+    reference = clock.taking(lambda n: 1e-6 * n)
+    threshold.measured(reference, lambda x: sizes.add(x.size), sample, FLOAT)
+    assert sizes == {1024, 4096, 16_384}
 
 
 def test_thresholds_are_kept_and_read_again(kept_thresholds: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,14 +181,29 @@ def test_a_forked_child_asks_again(kernel: Chosen, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_process_ends_while_something_is_compiled() -> None:
-    program = "from autodiff_lab.kernels import background; background.ask(lambda: __import__('numba'))"
+    program = "from autodiff_lab.kernels.base import background; background.ask(lambda: __import__('numba'))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_an_unknown_mode_in_the_environment_is_told() -> None:
     told = subprocess.run(
-        [sys.executable, "-c", "import autodiff_lab.kernels.choose"],
+        [sys.executable, "-c", "import autodiff_lab.kernels.base.choose"],
         env=os.environ | {"AUTODIFF_LAB_KERNELS": "fast"}, capture_output=True, check=False,
     )  # fmt: skip
     assert b"AUTODIFF_LAB_KERNELS='fast' is unknown. Try one of" in told.stderr
+
+
+def test_every_kernel_finds_its_overrides_in_the_folder_of_its_family() -> None:
+    """Those on the CPU with the loops that they compile, those on a GPU with a kernel that the report compiles."""
+    pytest.importorskip("numba.cuda")
+    assert ops_of_the_catalogue()
+    served = methods()
+    for name, kernel in choose.CHOSEN.items():
+        if kernel.family in {"", "nowhere"}:
+            continue
+        assert kernel.cuda_override() is not None, name
+        assert name in served, name
+        if not isinstance(kernel, choose.OnGpu):
+            assert kernel.override().loops, name  # type: ignore[attr-defined]
+    assert len(served) == sum(kernel.family not in {"", "nowhere"} for kernel in choose.CHOSEN.values())

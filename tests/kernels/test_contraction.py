@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels import contraction
+from autodiff_lab.kernels.matmul import contraction
 
 EQUATIONS = [
     "ij,jk->ik", "ij,jk->ki", "ji,jk->ik", "ij,kj->ki", "ijk,kl->ijl", "ijk,jkl->il", "ijk,jkl->li", "bij,bjk->bik",

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autodiff_lab.kernels import threads
-from autodiff_lab.kernels.choose import use_kernels
-from autodiff_lab.kernels.reference import convolution as reference
+from autodiff_lab.kernels.base import threads
+from autodiff_lab.kernels.base.choose import use_kernels
+from autodiff_lab.kernels.convolution import reference
 from autodiff_lab.testing import check_gradient
 from tests.kernels.overrides import compiled, kernel
 from tests.ops.samples import samples

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from autodiff_lab.kernels.cuda.gpu_memory import GpuMemory, Seen
+from tests.tree import ROOT
 
 CURRENT = SimpleNamespace(ptr=0)
 typing = pytest.importorskip("numba.cuda.typing.typeof", reason="numba-cuda is not installed")
@@ -73,7 +74,8 @@ import numpy as np
 if hasattr(np, "row_stack"):
     del np.row_stack
     np.__all__.remove("row_stack")
-from autodiff_lab.kernels.cuda import compiling, pooling_elements
+from autodiff_lab.kernels.pooling import cuda as pooling_elements
+from tests.cuda_report import compiling
 kernel = pooling_elements.pool_gather_means
 assert len(compiling.ptx(kernel, kernel.signatures[0], "sm_90")) > 1000
 assert not hasattr(np, "row_stack")
@@ -82,5 +84,7 @@ assert not hasattr(np, "row_stack")
 
 def test_kernels_compile_beside_a_numpy_without_row_stack() -> None:
     """NumPy 2.5 dropped the function, and numba-cuda asks for it when it compiles first."""
-    found = subprocess.run([sys.executable, "-c", WITHOUT_THE_NAME], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THE_NAME], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert found.returncode == 0, found.stderr[-800:]

@@ -35,7 +35,7 @@ def faults(**variables: str) -> int:
 # With the moving thresholds of glibc it is chance whether memory goes back, as a small block above it holds it.
 # Thresholds that are named do not move.
 GIVEN_BACK = {"MALLOC_TRIM_THRESHOLD_": "131072"}
-ASKED = "from autodiff_lab.kernels.memory import keep_freed_memory; print(keep_freed_memory())"
+ASKED = "from autodiff_lab.kernels.base.memory import keep_freed_memory; print(keep_freed_memory())"
 
 
 def is_set(**variables: str) -> bool:

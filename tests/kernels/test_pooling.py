@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from autodiff_lab.engine.op import REGISTRY
-from autodiff_lab.kernels import threads
-from autodiff_lab.kernels.choose import use_kernels
-from autodiff_lab.kernels.reference import pooling as reference
-from autodiff_lab.kernels.reference.convolution import out_sizes
+from autodiff_lab.kernels.base import threads
+from autodiff_lab.kernels.base.choose import use_kernels
+from autodiff_lab.kernels.convolution.reference import out_sizes
+from autodiff_lab.kernels.pooling import reference
 from autodiff_lab.testing import check_gradient
 from tests.ops.samples import samples
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.choose import CHOSEN, use_kernels
+from autodiff_lab.kernels.base.choose import CHOSEN, use_kernels
 from tests.kernels.agreement import DTYPES, agree, declined, layouts
 from tests.ops.samples import samples
 from tests.ops.test_derivatives import first_order
@@ -66,11 +66,11 @@ def test_slopes_of_extremes_agree_with_the_reference(dtype: str) -> None:
         for x in (rng.normal(size=shape), rng.integers(0, 3, shape), np.full(shape, np.nan), np.full(shape, -np.inf)):
             for _, values in layouts(x.astype(dtype)):
                 best = values.max(-1, keepdims=True)
-                agree("extreme_slope", rng.normal(size=best.shape).astype(dtype), best, values, axes=(-1,))
-                agree("extreme_slope", np.full_like(best, np.inf), best, values, axes=(-1,))
+                agree("extreme_grad", rng.normal(size=best.shape).astype(dtype), best, values, axes=(-1,))
+                agree("extreme_grad", np.full_like(best, np.inf), best, values, axes=(-1,))
     x = np.ones((2, 3), dtype)
-    assert declined("extreme_slope", x[:1], x[:1], x, axes=(-2,))
-    assert declined("extreme_slope", x[None, :, :1], x[:, :1], x, axes=(-1,))
+    assert declined("extreme_grad", x[:1], x[:1], x, axes=(-2,))
+    assert declined("extreme_grad", x[None, :, :1], x[:, :1], x, axes=(-1,))
 
 
 def test_sums_err_less_than_their_own_precision_adds_up() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.choose import use_kernels
+from autodiff_lab.kernels.base.choose import use_kernels
 from tests.kernels.agreement import DTYPES, agree, declined, layouts
 from tests.ops.samples import samples
 from tests.ops.test_derivatives import first_order

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.choose import CHOSEN, use_kernels
+from autodiff_lab.kernels.base.choose import CHOSEN, use_kernels
 from tests.kernels.agreement import DTYPES, agree, declined, layouts
 from tests.ops.samples import samples
 from tests.ops.test_derivatives import first_order
@@ -17,10 +17,10 @@ pytest.importorskip("numba", reason="overrides need Numba")
 lab.nn.softmax([0.0])  # the families of these kernels load
 LENGTHS = (1, 2, 7, 10, 64, 149, 150, 1000, 5000)
 ROWS = ("softmax", "log_softmax")
-SLOPES = ("softmax_slope", "log_softmax_slope")
+SLOPES = ("softmax_grad", "log_softmax_grad")
 ENTROPIES = (
-    "softmax_cross_entropy", "softmax_cross_entropy_slope", "sparse_softmax_cross_entropy",
-    "sparse_softmax_cross_entropy_slope",
+    "softmax_cross_entropy", "softmax_cross_entropy_grad", "sparse_softmax_cross_entropy",
+    "sparse_softmax_cross_entropy_grad",
 )  # fmt: skip
 
 
@@ -32,11 +32,11 @@ def calls(name: str, x: np.ndarray, seed: int = 0) -> list[Any]:
     if name in ROWS:
         return [x]
     if name in SLOPES:
-        return [rng.normal(size=x.shape).astype(x.dtype), CHOSEN[name.removesuffix("_slope")].reference(x, axis=-1)]
+        return [rng.normal(size=x.shape).astype(x.dtype), CHOSEN[name.removesuffix("_grad")].reference(x, axis=-1)]
     sparse = name.startswith("sparse")
     labels: Any = rng.integers(0, count, x.shape[:-1]) if sparse else rng.dirichlet(np.ones(count), x.shape[:-1])
     labels = np.asarray(labels) if sparse else labels.astype(x.dtype)
-    return [g, x, labels] if name.endswith("slope") else [x, labels]
+    return [g, x, labels] if name.endswith("grad") else [x, labels]
 
 
 def check(name: str, x: np.ndarray) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.choose import CHOSEN, use_kernels
+from autodiff_lab.kernels.base.choose import CHOSEN, use_kernels
 from autodiff_lab.ops.nn import standardization
 from tests.kernels.agreement import DTYPES, agree, both, declined, layouts
 from tests.ops.samples import samples
@@ -15,7 +15,7 @@ from tests.ops.test_derivatives import first_order
 pytest.importorskip("numba", reason="overrides need Numba")
 standardization.standardize([0.0], axes=(), epsilon=1.0)  # the kernels of this family are registered
 
-ALL = ("moments", "standardize", "standardize_slope", "normalize", "normalize_slope")
+ALL = ("moments", "standardize", "standardize_grad", "normalize", "normalize_grad")
 PLAIN = ALL[:3]
 # Rows, columns, planes of columns, narrow columns with rows left over, groups of columns, axes of length 1.
 SHAPES = [
@@ -34,7 +34,7 @@ GROUPS = [
 @pytest.fixture(autouse=True)
 def however_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns of few elements are left to NumPy; not in these tests."""
-    monkeypatch.setattr("autodiff_lab.kernels.jit.standardize.FEW", 0)
+    monkeypatch.setattr("autodiff_lab.kernels.normalization.numba.FEW", 0)
 
 
 def scales(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -49,7 +49,7 @@ def call(name: str, x: np.ndarray, axes: tuple[int, ...], seed: int = 0) -> tupl
     rng = np.random.default_rng(seed)
     g = np.asarray(rng.normal(size=x.shape)).astype(x.dtype)
     scale, offset = (rng.normal(size=scales(x.shape, axes)).astype(x.dtype) for _ in range(2))
-    arrays = {"standardize_slope": [g, x], "normalize": [x, scale, offset], "normalize_slope": [g, x, scale]}
+    arrays = {"standardize_grad": [g, x], "normalize": [x, scale, offset], "normalize_grad": [g, x, scale]}
     how: dict[str, Any] = {} if name == "moments" else {"epsilon": 1e-3}
     return arrays.get(name, [x]), {"axes": axes, **how}
 
@@ -59,7 +59,7 @@ def check(name: str, x: np.ndarray, axes: tuple[int, ...], **more: Any) -> None:
     arrays, params = call(name, x, axes)
     params |= more
     within = 1e-4 if x.dtype == np.float32 else 1e-12
-    if name not in ("moments", "normalize_slope"):
+    if name not in ("moments", "normalize_grad"):
         agree(name, *arrays, tolerance=within, **params)
         return
     for ours, reference in zip(*both(name, *arrays, **params), strict=True):
@@ -94,7 +94,7 @@ def test_what_an_override_does_not_do_is_left_to_the_reference(name: str) -> Non
 
 @pytest.mark.parametrize("name", ALL)
 def test_columns_of_few_elements_are_left_to_the_reference(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autodiff_lab.kernels.jit.standardize.FEW", 100)
+    monkeypatch.setattr("autodiff_lab.kernels.normalization.numba.FEW", 100)
     arrays, params = call(name, np.zeros((9, 11), "f"), (-2,))
     assert declined(name, *arrays, **params)
     check(name, np.ones((10, 10), "f"), (-2,))
@@ -102,8 +102,8 @@ def test_columns_of_few_elements_are_left_to_the_reference(name: str, monkeypatc
 
 def test_a_stack_of_cotangents_is_left_to_the_reference() -> None:
     x, g = np.ones((4, 5), "f"), np.ones((2, 4, 5), "f")
-    assert declined("standardize_slope", g, x, axes=(-1,), epsilon=0.1)
-    assert declined("normalize_slope", g, x, x[0], axes=(-1,), epsilon=0.1)
+    assert declined("standardize_grad", g, x, axes=(-1,), epsilon=0.1)
+    assert declined("normalize_grad", g, x, x[0], axes=(-1,), epsilon=0.1)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -152,7 +152,7 @@ def test_values_far_from_zero_keep_their_digits(axes: tuple[int, ...]) -> None:
 
 
 def test_statistics_of_pieces_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    from autodiff_lab.kernels.jit import standardize_columns
+    from autodiff_lab.kernels.normalization import numba_columns as standardize_columns
 
     monkeypatch.setattr(standardize_columns, "_PIECE", 200)
     for name in ALL:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from autodiff_lab.kernels.threads import spread, thread_count
+from autodiff_lab.kernels.base.threads import spread, thread_count
 
 
 @pytest.fixture(autouse=True)

@@ -210,7 +210,7 @@ REFUSALS: dict[str, tuple[Any, Any, str]] = {
     "convolution of a vector": (lambda: layers.Conv2D(2, 3), (3, 3), r"input \(b, \*2 axes, c\).*\(3, 3\)"),
     "window too large": (lambda: layers.Conv2D(2, 3), (1, 2, 2, 1), "conv2d: the filter window .* is larger"),
     "recurrent of a matrix": (lambda: layers.LSTM(2), (3, 3), r"\(b, time, c\).*\(3, 3\)"),
-    "recurrent of no step": (lambda: layers.GRU(2), (3, 0, 3), "one step or more"),
+    "recurrent of no step": (lambda: layers.GRU(2), (3, 0, 3), "at least one step"),
     "recurrent of another width": (lambda: built(layers.GRU(2), (1, 2, 3)), (1, 2, 4), r"\(b, time, 3\)"),
     "pooling of a matrix": (layers.MaxPool2D, (3, 3), r"input \(b, \*2 axes, c\)"),
     "groups that do not fit": (lambda: layers.GroupNormalization(3), (2, 4), "3 groups"),

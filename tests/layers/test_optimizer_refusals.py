@@ -9,7 +9,7 @@ import autodiff_lab as lab
 
 def test_a_variable_of_whole_numbers_is_refused_and_stays() -> None:
     v = lab.Variable([1, 2], name="count")
-    with pytest.raises(TypeError, match=r"count:0 is int32, and a step along a gradient would be cut off"):
+    with pytest.raises(TypeError, match=r"count:0 is int32, and a gradient step would be truncated"):
         lab.optimizers.SGD(0.5).apply_gradients([(lab.constant([1.0, 1.0]), v)])
     assert v.numpy().tolist() == [1, 2]
 
@@ -51,7 +51,7 @@ def test_a_gradient_of_another_kind_is_refused_and_nothing_moves(gradient: lab.T
 
 @pytest.mark.parametrize("pairs", [None, 3.0, object(), "ab", {"a": 1}, lab.ones(2)])
 def test_what_is_not_a_list_of_pairs_is_refused(pairs: object) -> None:
-    with pytest.raises(lab.errors.InvalidArgumentError, match="pairs of a gradient and a variable are needed"):
+    with pytest.raises(lab.errors.InvalidArgumentError, match="expected pairs of a gradient and a variable"):
         lab.optimizers.SGD().apply_gradients(pairs)  # type: ignore[arg-type]
 
 

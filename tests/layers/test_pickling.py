@@ -14,6 +14,7 @@ import pytest
 import autodiff_lab as lab
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.op import REGISTRY
+from tests.amputation import public
 from tests.layers.test_gradients import TABLE, spread
 from tests.test_exports import PUBLIC, listed
 
@@ -22,7 +23,7 @@ def pickled(value: Any) -> Any:
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@pytest.mark.parametrize("name", public(PUBLIC))
 def test_every_public_function_and_class_is_pickled_by_its_name(name: str) -> None:
     module = importlib.import_module(name)
     for exported in listed(module):

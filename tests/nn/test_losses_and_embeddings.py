@@ -8,6 +8,7 @@ import scipy.optimize
 import scipy.special
 
 import autodiff_lab as lab
+from tests.amputation import EXTRAS
 
 nn = lab.nn
 RNG = np.random.default_rng(2)
@@ -53,15 +54,17 @@ def test_half_the_squares_add_up() -> None:
     np.testing.assert_allclose(nn.l2_loss(X), (X**2).sum() / 2, 1e-12)
 
 
-@pytest.mark.parametrize("loss", [nn.sampled_softmax_loss, nn.nce_loss])
-def test_a_loss_over_all_classes_drawn_is_that_over_all_classes(loss: Any) -> None:
+@pytest.mark.extras
+@pytest.mark.parametrize("name", ["sampled_softmax_loss", "nce_loss"])
+def test_a_loss_over_all_classes_drawn_is_that_over_all_classes(name: str) -> None:
     """Drawn once each, with expected counts of 1, they are all there: only the true one is met twice and left out."""
+    loss = getattr(nn, name)
     w, b, x, labels = RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=(2, 3)), np.array([[1], [4]])
     drawn = (np.arange(5), np.ones((2, 1)), np.ones(5))
     out = loss(w, b, labels, x, 5, 5, sampled_values=drawn, remove_accidental_hits=True).numpy()
     logits = x @ w.T + b
     true = np.eye(5)[labels[:, 0]]
-    if loss is nn.sampled_softmax_loss:
+    if name == "sampled_softmax_loss":
         expected = -(true * scipy.special.log_softmax(logits, -1)).sum(-1)
     else:
         expected = -(true * scipy.special.log_expit(logits) + (1 - true) * scipy.special.log_expit(-logits)).sum(-1)
@@ -72,6 +75,7 @@ def test_a_loss_over_all_classes_drawn_is_that_over_all_classes(loss: Any) -> No
     assert check, str(check)
 
 
+@pytest.mark.extras
 def test_classes_are_drawn_by_the_logarithm_and_expected_as_often_as_they_come() -> None:
     lab.random.set_seed(0)
     counts, draws = np.zeros(6), 400
@@ -101,6 +105,7 @@ def test_rows_longer_than_the_norm_are_scaled_down() -> None:
     assert check, str(check)
 
 
+@pytest.mark.extras
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("combiner", ["sum", "mean", "sqrtn"])
 def test_rows_are_combined_over_the_rows_of_a_sparse_tensor(combiner: str, weighted: bool) -> None:
@@ -120,6 +125,7 @@ def test_rows_are_combined_over_the_rows_of_a_sparse_tensor(combiner: str, weigh
     assert check, str(check)
 
 
+@pytest.mark.extras
 def test_isotonic_regression_is_that_of_scipy_and_has_its_gradient() -> None:
     x = RNG.normal(size=(4, 7))
     for falling in (True, False):
@@ -159,6 +165,8 @@ REFUSALS: dict[str, tuple[Any, str]] = {
         lambda: nn.embedding_lookup([lab.ones((2, 2)), lab.ones((2, 2))], [0]), "several parts",
     ),
     "ids that are not sparse": (lambda: nn.embedding_lookup_sparse(TABLE, [[1]], None), "not a SparseTensor"),
+}  # fmt: skip
+EXTRA_REFUSALS: dict[str, tuple[Any, str]] = {
     "another combiner": (
         lambda: nn.embedding_lookup_sparse(TABLE, lab.SparseTensor([[0, 0]], [0], [1, 1]), None, "max"), "'max'",
     ),
@@ -173,8 +181,8 @@ REFUSALS: dict[str, tuple[Any, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSALS)
+@pytest.mark.parametrize("name", REFUSALS | (EXTRA_REFUSALS if EXTRAS else {}))
 def test_what_does_not_fit_is_refused_by_name(name: str) -> None:
-    call, words = REFUSALS[name]
+    call, words = (REFUSALS | EXTRA_REFUSALS)[name]
     with pytest.raises(lab.errors.LabError, match=words):
         call()

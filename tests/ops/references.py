@@ -100,7 +100,7 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "fresnel_cos": lambda x: scipy.special.fresnel(x)[1],
     "fresnel_sin": lambda x: scipy.special.fresnel(x)[0],
     "igamma": scipy.special.gammainc,
-    "igamma_slope": _slope_by_a,
+    "igamma_grad": _slope_by_a,
     "igammac": lambda a, x: 1 - scipy.special.gammainc(a, x),
     "lgamma": scipy.special.loggamma,
     "log_quotient": lambda x: np.log(x) / (1 - x),

@@ -62,6 +62,6 @@ NETWORKS: dict[str, Callable[..., Any]] = {
     "isotonic_blocks": _isotonic_blocks,
     "block_mean": _block_mean,
     "standardize": _standard,
-    "standardize_slope": _standardize_slope,
+    "standardize_grad": _standardize_slope,
     "normalize": lambda x, scale, offset, axes, epsilon: _standard(x, axes, epsilon) * scale + offset,
 }  # fmt: skip

@@ -30,6 +30,7 @@ CHOICES: dict[str, Callable[[Any], Any]] = {
     "unsorted_segment_min": lambda x: -lab.math.unsorted_segment_min(-x, [0, 0], 1)[:, 1:],
     "tensor_scatter_nd_max": lambda x: lab.tensor_scatter_nd_max(x, [[0], [1]], lab.zeros_like(x))[1:],
     "tensor_scatter_nd_update": lambda x: lab.tensor_scatter_nd_update(x, [[1]], [[0.0, 0.0]])[1:],
+    "angle": lambda x: lab.cast(lab.math.angle(lab.cast(x, "float64")), x.dtype)[:1, 1:],
     "sign": lambda x: lab.sign(x)[:1, 1:],
     "top_k": lambda x: lab.math.top_k(x, 1)[0][:1],
     "max_pool": lambda x: lab.nn.max_pool1d(lab.reshape(x, [1, 4, 1]), 2, 2, "VALID")[:, :1],

@@ -53,6 +53,7 @@ def test_it_has_rules_or_none_on_purpose(name: str) -> None:
     assert (rules == UNREGISTERED) == (name in NO_RULE_YET)
 
 
+@pytest.mark.extras
 def test_the_lists_of_exceptions_name_ops_that_exist() -> None:
     assert set(REGISTRY) >= NO_GRADIENT | NO_RULE_YET
 

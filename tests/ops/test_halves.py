@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from tests.amputation import EXTRAS
 
 HALVES = ("float16", "bfloat16")
 LENGTHS = (1, 300, 10_000)
@@ -75,7 +76,6 @@ rows: dict[str, Function] = {
     "unsorted_segment_sqrt_n": lambda x: lab.math.unsorted_segment_sqrt_n(x, ids[: len(x)], 3),
     "scatter_nd": lambda x: lab.scatter_nd(ids[: len(x), None], x, [3, *x.shape[1:]]),
     "tensor_scatter_nd_add": lambda x: lab.tensor_scatter_nd_add(x[:3], ids[: len(x), None] // 3, x),
-    "IndexedSlices": lambda x: lab.convert_to_tensor(lab.IndexedSlices(x, ids[: len(x)], [3, *x.shape[1:]])),
     "gradient of gather": lambda x: slope(lambda v: lab.gather(v, ids[: len(x)]) * x, x[:3]),
     "add_n": lambda x: lab.add_n(lab.unstack(x[:500])),
     "average pooling": lambda x: lab.nn.avg_pool1d(x[None], min(len(x), 500), 1)[:, :3],
@@ -95,6 +95,8 @@ rows: dict[str, Function] = {
     "a variable read many times": slope_by_variable,
     "a target named many times": lambda x: named_many_times(x[0]),
 }
+if EXTRAS:
+    rows["IndexedSlices"] = lambda x: lab.convert_to_tensor(lab.IndexedSlices(x, ids[: len(x)], [3, *x.shape[1:]]))
 
 
 def drawn(length: int, dtype: str) -> lab.Tensor:
@@ -122,11 +124,14 @@ far: dict[str, Function] = {
     "moments far from 0": lambda x: lab.nn.moments(lab.round(x) + 200, [0])[1],
     "weighted moments far from 0": lambda x: lab.nn.weighted_moments(lab.round(x) + 200, [0], x[:, :1])[1],
     "l2_loss": lab.nn.l2_loss,
-    "contrast": lambda x: lab.image.adjust_contrast(x[None], 2.0),
-    "sparse product": lambda x: lab.sparse.sparse_dense_matmul(
-        lab.sparse.SparseTensor([[0, k] for k in range(len(x))], x[:, 0], [1, len(x)]), x
-    ),
 }
+if EXTRAS:
+    far |= {
+        "contrast": lambda x: lab.image.adjust_contrast(x[None], 2.0),
+        "sparse product": lambda x: lab.sparse.sparse_dense_matmul(
+            lab.sparse.SparseTensor([[0, k] for k in range(len(x))], x[:, 0], [1, len(x)]), x
+        ),
+    }
 rows.update(far)
 
 

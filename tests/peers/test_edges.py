@@ -19,9 +19,9 @@ from tests.peers.test_table import weights  # noqa: E402 - it needs torch
 ROW = re.compile(r"^\| `(?P<edge>[^`]+)` \| (?P<ours>[^|]+) \| (?P<theirs>[^|]+) \| (?P<why>[^|]+) \|$", re.MULTILINE)
 
 
-def told(value: Any, slopes: list[Any]) -> str:
-    """Return value and slopes as the page writes them."""
-    return "; ".join([shown(value), *(f"slope {shown(slope)}" for slope in slopes)])
+def described(value: Any, grads: list[Any]) -> str:
+    """Return value and gradients as the page writes them."""
+    return "; ".join([shown(value), *(f"gradient {shown(grad)}" for grad in grads)])
 
 
 def shown(value: Any) -> str:
@@ -42,15 +42,15 @@ def ours(edge: Edge) -> str:
     try:
         found = tape.gradient(total, tensors)
     except lab.errors.LabError as error:
-        return f"{shown(value.numpy())}; slope raises {type(error).__name__}"
-    return told(value.numpy(), [None if g is None else g.numpy() for g in found])
+        return f"{shown(value.numpy())}; gradient raises {type(error).__name__}"
+    return described(value.numpy(), [None if g is None else g.numpy() for g in found])
 
 
 def theirs(edge: Edge) -> str:
     tensors = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in edge.at]
     value = edge.theirs(*tensors)
     found = torch.autograd.grad((value * weights(value.shape, value.dtype)).sum(), tensors, allow_unused=True)
-    return told(value.detach().numpy(), [None if g is None else g.numpy() for g in found])
+    return described(value.detach().numpy(), [None if g is None else g.numpy() for g in found])
 
 
 def listed() -> dict[str, tuple[str, str]]:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from tests.structures.ragged_draws import Program
-from tests.structures.ragged_programs import program
+from tests.extras.ragged_draws import Program
+from tests.extras.ragged_programs import program
 
 tf = pytest.importorskip("tensorflow", reason="tensorflow is not installed, so there is no peer to compare with")
 COUNT = int(os.environ.get("FUZZ_COUNT", "300"))

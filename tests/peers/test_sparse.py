@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from tests.structures.sparse_programs import Program, program
+from tests.extras.sparse_programs import Program, program
 
 tf = pytest.importorskip("tensorflow", reason="tensorflow is not installed, so there is no peer to compare with")
 COUNT = int(os.environ.get("FUZZ_COUNT", "300"))

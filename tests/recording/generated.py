@@ -20,6 +20,7 @@ import autodiff_lab as lab
 from autodiff_lab.errors import LabError
 from autodiff_lab.events import OpApplied, OpDescribed, TensorMet, fresh_id, tell_listeners
 from autodiff_lab.recording import Recording
+from tests.amputation import EXTRAS
 from tests.ops.samples import ops_of_the_catalogue, samples
 
 FLOATS = (lab.float16, lab.bfloat16, lab.float32, lab.float64, lab.complex64, lab.complex128)
@@ -143,8 +144,8 @@ def that_fails(random: Random) -> None:
 
 
 PARTS: tuple[Callable[[Random], None], ...] = (
-    of_the_registry, of_the_registry, of_any_values, of_any_values, of_texts, of_composites, of_any_parameters,
-    that_fails,
+    of_the_registry, of_the_registry, of_any_values, of_any_values, *((of_texts, of_composites) if EXTRAS else ()),
+    of_any_parameters, that_fails,
 )  # fmt: skip
 OPS = ops_of_the_catalogue()
 

@@ -1,10 +1,12 @@
 """What a recording says about a program, held against what is known of the program."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.events import GradientFlowed, Late, OpApplied, SweepEnded, SweepStarted, TensorMet
+from autodiff_lab.events import GradientFlowed, OpApplied, SweepEnded, SweepStarted, TensorMet
 from autodiff_lab.recording import Recorder, Recording
 from tests.recording.programs import higher_order, square_plus_sine
 
@@ -186,14 +188,35 @@ def test_a_backward_pass_that_broke_off_says_so() -> None:
 def test_a_local_derivative_that_cannot_be_worked_out_is_left_out() -> None:
     """A rule of the user's that raises at a unit cotangent costs the number, not the recording."""
 
-    def broken() -> None:
-        raise ZeroDivisionError
+    def rule(ops: Any, g: Any, z: Any, x: Any) -> Any:
+        if ops.raw:
+            raise ZeroDivisionError
+        return g * 2.0
 
+    x = lab.constant(3.0)
+    with lab.record() as recording, lab.GradientTape() as tape:
+        tape.watch(x)
+        y = lab.sin(x)
+        tape.gradient(y, x, engine=lab.Engine(rules={"sin": (rule,)}))
+    assert recording.sweeps[0].steps[0].flows[0].local is None
     started, ended = SweepStarted(9, 8, (2,), (3,), (1,), None), SweepEnded(9, (3,))
-    for late, expected in [(Late(broken, ()), None), (Late(np.float32, (2,)), 2.0), (None, None)]:
-        recording = swept(started, GradientFlowed(9, 2, 0, 1, (3,), 3, 3, late), ended)
-        local = recording.sweeps[0].steps[0].flows[0].local
+    for value, expected in [(np.float32(2), 2.0), (2.0, 2.0), (None, None)]:
+        built = swept(started, GradientFlowed(9, 2, 0, 1, (3,), 3, 3, value), ended)
+        local = built.sweeps[0].steps[0].flows[0].local
         assert (None if local is None else float(local.array)) == expected
+
+
+def test_a_local_derivative_is_a_value_when_it_is_told() -> None:
+    """Nothing of the engine stays in the event: no tensor and no rule."""
+    told: list[Any] = []
+    x = lab.constant([1.0, 2.0])
+    with lab.events.observing(told.append), lab.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    with lab.events.observing(told.append):
+        tape.gradient(y, x)
+    flowed = [event.local for event in told if isinstance(event, GradientFlowed)]
+    assert [(type(local), local.tolist()) for local in flowed] == [(np.ndarray, [1.0, 2.0])] * 2
 
 
 def test_ids_that_nobody_told_of_get_a_record_that_says_so() -> None:

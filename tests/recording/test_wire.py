@@ -223,8 +223,8 @@ def put(path: list[Any], value: Any) -> Callable[[dict[str, Any]], object]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (put(["tensors", 0, "id"], "4"), r'tensors\[0\]\.id: expected a whole number from 0, found "4"'),
-        (put(["tensors", 0, "id"], True), r"tensors\[0\]\.id: expected a whole number"),
+        (put(["tensors", 0, "id"], "4"), r'tensors\[0\]\.id: expected an integer of at least 0, found "4"'),
+        (put(["tensors", 0, "id"], True), r"tensors\[0\]\.id: expected an integer"),
         (put(["tensors", 0, "shape"], [2]), r"tensors\[0\]\.values: expected 2 values for shape \[2\]"),
         (put(["tensors", 0, "shape"], [-1]), r"tensors\[0\]\.shape\[0\]"),
         (put(["tensors", 0, "shape"], [2**40, 2**40]), r"tensors\[0\]\.values"),
@@ -233,7 +233,7 @@ def put(path: list[Any], value: Any) -> Callable[[dict[str, Any]], object]:
         (put(["tensors", 0, "values"], [10**400]), r"values\[0\]: expected a number that a double can hold"),
         (put(["tensors", 0, "kind"], "output"), r"tensors\[0\]\.kind: expected one of"),
         (put(["tensors", 0, "dtype"], None), r"tensors\[0\]\.dtype: expected a text, found nothing"),
-        (put(["tensors", 0, "place"], [9, 1]), r"tensors\[0\]\.place\[0\]: expected a whole number from 0 to 0"),
+        (put(["tensors", 0, "place"], [9, 1]), r"tensors\[0\]\.place\[0\]: expected an integer from 0 to 0"),
         (
             lambda c: c["tensors"].append(c["tensors"][0]),
             r"tensors\[\d+\]\.id: expected an id that no other tensor has",
@@ -251,7 +251,7 @@ def put(path: list[Any], value: Any) -> Callable[[dict[str, Any]], object]:
         ),
         (put(["applications", 0, "op"], 3), r"applications\[0\]\.op: expected a text"),
         (put(["applications", 0, "params"], [1]), r"applications\[0\]\.params: expected an object"),
-        (put(["applications", 3, "cause"], 3), r"applications\[3\]\.cause: expected a whole number from 0 to 2"),
+        (put(["applications", 3, "cause"], 3), r"applications\[3\]\.cause: expected an integer from 0 to 2"),
         (put(["sweeps", 0, "steps", 0, 0], 99), r"sweeps\[0\]\.steps\[0\]\[0\]"),
         (put(["sweeps", 0, "steps", 0, 2, 0, 0], 2), r"sweeps\[0\]\.steps\[0\]\[2\]\[0\]\[0\]: .* from 0 to 1"),
         (put(["sweeps", 0, "seeds"], []), r"sweeps\[0\]\.seeds: expected a list of 1 elements"),

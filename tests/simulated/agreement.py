@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels import choose
+from autodiff_lab.kernels.base import choose
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.gpus import memory_of
 from autodiff_lab.kernels.cuda.overrides import CudaKernels

@@ -52,7 +52,7 @@ def test_a_mask_of_another_device(on: int) -> None:
 def test_a_tangent_of_another_device() -> None:
     """It is refused where it is given, and not in a product that nobody wrote; lists may come along."""
     x = lab.constant([1.0, 2.0]).gpu()
-    with pytest.raises(lab.errors.DeviceMismatch, match=r"a primal lies on /GPU:0 and its tangent on /CPU:0"):
+    with pytest.raises(lab.errors.DeviceMismatch, match=r"a primal is on /GPU:0 and its tangent on /CPU:0"):
         lab.autodiff.ForwardAccumulator(x, lab.ones(2))
     value, tangent = lab.jvp(lambda x: x * x, [x], [[3.0, 4.0]])
     assert value.device == tangent.device == "/GPU:0"

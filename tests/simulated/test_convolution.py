@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.cuda import convolution, convolution_filter, convolution_tiles
+from autodiff_lab.kernels.convolution import cuda as convolution
+from autodiff_lab.kernels.convolution import cuda_filter as convolution_filter
+from autodiff_lab.kernels.convolution import cuda_tiles as convolution_tiles
+from autodiff_lab.kernels.convolution import reference
 from autodiff_lab.kernels.cuda.overrides import CudaKernels
-from autodiff_lab.kernels.reference import convolution as reference
 from tests.simulated.agreement import agree, declined, on_gpu
 
 lab.nn.conv2d  # noqa: B018 - loads the family, and with it the kernels
@@ -148,7 +150,7 @@ def test_settings_in_lists() -> None:
 
 
 def test_sums_that_come_out_the_same() -> None:
-    """The gradient by the filter has the same bits at every run: many shares, added in order."""
+    """The gradient with respect to the filter has the same bits at every run: many shares, added in order."""
     x, w, how = plain(channels=1, filters=3, images=5)
     g = np.random.default_rng(6).standard_normal(reference.convolve(x, w, **how).shape).astype(np.float32)
     assert g[..., 0].size > 4 * convolution.LEAST

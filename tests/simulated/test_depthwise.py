@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.cuda import depthwise
+from autodiff_lab.kernels.convolution import cuda_depthwise as depthwise
+from autodiff_lab.kernels.convolution import reference
+from autodiff_lab.kernels.convolution.reference import out_sizes
 from autodiff_lab.kernels.cuda.overrides import CudaKernels
-from autodiff_lab.kernels.reference import depthwise as reference
-from autodiff_lab.kernels.reference.convolution import out_sizes
 from tests.simulated.agreement import agree, declined, on_gpu
 
 lab.nn.depthwise_conv2d  # noqa: B018 - loads the family, and with it the kernels
@@ -91,7 +91,7 @@ def test_views() -> None:
 
 
 def test_sums_that_come_out_the_same() -> None:
-    """The gradient by the filter has the same bits at every run: many shares, added in order."""
+    """The gradient with respect to the filter has the same bits at every run: many shares, added in order."""
     x, w = plain(3, 1)
     g = np.random.default_rng(4).standard_normal(reference.depthwise(x, w, **PLAIN).shape).astype(np.float32)
     assert g[..., 0].size > 4 * depthwise.LEAST

@@ -27,7 +27,7 @@ MIXED: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda x, y: y + x,
     "matmul": lambda x, y: lab.matmul(x[:, None], y[None, :]),
     "maximum": lab.maximum,
-    "less": lambda x, y: x < y,
+    "less": lab.less,
     "concat": lambda x, y: lab.concat([x, y], 0),
     "stack": lambda x, y: lab.stack([x, y]),
     "atan2": lab.atan2,

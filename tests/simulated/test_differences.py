@@ -9,7 +9,6 @@ import pytest
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels import arrays
 from autodiff_lab.kernels.cuda import promises
-from autodiff_lab.kernels.cuda.traffic import inside
 from tests.simulated.agreement import on_gpu
 
 NUMBERS = np.array([0.0, -0.0, 1.0, -1.0, 0.1, 2.5, -7.0, 1e10, np.inf, -np.inf, np.nan])
@@ -53,8 +52,7 @@ def test_values_at_positions_are_numpys(name: str, dtype: str) -> None:
         expected = (np.arange(np.prod(shape)) % 5).reshape(shape).astype(dtype)
         total = on_gpu(expected)
         places = tuple(map(on_gpu, index)) if isinstance(index, tuple) else on_gpu(index)
-        with inside():
-            ufunc.at(total, places, on_gpu(values))
+        ufunc.at(total, places, on_gpu(values))
         with np.errstate(invalid="ignore"):
             ufunc.at(expected, index, values)
         np.testing.assert_allclose(total.to_host(), expected, 2e-3 if dtype == "float16" else 1e-6)
@@ -97,8 +95,7 @@ def test_what_writes_into_an_array_writes_into_that_of_the_gpu() -> None:
     ):
         host = np.arange(6).reshape(2, 3)
         there = on_gpu(host)
-        with inside():
-            write(there)
+        write(there)
         write(host)
         np.testing.assert_array_equal(there.to_host(), host)
 

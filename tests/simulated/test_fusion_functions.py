@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from autodiff_lab.kernels.cuda.elementwise import namespace
 from autodiff_lab.kernels.cuda.gpus import simulated
+from autodiff_lab.kernels.maths.cuda import namespace
 
 if not simulated():
     pytest.skip("once compiled, a device function is called by kernels alone", allow_module_level=True)

@@ -9,7 +9,7 @@ import pytest
 import autodiff_lab as lab
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.memory import Memory
-from autodiff_lab.kernels.cuda.traffic import HEARERS
+from autodiff_lab.kernels.cuda.traffic import OBSERVERS
 from tests.simulated.test_fusion import agree, close, draw, host, there, twelve, with_slopes
 
 
@@ -18,9 +18,9 @@ def copies() -> Any:
     """Give the copies between memories that nobody asked for."""
     heard: list[tuple[Any, ...]] = []
     hear = lambda *told: heard.append(told)  # noqa: E731 - it must be the same object to be taken out again
-    HEARERS.append(hear)
+    OBSERVERS.append(hear)
     yield heard
-    HEARERS.remove(hear)
+    OBSERVERS.remove(hear)
 
 
 def trained(device: str, steps: int, compile_it: bool) -> list[Any]:
@@ -225,12 +225,12 @@ def test_the_source_and_the_page_show_the_kernel(tmp_path: Any) -> None:
 
 def test_what_the_compiler_refuses_runs_op_by_op(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reason is kept, the result is right."""
-    from autodiff_lab.compile import cuda_kernels
+    from autodiff_lab.compile.loops.cuda import kernels
 
     def refuse(*given: Any) -> Any:
         raise NotImplementedError("too many arrays")
 
-    monkeypatch.setattr(cuda_kernels, "compiled", refuse)
+    monkeypatch.setattr(kernels, "compiled", refuse)
     f = lab.function(twelve)
     x = draw(20)
     f(there(x))

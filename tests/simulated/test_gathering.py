@@ -7,9 +7,10 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.kernels.base import choose
 from autodiff_lab.kernels.cuda import promises
 from autodiff_lab.kernels.cuda.overrides import CudaKernels
-from autodiff_lab.kernels.cuda.scatter_quotients import divisor, quotient
+from autodiff_lab.kernels.indexing.cuda_positions import divisor, quotient
 from tests.simulated.agreement import agree, declined, on_gpu
 
 lab.gather  # noqa: B018 - loads the family, and with it the kernels
@@ -88,10 +89,10 @@ def test_the_op_gathers_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def watched(name: str) -> Any:
         kernel = getattr(CudaKernels, name)
-        return staticmethod(lambda *arrays, **how: launched.append(name) or kernel(*arrays, **how))
+        return lambda *arrays, **how: launched.append(name) or kernel(*arrays, **how)
 
     for name in ("gather", "gather_nd"):
-        monkeypatch.setattr(CudaKernels, name, watched(name))
+        monkeypatch.setattr(choose.CHOSEN[name], "_on_gpu", watched(name))
     for device, names in (("/CPU:0", []), ("/GPU:0", ["gather", "gather_nd"])):
         with lab.use_kernels("auto"), lab.device(device):
             x, at = lab.constant([[1.0, 2.0], [3.0, 4.0]]), lab.constant([[1, 0]])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab.kernels.convolution.reference import out_sizes
 from autodiff_lab.kernels.cuda.overrides import CudaKernels
-from autodiff_lab.kernels.reference.convolution import out_sizes
 from tests.simulated.agreement import agree, both, declined, on_gpu
 
 lab.nn.max_pool  # noqa: B018 - loads the family, and with it the kernels

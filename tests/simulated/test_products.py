@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.cuda import products, products_library
+from autodiff_lab.kernels.cuda import library as products_library
 from autodiff_lab.kernels.cuda.gpus import memory_of
-from autodiff_lab.kernels.cuda.products import BLOCK, DEPTH, TILE, by_kernels, product_blocks, product_tiles
+from autodiff_lab.kernels.matmul import cuda as products
+from autodiff_lab.kernels.matmul.cuda import BLOCK, DEPTH, TILE, by_kernels, product_blocks, product_tiles
 from tests.simulated.agreement import agree, declined, on_gpu
 
 lab.matmul  # noqa: B018 - loads the family

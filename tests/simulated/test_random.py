@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.cuda import random_counter
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.gpus import memory_of, simulated
-from autodiff_lab.kernels.reference import counter_random
+from autodiff_lab.kernels.random import cuda as random_counter
+from autodiff_lab.kernels.random import reference as counter_random
 from autodiff_lab.ops import random_noise
 from tests.simulated.heard import copies
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.cuda import reductions
+from autodiff_lab.kernels.reductions import cuda as reductions
 from tests.simulated import agreement
 from tests.simulated.agreement import SIZES, both, declined
 
@@ -132,8 +132,8 @@ def test_the_slope_of_an_extreme(shape: tuple[int, ...], dtype: str) -> None:
     axis = 1 - len(shape)
     x = np.round(numbers(*shape, dtype=dtype))
     g = numbers(*[1 if a == 1 else n for a, n in enumerate(shape)], dtype=dtype)
-    agreement.agree("extreme_slope", g, x.max(axis=axis, keepdims=True), x, axes=(axis,))
-    agreement.agree("extreme_slope", g, x.min(axis=axis, keepdims=True), x, axes=(axis,))
+    agreement.agree("extreme_grad", g, x.max(axis=axis, keepdims=True), x, axes=(axis,))
+    agreement.agree("extreme_grad", g, x.min(axis=axis, keepdims=True), x, axes=(axis,))
 
 
 def test_the_slope_of_an_extreme_over_several_axes() -> None:
@@ -141,14 +141,14 @@ def test_the_slope_of_an_extreme_over_several_axes() -> None:
     x = np.round(numbers(4, 5, 6))
     for axes in ((-3, -2, -1), (-2, -1), (-3, -2), (-3,)):
         best = x.max(axis=axes, keepdims=True)
-        agreement.agree("extreme_slope", best * 2, best, x, axes=axes)
+        agreement.agree("extreme_grad", best * 2, best, x, axes=axes)
     turned = x.transpose(2, 0, 1)
-    agreement.agree("extreme_slope", turned.max(axis=-2, keepdims=True), turned.max(axis=-2, keepdims=True), turned,
+    agreement.agree("extreme_grad", turned.max(axis=-2, keepdims=True), turned.max(axis=-2, keepdims=True), turned,
                     axes=(-2,))  # fmt: skip
     best = x.max(axis=(-3, -1), keepdims=True)
-    assert declined("extreme_slope", best, best, x, axes=(-3, -1))
+    assert declined("extreme_grad", best, best, x, axes=(-3, -1))
     best = x.max(axis=-1, keepdims=True)
-    assert declined("extreme_slope", np.stack([best, best]), best, x, axes=(-1,))
+    assert declined("extreme_grad", np.stack([best, best]), best, x, axes=(-1,))
 
 
 @pytest.mark.parametrize("length", [5, LONG])
@@ -157,4 +157,4 @@ def test_the_slope_of_an_extreme_that_is_nan(length: int) -> None:
     x = numbers(3, length)
     x[0, 3] = np.nan
     g = np.array([[1.0], [2.0], [np.inf]], np.float32)
-    agreement.agree("extreme_slope", g, x.max(axis=-1, keepdims=True), x, axes=(-1,))
+    agreement.agree("extreme_grad", g, x.max(axis=-1, keepdims=True), x, axes=(-1,))

@@ -1,14 +1,14 @@
-"""Scattering on a GPU against NumPy's: any axis, places met never, once or often, both ways to an order."""
+"""Scattering on a GPU against NumPy's: any axis, places met never, once or often."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.cuda import determinism, promises, scatter_order, scatter_runs
+from autodiff_lab.kernels.cuda import promises
 from autodiff_lab.kernels.cuda.overrides import CudaKernels
+from autodiff_lab.kernels.indexing import cuda_runs as scatter_runs
 from tests.simulated.agreement import agree, declined, on_gpu
 
 lab.gather  # noqa: B018 - loads the family, and with it the kernels
@@ -22,21 +22,6 @@ def normal(*shape: int, dtype: str = "float32") -> np.ndarray:
 def places(count: int, *shape: int, dtype: str = "int32") -> np.ndarray:
     """Positions below `count`."""
     return np.random.default_rng(count).integers(0, count, size=shape).astype(dtype)
-
-
-@pytest.fixture(params=["counted", "sorted"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Entries are put in order by counting, whatever their number, or by sorting."""
-    monkeypatch.setattr(scatter_order, "AVERAGE", 1_000_000 if request.param == "counted" else 0)
-    return request.param
-
-
-@pytest.fixture
-def any_order() -> Iterator[None]:
-    """No order is required."""
-    before = determinism.require(False)
-    yield
-    determinism.require(before)
 
 
 @pytest.mark.parametrize("index", ["int32", "int64", "uint8"])
@@ -61,7 +46,7 @@ def test_along_any_axis(axis: int) -> None:
 
 
 @pytest.mark.parametrize(("met", "inner"), [(4, 1), (5, 20), (32, 5), (33, 1), (33, 20), (64, 5), (65, 9), (300, 5)])
-def test_places_met_often(inner: int, met: int, way: str) -> None:
+def test_places_met_often(inner: int, met: int) -> None:
     """Entries that a thread, a block or several blocks add up, side by side with places met once or never."""
     for shift in (0, 40):
         at = np.concatenate([np.arange(shift) % 9, np.full(met, 9), [11, 12, 9, 11]]).astype(np.int32)
@@ -69,7 +54,7 @@ def test_places_met_often(inner: int, met: int, way: str) -> None:
         agree("scatter_axis", normal(len(at), inner), at, axis=-2, length=14, tolerance=2e-5)
 
 
-def test_several_places_met_often_in_several_pieces(way: str) -> None:
+def test_several_places_met_often_in_several_pieces() -> None:
     """Long runs that begin and end anywhere in a window, for every piece before the axis."""
     for lengths in ((70, 32, 33, 1, 40), (32, 64, 96), (33, 31, 40), (1, 200, 1)):
         at = np.random.default_rng(0).permutation(np.repeat(np.arange(len(lengths)), lengths)).astype(np.int32)
@@ -78,7 +63,7 @@ def test_several_places_met_often_in_several_pieces(way: str) -> None:
 
 @pytest.mark.parametrize("lead", [0, 1, 2])
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_rows_of_coordinates(lead: int, depth: int, way: str) -> None:
+def test_rows_of_coordinates(lead: int, depth: int) -> None:
     """Coordinates say the place; axes before are gone through together."""
     shape, stack = (3, 4, 5), (2, 3)[:lead]
     at = np.stack([places(n, 40, dtype="int64") for n in shape[:depth]], axis=-1)
@@ -104,7 +89,7 @@ def test_values_that_are_not_numbers() -> None:
 
 
 @pytest.mark.parametrize("bad", [-1, 4, 2**31 - 1, -(2**31), 2**32 + 1])
-def test_what_is_out_of_range_adds_nothing(bad: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_out_of_range_adds_nothing(bad: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing outside the array is written, though nobody waits for the question that is asked of coordinates."""
     asked: list[Any] = []
     monkeypatch.setattr(promises, "ask", lambda memory, holds, error: asked.append(holds))
@@ -117,43 +102,23 @@ def test_what_is_out_of_range_adds_nothing(bad: int, way: str, monkeypatch: pyte
     assert not asked.pop()
 
 
-def test_only_what_is_out_of_range(way: str) -> None:
+def test_only_what_is_out_of_range() -> None:
     """Zeros, where every entry goes nowhere."""
     made = CudaKernels.scatter_axis(on_gpu(normal(100, 2)), on_gpu(np.full(100, -1)), axis=-2, length=3)
     np.testing.assert_array_equal(made.to_host(), np.zeros((3, 2)))
 
 
 @pytest.mark.parametrize("hot", [64, 65, 300])
-def test_runs_are_in_the_order_of_their_entries(hot: int, way: str) -> None:
-    """Whatever their length, whichever way: entries of a place come as they came, so that sums are the same bits."""
+def test_runs_are_in_the_order_of_their_entries(hot: int) -> None:
+    """Whatever their length: entries of a place come as they came, so that sums are the same bits."""
     at = np.concatenate([np.arange(20), np.full(hot, 3), np.full(hot, 8), [19, 0, 3]])
     at = np.random.default_rng(0).permutation(at).astype(np.int32)
-    order, first = (a.to_host() for a in scatter_order.runs(on_gpu(at), 21))
+    order, first = (a.to_host() for a in scatter_runs.sorted_runs(on_gpu(at), 21))
     np.testing.assert_array_equal(order, np.argsort(at, kind="stable"))
     np.testing.assert_array_equal(first, np.searchsorted(np.sort(at), np.arange(22)))
-
-
-def test_without_a_required_order_runs_hold_the_same_entries(any_order: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads come as they come, and sums are right within rounding."""
-    monkeypatch.setattr(scatter_order, "AVERAGE", 100)
-    at = places(9, 300)
-    order, first = (a.to_host() for a in scatter_order.runs(on_gpu(at), 9))
-    for place in range(9):
-        run = order[first[place] : first[place + 1]]
-        np.testing.assert_array_equal(np.sort(run), np.flatnonzero(at == place))
-    agree("scatter_axis", normal(300, 4), at, axis=-2, length=9, tolerance=2e-5)
-
-
-def test_an_order_is_required_unless_it_is_said_otherwise() -> None:
-    """The default is the same bits at every run."""
-    assert determinism.required()
-    assert determinism.require(False) is True
-    assert determinism.require() is False
-    assert determinism.required()
 
 
 def test_the_simulated_gpu_takes_every_way() -> None:
     """What the tests above rely on: that their sizes lie on both sides of every limit."""
     assert scatter_runs.SHORT == 4
     assert scatter_runs.LONG == 32
-    assert scatter_order.HOT == 64

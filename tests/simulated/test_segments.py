@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.cuda import scatter_order
 from tests.simulated.agreement import agree, declined
 
 lab.math.segment_sum  # noqa: B018 - loads the family, and with it the kernels
@@ -19,13 +18,6 @@ def normal(*shape: int, dtype: str = "float32") -> np.ndarray:
 def ids(count: int, rows: int, dtype: str = "int64") -> np.ndarray:
     """Numbers of segments, of which the last has no rows."""
     return np.random.default_rng(count).integers(0, max(count - 1, 1), size=rows).astype(dtype)
-
-
-@pytest.fixture(params=["counted", "sorted"], autouse=True)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Rows are put in order by counting, whatever their number, or by sorting."""
-    monkeypatch.setattr(scatter_order, "AVERAGE", 1_000_000 if request.param == "counted" else 0)
-    return request.param
 
 
 @pytest.mark.parametrize("index", ["int32", "int64"])

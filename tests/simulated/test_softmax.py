@@ -5,12 +5,12 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.kernels.cuda.overrides import CudaKernels
-from autodiff_lab.kernels.cuda.softmax import FEW_ROWS, LONG_ROW
+from autodiff_lab.kernels.softmax.cuda import FEW_ROWS, LONG_ROW
 from tests.simulated.agreement import agree, declined, on_gpu
 
 lab.nn.softmax  # noqa: B018 - loads the family, and with it the kernels
 
-NAMES, SLOPES = ("softmax", "log_softmax"), ("softmax_slope", "log_softmax_slope")
+NAMES, SLOPES = ("softmax", "log_softmax"), ("softmax_grad", "log_softmax_grad")
 LENGTHS = (1, 2, 3, 9, 31, 33, 65, 128, 129, 200, 257, 290)
 """For a few lanes of a warp, a warp, a block of two warps; all of a row kept, and part of it."""
 
@@ -25,8 +25,8 @@ def test_rows_of_any_length(length: int, dtype: str) -> None:
     agree("softmax", x, axis=-1)
     agree("log_softmax", x, axis=-1)
     shares = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
-    agree("softmax_slope", g, shares, axis=-1, tolerance=1e-5 if dtype == "float32" else 1e-14)
-    agree("log_softmax_slope", g, np.log(shares), axis=-1, tolerance=2e-5 if dtype == "float32" else 2e-14)
+    agree("softmax_grad", g, shares, axis=-1, tolerance=1e-5 if dtype == "float32" else 1e-14)
+    agree("log_softmax_grad", g, np.log(shares), axis=-1, tolerance=2e-5 if dtype == "float32" else 2e-14)
 
 
 @pytest.mark.parametrize("name", NAMES + SLOPES)
@@ -65,7 +65,7 @@ def test_large_values_do_not_overflow(length: int) -> None:
 def test_what_is_left_to_the_reference() -> None:
     """There is no kernel for integers, none for two shapes, and none for one row of millions."""
     assert declined("softmax", np.zeros((2, 2), np.int32), axis=-1)
-    assert declined("softmax_slope", np.zeros((2, 2, 2)), np.zeros((2, 2)), axis=-1)
+    assert declined("softmax_grad", np.zeros((2, 2, 2)), np.zeros((2, 2)), axis=-1)
     assert declined("log_softmax", np.zeros((FEW_ROWS - 1, LONG_ROW + 1), np.float32), axis=-1)
 
 

@@ -10,7 +10,7 @@ from autodiff_lab.ops.nn import standardization
 from tests.simulated.agreement import agree, both, declined, on_gpu
 
 standardization.standardize([0.0], axes=(), epsilon=1.0)  # the kernels of this family are registered
-ALL = ("moments", "standardize", "standardize_slope", "normalize", "normalize_slope")
+ALL = ("moments", "standardize", "standardize_grad", "normalize", "normalize_grad")
 HOW: dict[str, Any] = {"epsilon": 1e-3}
 # Rows shorter than a warp, than what a warp keeps, than what a block keeps, and longer; columns narrower than a block,
 # not a divisor of it, wider; planes of columns; groups of columns; axes of length 1.
@@ -39,7 +39,7 @@ def call(name: str, x: np.ndarray, axes: tuple[int, ...]) -> tuple[list[Any], di
     rng = np.random.default_rng(0)
     g = np.asarray(rng.normal(size=x.shape)).astype(x.dtype)
     scale, offset = (rng.normal(size=scales(x.shape, axes)).astype(x.dtype) for _ in range(2))
-    arrays = {"standardize_slope": [g, x], "normalize": [x, scale, offset], "normalize_slope": [g, x, scale]}
+    arrays = {"standardize_grad": [g, x], "normalize": [x, scale, offset], "normalize_grad": [g, x, scale]}
     return arrays.get(name, [x]), {"axes": axes, **({} if name == "moments" else HOW)}
 
 
@@ -59,9 +59,9 @@ def test_each_kernel_on_rows_and_columns(axis: int, dtype: str) -> None:
     within = 2e-5 if dtype == "float32" else 2e-13
     agree("moments", x, axes=(axis,), tolerance=within)
     agree("standardize", x, axes=(axis,), tolerance=within, **HOW)
-    agree("standardize_slope", g, x, axes=(axis,), tolerance=within, **HOW)
+    agree("standardize_grad", g, x, axes=(axis,), tolerance=within, **HOW)
     agree("normalize", x, scale, offset, axes=(axis,), tolerance=within, **HOW)
-    agree("normalize_slope", g, x, scale, axes=(axis,), tolerance=within, **HOW)
+    agree("normalize_grad", g, x, scale, axes=(axis,), tolerance=within, **HOW)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -82,7 +82,7 @@ def test_a_single_channel_has_a_single_scale(name: str, shape: tuple[int, ...], 
 @pytest.mark.parametrize("name", ALL[:3])
 def test_few_long_rows_are_shared_by_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They take the kernels of columns, one of which is a row."""
-    monkeypatch.setattr("autodiff_lab.kernels.cuda.standardize.KEPT", 0)
+    monkeypatch.setattr("autodiff_lab.kernels.normalization.cuda.LONG_ROW", 0)
     for shape in ((1, 700), (1, 129), (1, 1)):
         check(name, np.random.default_rng(3).normal(size=shape).astype("f"), (-1,))
 
@@ -106,7 +106,7 @@ def test_values_without_spread_become_zero_or_nan_where_epsilon_is_zero(name: st
     check(name, np.full((24, 40), 0.75, "f"), axes, epsilon=0.0)
 
 
-@pytest.mark.parametrize("name", ["standardize", "standardize_slope"])
+@pytest.mark.parametrize("name", ["standardize", "standardize_grad"])
 @pytest.mark.parametrize(("shape", "axes"), [((2, 600), (-1,)), ((80, 40), (-2,)), ((2, 70), (-2,))])
 @pytest.mark.parametrize("far", [0, 3, 1e4])
 def test_results_are_as_exact_as_the_reference(name: str, shape: tuple[int, int], axes: Any, far: float) -> None:
@@ -124,8 +124,8 @@ def test_layouts() -> None:
     for made in (np.asfortranarray(x), np.repeat(x, 2, axis=1)[:, ::2], np.broadcast_to(x[:1], x.shape)):
         device = on_gpu(x).memory.wrap(made)
         for axes in ((-1,), (-2,)):
-            ours = CudaKernels.standardize_slope(device, device, axes=axes, **HOW)
-            expected, _ = both("standardize_slope", *[np.ascontiguousarray(made)] * 2, axes=axes, **HOW)
+            ours = CudaKernels.standardize_grad(device, device, axes=axes, **HOW)
+            expected, _ = both("standardize_grad", *[np.ascontiguousarray(made)] * 2, axes=axes, **HOW)
             np.testing.assert_array_equal(ours.to_host(), expected.to_host())
 
 
@@ -134,21 +134,21 @@ def test_what_the_kernels_do_not_take_is_left_to_the_reference() -> None:
     for name in ALL:
         for shape, axes in (((2, 3), ()), ((0, 3), (-1,)), ((3, 0), (-1,)), ((3, 2, 2, 4, 3), (-5, -3, -1))):
             x = np.zeros(shape)
-            arrays = {"standardize_slope": [x, x], "normalize": [x, x, x], "normalize_slope": [x, x, x]}.get(name, [x])
+            arrays = {"standardize_grad": [x, x], "normalize": [x, x, x], "normalize_grad": [x, x, x]}.get(name, [x])
             assert declined(name, *arrays, axes=axes, **({} if name == "moments" else HOW))
     x = np.ones((4, 5))
     assert declined("standardize", x.astype(np.float16), axes=(-1,), **HOW)
-    assert declined("standardize_slope", np.ones((2, 4, 5)), x, axes=(-1,), **HOW)
+    assert declined("standardize_grad", np.ones((2, 4, 5)), x, axes=(-1,), **HOW)
     assert declined("normalize", x, x, x, axes=(-1,), **HOW)
-    assert declined("normalize_slope", x, x, x[:, :1], axes=(-1,), **HOW)
+    assert declined("normalize_grad", x, x, x[:, :1], axes=(-1,), **HOW)
 
 
 def test_a_second_run_gives_the_same_bits() -> None:
     """Sums are taken in a fixed order."""
     x = np.random.default_rng(7).normal(size=(30, 50)).astype("f")
     for axes in ((-1,), (-2,)):
-        arrays, how = call("normalize_slope", x, axes)
-        first, second = (CudaKernels.normalize_slope(*map(on_gpu, arrays), **how) for _ in range(2))
+        arrays, how = call("normalize_grad", x, axes)
+        first, second = (CudaKernels.normalize_grad(*map(on_gpu, arrays), **how) for _ in range(2))
         for one, other in zip(first, second, strict=True):
             np.testing.assert_array_equal(one.to_host(), other.to_host())
 

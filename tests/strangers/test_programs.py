@@ -128,6 +128,7 @@ def test_losses_are_functions_too_and_their_mean_is_that_of_the_class() -> None:
     np.testing.assert_allclose(found, [expected], rtol=1e-6)
 
 
+@pytest.mark.extras
 def test_parts_of_a_variable_are_assigned_by_position() -> None:
     v = tf.Variable(tf.zeros((3, 2)))
     v.scatter_nd_update([[0, 0]], [7.0])

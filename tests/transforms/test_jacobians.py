@@ -96,5 +96,5 @@ def test_a_list_of_targets_is_refused() -> None:
     x = lab.Variable([1.0])
     with lab.GradientTape() as tape:
         y = x * x
-    with pytest.raises(lab.errors.ShapeMismatch, match="one target tensor is needed"):
+    with pytest.raises(lab.errors.ShapeMismatch, match="one target tensor is required"):
         tape.jacobian([y, y], x)

@@ -1,4 +1,4 @@
-"""Curves in words: what is printed beside the picture, read aloud, and compared by notebook tests."""
+"""Curves in words: the text printed beside the picture, read aloud, and compared by notebook tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def account(curves: Curves, at: float | None = None) -> str:
     curves : Curves
         What is described.
     at : float, optional
-        A point whose values are told as well: those of the sample nearest to it.
+        A point whose values are listed as well: those of the nearest sample.
 
     Examples
     --------

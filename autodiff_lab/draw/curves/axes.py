@@ -1,6 +1,6 @@
-"""Round ticks, their labels, and the range of heights that shows a curve: the twin of the page's script.
+"""Round ticks, their labels, and the range of heights that shows a curve: the counterpart of the page's script.
 
-``tests/javascript/curve_axes.test.js`` holds both to the same table, so that a picture and the living widget agree.
+``tests/javascript/curve_axes.test.js`` checks both against the same table, so a picture and the live widget agree.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def ticks(lo: float, hi: float, count: float) -> tuple[float, list[float]]:
 
 
 def place(value: float, step: float) -> str:
-    """Write a position on an axis with as many decimals as tell neighbours `step` apart from each other.
+    """Write a position on an axis with enough decimals to distinguish neighbours that are `step` apart.
 
     Examples
     --------
@@ -66,9 +66,9 @@ def heights(values: np.ndarray, zero: bool = False, clip: bool = False) -> tuple
     Parameters
     ----------
     values : numpy.ndarray
-        Of any shape; what is not finite is left out.
+        Of any shape; non-finite values are left out.
     zero : bool
-        Keep 0 in the range: a height is measured from there.
+        Keep 0 in the range, because heights are measured from there.
     clip : bool
         Let a few extreme values leave the range, so that a pole does not flatten everything else.
 

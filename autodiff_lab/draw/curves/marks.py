@@ -1,8 +1,8 @@
-"""Kinks, jumps and poles, told from samples and confirmed by finer ones.
+"""Kinks, jumps and poles, found from samples and confirmed by finer ones.
 
 Between two neighbouring samples a smooth curve changes about as much as between their neighbours, and eight times less
-when one looks eight times closer.  A break keeps its height however close one looks, and a pole grows.  So the
-intervals that stand out are looked into, closer and closer, and the heights of the last looks compared.
+at eight times the resolution. A break keeps its height at any resolution, and a pole grows. So intervals
+that stand out are refined again and again, and the heights at the finest levels are compared.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Sample = Callable[[np.ndarray], Sequence[np.ndarray]]
 """Values of f and its derivatives, each of the shape of x."""
 
 STANDS_OUT = 2.5
-"""How many times a change must exceed the changes around it before it is looked into."""
+"""How many times a change must exceed the changes around it before it is refined."""
 MOST = 32
-"""Intervals that are looked into; a function with more breaks than this shows the strongest."""
+"""How many intervals are refined; a function with more breaks than this shows the strongest."""
 PARTS = 8
 LOOKS = 8
 STAYS = 0.5
@@ -31,7 +31,7 @@ PEAK = 20.0
 
 @dataclass(frozen=True, slots=True)
 class _Interval:
-    """An interval that is looked into, and the change of one row across it at each look, last one last."""
+    """An interval under refinement, and the change of one row across it at each level, in order."""
 
     left: float
     right: float
@@ -52,7 +52,7 @@ def find_marks(
     sample : callable
         Takes an array of further x and returns the rows there.
     resolution : float
-        Relative precision of the values; nothing finer is looked for.
+        Relative precision of the values; nothing finer is searched for.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def find_marks(
 
 
 def _poles(x: np.ndarray, f: np.ndarray, sample: Sample, resolution: float) -> list[Mark]:
-    """Return poles: infinite samples, and peaks of |f| that grow the closer one looks."""
+    """Return poles: infinite samples, and peaks of |f| that grow with the resolution."""
     rows_of_none: tuple[Limits, ...] = ((None, None), (None, None), (None, None))
     found = [Mark(float(place), "pole", rows_of_none) for place in x[np.isinf(f)]]
     size = np.where(np.isfinite(f), np.abs(f), 0.0)
@@ -98,7 +98,7 @@ def _poles(x: np.ndarray, f: np.ndarray, sample: Sample, resolution: float) -> l
             place, width = float(points[np.argmax(values)]), width / PARTS
             heights.append(float(values.max()))
             second = float(np.sort(values)[-2])
-        # A sample or a look may hit the pole almost exactly; then nothing grows any more, but that value stands alone.
+        # A sample may hit the pole almost exactly; then nothing grows further, but that value stands alone.
         grows = len(heights) > 2 and heights[-1] > GROWS * heights[-3]
         if grows or heights[-1] > GROWS * second:
             place = _simplest(place - width, place + width)
@@ -167,7 +167,7 @@ def _closer(suspects: list[_Interval], row: int, sample: Sample) -> list[_Interv
 
 
 def _stays(changes: tuple[float, ...], floor: float, grows_counts: bool) -> bool:
-    """Tell whether the change kept its height over the last two looks; a growing one is a break of the slope only."""
+    """Return whether the change kept its height over the last two levels; if it grew, only the slope breaks."""
     if len(changes) < 3 or changes[-1] <= floor or changes[-1] < HEIGHT_KEPT * changes[0]:
         return False
     ratio = changes[-1] / changes[-3]

@@ -20,8 +20,8 @@ class Mark:
     x : float
         Where; exactly the sample's x if it sits on a sample.
     kind : str
-        ``"kink"``: f goes on and its slope jumps, or is vertical; ``"jump"``: f jumps; ``"pole"``: f grows without
-        bound.
+        ``"kink"``: f is continuous and its slope jumps, or is vertical; ``"jump"``: f jumps; ``"pole"``: f grows
+        without bound.
     limits : tuple of pairs
         For f and each derivative the values just left and just right of it; None where there is none.
 
@@ -36,7 +36,7 @@ class Mark:
     limits: tuple[Limits, ...]
 
     def breaks(self, row: int) -> bool:
-        """Tell whether the line of this row is broken here: a kink leaves f in one piece."""
+        """Return whether the line of this row is broken here: a kink leaves f in one piece."""
         return row > 0 or self.kind != "kink"
 
 
@@ -57,7 +57,7 @@ class Curves:
     notes : tuple of str
         Sentences for the reader, about gaps and about how the samples were made.
     narrowest : float
-        The narrowest part of the axis, in units of x, on which differences still mean something.
+        The narrowest part of the axis, in units of x, on which differences are still meaningful.
 
     Examples
     --------
@@ -78,12 +78,12 @@ class Curves:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the rows, as they stand at the ends of the curves."""
+        """The names of the rows, as shown at the ends of the curves."""
         return tuple(f"{self.name}{PRIMES[row]}({self.variable})" for row in range(len(self.rows)))
 
     @property
     def clip(self) -> bool:
-        """Whether a few extreme values should leave the picture rather than flatten all others: near poles."""
+        """Whether a few extreme values may leave the picture rather than flatten all others: true near poles."""
         return any(mark.kind == "pole" for mark in self.marks) or any(bool(np.isinf(row).any()) for row in self.rows)
 
     def nearest(self, x: float) -> int:

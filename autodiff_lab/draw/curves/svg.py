@@ -1,8 +1,8 @@
 """Curves to a static SVG: f above its derivatives on one x axis, with the tangent at one point.
 
-The picture that stands beside the living widget and is seen where no script runs.  Colours are custom properties of the
-root element, so that one file suits light, dark and print; there are no ids, and what leaves a panel is cut off by a
-nested ``svg``.
+The picture that accompanies the live widget and is shown where no script runs.  Colours are custom properties of the
+root element, so that one file suits light, dark and print; there are no ids, and a nested ``svg`` clips what leaves
+a panel.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autodiff_lab.recording.numbers import short
 LEFT, TOP, BOTTOM, GAP = 60.0, 16.0, 40.0, 28.0
 HEIGHTS = (260.0, 170.0, 140.0)
 MANY = (130.0,)
-"""Heights of the panels where there are more of them than fit at their usual heights."""
+"""Heights of the panels if there are more of them than fit at their usual heights."""
 
 _STYLE = """
 .lab-static { font: 400 12px var(--lab-ui-font); max-width: 100%; height: auto; }
@@ -50,7 +50,7 @@ _STYLE = """
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """One plot: which row it shows, where it stands, and its ranges."""
+    """One plot: which row it shows, its position, and its ranges."""
 
     row: int
     top: float
@@ -77,7 +77,7 @@ def svg(curves: Curves, at: float | None = None, order: int = 1, width: float = 
     at : float, optional
         Where the tangent is drawn: at the sample nearest to it.
     order : int
-        How many derivatives are shown below f, as far as there are so many.
+        How many derivatives to show below f, if there are that many.
     width : float
         In pixels.
     theme : str

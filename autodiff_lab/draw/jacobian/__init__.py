@@ -1,6 +1,6 @@
-"""A Jacobian as a table of signs and sizes, beside the small product that does without it: arrays in, picture out.
+"""A Jacobian as a table of signs and sizes, beside the small product that avoids it: arrays in, picture out.
 
-Nothing here knows where the numbers come from; `autodiff_lab.lessons` lets the tape compute them.
+Nothing here knows where the numbers come from; in `autodiff_lab.lessons` the tape computes them.
 """
 
 from autodiff_lab.draw.jacobian.model import JacobianTable, Product

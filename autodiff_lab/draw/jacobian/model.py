@@ -22,7 +22,7 @@ class Product:
     left, right : numpy.ndarray
         Shapes (p, k) and (k, q).
     cotangent_first : bool
-        Whether the left factor is the cotangent, and the right one what stays fixed; else the other way round.
+        Whether the left factor is the cotangent and the right one is fixed; otherwise the other way round.
     """
 
     names: tuple[str, str, str]
@@ -36,7 +36,7 @@ class Product:
         return self.left @ self.right
 
     def fixed_at(self, row: tuple[int, ...], column: tuple[int, ...]) -> tuple[int, int] | None:
-        """Where the fixed factor holds the derivative of an output element by an input element; None if it is 0.
+        """Return where the fixed factor holds the derivative of an output for an input element; None if it is 0.
 
         Examples
         --------
@@ -62,7 +62,7 @@ class JacobianTable:
     output, input : str
         Names of both.
     product : Product, optional
-        What avoids the table.
+        The product that avoids the table.
 
     Examples
     --------
@@ -99,15 +99,15 @@ class JacobianTable:
         return int((self.matrix == 0).sum())
 
     def row_name(self, row: int) -> str:
-        """The name of an output element, for example ``C[0,1]``."""
+        """Return the name of an output element, for example ``C[0,1]``."""
         return _named(self.output, self.rows[row])
 
     def column_name(self, column: int) -> str:
-        """The name of an input element."""
+        """Return the name of an input element."""
         return _named(self.input, self.columns[column])
 
     def fixed_at(self, row: int, column: int) -> tuple[int, int] | None:
-        """Where the fixed factor of the product holds this number, if it does."""
+        """Return where the fixed factor of the product holds this number, if it does."""
         return None if self.product is None else self.product.fixed_at(self.rows[row], self.columns[column])
 
     def sentence(self, row: int, column: int) -> str:
@@ -125,18 +125,18 @@ class JacobianTable:
         return f"{said}, which is {_named(self.product.names[int(self.product.cotangent_first)], place)}"
 
     def account(self) -> str:
-        """Describe the table, its product and what each way costs, in a few lines.
+        """Describe the table, its product and the cost of each way in a few lines.
 
         Examples
         --------
         >>> print(JacobianTable(np.eye(2), (2,), (2,), "y", "x").account())
-        Jacobian of y (2) by x (2): 2 × 2 = 4 numbers, 2 of them 0
+        Jacobian of y (2) with respect to x (2): 2 × 2 = 4 numbers, 2 of them 0
           the whole table, a column for each forward pass: 2 passes
           the whole table, a row for each backward pass: 2 passes
           one gradient: 1 backward pass, 2 numbers
         """
         height, width = self.matrix.shape
-        of = f"{self.output} ({_by(self.output_shape)}) by {self.input} ({_by(self.input_shape)})"
+        of = f"{self.output} ({_by(self.output_shape)}) with respect to {self.input} ({_by(self.input_shape)})"
         lines = [
             f"Jacobian of {of}: {height} × {width} = {_counted(self.matrix.size, 'number')}, {self.zeros} of them 0",
             f"  the whole table, a column for each forward pass: {_counted(width, 'pass')}",

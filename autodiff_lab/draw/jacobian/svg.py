@@ -1,7 +1,7 @@
 """A Jacobian to SVG, in two panels: the table, and the product that avoids it with the cost of each way.
 
-Every number wears its sign, and its size is the strength of one colour.  A row is one backward pass and is framed
-dashed; a column is one forward pass and is framed solid.  Cells carry their places as data, so that the living widget
+Every number carries its sign, and the strength of one colour shows its size.  A row is one backward pass and is framed
+dashed; a column is one forward pass and is framed solid.  Cells carry their positions as data, so that the live widget
 moves frames and marks over the same drawing.
 """
 
@@ -23,7 +23,7 @@ HEAD = 28.0
 GAP = 40.0
 BAR = 200.0
 MARGIN = 12.0
-"""Between the edge of a picture and its panels, in pixels as all of these."""
+"""Between the edge of a picture and its panels; all of these are in pixels."""
 
 STYLE = """
 .lab-jacobian { font: 400 12px var(--lab-ui-font); max-width: 100%; height: auto; }
@@ -199,7 +199,7 @@ def _cells(matrix: np.ndarray, role: str) -> list[str]:
 
 
 def _signed(value: float) -> str:
-    """A number with its sign, and the sign alone where the number is too long for a cell."""
+    """Return a number with its sign, or the sign alone if the number is too long for a cell."""
     if value == 0:
         return "·"
     sign = "+" if value > 0 else "−"

@@ -1,8 +1,8 @@
-"""Graph to layout: where everything is drawn, from left to right.  No colours, and no value is looked at.
+"""Graph to layout: where everything is drawn, from left to right.  It uses no colours and reads no values.
 
-`layout` asks a program for the places of boxes and the curves of edges, then lets every edge have an end of its own
-on the side of a box (`attach`).  The programs, in order of preference: ``dot`` on the PATH, the Graphviz library in
-the pygraphviz package, and a simple layering of our own, so that there is a picture on every machine.
+`layout` asks a program for the positions of boxes and the curves of edges, then gives every edge its own end on
+the side of a box (`attach`).  The programs, in order of preference: ``dot`` on the PATH, the Graphviz library in
+the pygraphviz package, and a simple layering of our own, so that every machine has a picture.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 OWN = "layered"
 """Name of our own layering."""
 MOST_A_SECOND = 4000
-"""Nodes for each second of the time limit beyond which no engine is asked: the fastest of them could not do it."""
+"""Nodes per second of the time limit beyond which no engine is tried: even the fastest could not do it."""
 
 
 def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> Layout:
@@ -37,7 +37,7 @@ def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> 
     time_limit : float
         Seconds after which Graphviz is stopped.
     engine : str, optional
-        ``"dot"``, ``"pygraphviz"`` or ``"layered"``; by default the first of them that is here and works.
+        ``"dot"``, ``"pygraphviz"`` or ``"layered"``; by default the first one that is available and works.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> 
     Raises
     ------
     LayoutFailed
-        If the graph is too large for the time limit, or the engine asked for is not here.
+        If the graph is too large for the time limit, or the requested engine is not available.
 
     Examples
     --------
@@ -87,12 +87,12 @@ def layouts(graphs: Sequence[Graph], time_limit: float = 5.0, engine: str | None
     Returns
     -------
     list of Layout or LayoutFailed
-        In the order of the graphs; an error stands in place of a layout and is not raised.
+        In the order of the graphs; an error takes the place of a layout and is not raised.
 
     Raises
     ------
     LayoutFailed
-        If the engine asked for is not here.
+        If the requested engine is not available.
     """
     found: dict[int, Layout | LayoutFailed] = {}
     for graph in graphs:

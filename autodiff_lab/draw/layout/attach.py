@@ -1,7 +1,7 @@
 """Gives every edge an end of its own on the sides of its boxes, so that parallel edges lie apart.
 
-Edges leave on the right and arrive on the left, sorted by where they come from, at even distances.  A short edge
-becomes one curve with level ends; a long one keeps the way that the layout program found around other boxes.
+Edges leave on the right and arrive on the left, sorted by where they come from and evenly spaced. A short edge
+becomes one curve with level ends; a long one keeps the route that the layout program found around other boxes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Curve = tuple[Point, ...]
 
 
 def attach(graph: Graph, placed: Placed, engine: str) -> Layout:
-    """The finished layout: boxes from centres, and curves that end on them."""
+    """Return the finished layout: boxes from centres, and curves that end on them."""
     placed = _first_on_top(graph, placed)
     boxes = {
         node.key: Box(placed.centres[node.key][0], placed.centres[node.key][1], node.width, node.height)
@@ -39,7 +39,7 @@ def attach(graph: Graph, placed: Placed, engine: str) -> Layout:
 
 
 def _first_on_top(graph: Graph, placed: Placed) -> Placed:
-    """Mirror the picture if what ran first is at the bottom of most columns; a layout is as good either way up."""
+    """Mirror the picture if what ran first is at the bottom of most columns; a layout is equally good either way up."""
     columns: defaultdict[float, list[float]] = defaultdict(list)
     for node in graph.nodes:
         x, y = placed.centres[node.key]
@@ -74,7 +74,7 @@ def _ends(graph: Graph, boxes: dict[str, Box], placed: Placed) -> tuple[dict[int
 
 
 def _next_height(curve: Curve, target: Box) -> float:
-    """The height a curve makes for first: its first bend, or the box it goes to."""
+    """Return the height a curve heads for first: its first bend, or the box it goes to."""
     return curve[3][1] if len(curve) > 4 else target.y
 
 
@@ -103,7 +103,7 @@ def _curve(start: Point, end: Point, found: Curve, source: Box, target: Box) -> 
 
 
 def _is_above(source: Box, target: Box) -> bool:
-    """Whether two boxes stand in one column, as the turns of a loop do."""
+    """Return whether two boxes stand in one column, as the iterations of a loop do."""
     apart = (target.y - target.height / 2) - (source.y + source.height / 2)
     return apart > 0 and abs(source.x - target.x) < (source.width + target.width) / 4
 
@@ -120,7 +120,7 @@ def _level(start: Point, end: Point) -> Curve:
 
 
 def _backwards(start: Point, end: Point, below: float) -> Curve:
-    """Around below: for an edge that returns to an earlier column (a scope that was entered twice)."""
+    """Route an edge around below, if it returns to an earlier column (a scope that was entered twice)."""
     low = below + LOOP / 2
     middle = ((start[0] + end[0]) / 2, low)
     return (
@@ -130,7 +130,7 @@ def _backwards(start: Point, end: Point, below: float) -> Curve:
 
 
 def _framed(boxes: dict[str, Box], curves: list[Curve], engine: str) -> Layout:
-    """Shifted so that everything lies inside, with a margin, and rounded to a hundredth of a pixel."""
+    """Shift everything inside, with a margin, and round to a hundredth of a pixel."""
     xs = [x for curve in curves for x, _ in curve]
     ys = [y for curve in curves for _, y in curve]
     for box in boxes.values():

@@ -1,8 +1,8 @@
 """Asks Graphviz for coordinates: ``dot`` on the PATH, or the library inside the pygraphviz package.
 
-Both run in a process of their own, which can be stopped at the time limit and whose complaints (about fonts, mostly)
-reach nobody's stderr.  They are given node sizes and no text at all, so that the same version gives the same layout
-on every machine, whatever fonts it has.
+Both run in a separate process, which can be stopped at the time limit and whose warnings (mostly about fonts) do
+not reach the user's stderr. They are given node sizes and no text, so that the same version gives the same
+layout on every machine, whatever its fonts.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from autodiff_lab.draw.model import Graph
 
 LARGE = 300
-"""Nodes from which a quicker and less patient search is asked for."""
+"""The number of nodes from which a faster, less thorough search is requested."""
 RANK_SPACE, NODE_SPACE = 64.0, 20.0
 """Pixels between columns, and between nodes of a column."""
 POINTS = 72.0
 SEPARATOR = "\n// next\n"
-"""A comment between graphs that travel together."""
+"""A comment between graphs that are sent together."""
 
 # The library is run in another Python, because its search cannot be interrupted from the inside. The text goes in by
 # stdin and comes out by stdout, as it does for `dot`.
@@ -41,7 +41,7 @@ for source in sys.stdin.buffer.read().decode().split("// next"):
 
 
 def programs() -> dict[str, Sequence[str]]:
-    """The commands that lay out on this machine, by name, the preferred one first."""
+    """Return the commands that lay out on this machine, by name, the preferred one first."""
     found: dict[str, Sequence[str]] = {}
     dot = shutil.which("dot")
     if dot is not None:
@@ -52,7 +52,7 @@ def programs() -> dict[str, Sequence[str]]:
 
 
 def place_by_graphviz(graphs: Sequence[Graph], command: Sequence[str], time_limit: float) -> list[Placed] | None:
-    """Return coordinates from one run of one program, or None if it does not work here.
+    """Return coordinates from one run of a program, or None if it does not work here.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def _documents(text: str) -> list[dict[str, Any]]:
 
 
 def layout_source(graph: Graph) -> str:
-    """The graph as Graphviz reads it: numbered nodes, their sizes in inches, and numbered edges."""
+    """Return the graph as Graphviz reads it: numbered nodes, their sizes in inches, and numbered edges."""
     lines = [
         "digraph {",
         f"graph [rankdir=LR, ranksep={RANK_SPACE / POINTS:.3f}, nodesep={NODE_SPACE / POINTS:.3f}{_patience(graph)}]",

@@ -1,7 +1,7 @@
 """A simple layered layout in Python, for machines without Graphviz.
 
 Columns by longest path, leaves next to their first user, rows ordered by barycentres.  A long edge keeps a thin lane
-free in every column that it crosses.  Made to be there on every machine, and readable for small graphs.
+free in every column that it crosses.  It works on every machine, and is readable for small graphs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Layers:
         self.graph = graph
         self.place = {node.key: number for number, node in enumerate(graph.nodes)}
         self.height = {node.key: node.height for node in graph.nodes}
-        # Edges against the order of the run (a scope that was entered twice) have no say in the columns.
+        # Edges against the order of execution (a scope that was entered twice) do not affect the columns.
         self.onward = [n for n, e in enumerate(graph.edges) if self.place[e.source] < self.place[e.target]]
         self.column = self._columns()
         self.slots: list[list[str]] = [[] for _ in range(max(self.column.values(), default=-1) + 1)]
@@ -97,7 +97,7 @@ class _Layers:
 
     def _curve(self, centres: dict[str, Point], spans: list[tuple[float, float]], y: dict[str, float],
                number: int) -> tuple[Point, ...]:  # fmt: skip
-        """Level through every column, and a bow between columns."""
+        """Return a curve that is level through every column and bends between columns."""
         edge = self.graph.edges[number]
         through = [(spans[int(slot.split()[1])], y[slot]) for slot in self.lanes[number]]
         stops = [centres[edge.source], *((x, row) for span, row in through for x in span), centres[edge.target]]
@@ -108,7 +108,7 @@ class _Layers:
         return tuple(curve)
 
     def _rows(self) -> dict[str, float]:
-        """Order every column by the mean row of its neighbours, forwards and backwards in turn; then place it."""
+        """Order every column by the mean row of its neighbours, alternately forwards and backwards; then place it."""
         y: dict[str, float] = {}
         for column in self.slots:
             self._stack(column, y, {})
@@ -122,7 +122,7 @@ class _Layers:
         return y
 
     def _stack(self, column: list[str], y: dict[str, float], wanted: dict[str, float]) -> None:
-        """Place a column from top to bottom, each slot as near to where it is wanted as its neighbours leave room."""
+        """Place a column from top to bottom, each slot as near to its desired row as its neighbours allow."""
         bottom = float("-inf")
         moved = 0.0
         for slot in column:

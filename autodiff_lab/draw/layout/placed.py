@@ -1,4 +1,4 @@
-"""What a layout program says: centres and rough curves, before edges get ends of their own; or that it cannot."""
+"""The answer of a layout program: centres and rough curves, before edges get their own ends; or a failure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Placed:
 
 
 def too_large(graphs: Sequence[Graph], time_limit: float) -> LayoutFailed:
-    """Return the error for graphs that are not ready within so many seconds."""
+    """Return the error for graphs that are not laid out within the time limit."""
     nodes, edges = sum(len(graph.nodes) for graph in graphs), sum(len(graph.edges) for graph in graphs)
     return LayoutFailed(
         f"A graph of {nodes} nodes and {edges} edges cannot be laid out within {time_limit:g} s. "

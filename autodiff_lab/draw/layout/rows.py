@@ -1,8 +1,8 @@
-"""Training loops in rows: one turn below the other, each with what only it reads to its left.
+"""Training loops in rows: one iteration below the other, with what only it reads to its left.
 
-Turns are folded scopes whose names differ in nothing but a number and that pass no value to each other: what ties them
-is the variables that each of them assigns.  Everything else stands to the left of the rows, or, if it is computed from
-them, to the right.
+Iterations are folded scopes whose names differ only in a number and that pass no values to each other: they are
+connected by the variables that each of them assigns. Everything else stands to the left of the rows or, if it is
+computed from them, to the right.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from autodiff_lab.draw.model import Node
 
 TURN_SPACE = 32.0
-"""Pixels between two turns: room for the arrow of what was assigned."""
+"""Pixels between two iterations: room for the arrow of an assignment."""
 
 
 def turns(graph: Graph) -> tuple[str, ...]:
-    """The keys of the turns of the longest loop that a graph shows, in order; empty if there is none.
+    """Return the keys of the iterations of the longest loop that a graph shows, in order; empty if there is none.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class _Rows:
                 self.left.append(node)
 
     def _following(self) -> set[str]:
-        """All nodes that are computed from a turn, or from what one assigned."""
+        """Return all nodes computed from an iteration, or from what one assigned."""
         found, waiting = set(self.loop), list(self.loop)
         while waiting:
             source = waiting.pop()

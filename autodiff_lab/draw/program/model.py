@@ -1,7 +1,7 @@
-"""What is shown of a compiled function, as plain frozen values; no op, no tensor and no array is among them.
+"""What is shown of a compiled function, as plain frozen values without ops, tensors or arrays.
 
 An item is a value of the program: something that comes in, a constant, or the result of an op.  A row is a line of a
-text and says which items it speaks of; that is how the graph, the program and the generated source are linked.
+text and says which items it refers to; that is how the graph, the program and the generated source are linked.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a text, and the items that it speaks of.
+    """A line of a text, and the items that it refers to.
 
-    `part` is ``"forward"`` or ``"backward"``, or empty where a line is neither.
+    `part` is ``"forward"`` or ``"backward"``, or empty if a line is neither.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Many ops that became one call: what it is called, a few words on what it is, and its items."""
+    """Ops that became one call: its name, a few words on what it is, and its items."""
 
     title: str
     note: str
@@ -109,15 +109,15 @@ class ProgramView:
     cut: str = ""
 
     def loop_of(self, at: int) -> int:
-        """The place of the loop in which an item is computed, -1 if there is none."""
+        """Return the place of the loop in which an item is computed, -1 if there is none."""
         return next((n for n, loop in enumerate(self.loops) if at in loop.items), -1)
 
     def summary(self) -> str:
-        """Say in two sentences how many ops there are, and as what they run."""
+        """Say in two sentences how many ops there are, and how they run."""
         ops = [at for at, item in enumerate(self.items) if item.kind == "op"]
         count, back = self._count(ops), self._count([at for at in ops if self.items[at].backward])
         if not ops:
-            return "No op is left to run: the result was there before the call." if self.program else ""
+            return "No op is left to run: the result was known before the call." if self.program else ""
         forward = f"{counted(count - back, 'op')} forward" + (f", {back} backward" if back else "")
         if not self.loops:
             return f"{forward}. {'It runs by itself' if count == 1 else 'They run one by one'}."
@@ -138,7 +138,7 @@ class ProgramView:
         if item.kind != "op":
             return f"{called}: {item.kind}\n{item.shape}"
         told = [f"{called}: {item.words}", item.shape, "backward" if item.backward else "forward"]
-        told += [f"in {item.times} rounds"] if item.times > 1 else []
+        told += [f"in {item.times} iterations"] if item.times > 1 else []
         loop = self.loop_of(at)
         if loop >= 0:
             told.append(f"one of {counted(self._count(self.loops[loop].items), 'op')} in {self.loops[loop].title}")
@@ -155,14 +155,14 @@ class ProgramView:
         return f"{loop.title}: {loop.note or counted(self._count(loop.items), 'op')}\n{names}"
 
     def account(self) -> str:
-        """What a text shows in place of the views: the program, or why there is none; the same on every machine."""
+        """Return the text that replaces the views: the program, or why there is none; the same on every machine."""
         reasons = "\n".join(map(str, self.reasons))
         parts = [self.title, self.why, reasons, "\n".join(row.text for row in self.program), self.cut]
         return "\n\n".join(part for part in parts if part)
 
 
 def counted(count: int, word: str) -> str:
-    """A number with its word in the right form.
+    """Return a number with its noun in the right form.
 
     Examples
     --------

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from autodiff_lab.draw.program.model import ProgramView, Row
 
 MOST_DRAWN = 400
-"""Items beyond which the graph is left out: nobody finds a way through it."""
+"""The number of items beyond which the graph is left out, because it would be unreadable."""
 
 
 def payload(view: ProgramView) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The graph of a compiled program, as SVG: ops from left to right, and around those that became one loop one outline.
+"""The graph of a compiled program, as SVG: ops from left to right, with one outline around those that became one loop.
 
 The outline is drawn behind everything: each member a little larger, each edge between members very thick, first in
 the colour of the line and then a little smaller in that of the ground, so that together they are one shape, whatever
@@ -57,7 +57,7 @@ STYLE = """
 def graph(view: ProgramView) -> Graph:
     """Return the graph of a program; a node is named by its place in the list of items.
 
-    Constants of which nothing is computed, as those that a pass left over, are not drawn.
+    Constants that nothing uses, such as those left over by a pass, are not drawn.
     """
     used = {at for item in view.items for at in item.ins}
     shown = [at for at, item in enumerate(view.items) if item.kind == "op" or at in used]
@@ -94,7 +94,7 @@ def picture(view: ProgramView, themed: bool = True, theme: str = "auto") -> tupl
     view : ProgramView
         What to draw.
     themed : bool
-        Whether it brings its colours along; inside a page that has them it need not.
+        Whether to include its colours; inside a page that has them this is not necessary.
     theme : str
         ``"light"``, ``"dark"``, or ``"auto"``: what the host or the system prefers.
 
@@ -184,7 +184,7 @@ def _grown(box: Box, reach: float) -> str:
 
 
 def _title(view: ProgramView, at: int, placed: Layout) -> str:
-    """The name of a loop above the topmost of its nodes, where nothing of its own stands."""
+    """Return the name of a loop, placed above its topmost node, where the loop draws nothing else."""
     boxes = [placed.boxes[f"{i}"] for i in view.loops[at].items if f"{i}" in placed.boxes]
     if not boxes:
         return ""

@@ -7,14 +7,15 @@ and told as traffic.  Nothing becomes a NumPy array silently.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from autodiff_lab.kernels.cuda.promises import answer
-from autodiff_lab.kernels.cuda.traffic import is_inside, refuse, tell
+from autodiff_lab.kernels.base import choose
+from autodiff_lab.kernels.cuda.promises import answer, promise
+from autodiff_lab.kernels.cuda.traffic import tell
 
 if TYPE_CHECKING:
     from autodiff_lab.kernels.cuda.memory import Memory
@@ -50,6 +51,7 @@ class DeviceArray(NDArrayOperatorsMixin):
     if TYPE_CHECKING:
         reshape: Callable[..., DeviceArray]
         astype: Callable[..., DeviceArray]
+        fill: Callable[..., None]
         sum: Callable[..., DeviceArray]
 
     def __init__(self, raw: Any, memory: Memory) -> None:
@@ -135,7 +137,7 @@ class DeviceArray(NDArrayOperatorsMixin):
     # How it leaves the GPU.
 
     def to_host(self, why: str = "") -> Any:
-        """A copy as a NumPy array; told as traffic unless `why` is empty, where a user asked for it by name."""
+        """Return a copy as a NumPy array; told as traffic unless `why` is empty, where a user asked for it by name."""
         if why:
             tell("to host", self.nbytes, why)
         host = self.memory.download(self.raw)
@@ -148,11 +150,11 @@ class DeviceArray(NDArrayOperatorsMixin):
         return np.asarray(self.to_host("a NumPy array was asked for"), dtype)
 
     def item(self, *at: int) -> Any:
-        """An element as a Python number."""
+        """Return an element as a Python number."""
         return self.to_host("one number was asked for").item(*at)
 
     def tolist(self) -> Any:
-        """The elements as nested lists."""
+        """Return the elements as nested lists."""
         return self.to_host("a list was asked for").tolist()
 
     def __bool__(self) -> bool:
@@ -203,21 +205,19 @@ class DeviceArray(NDArrayOperatorsMixin):
         self.memory.here(self.raw.__setitem__)(self.memory.indices(index), self.memory.operand(value))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **how: Any) -> Any:
-        memory = _memory_of((*inputs, *(out or ())))
-        if method != "__call__" or is_inside():
-            return _computed(memory, ufunc, method, inputs, out, how)
-        check_operands(inputs)
-        return check_value(inputs, _computed(memory, ufunc, method, inputs, out, how))
+        return _computed(_memory_of((*inputs, *(out or ()))), ufunc, method, inputs, out, how)
 
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], how: dict[str, Any]) -> Any:
-        if is_inside():
-            return _called(self.memory, function, args, how)
-        check_operands(args)
-        return check_value(args, _called(self.memory, function, args, how))
+        make = _MAKERS.get(function)
+        return _called(self.memory, function, args, how) if make is None else make(self.memory, *args, **how)
+
+    def promise(self, error: Callable[[], Exception]) -> None:
+        """Keep a question whose answer is this array of rank 0: an error is raised later if it is not true."""
+        promise(self, error)
 
 
 def _computed(memory: Memory, ufunc: Any, method: str, inputs: tuple[Any, ...], out: Any, how: dict[str, Any]) -> Any:
-    """What a ufunc gives."""
+    """Return what a ufunc gives."""
     run = memory.ufunc(ufunc, method)
     if run is None:
         return _on_host(memory, f"CuPy has no {ufunc.__name__}", getattr(ufunc, method), inputs, {**how, "out": out})
@@ -235,7 +235,7 @@ def _computed(memory: Memory, ufunc: Any, method: str, inputs: tuple[Any, ...], 
 
 
 def _called(memory: Memory, function: Any, args: tuple[Any, ...], how: dict[str, Any]) -> Any:
-    """What a function of NumPy gives."""
+    """Return what a function of NumPy gives."""
     found = memory.function(function)
     if found is None:
         return _on_host(memory, f"CuPy has no {function.__name__}", function, args, how)
@@ -246,7 +246,7 @@ def _called(memory: Memory, function: Any, args: tuple[Any, ...], how: dict[str,
 
 
 def _on_cpu(host: np.ndarray[Any, Any]) -> Any:
-    """What a pickled array becomes: a NumPy array, or a scalar for rank 0."""
+    """Return what a pickled array becomes: a NumPy array, or a scalar for rank 0."""
     return host[()]
 
 
@@ -274,40 +274,13 @@ def _memory_of(values: tuple[Any, ...]) -> Memory:
     return next(x.memory for x in values if x.__class__ is DeviceArray)
 
 
-def check_operands(inputs: Iterable[Any]) -> None:
-    """Refuse what an op must not mix: arrays of a CPU and a GPU, or of two GPUs, and two dtypes."""
-    dtypes: set[Any] = set()
-    memories: set[Any] = set()
-    for x in inputs:
-        if x.__class__ is DeviceArray:
-            memories.add(x.memory)
-            dtypes.add(x.dtype)
-        elif isinstance(x, (np.ndarray, np.generic)):
-            if x.ndim:
-                refuse("host")
-            dtypes.add(x.dtype)
-    if len(memories) > 1:
-        refuse("host")
-    if len(dtypes) > 1:
-        refuse("dtypes")
-
-
-def check_value(inputs: tuple[Any, ...], value: Any) -> Any:
-    """Refuse another dtype than the operands', truth aside, which the op that asked for it may give."""
-    if value.__class__ is DeviceArray and value.dtype.kind != "b":
-        for x in inputs:
-            if x.__class__ is DeviceArray and x.dtype != value.dtype:
-                refuse("promoted")
-    return value
-
-
 def _targets(out: tuple[Any, ...]) -> Any:
     raw = tuple([x.raw for x in out])
     return raw[0] if len(raw) == 1 else raw
 
 
 def _on_host(memory: Memory, why: str, function: Callable[..., Any], args: Any, how: dict[str, Any]) -> Any:
-    """What NumPy makes of copies, copied back."""
+    """Return what NumPy makes of copies, copied back."""
     out = how.pop("out", None)
     given = memory.hosted(args, why)
     value = function(*given, **memory.hosted(how, why))
@@ -319,3 +292,48 @@ def _on_host(memory: Memory, why: str, function: Callable[..., Any], args: Any, 
     for target, result in zip(out, made if isinstance(made, tuple) else (made,), strict=True):
         target.raw[...] = result.raw
     return out[0] if len(out) == 1 else out
+
+
+def _lengths(shape: Any) -> tuple[int, ...]:
+    return (int(shape),) if np.ndim(shape) == 0 else tuple(shape)
+
+
+def _full(memory: Memory, shape: Any, value: Any, dtype: Any = None, **layout: Any) -> DeviceArray:
+    made = memory.empty(_lengths(shape), dtype)
+    made.raw.fill(value)
+    return made
+
+
+def _arange(memory: Memory, count: int, dtype: Any = np.int64, **layout: Any) -> DeviceArray:
+    size = int(count) * np.dtype(dtype).itemsize
+    return memory.wrap(memory.guarded(lambda: memory.module.arange(count, dtype=dtype), size))
+
+
+def _eye(memory: Memory, rows: int, dtype: Any = None, **layout: Any) -> DeviceArray:
+    made = _full(memory, (rows, rows), 0, dtype)
+    made.reshape(-1).raw[:: rows + 1] = 1
+    return made
+
+
+def _asarray(memory: Memory, value: Any, dtype: Any = None) -> DeviceArray:
+    if value.__class__ is not DeviceArray:
+        value = memory.uploaded(np.asarray(value), "positions and weights are worked out on the CPU")
+    return value if dtype is None or value.dtype == dtype else value.astype(dtype)
+
+
+def _contiguous(memory: Memory, x: Any, dtype: Any = None) -> DeviceArray:
+    found = _asarray(memory, x, dtype)
+    return memory.wrap(memory.guarded(lambda: memory.module.ascontiguousarray(found.raw), found.nbytes))
+
+
+_MAKERS: dict[Any, Callable[..., DeviceArray]] = {
+    np.zeros: lambda memory, shape, dtype=None, **layout: _full(memory, shape, 0, dtype),
+    np.empty: lambda memory, shape, dtype=None, **layout: memory.empty(_lengths(shape), dtype),
+    np.full: _full,
+    np.arange: _arange,
+    np.eye: _eye,
+    np.asarray: _asarray,
+    np.ascontiguousarray: _contiguous,
+}
+"""What makes an array where another one lies: NumPy calls us for it with ``like=``."""
+choose.ELSEWHERE.add(DeviceArray)

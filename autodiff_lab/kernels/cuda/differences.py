@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.cuda.products_library import product_of
+from autodiff_lab.kernels.cuda.library import product_of
 from autodiff_lab.kernels.cuda.promises import ask
 
 
 def into(out: Any, made: Any) -> Any:
-    """A result, written into an array where one was given for it."""
+    """Return a result, written into an array where one was given for it."""
     if out is None:
         return made
     out[...] = made
@@ -62,7 +62,7 @@ def floor_divide(memory: Any) -> Callable[..., Any]:
 
 
 def power(memory: Any) -> Callable[..., Any]:
-    """Whole numbers to negative whole powers are an error in NumPy; CuPy gives 0."""
+    """Integers to negative integer powers are an error in NumPy; CuPy gives 0."""
     m = memory.module
 
     def run(x: Any, y: Any, out: Any = None) -> Any:
@@ -85,7 +85,7 @@ def angle(memory: Any) -> Callable[..., Any]:
 
 
 def _looking(memory: Any) -> AbstractContextManager[Any]:
-    """A block in which CuPy looks at what its libraries say of a matrix, for which it waits."""
+    """Return a block in which CuPy looks at what its libraries say of a matrix, for which it waits."""
     return nullcontext() if memory.simulated else import_module("cupyx").errstate(linalg="raise")
 
 
@@ -127,7 +127,7 @@ def joined(name: str) -> Callable[[Any], Callable[..., Any]]:
 
 
 def running(name: str) -> Callable[[Any], Callable[..., Any]]:
-    """Running sums and products: CuPy adds half floats up in half floats' place, and knows no small whole numbers."""
+    """Cumulative sums and products: CuPy adds half floats up in half floats' place, and knows no small integers."""
 
     def made(memory: Any) -> Callable[..., Any]:
         run = getattr(memory.module, name)

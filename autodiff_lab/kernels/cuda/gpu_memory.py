@@ -48,7 +48,7 @@ class GpuMemory(Memory):
         return self.module.cuda.Device(self.index).attributes["MultiProcessorCount"]
 
     def download(self, raw: Any) -> Any:
-        """A copy as a NumPy array; waits for the GPU.
+        """Return a copy as a NumPy array; waits for the GPU.
 
         Raises
         ------
@@ -65,23 +65,23 @@ class GpuMemory(Memory):
             raise DeviceError(f"{self.name}: {error}. {forked() or late}") from None
 
     def shared(self, value: Any) -> Any:
-        """A device array on the memory of an object with the CUDA array interface."""
+        """Return a device array on the memory of an object with the CUDA array interface."""
         with self.using():
             found = self.module.asarray(value)
         self.check_dtype(found.dtype)
         return self.wrap(found)
 
     def unpacked(self, value: Any) -> Any:
-        """A device array on the memory of a DLPack exporter."""
+        """Return a device array on the memory of a DLPack exporter."""
         with self.using():
             return self.wrap(self.module.from_dlpack(value))
 
     def interface(self, raw: Any) -> dict[str, Any]:
-        """The CUDA array interface of an array of ours."""
+        """Return the CUDA array interface of an array of ours."""
         return raw.__cuda_array_interface__
 
     def guarded(self, allocate: Any, size: int) -> Any:
-        """What an allocation gives; what the pool holds and nobody uses is given back before it fails."""
+        """Return what an allocation gives; what the pool holds and nobody uses is given back before it fails."""
         out_of_memory = self.module.cuda.memory.OutOfMemoryError
         with self.using():
             try:
@@ -98,7 +98,7 @@ class GpuMemory(Memory):
                 raise self.full(size) from None
 
     def argument(self, raw: Any) -> Any:
-        """What numba is given for an array; one without elements has no address, so another stands for it."""
+        """Return what numba is given for an array; one without elements has no address, so another stands for it."""
         return Seen(raw if raw.size else self.here(self.module.empty)((1,) * raw.ndim, raw.dtype))
 
     def launch(self, compiled: Any, blocks: Any, threads: Any, arguments: list[Any]) -> None:
@@ -117,11 +117,11 @@ class GpuMemory(Memory):
             configured(*arguments)
 
     def using(self) -> AbstractContextManager[Any]:
-        """A block in which CuPy allocates here and numba launches here."""
+        """Return a block in which CuPy allocates here and numba launches here."""
         return nullcontext() if self.index == 0 else self.module.cuda.Device(self.index)
 
     def here(self, function: Any) -> Any:
-        """A function of CuPy that runs on this GPU, whichever is the current one."""
+        """Return a function of CuPy that runs on this GPU, whichever is the current one."""
         if function is None or self.index == 0:
             return function
 
@@ -145,13 +145,13 @@ class GpuMemory(Memory):
         return {"current": used, "peak": self.peak, "pool": held, "free": free, "total": total}
 
     def forget_peak(self) -> None:
-        """Give back what the pool holds and nobody uses, and count its peak anew."""
+        """Give back what the pool holds and nobody uses, and count its peak again."""
         with self.module.cuda.Device(self.index):
             self.module.get_default_memory_pool().free_all_blocks()
         self.peak = 0
 
     def details(self) -> dict[str, Any]:
-        """What GPU it is."""
+        """Return what GPU it is."""
         found = self.module.cuda.runtime.getDeviceProperties(self.index)
         return {
             "device_name": found["name"].decode(), "compute_capability": (found["major"], found["minor"]),

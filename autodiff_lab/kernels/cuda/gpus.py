@@ -25,7 +25,7 @@ OLDEST_DRIVER = 13000
 
 @lru_cache(None)
 def memories() -> tuple[Memory, ...]:
-    """The memory of every GPU; none where `why_none` says why."""
+    """Return the memory of every GPU; none where `why_none` says why."""
     if why_none():
         return ()
     if simulated():
@@ -37,7 +37,7 @@ def memories() -> tuple[Memory, ...]:
 
 
 def memory_of(index: int) -> Memory:
-    """The memory of a GPU.
+    """Return the memory of a GPU.
 
     Raises
     ------
@@ -57,7 +57,7 @@ _state = {"simulated": os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"}
 
 
 def memory_holding(value: Any) -> Memory:
-    """The memory that an object with the CUDA array interface lies in.
+    """Return the memory that an object with the CUDA array interface lies in.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def memory_holding(value: Any) -> Memory:
 
 
 def simulated() -> bool:
-    """Whether this process simulates a GPU."""
+    """Return whether this process simulates a GPU."""
     return _state["simulated"]
 
 
@@ -96,7 +96,7 @@ def simulate() -> None:
 
 
 def tried() -> str:
-    """What the first GPU is, in words, after a kernel of ours has run on it.
+    """Return what the first GPU is, in words, after a kernel of ours has run on it.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def tried() -> str:
         Whatever CuPy, Numba or the driver raise if it cannot.
     """
     memory = memory_of(0)
-    halves = import_module("autodiff_lab.kernels.cuda.softmax").softmax(memory.zeros((1, 2), np.float32), axis=-1)
+    halves = import_module("autodiff_lab.kernels.softmax.cuda").softmax(memory.zeros((1, 2), np.float32), axis=-1)
     if halves.tolist() != [[0.5, 0.5]]:
         raise DeviceError(f"{memory.name}: a kernel gave {halves.tolist()}, and [[0.5, 0.5]] is right.")
     details = memory.details()
@@ -119,7 +119,7 @@ def tried() -> str:
 
 
 def driver_version() -> str:
-    """The CUDA version that the driver knows, ``"13.0"``."""
+    """Return the CUDA version that the driver knows, ``"13.0"``."""
     version = ctypes.c_int()
     _driver().cuDriverGetVersion(ctypes.byref(version))
     return f"{version.value // 1000}.{version.value % 1000 // 10}"
@@ -127,7 +127,7 @@ def driver_version() -> str:
 
 @lru_cache(None)
 def why_none() -> str:
-    """What keeps our kernels from a GPU, and what to do; nothing if they can run."""
+    """Return what keeps our kernels from a GPU, and what to do; nothing if they can run."""
     for package in ("greenlet", "scipy") if simulated() else ("numba", "numba_cuda", "cupy"):
         if find_spec(package) is None and (simulated() or _driver() is not None):
             use = "the simulator needs" if simulated() else "kernels on a GPU need"
@@ -136,7 +136,7 @@ def why_none() -> str:
 
 
 def _driver() -> Any:
-    """The library that an NVIDIA driver brings, or None."""
+    """Return the library that an NVIDIA driver brings, or None."""
     try:
         return ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
     except OSError:

@@ -122,7 +122,7 @@ def launch(run: Kernel, blocks: int | tuple[int, ...], threads: int | tuple[int,
 
 
 def _narrow(value: Any) -> Any:
-    """A Python int as 32 bits: numba would compile the kernel anew, for 64, which the report has not seen."""
+    """Return a Python int as 32 bits: numba would compile the kernel again, for 64, which the report has not seen."""
     return np.int32(value) if value.__class__ is int and not SIMULATED else value
 
 
@@ -137,7 +137,7 @@ def striding(array: DeviceArray, count: int, threads: int = THREADS) -> int:
 
 
 def flat(array: DeviceArray) -> DeviceArray:
-    """The elements in a row; a view where they are already."""
+    """Return the elements in a row; a view where they are already."""
     return array.memory.wrap(array.memory.module.ascontiguousarray(array.raw).reshape(-1))
 
 

@@ -21,8 +21,8 @@ import numpy as np
 from autodiff_lab import errors
 from autodiff_lab.errors import DeviceError, DeviceMemoryError, DeviceWarning
 from autodiff_lab.kernels.cuda.array import KINDS, DeviceArray
-from autodiff_lab.kernels.cuda.forwarding import function_of, ufunc_of
-from autodiff_lab.kernels.cuda.traffic import MEMORIES, refuse, tell
+from autodiff_lab.kernels.cuda.forwarding import function_of, special_function, ufunc_of
+from autodiff_lab.kernels.cuda.traffic import MEMORIES, tell
 
 _NOT_THE_USERS = tuple(str(Path(file).parent) for file in (errors.__file__, np.__file__))
 ROOM = 2**30
@@ -75,7 +75,7 @@ class Memory:
     # Arrays in and out.
 
     def wrap(self, raw: Any) -> DeviceArray:
-        """A device array around an array of CuPy."""
+        """Return a device array around an array of CuPy."""
         return DeviceArray(raw if raw.__class__ is self.module.ndarray else self.module.asarray(raw), self)
 
     def wrapped(self, value: Any) -> Any:
@@ -87,7 +87,7 @@ class Memory:
         return [self.wrapped(v) for v in value] if value.__class__ is list else value
 
     def upload(self, host: Any) -> DeviceArray:
-        """A copy of a NumPy array or scalar.
+        """Return a copy of a NumPy array or scalar.
 
         Raises
         ------
@@ -118,22 +118,22 @@ class Memory:
             )
 
     def download(self, raw: Any) -> Any:
-        """A copy as a NumPy array."""
+        """Return a copy as a NumPy array."""
         return np.array(raw)
 
     def shared(self, value: Any) -> DeviceArray:
-        """A device array on the memory of an object with the CUDA array interface."""
+        """Return a device array on the memory of an object with the CUDA array interface."""
         interface = value.__cuda_array_interface__
         found = self.module.asarray(SimpleNamespace(__array_interface__={**interface, "version": 3}, owner=value))
         self.check_dtype(found.dtype)
         return self.wrap(found)
 
     def unpacked(self, value: Any) -> DeviceArray:
-        """A device array on the memory of a DLPack exporter."""
+        """Return a device array on the memory of a DLPack exporter."""
         return self.wrap(self.module.from_dlpack(value))
 
     def interface(self, raw: Any) -> dict[str, Any]:
-        """The CUDA array interface of an array of ours."""
+        """Return the CUDA array interface of an array of ours."""
         described = raw.__array_interface__
         return {key: described[key] for key in ("shape", "typestr", "data", "strides")} | {"version": 3}
 
@@ -155,19 +155,22 @@ class Memory:
     # What functions are given.
 
     def operand(self, x: Any) -> Any:
-        """What CuPy is given for a value: the array of a device array, a copy of a host array inside our code."""
+        """Return what CuPy is given for a value: the array of a device array, a copy of a host array."""
         if x.__class__ is DeviceArray:
             return x.raw
         if isinstance(x, np.ndarray):
             if not x.ndim:
                 return x[()]
-            refuse("host")
             tell("to device", x.nbytes, "a kernel made it on the CPU")
             return self.module.asarray(x)
         return x
 
+    def special_function(self, name: str) -> Callable[..., Any]:
+        """Return what CuPy has for a function of ``scipy.special``."""
+        return special_function(self, name)
+
     def operands(self, value: Any) -> Any:
-        """The same at any depth of tuples, lists and dicts."""
+        """Return the same at any depth of tuples, lists and dicts."""
         if isinstance(value, dict):
             return {k: self.operands(v) for k, v in value.items()}
         if value.__class__ in (tuple, list):
@@ -175,7 +178,7 @@ class Memory:
         return self.operand(value)
 
     def indices(self, index: Any) -> Any:
-        """An index, with the arrays in it on this GPU."""
+        """Return an index, with the arrays in it on this GPU."""
         if isinstance(index, tuple):
             return tuple([self.indices(i) for i in index])
         if isinstance(index, list):
@@ -206,14 +209,14 @@ class Memory:
     # What differs between a GPU and the simulator.
 
     def guarded(self, allocate: Callable[[], Any], size: int) -> Any:
-        """What an allocation gives; a GPU that is full is told in our words."""
+        """Return what an allocation gives; a GPU that is full is told in our words."""
         try:
             return allocate()
         except MemoryError:
             raise self.full(size) from None
 
     def full(self, size: int) -> DeviceMemoryError:
-        """The error for an allocation that does not fit."""
+        """Return the error for an allocation that does not fit."""
         figures = self.figures()
         return DeviceMemoryError(
             f"{self.name}: no room for {size:,} bytes; {figures['current']:,} are in use here, {figures['free']:,} are "
@@ -221,7 +224,7 @@ class Memory:
         )
 
     def argument(self, raw: Any) -> Any:
-        """What numba is given for an array."""
+        """Return what numba is given for an array."""
         return raw
 
     def launch(self, compiled: Any, blocks: Any, threads: Any, arguments: list[Any]) -> None:
@@ -231,11 +234,11 @@ class Memory:
         simulate(compiled, blocks, threads, arguments)
 
     def using(self) -> AbstractContextManager[Any]:
-        """A block in which CuPy allocates here."""
+        """Return a block in which CuPy allocates here."""
         return nullcontext()
 
     def here(self, function: Any) -> Any:
-        """A function of CuPy that runs on this GPU, whichever is the current one."""
+        """Return a function of CuPy that runs on this GPU, whichever is the current one."""
         return function
 
     def synchronize(self) -> None:
@@ -250,7 +253,7 @@ class Memory:
         return {"current": current, "peak": self.peak, "pool": current, "free": ROOM - current, "total": ROOM}
 
     def forget_peak(self) -> None:
-        """Give back what the pool holds and nobody uses, and count its peak anew."""
+        """Give back what the pool holds and nobody uses, and count its peak again."""
         self.peak = 0
 
     def warn_of_doubles(self, op: str) -> None:
@@ -264,7 +267,7 @@ class Memory:
         )
 
     def details(self) -> dict[str, Any]:
-        """What GPU it is."""
+        """Return what GPU it is."""
         return {
             "device_name": "a simulated GPU", "compute_capability": None,
             "multiprocessors": self.multiprocessors, "memory": ROOM, "simulated": True,

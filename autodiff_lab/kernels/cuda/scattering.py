@@ -1,7 +1,7 @@
 """`ufunc.at` on a GPU: CuPy's takes few dtypes, loses digits and drops nan; here every dtype gets NumPy's answer.
 
 CuPy's atomic maximum of float64 goes through float32, and nan loses against any number.  So extremes are taken of
-whole numbers: the bits of a float, seen without a sign and with the negative ones turned round, are in the order of the
+integers: the bits of a float, seen without a sign and with the negative ones turned round, are in the order of the
 floats, and nan is put at the winning end.  Sums of floats are atomic, in no fixed order; the CUDA kernels of
 `scatter_axis` and its kin have one.
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 
 def at(memory: Any, name: str) -> Callable[..., None] | None:
-    """What stands for ``ufunc.at``; None for ufuncs that nothing here does."""
+    """Return what stands for ``ufunc.at``; None for ufuncs that nothing here does."""
     if name in ("add", "subtract"):
         return lambda total, index, values: _add(memory, total, memory.indices(index), _signed(name, values))
     if name in ("maximum", "minimum"):
@@ -33,7 +33,7 @@ def _add(memory: Any, total: Any, index: Any, values: Any) -> None:
         values = m.asarray(values)
         m.add.at(total.real, index, values.real)
         m.add.at(total.imag, index, values.imag)
-    elif total.dtype.kind == "i" and total.itemsize == 8:  # sums of whole numbers do not mind the sign
+    elif total.dtype.kind == "i" and total.itemsize == 8:  # sums of integers do not mind the sign
         m.add.at(total.view(np.uint64), index, m.asarray(values, total.dtype).view(np.uint64))
     elif total.dtype.kind in "iu" and total.itemsize < 4:
         wide = total.astype(np.int32)
@@ -53,12 +53,12 @@ def _extreme(memory: Any, name: str, total: Any, index: Any, values: Any) -> Non
 
 
 def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype of four or eight bytes in which an extreme is taken."""
+    """Return the dtype of four or eight bytes in which an extreme is taken."""
     return np.dtype(f"{dtype.kind}4") if dtype.itemsize < 4 else dtype
 
 
 def _keys(m: Any, x: Any, nan_wins: int) -> Any:
-    """Whole numbers without a sign that are in the order of the values."""
+    """Integers without a sign that are in the order of the values."""
     if x.dtype.kind == "u":
         return x
     unsigned = np.dtype(f"u{x.itemsize}").type

@@ -88,7 +88,7 @@ class _Thread:
         self.body.parent.switch()
 
     def exchange(self, value: Any) -> dict[int, Any]:
-        """The values that all threads of the block bring here."""
+        """Return the values that all threads of the block bring here."""
         self.block.box[self.number] = value
         self.wait()
         seen = dict(self.block.box)
@@ -110,7 +110,7 @@ _ONE_LAUNCH = threading.RLock()
 
 
 def _now() -> Any:
-    """The CUDA thread that runs."""
+    """Return the CUDA thread that runs."""
     if _running[0] is None:
         raise InvalidArgumentError(
             "cuda: this runs outside of a kernel. Try a launch of the function that it stands in."
@@ -119,7 +119,7 @@ def _now() -> Any:
 
 
 def thread_now() -> int:
-    """The number of the CUDA thread that runs, counted through the blocks of a grid."""
+    """Return the number of the CUDA thread that runs, counted through the blocks of a grid."""
     thread = _now()
     at, grid, size = thread.block.at, thread.block.grid, thread.block.size
     return (at.x + grid.x * (at.y + grid.y * at.z)) * (size.x * size.y * size.z) + thread.number
@@ -129,7 +129,7 @@ class _Shared:
     """Shared memory of a block: one array for each place in the source that asks for one."""
 
     def array(self, shape: Any, dtype: Any, alignment: Any = None) -> Any:
-        """An array that all threads of the block see."""
+        """Return an array that all threads of the block see."""
         caller = sys._getframe(1)
         place, made = (caller.f_code, caller.f_lineno, caller.f_lasti), _now().block.shared
         if place not in made:
@@ -139,7 +139,7 @@ class _Shared:
 
 class _Local:
     def array(self, shape: Any, dtype: Any, alignment: Any = None) -> Any:
-        """An array of one thread."""
+        """Return an array of one thread."""
         return held(shape, _numpy_dtype(dtype))
 
 
@@ -196,13 +196,13 @@ class SimulatedCuda:
         return function if function is not None else lambda given: given
 
     def grid(self, axes: int) -> Any:
-        """Where this thread is in the whole grid."""
+        """Return where this thread is in the whole grid."""
         thread = _now()
         at = [b * n + t for b, n, t in zip(thread.block.at, thread.block.size, thread.place, strict=True)]
         return at[0] if axes == 1 else tuple(at[:axes])
 
     def gridsize(self, axes: int) -> Any:
-        """How many threads the grid has along each axis."""
+        """Return how many threads the grid has along each axis."""
         block = _now().block
         sizes = [n * m for n, m in zip(block.size, block.grid, strict=True)]
         return sizes[0] if axes == 1 else tuple(sizes[:axes])
@@ -212,15 +212,15 @@ class SimulatedCuda:
         _now().wait()
 
     def syncthreads_count(self, value: Any) -> int:
-        """How many threads bring something true."""
+        """Return how many threads bring something true."""
         return sum(bool(v) for v in _now().exchange(value).values())
 
     def syncthreads_and(self, value: Any) -> int:
-        """Whether all do."""
+        """Return whether all do."""
         return int(all(_now().exchange(value).values()))
 
     def syncthreads_or(self, value: Any) -> int:
-        """Whether one does."""
+        """Return whether one does."""
         return int(any(_now().exchange(value).values()))
 
     def syncwarp(self, mask: int = 0xFFFFFFFF) -> None:
@@ -239,23 +239,23 @@ class SimulatedCuda:
         return seen.get(other, value) if 0 <= source(lane) < WARP else value
 
     def shfl_sync(self, mask: int, value: Any, lane: int) -> Any:
-        """The value of a lane."""
+        """Return the value of a lane."""
         return self._shuffled(value, lambda own: lane % WARP)
 
     def shfl_down_sync(self, mask: int, value: Any, by: int) -> Any:
-        """The value of the lane so much further."""
+        """Return the value of the lane so much further."""
         return self._shuffled(value, lambda own: own + by)
 
     def shfl_up_sync(self, mask: int, value: Any, by: int) -> Any:
-        """The value of the lane so much before."""
+        """Return the value of the lane so much before."""
         return self._shuffled(value, lambda own: own - by)
 
     def shfl_xor_sync(self, mask: int, value: Any, by: int) -> Any:
-        """The value of the lane whose number differs in these bits."""
+        """Return the value of the lane whose number differs in these bits."""
         return self._shuffled(value, lambda own: own ^ by)
 
     def ballot_sync(self, mask: int, value: Any) -> int:
-        """A bit for each lane of the warp: whether it brings something true."""
+        """Return a bit for each lane of the warp: whether it brings something true."""
         thread = _now()
         seen, first = thread.exchange(bool(value)), thread.number // WARP * WARP
         return sum(1 << lane for lane in range(WARP) if seen.get(first + lane))
@@ -265,11 +265,11 @@ class SimulatedCuda:
         return a * b + c
 
     def selp(self, condition: Any, a: Any, b: Any) -> Any:
-        """One of two values."""
+        """Return one of two values."""
         return a if condition else b
 
     def popc(self, value: Any) -> int:
-        """How many bits are set."""
+        """Return how many bits are set."""
         return int(value).bit_count()
 
 
@@ -308,7 +308,7 @@ def simulate(function: Callable[..., None], blocks: Any, threads: Any, arguments
 def _run_block(make: Any, function: Any, block: _Block, arguments: list[Any]) -> None:
     running = [_Thread(place, number, block, make(function)) for number, place in enumerate(_points(block.size))]
     for thread in running:
-        thread.body.gr_context = copy_context()  # what NumPy does at a division by zero hangs on it
+        thread.body.gr_context = copy_context()  # what NumPy does at a division by zero depends on it
         _go_on(thread, *arguments)
     while not all(thread.body.dead for thread in running):
         _check_barrier(function, running)
@@ -334,7 +334,7 @@ def _go_on(thread: _Thread, *arguments: Any) -> None:
 
 
 def _shown(place: Three) -> str:
-    """A place, without the axes that are not used."""
+    """Return a place, without the axes that are not used."""
     return str(place.x) if place.y == place.z == 0 else str(tuple(place))
 
 
@@ -350,7 +350,7 @@ def _check_barrier(function: Callable[..., None], running: list[_Thread]) -> Non
 
 
 def _barrier(thread: _Thread) -> int:
-    """The line at which a thread waits."""
+    """Return the line at which a thread waits."""
     frame: Any = thread.body.gr_frame
     while frame.f_code.co_filename == __file__:
         frame = frame.f_back

@@ -71,12 +71,12 @@ def _rows_by(x: Any, indices: Any, updates: Any, change: Callable[..., Any]) -> 
 
 def _sparse_read(self: Variable, indices: Any, name: str | None = None) -> Any:
     """Rows by their positions; tapes see the read."""
-    return gather(self.read(), indices)
+    return gather(self.read(), indices, name=name)
 
 
 def _gather_nd(self: Variable, indices: Any, name: str | None = None) -> Any:
     """Parts by their coordinates; tapes see the read."""
-    return gather_nd(self.read(), indices)
+    return gather_nd(self.read(), indices, name=name)
 
 
 def _install() -> None:

@@ -11,12 +11,13 @@ from autodiff_lab.engine.contributions import CASTS_OF_HALVES
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.devices import device_now, place_of
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, NotOneTensor
 from autodiff_lab.kernels.arrays import ranked
-from autodiff_lab.kernels.halves import is_half
+from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.ops.array.copying import copy_to_device
 from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.structured import elementwise
 
 
 def _cast(x: Any, dtype: str) -> Any:
@@ -42,13 +43,14 @@ def _name(dtype: Any) -> str:
     return as_dtype(dtype).name
 
 
+@elementwise
 def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     wanted = as_dtype(dtype)
     plain = isinstance(x, (list, tuple)) and not _has_tensor(x)
     try:
         x = convert(np.asarray(x) if plain else x)
     except NotOneTensor as met:
-        return handed(met, "__composite__", cast, (x, dtype))
+        return named(handed(met, cast, (x,), dtype=dtype), name)
     have = x._held.dtype
     if have == wanted.dtype:
         return x
@@ -56,8 +58,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
         raise DtypeMismatch(f"cast: {x.dtype.name} does not become {wanted.name} by a cast. "
                             "Try lab.strings.as_string(x) or lab.strings.to_number(x).")
     if have in DIFFERENTIABLE and wanted.dtype in DIFFERENTIABLE:
-        return cast_float(x, dtype=wanted.name)
-    return cast_other(x, dtype=wanted.name)
+        return cast_float(x, dtype=wanted.name, name=name)
+    return cast_other(x, dtype=wanted.name, name=name)
 
 
 def _has_tensor(value: Any) -> bool:
@@ -79,15 +81,16 @@ _identity = general(
     doc="The kernel-level identity; `lab.identity` is the public function.")
 
 
+@elementwise
 def identity(input: Any, name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
-        return handed(met, "__composite__", identity, (input,))
+        return named(handed(met, identity, (input,)), name)
     place = device_now()
     if place is None or place_of(x.device) is place:
-        return _identity(x)
-    return copy_to_device(x, device=place if place.__class__ is str else place.name)
+        return _identity(x, name=name)
+    return copy_to_device(x, device=place if place.__class__ is str else place.name, name=name)
 
 
 identity.__doc__ = doc(
@@ -112,7 +115,7 @@ stopped = general(
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
-    return stopped(convert(input))
+    return stopped(convert(input), name=name)
 
 
 stop_gradient.__doc__ = doc(

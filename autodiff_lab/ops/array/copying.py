@@ -14,7 +14,7 @@ def _copied(x: Any, device: str) -> Any:
 
 
 def _rule(ops: Any, g: Any, out: Any, x: Any, device: str) -> Any:
-    """The gradient goes back to where the value came from."""
+    """Return the gradient goes back to where the value came from."""
     return ops.copy_to_device(g, device=device_of(x if ops.raw else x._array))
 
 

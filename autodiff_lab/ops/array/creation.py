@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, convert_to_tensor, handed
+from autodiff_lab.engine.convert import alone, convert, convert_to_tensor, handed
 from autodiff_lab.engine.devices import filled, filled_beside, placed
 from autodiff_lab.engine.dtypes import as_dtype, float32
-from autodiff_lab.engine.placement import alone
 from autodiff_lab.engine.primitives import broadcast
 from autodiff_lab.engine.shape import one_whole_number, whole_numbers
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
 from autodiff_lab.events import sinks_now, tell_made, tell_peek, trace_now
 from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
 from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.structured import elementwise
 
 _NONE = "none: the result depends on no values"
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
-    """A shape from an int, a sequence of ints or an integer tensor."""
+    """Return a shape from an int, a sequence of ints or an integer tensor."""
     dims = whole_numbers(shape, "a shape")
     if any(n < 0 for n in dims):
         raise InvalidArgumentError(f"a shape has no negative lengths, got {dims}")
@@ -35,7 +35,7 @@ def as_shape(shape: Any) -> tuple[int, ...]:
 
 
 def as_number(x: Any, name: str) -> Any:
-    """A value that decides what is made, on the CPU."""
+    """Return a value that decides what is made, on the CPU."""
     return x.to_host(f"{name} reads its arguments")[()] if on_gpu(x) else x
 
 
@@ -48,12 +48,12 @@ def _no_layout(layout: Any, what: str) -> None:
 def zeros(shape: Any, dtype: Any = "float32", name: str | None = None, layout: Any = None) -> Tensor:
     _no_layout(layout, "zeros")
     wanted = as_dtype(dtype).dtype
-    return named(wrap(filled(as_shape(shape), b"" if wanted.kind == "O" else 0, wanted)), name)
+    return named(tell_made(wrap(filled(as_shape(shape), b"" if wanted.kind == "O" else 0, wanted))), name)
 
 
 def ones(shape: Any, dtype: Any = "float32", name: str | None = None, layout: Any = None) -> Tensor:
     _no_layout(layout, "ones")
-    return named(wrap(filled(as_shape(shape), 1, as_dtype(dtype).dtype)), name)
+    return named(tell_made(wrap(filled(as_shape(shape), 1, as_dtype(dtype).dtype))), name)
 
 
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
@@ -62,29 +62,31 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
     if value._held.ndim:
         raise ShapeMismatch(f"fill: the value is a single one, got shape {value._held.shape}. Try lab.broadcast_to.")
     if sinks_now():  # the value may be tracked
-        return named(broadcast(value, shape=as_shape(dims)), name)
+        return named(tell_made(broadcast(value, shape=as_shape(dims))), name)
     if on_gpu(value._held):
-        return named(wrap(np.broadcast_to(value._array, as_shape(dims)).copy()), name)
-    return named(wrap(filled(as_shape(dims), value._array, value._held.dtype)), name)
+        return named(tell_made(wrap(np.broadcast_to(value._array, as_shape(dims)).copy())), name)
+    return named(tell_made(wrap(filled(as_shape(dims), value._array, value._held.dtype))), name)
 
 
+@elementwise
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
     _no_layout(layout, "zeros_like")
     try:
         x = alone(convert(input))
     except NotOneTensor as met:
-        return handed(met, "__called__", "on_values", zeros_like, input, dtype)
+        return named(handed(met, zeros_like, (input,), dtype=dtype), name)
     wanted = _dtype_or(x, dtype)
-    return named(wrap(filled_beside(x, x._held.shape, b"" if wanted.kind == "O" else 0, wanted)), name)
+    return named(tell_made(wrap(filled_beside(x, x._held.shape, b"" if wanted.kind == "O" else 0, wanted))), name)
 
 
+@elementwise
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
     _no_layout(layout, "ones_like")
     try:
         x = alone(convert(input))
     except NotOneTensor as met:
-        return handed(met, "__called__", "on_values", ones_like, input, dtype)
-    return named(wrap(filled_beside(x, x._held.shape, 1, _dtype_or(x, dtype))), name)
+        return named(handed(met, ones_like, (input,), dtype=dtype), name)
+    return named(tell_made(wrap(filled_beside(x, x._held.shape, 1, _dtype_or(x, dtype)))), name)
 
 
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = "float32",
@@ -93,7 +95,7 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
     one = np.eye(rows, columns, dtype=as_dtype(dtype).dtype)
     if batch_shape is not None:
         one = np.tile(one, (*as_shape(batch_shape), 1, 1))
-    return named(wrap(placed(one)), name)
+    return named(tell_made(wrap(placed(one))), name)
 
 
 shape_of = general(
@@ -106,27 +108,27 @@ def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Tenso
     try:
         x = convert(input)
     except NotOneTensor as met:
-        return handed(met, "__called__", "shape", input, out_type)
+        return named(handed(met, shape, (input,), out_type=out_type), name)
     wanted = as_dtype(out_type)
     if trace_now() is not None:  # the shapes in a program are fixed: where they depend on values its calls check them
-        return named(wrap(np.asarray(x._held.shape, wanted.dtype)), name)
-    return named(shape_of(x, dtype=wanted.name), name)
+        return named(tell_made(wrap(np.asarray(x._held.shape, wanted.dtype))), name)
+    return named(tell_made(shape_of(x, dtype=wanted.name)), name)
 
 
 def size(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
-        return handed(met, "__called__", "size", input, out_type)
-    return named(wrap(as_dtype(out_type).dtype.type(x._held.size)), name)
+        return named(handed(met, size, (input,), out_type=out_type), name)
+    return named(tell_made(wrap(as_dtype(out_type).dtype.type(x._held.size))), name)
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
-        return handed(met, "__called__", "rank", input)
-    return named(wrap(np.int32(x._held.ndim)), name)
+        return named(handed(met, rank, (input,)), name)
+    return named(tell_made(wrap(np.int32(x._held.ndim))), name)
 
 
 def _one_hot(indices: Any, depth: int, on: Any, off: Any, axis: int, dtype: str) -> Any:
@@ -147,7 +149,9 @@ def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = Non
     try:
         x = convert(indices)
     except NotOneTensor as met:
-        return handed(met, "__called__", "one_hot", indices, depth, on_value, off_value, axis, dtype)
+        found = handed(met, one_hot, (indices,), depth=depth, on_value=on_value, off_value=off_value, axis=axis,
+                      dtype=dtype)
+        return named(found, name)
     if x._held.dtype.kind not in "iu":
         raise DtypeMismatch(f"one_hot: indices are whole numbers, got {x.dtype.name}. Try lab.cast.")
     count = one_whole_number(depth, "one_hot: depth, the number of classes")
@@ -157,11 +161,11 @@ def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = Non
     if count < 0:
         raise InvalidArgumentError(f"one_hot: depth, the number of classes, is 0 or more, got {depth}.")
     on, off, kind = _on_and_off(on_value, off_value, dtype)
-    return named(hot(x, depth=count, on=on, off=off, axis=axis, dtype=kind), name)
+    return named(tell_made(hot(x, depth=count, on=on, off=off, axis=axis, dtype=kind)), name)
 
 
 def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[Any, Any, str]:
-    """The values of `one_hot` as plain ones, and the dtype that they and the `dtype` asked for agree on."""
+    """Return the values of `one_hot` as plain ones, and the dtype that they and the `dtype` asked for agree on."""
     wanted = None if dtype is None else as_dtype(dtype)
     given = {"on_value": on_value, "off_value": off_value}
     found = {key: convert_to_tensor(value, None if isinstance(value, (Tensor, Variable)) else wanted)
@@ -187,12 +191,6 @@ def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[Any, Any, st
 
 def _dtype_or(x: Tensor, dtype: Any) -> Any:
     return x._held.dtype if dtype is None else as_dtype(dtype).dtype
-
-
-def named(tensor: Tensor, name: str | None) -> Tensor:
-    if name is not None:
-        tensor._name = name
-    return tell_made(tensor)
 
 
 for _function, _words, _shapes, _example in (

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, convert_pair, handed
+from autodiff_lab.engine.convert import convert, convert_pair, handed, is_composite
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.shape import one_whole_number
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
 from autodiff_lab.kernels.arrays import beside, full, on_gpu, ranked
+from autodiff_lab.kernels.base.choose import chosen, on_gpu_alone
 from autodiff_lab.kernels.checks import real_only
-from autodiff_lab.kernels.choose import chosen, on_gpu_alone
-from autodiff_lab.kernels.reference import gathering as pick
-from autodiff_lab.kernels.reference import scatter as reference
-from autodiff_lab.kernels.reference.scatter import check_columns, pointed
+from autodiff_lab.kernels.indexing import reference
+from autodiff_lab.kernels.indexing import reference as pick
+from autodiff_lab.kernels.indexing.reference import check_columns, pointed
 from autodiff_lab.ops.docs import doc
 
 _gather_on_gpu = on_gpu_alone("gather", pick.gather)
@@ -41,7 +41,7 @@ gather_axis = general(
 
 
 scatter_axis = general(
-    "scatter_axis", chosen("scatter_axis", reference.scatter_axis, "scatter.scatter_axis"),
+    "scatter_axis", chosen("scatter_axis", reference.scatter_axis),
     lambda ops, g, out, x, indices, axis, length: ops.gather(g, indices, axis=axis), None,
     symbol="scatter", latex=r"\operatorname{{scatter}}({0})", locals_latex=("1", ""),
     sentence="adds {0} up at positions", keeps="inputs",
@@ -66,7 +66,7 @@ def _scatter_nd_rule(ops: Any, g: Any, out: Any, x: Any, indices: Any, shape: tu
 
 
 scatter_nd_sum = general(
-    "scatter_nd", chosen("scatter_nd", reference.scatter_nd, "scatter.scatter_nd"), _scatter_nd_rule, None,
+    "scatter_nd", chosen("scatter_nd", reference.scatter_nd), _scatter_nd_rule, None,
     symbol="scatter", latex=r"\operatorname{{scatter}}({0})", locals_latex=("1", ""),
     sentence="adds {0} up at coordinates", keeps="inputs", registered="ScatterNd",
     doc="Sums into zeros by coordinates; `lab.scatter_nd` is the public function.")
@@ -142,17 +142,16 @@ argmin_at = general(
     registered="ArgMin", doc="The kernel-level argmin; `lab.argmin` is the public function.")
 
 
-def _indices(value: Any, what: str, x: Tensor, given: Any = None) -> Tensor:
-    """Indices beside x: those that Python gave go where x lies; `given` is what was converted already."""
-    given = value if given is None else given
+def _indices(value: Any, what: str, x: Tensor) -> Tensor:
+    """Indices beside x: those that Python gave go where x lies."""
     tensor = convert(value)
     if tensor._held.dtype.kind not in "iu":
         raise DtypeMismatch(f"{what}: indices are whole numbers, got {tensor.dtype.name}. Try lab.cast(.., lab.int32).")
-    return wrap(beside(x._held, tensor._array)) if on_gpu(x._held) and tensor is not given else tensor
+    return wrap(beside(x._held, tensor._array)) if on_gpu(x._held) and tensor is not value else tensor
 
 
 def laid_beside(x: Tensor, host: Any) -> Tensor:
-    """A tensor of an array that our own code worked out on the CPU, where x lives.
+    """Return a tensor of an array that our own code worked out on the CPU, where x lives.
 
     Examples
     --------
@@ -180,17 +179,17 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | 
     batch_dims = one_whole_number(batch_dims, "gather: batch_dims")
     at = batch_dims if axis is None else one_whole_number(axis, "gather: axis")
     try:
-        x, entered = convert(params), convert(indices)
+        x = convert(params)
+        entered = _indices(indices, "gather", x)
     except NotOneTensor as met:
-        return handed(met, "__called__", "gather", params, indices, axis, batch_dims)
-    entered = _indices(entered, "gather", x, given=indices)
+        return named(handed(met, gather, (params, indices), axis=axis, batch_dims=batch_dims), name)
     rank = x._held.ndim
     if not -rank <= at < rank:
         raise InvalidArgumentError(f"gather: axis {at} is out of bounds for a tensor of rank {rank}")
     if batch_dims:
         from autodiff_lab.ops.array.scattering import gather_in_batches
-        return gather_in_batches(x, entered, at % rank, batch_dims)
-    return gather_axis(x, entered, axis=at - rank if at >= 0 else at)
+        return named(gather_in_batches(x, entered, at % rank, batch_dims), name)
+    return gather_axis(x, entered, axis=at - rank if at >= 0 else at, name=name)
 
 
 def check_policy(policy: str, what: str) -> None:
@@ -206,14 +205,14 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
               bad_indices_policy: str = "") -> Tensor:
     check_policy(bad_indices_policy, "gather_nd")
     try:
-        x, entered = convert(params), convert(indices)
+        x = convert(params)
+        at = _indices(indices, "gather_nd", x)
     except NotOneTensor as met:
-        return handed(met, "__called__", "gather_nd", params, indices, batch_dims)
-    at = _indices(entered, "gather_nd", x, given=indices)
+        return named(handed(met, gather_nd, (params, indices), batch_dims=batch_dims), name)
     if batch_dims:
         from autodiff_lab.ops.array.scattering import gather_nd_in_batches
-        return gather_nd_in_batches(x, at, one_whole_number(batch_dims, "gather_nd: batch_dims"))
-    return gather_nd_at(x, at)
+        return named(gather_nd_in_batches(x, at, one_whole_number(batch_dims, "gather_nd: batch_dims")), name)
+    return gather_nd_at(x, at, name=name)
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "",
@@ -223,7 +222,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str =
     x, whole = convert(updates), as_shape(shape)
     at = _indices(indices, "scatter_nd", x)
     _check_updates(x, at, whole, "scatter_nd")
-    return scatter_nd_sum(x, at, shape=whole)
+    return scatter_nd_sum(x, at, shape=whole, name=name)
 
 
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
@@ -233,18 +232,16 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str 
         raise DtypeMismatch(f"tensor_scatter_nd_update: the tensor is {x.dtype.name} and the updates are "
                             f"{new.dtype.name}. Try lab.cast.")
     _check_updates(new, at, x._held.shape, "tensor_scatter_nd_update")
-    return tensor_update(x, new, at)
+    return tensor_update(x, new, at, name=name)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     try:
-        c = convert(condition)
-        if hasattr(x, "__composite__") or hasattr(y, "__composite__"):
-            convert(x if hasattr(x, "__composite__") else y)
+        c, *_ = [convert(v) for v in (condition, x, y) if v is condition or is_composite(v)]
     except NotOneTensor as met:
-        return handed(met, "__called__", "where", condition, x, y)
+        return named(handed(met, where, (condition, x, y)), name)
     if x is None and y is None:
-        return where_true(c)
+        return where_true(c, name=name)
     if x is None or y is None:
         raise InvalidArgumentError("where: give both x and y, or neither")
     if c._held.dtype.kind != "b":
@@ -252,15 +249,15 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     x, y = convert_pair(where_three.op, x, y)  # type: ignore[attr-defined]
     if x._held.dtype != y._held.dtype:
         raise DtypeMismatch(f"where: x is {x.dtype.name} and y is {y.dtype.name}. Try lab.cast.")
-    return where_three(c, x, y)
+    return where_three(c, x, y, name=name)
 
 
 def argmax(input: Any, axis: Any = 0, output_type: Any = None, name: str | None = None) -> Tensor:
-    return _argument(argmax_at, input, axis, output_type)
+    return named(_argument(argmax_at, input, axis, output_type), name)
 
 
 def argmin(input: Any, axis: Any = 0, output_type: Any = None, name: str | None = None) -> Tensor:
-    return _argument(argmin_at, input, axis, output_type)
+    return named(_argument(argmin_at, input, axis, output_type), name)
 
 
 def _argument(op: Any, value: Any, axis: Any, output_type: Any) -> Tensor:

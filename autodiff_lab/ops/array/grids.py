@@ -11,7 +11,7 @@ from autodiff_lab.engine.devices import beside, placed
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.primitives import broadcast
 from autodiff_lab.engine.shape import TensorShape, whole_numbers
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
 from autodiff_lab.ops.array.casting import cast, identity
@@ -38,7 +38,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
         along = [1] * len(lines)
         along[at] = line._held.size
         grids.append(broadcast(reshape(line, along), shape=tuple(shape)))
-    return grids
+    return named(grids, name)
 
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: str | None = None) -> Tensor:
@@ -50,7 +50,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: s
     if width * max(counts.size, 1) >= 1 << 60:
         raise InvalidArgumentError(f"sequence_mask: rows of {width} are longer than any memory. Try maxlen=.")
     with beside(given):
-        return cast(tell_made(wrap(placed(np.arange(width) < counts[..., None]))), dtype)
+        return named(cast(tell_made(wrap(placed(np.arange(width) < counts[..., None]))), dtype), name)
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
@@ -69,7 +69,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     tensor, wanted = convert(x), TensorShape(shape)
     if not wanted.is_compatible_with(tensor._held.shape):
         raise ShapeMismatch(f"ensure_shape: the tensor has shape {tensor._held.shape}, not {wanted}.")
-    return identity(tensor)
+    return named(identity(tensor), name)
 
 
 def _blocks(x: Tensor, block_shape: Any, pairs: Any, what: str) -> tuple[tuple[int, ...], np.ndarray[Any, Any]]:
@@ -93,7 +93,8 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
     inside, outside = range(2, 2 + 2 * count, 2), range(1, 1 + 2 * count, 2)
     parts = transpose(reshape(x, (batch, *cut, *rest)),
                       (*inside, 0, *outside, *range(1 + 2 * count, 1 + 2 * count + len(rest))))
-    return reshape(parts, (batch * int(np.prod(blocks)), *[n // b for n, b in zip(space, blocks, strict=True)], *rest))
+    lengths = [n // b for n, b in zip(space, blocks, strict=True)]
+    return named(reshape(parts, (batch * int(np.prod(blocks)), *lengths, *rest)), name)
 
 
 def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
@@ -109,7 +110,7 @@ def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = 
                       (count, *between, *range(2 * count + 1, 2 * count + 1 + len(rest))))
     whole = reshape(parts, (shape[0] // size, *[n * b for n, b in zip(space, blocks, strict=True)], *rest))
     lengths = [n * b - int(r.sum()) for n, b, r in zip(space, blocks, rows, strict=True)]
-    return slice(whole, [0, *rows[:, 0].tolist(), *[0] * len(rest)], [shape[0] // size, *lengths, *rest])
+    return named(slice(whole, [0, *rows[:, 0].tolist(), *[0] * len(rest)], [shape[0] // size, *lengths, *rest]), name)
 
 
 _NONE = "none: the result depends on no values"

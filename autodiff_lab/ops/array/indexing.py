@@ -16,7 +16,7 @@ from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.arrays import ARRAYS, zeros
+from autodiff_lab.kernels.arrays import is_array, zeros
 
 Items = tuple[tuple[Any, ...], ...]
 
@@ -34,7 +34,7 @@ def _python_index(items: Items) -> tuple[Any, ...]:
 
 
 def _stacked(x: Any, items: Items, rank: int) -> tuple[Any, ...]:
-    """The index for an array that may have extra leading axes."""
+    """Return the index for an array that may have extra leading axes."""
     return (slice(None),) * (np.ndim(x) - rank) + _python_index(items)
 
 
@@ -75,7 +75,7 @@ def _integer(value: Any) -> int:
 
 
 def _told(value: Any) -> str:
-    """What stands in the brackets, in short: a tensor by its dtype and shape."""
+    """Return what stands in the brackets, in short: a tensor by its dtype and shape."""
     return kind_of(value._array) if isinstance(value, (Tensor, Variable)) else reprlib.repr(value)
 
 
@@ -88,7 +88,7 @@ def _bound(value: Any) -> int | None:
 
 
 def as_items(index: Any, shape: tuple[int, ...]) -> Items:
-    """An index as plain data, one item for every axis of `shape`."""
+    """Return an index as plain data, one item for every axis of `shape`."""
     parts = list(index) if isinstance(index, (tuple, list)) else [index]
     parts = [v for part in parts for v in (part if isinstance(part, list) else [part])]
     rank = len(shape)
@@ -97,7 +97,7 @@ def as_items(index: Any, shape: tuple[int, ...]) -> Items:
         raise InvalidArgumentError(
             f"Index out of range using input dim {rank}; input has only {rank} dims. "
             "A list in brackets gives one index for each axis; try lab.gather(x, [...]) to pick several elements.")
-    if parts.count(Ellipsis) > 1 if not any(isinstance(p, (Tensor, Variable, *ARRAYS)) for p in parts) else False:
+    if parts.count(Ellipsis) > 1 if not any(isinstance(p, (Tensor, Variable)) or is_array(p) for p in parts) else False:
         raise InvalidArgumentError("brackets: only one ... is allowed in an index")
     items: list[tuple[Any, ...]] = []
     axis = 0
@@ -136,13 +136,13 @@ def _item(part: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def _is_mask(index: Any) -> bool:
-    """Whether the brackets hold one array of bools, which keeps the elements where it is true."""
+    """Return whether the brackets hold one array of bools, which keeps the elements where it is true."""
     array = index._array if isinstance(index, (Tensor, Variable)) else index
-    return isinstance(array, ARRAYS) and array.dtype.kind == "b"
+    return is_array(array) and array.dtype.kind == "b"
 
 
 def getitem(x: Any, index: Any) -> Tensor:
-    """Part of a tensor: whole numbers, slices with steps, ``...`` and ``None`` as in NumPy, or a mask.
+    """Part of a tensor: integers, slices with steps, ``...`` and ``None`` as in NumPy, or a mask.
 
     Shapes: x (*s) -> what is left of s.  Dtypes: any.  Derivative: 1 for the elements taken, 0 for the others.
 
@@ -178,7 +178,7 @@ class VariableSlice(Tensor):
 def _getitem_of_variable(variable: Variable, index: Any) -> Tensor:
     part = getitem(variable, index)
     view = VariableSlice()
-    view._array, view._id = part._array, part._id
+    view._held, view._id = part._array, part._id
     if _is_mask(index):
         view._index = index._array if isinstance(index, (Tensor, Variable)) else np.array(index)
     else:

@@ -10,7 +10,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import contains_tensor, convert, handed
 from autodiff_lab.engine.shape import listed, one_whole_number, whole_numbers
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.ops.docs import doc
 
@@ -109,16 +109,16 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
     try:
         tensors = _tensors(values, "concat")
     except NotOneTensor as met:
-        return handed(met, "__called__", "concat", values, axis)
-    return concat_along(*tensors, axis=_negative(axis, tensors[0]._held.ndim, "concat"))
+        return named(handed(met, concat, (values,), axis=axis), name)
+    return concat_along(*tensors, axis=_negative(axis, tensors[0]._held.ndim, "concat"), name=name)
 
 
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Tensor:
     try:
         tensors = _tensors(values, "stack")
     except NotOneTensor as met:
-        return handed(met, "__called__", "stack", values, axis)
-    return stack_along(*tensors, axis=_negative(axis, tensors[0]._held.ndim + 1, "stack"))
+        return named(handed(met, stack, (values,), axis=axis), name)
+    return stack_along(*tensors, axis=_negative(axis, tensors[0]._held.ndim + 1, "stack"), name=name)
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> list[Tensor]:
@@ -126,7 +126,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
     at = _negative(axis, x._held.ndim, "unstack")
     if num is not None and num != x._held.shape[at]:
         raise InvalidArgumentError(f"unstack: the axis has {x._held.shape[at]} parts, not {num}")
-    return [take(x, axis=at, index=i) for i in range(x._held.shape[at])]
+    return named([take(x, axis=at, index=i) for i in range(x._held.shape[at])], name)
 
 
 def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None,
@@ -134,7 +134,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
     try:
         x = convert(value)
     except NotOneTensor as met:
-        return handed(met, "__called__", "split", value, num_or_size_splits, axis, num)
+        return named(handed(met, split, (value,), num_or_size_splits=num_or_size_splits, axis=axis, num=num), name)
     at = _negative(axis, x._held.ndim, "split")
     length = x._held.shape[at]
     sizes = list(whole_numbers(num_or_size_splits, "split"))
@@ -151,7 +151,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
         if sum(sizes) != length or min(sizes, default=0) < 0:
             raise InvalidArgumentError(f"split: sizes {sizes} do not add up to {length}")
     edges = np.cumsum([0, *sizes])
-    return [slice_axis(x, axis=at, start=int(a), stop=int(b)) for a, b in pairwise(edges)]
+    return named([slice_axis(x, axis=at, start=int(a), stop=int(b)) for a, b in pairwise(edges)], name)
 
 
 for _function, _words, _shapes, _example in (

@@ -10,7 +10,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.primitives import negative_axes, stack
 from autodiff_lab.engine.shape import whole_numbers
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import beside, full, ranked
@@ -84,11 +84,11 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
-        return handed(met, "__called__", "tile", input, multiples)
+        return named(handed(met, tile, (input,), multiples=multiples), name)
     times = _numbers(multiples, x._held.ndim, "tile")
     if min(times, default=0) < 0:
         raise InvalidArgumentError(f"tile: multiples must not be negative, got {times}")
-    return tile_to(x, multiples=times)
+    return tile_to(x, multiples=times, name=name)
 
 
 def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
@@ -102,7 +102,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
         raise InvalidArgumentError(f"repeat: repeats is one number from 0 up, or {length} of them for this axis; got "
                                    f"{times.tolist()}.")
     places = np.repeat(np.arange(length), times[0] if times.size == 1 else times)
-    return gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=at)
+    return gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=at, name=name)
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
@@ -114,15 +114,15 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     for by, a in zip(shifts, numbers, strict=True):  # an axis may be named twice
         at, = _axes(x, a, "roll")
         totals[at] = totals.get(at, 0) + by
-    return roll_by(x, shifts=tuple(totals.values()), axes=tuple(totals))
+    return roll_by(x, shifts=tuple(totals.values()), axes=tuple(totals), name=name)
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     try:
         x = convert(tensor)
     except NotOneTensor as met:
-        return handed(met, "__called__", "reverse", tensor, axis)
-    return turn_round(x, axes=_axes(x, axis, "reverse"))
+        return named(handed(met, reverse, (tensor,), axis=axis), name)
+    return turn_round(x, axes=_axes(x, axis, "reverse"), name=name)
 
 
 def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int = 1, batch_axis: int = 0,
@@ -141,7 +141,7 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int = 1, batch_axis
     order = order if batch < along else order.T
     kept = [n if i - rank in (along, batch) else 1 for i, n in enumerate(shape)]
     places = np.broadcast_to(beside(x._held, order.reshape(kept)), shape).copy()
-    return take_along(x, tell_made(wrap(places)), axis=along)
+    return take_along(x, tell_made(wrap(places)), axis=along, name=name)
 
 
 def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0,
@@ -158,7 +158,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
             value = np.asarray(b"" if x._held.dtype == object else 0, x._held.dtype)  # the zero of any dtype
         else:
             value = np.asarray(convert(constant_values, x)._array, x._held.dtype)
-        return pad_with(x, paddings=tuple(widths), value=value.item())
+        return pad_with(x, paddings=tuple(widths), value=value.item(), name=name)
     if mode not in ("REFLECT", "SYMMETRIC"):
         raise InvalidArgumentError(f"pad: mode is 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}")
     for axis, (before, after) in enumerate(widths):
@@ -168,7 +168,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
         if before or after:
             places = np.pad(np.arange(length), (before, after), mode=mode.lower())  # type: ignore[call-overload]
             x = gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=axis - x._held.ndim)
-    return x
+    return named(x, name) if any(map(any, widths)) else x
 
 
 _SUMS = "1 for every element; repetitions add up"

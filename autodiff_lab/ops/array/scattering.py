@@ -9,12 +9,12 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import stack
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
+from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import check_positions
-from autodiff_lab.kernels.halves import in_float32
-from autodiff_lab.kernels.reference.scatter import check_columns, pointed
+from autodiff_lab.kernels.indexing.reference import check_columns, pointed
 from autodiff_lab.ops.array.gathering import (
     _check_updates,
     _indices,
@@ -39,7 +39,7 @@ def _at(ufunc: Any, name: str) -> Any:
 
 
 def _picked(ops: Any, g: Any, out: Any, indices: Any) -> Any:
-    """What a cotangent, stacked or not, has at the coordinates."""
+    """Return what a cotangent, stacked or not, has at the coordinates."""
     return ops.gather_nd(g, indices, lead=len(stack(g, out)))
 
 
@@ -64,7 +64,7 @@ def _equal(ops: Any, x: Any, y: Any) -> Any:
 
 
 def _candidates(ops: Any, out: Any, x: Any, updates: Any, indices: Any) -> tuple[Any, Any, Any]:
-    """Whether the element won, whether each update did, and how many winners each place has."""
+    """Return whether the element won, whether each update did, and how many winners each place has."""
     element = _equal(ops, x, out)
     update = _equal(ops, updates, ops.gather_nd(out, indices))
     return element, update, element + ops.scatter_nd(update, indices, shape=tuple(x.shape))
@@ -105,25 +105,25 @@ def _scatter(op: Any, tensor: Any, indices: Any, updates: Any) -> Tensor:
 def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
                           name: str | None = None) -> Tensor:
     check_policy(bad_indices_policy, "tensor_scatter_nd_add")
-    return _scatter(add_at, tensor, indices, updates)
+    return named(_scatter(add_at, tensor, indices, updates), name)
 
 
 def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
                           name: str | None = None) -> Tensor:
     check_policy(bad_indices_policy, "tensor_scatter_nd_sub")
-    return _scatter(subtract_at, tensor, indices, updates)
+    return named(_scatter(subtract_at, tensor, indices, updates), name)
 
 
 def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
                           name: str | None = None) -> Tensor:
     check_policy(bad_indices_policy, "tensor_scatter_nd_max")
-    return _scatter(max_at, tensor, indices, updates)
+    return named(_scatter(max_at, tensor, indices, updates), name)
 
 
 def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
                           name: str | None = None) -> Tensor:
     check_policy(bad_indices_policy, "tensor_scatter_nd_min")
-    return _scatter(min_at, tensor, indices, updates)
+    return named(_scatter(min_at, tensor, indices, updates), name)
 
 
 def _batch(x: Tensor, at: Tensor, batch_dims: int, what: str) -> int:

@@ -16,12 +16,12 @@ from autodiff_lab.engine.convert import convert, convert_to_tensor, whole
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import one_whole_number, whole_numbers
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
+from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import real_only
-from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, scatter_axis
 from autodiff_lab.ops.array.shaping import reshape
@@ -155,13 +155,13 @@ def _falls(direction: str, what: str) -> bool:
 def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False,
             name: str | None = None) -> Tensor:
     x = convert(values)
-    return order_along(x, axis=_axis(x, axis, "argsort"), descending=_falls(direction, "argsort"))
+    return order_along(x, axis=_axis(x, axis, "argsort"), descending=_falls(direction, "argsort"), name=name)
 
 
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     x = convert(values)
     at = _axis(x, axis, "sort")
-    return take_along(x, order_along(x, axis=at, descending=_falls(direction, "sort")), axis=at)
+    return take_along(x, order_along(x, axis=at, descending=_falls(direction, "sort")), axis=at, name=name)
 
 
 def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32", name: str | None = None) -> TopK:
@@ -169,7 +169,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32"
     if not x._held.ndim or not 0 <= count <= x._held.shape[-1]:
         raise InvalidArgumentError(f"top_k: k = {count} of the last axis of a tensor of shape {x._held.shape}")
     found = best_positions(x, k=count)
-    return TopK(take_along(x, found, axis=-1), cast(found, index_type))
+    return named(TopK(take_along(x, found, axis=-1), cast(found, index_type)), name)
 
 
 def _vector(x: Any, what: str) -> Tensor:
@@ -181,12 +181,13 @@ def _vector(x: Any, what: str) -> Tensor:
 
 def unique(x: Any, out_idx: Any = "int32", name: str | None = None) -> Unique:
     x = _vector(x, "unique")
-    return Unique(unique_values(x), cast(unique_numbers(x), out_idx))
+    return named(Unique(unique_values(x), cast(unique_numbers(x), out_idx)), name)
 
 
 def unique_with_counts(x: Any, out_idx: Any = "int32", name: str | None = None) -> UniqueWithCounts:
     x = _vector(x, "unique_with_counts")
-    return UniqueWithCounts(unique_values(x), cast(unique_numbers(x), out_idx), cast(unique_counts(x), out_idx))
+    counts = cast(unique_counts(x), out_idx)
+    return named(UniqueWithCounts(unique_values(x), cast(unique_numbers(x), out_idx), counts), name)
 
 
 def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = "int32",
@@ -201,13 +202,13 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
     if not rows._held.ndim or rows._held.shape[:-1] != wanted._held.shape[:-1][-(rows._held.ndim - 1) or None:]:
         raise ShapeMismatch(f"searchsorted: {rows._held.shape} and {wanted._held.shape} must agree but for the last "
                             "axis.")
-    return cast(search(rows, wanted, side=side), out_type)
+    return named(cast(search(rows, wanted, side=side), out_type), name)
 
 
-@structured("boolean_mask")
+@structured(2)
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Tensor:
     x, kept = convert(tensor), convert_to_tensor(mask)._array
-    if mask.__class__ is Tensor and kept.ndim and x.device != mask.device:
+    if isinstance(mask, Tensor) and kept.ndim and x.device != mask.device:
         raise DeviceMismatch(f"boolean_mask: the tensor lies on {x.device} and the mask on {mask.device}; none is "
                              "copied silently. Try .gpu() or .cpu() on one of them.")
     shape, rank = x._held.shape, kept.ndim
@@ -219,7 +220,8 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
         raise ShapeMismatch(f"boolean_mask: the mask has shape {kept.shape}, and the tensor of shape {shape} has "
                             f"{shape[at:at + rank]} from axis {at} on.")
     x = reshape(x, (*shape[:at], kept.size, *shape[at + rank:])) if rank > 1 else x
-    return gather_axis(x, tell_made(wrap(beside(x._held, np.nonzero(kept.reshape(-1))[0]))), axis=at - x._held.ndim)
+    places = tell_made(wrap(beside(x._held, np.nonzero(kept.reshape(-1))[0])))
+    return gather_axis(x, places, axis=at - x._held.ndim, name=name)
 
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
@@ -229,7 +231,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
         found = np.unravel_index(flat._array, lengths)
     except (ValueError, TypeError) as error:
         raise InvalidArgumentError(f"unravel_index: {error}") from None
-    return wrap(np.asarray(found, flat._held.dtype))
+    return named(wrap(np.asarray(found, flat._held.dtype)), name)
 
 
 _NONE, _BACK = "none: positions and counts are whole numbers", "1 for each element, back to where it was taken from"

@@ -13,13 +13,13 @@ from autodiff_lab.engine.devices import on_cpu, placed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.primitives import broadcast
 from autodiff_lab.engine.shape import one_whole_number
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import tell_peek
+from autodiff_lab.events import tell_made, tell_peek
 from autodiff_lab.kernels.arrays import arange, on_gpu
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.creation import as_number, named
+from autodiff_lab.ops.array.creation import as_number
 from autodiff_lab.ops.docs import doc
 
 _MOST = 2**63 - 1
@@ -27,7 +27,7 @@ _MASK = 2**64 - 1
 
 
 def _number(value: Any, dtype: Any, what: str) -> Any:
-    """An end or a step as a NumPy scalar."""
+    """Return an end or a step as a NumPy scalar."""
     if isinstance(value, (Tensor, Variable)):
         tensor = convert(value)
     else:
@@ -47,7 +47,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     values = [_number(value, dtype, what) for what, value in {**given, "delta": delta}.items()]
     if values[2] == 0:
         raise InvalidArgumentError("range: delta is 0, so the limit is never reached")
-    floats = [v.dtype for v in values if v.dtype.kind in "fV"]  # a whole number beside a float adopts its dtype
+    floats = [v.dtype for v in values if v.dtype.kind in "fV"]  # an integer beside a float adopts its dtype
     natural = np.result_type(*(floats or [v.dtype for v in values]))
     wanted = as_dtype(dtype).dtype if dtype is not None else natural
     if wanted.kind not in "iufV":
@@ -56,7 +56,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         made = _whole(values, wanted)
     else:
         made = _floating([v.astype(natural) for v in values]).astype(wanted)
-    return named(wrap(placed(made)), name)
+    return named(tell_made(wrap(placed(made))), name)
 
 
 def _counted(count: int) -> int:
@@ -66,7 +66,7 @@ def _counted(count: int) -> int:
 
 
 def _whole(values: list[Any], wanted: Any) -> Any:
-    """Whole numbers: counted without bounds, and added modulo 2⁶⁴, which is right as all results fit."""
+    """Integers: counted without bounds, and added modulo 2⁶⁴, which is right as all results fit."""
     start, limit, delta = map(int, values)
     count = _counted(max(0, -(-(limit - start) // delta)))
     if wanted.kind not in "iu":
@@ -91,7 +91,7 @@ def _floating(values: list[Any]) -> Any:
 
 
 def _weights(num: int, like: Any) -> Any:
-    """The share of the last end in each number."""
+    """Return the contribution of the last end in each number."""
     wide = np.complex128 if like.dtype.kind == "c" else np.float64
     return arange(num, like, wide) / max(num - 1, 1)
 
@@ -148,7 +148,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     at = one_whole_number(axis, "linspace: axis")
     if not -rank <= at < rank:
         raise InvalidArgumentError(f"linspace: axis {at} is not a place for a new axis in shape {first._held.shape}.")
-    return named(spaced(first, last, num=count, axis=at - rank if at >= 0 else at), name)
+    return named(tell_made(spaced(first, last, num=count, axis=at - rank if at >= 0 else at)), name)
 
 
 range.__doc__ = doc(

@@ -10,13 +10,13 @@ from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.primitives import broadcast, negative_axes, reshape_to
 from autodiff_lab.engine.shape import one_whole_number, whole_numbers
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.ops.docs import doc
 
 
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
-    """The permutation that undoes one that is given in negative axes."""
+    """Return the permutation that undoes one that is given in negative axes."""
     rank = len(perm)
     order = [p + rank for p in perm]
     return tuple(order.index(i) - rank for i in range(rank))
@@ -37,7 +37,7 @@ transpose_to = general(
 
 
 def _open_length(shape: tuple[int, ...], wanted: tuple[int, ...]) -> int:
-    """The length that -1 stands for; among lengths of 0 the one that would fit without them."""
+    """Return the length that -1 stands for; among lengths of 0 the one that would fit without them."""
     known = math.prod([n for n in wanted if n != -1])
     if known:
         return math.prod(shape) // known
@@ -48,7 +48,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     try:
         x = convert(tensor)
     except NotOneTensor as met:
-        return handed(met, "__called__", "reshape", tensor, shape)
+        return named(handed(met, reshape, (tensor,), shape=shape), name)
     wanted = whole_numbers(shape, "reshape")
     size = x._held.size
     if wanted.count(-1) > 1:
@@ -62,7 +62,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
             f"reshape: a tensor of shape {x._held.shape} has {size} elements, which do not fill {wanted}. "
             "Try -1 for one of the lengths.")
     wanted = tuple(found if n == -1 else n for n in wanted)
-    return reshape_to(x, shape=wanted)
+    return reshape_to(x, shape=wanted, name=name)
 
 
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
@@ -72,7 +72,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
     if sorted(p + rank if p < 0 else p for p in order) != list(range(rank)):
         raise InvalidArgumentError(f"transpose: perm {order} is not a permutation of the axes 0 to {rank - 1}.")
     x = RECORDING.conj(x) if conjugate and x._held.dtype.kind == "c" else x
-    return transpose_to(x, perm=tuple(p % rank - rank for p in order))
+    return transpose_to(x, perm=tuple(p % rank - rank for p in order), name=name)
 
 
 def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -> Tensor:
@@ -81,32 +81,32 @@ def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -
     if rank < 2:
         raise InvalidArgumentError(f"matrix_transpose: a matrix has at least 2 axes, got shape {x._held.shape}")
     x = RECORDING.conj(x) if conjugate and x._held.dtype.kind == "c" else x
-    return transpose_to(x, perm=(*range(-rank, -2), -1, -2))
+    return transpose_to(x, perm=(*range(-rank, -2), -1, -2), name=name)
 
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    return broadcast(convert(input), shape=whole_numbers(shape, "broadcast_to"))
+    return broadcast(convert(input), shape=whole_numbers(shape, "broadcast_to"), name=name)
 
 
 def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
-        return handed(met, "__called__", "expand_dims", input, axis)
+        return named(handed(met, expand_dims, (input,), axis=axis), name)
     rank = x._held.ndim
     axis = one_whole_number(axis, "expand_dims")
     if not -rank - 1 <= axis <= rank:
         raise InvalidArgumentError(f"expand_dims: axis {axis} is out of bounds for a tensor of rank {rank}")
     at = axis if axis >= 0 else axis + rank + 1
     old = x._held.shape
-    return reshape_to(x, shape=(*old[:at], 1, *old[at:]))
+    return reshape_to(x, shape=(*old[:at], 1, *old[at:]), name=name)
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
-        return handed(met, "__called__", "squeeze", input, axis)
+        return named(handed(met, squeeze, (input,), axis=axis), name)
     old = x._held.shape
     if axis is None:
         drop = {i for i, n in enumerate(old) if n == 1}
@@ -117,7 +117,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
             raise InvalidArgumentError(f"squeeze: {error}. The shape is {old}.") from None
     if any(old[i] != 1 for i in drop):
         raise InvalidArgumentError(f"squeeze: only axes of length 1 can be dropped, the shape is {old}")
-    return reshape_to(x, shape=tuple(n for i, n in enumerate(old) if i not in drop))
+    return reshape_to(x, shape=tuple(n for i, n in enumerate(old) if i not in drop), name=name)
 
 
 for _function, _words, _shapes, _example in (

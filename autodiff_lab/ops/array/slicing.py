@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import listed, one_whole_number, whole_numbers
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import beside
 from autodiff_lab.ops.array.gathering import gather_axis
@@ -31,7 +31,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     lengths = tuple(n - b if k == -1 else k for b, k, n in zip(first, lengths, shape, strict=True))
     if any(not 0 <= b <= b + k <= n for b, k, n in zip(first, lengths, shape, strict=True)):
         raise InvalidArgumentError(f"slice: begin {first} and size {lengths} reach beyond the shape {shape}")
-    return getitem(x, tuple(_slice(b, b + k) for b, k in zip(first, lengths, strict=True)))
+    return named(getitem(x, tuple(_slice(b, b + k) for b, k in zip(first, lengths, strict=True))), name)
 
 
 def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
@@ -55,10 +55,10 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
             index.append(b)
         else:
             index.append(_slice(None if begin_mask & bit else b, None if end_mask & bit else e, step))
-    return getitem(x, tuple(index))
+    return named(getitem(x, tuple(index)), name)
 
 
-@structured("dynamic_partition")
+@structured(2)
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
     x, parts = convert(data), np.asarray(convert(partitions)._array)
     num_partitions = one_whole_number(num_partitions, "dynamic_partition: num_partitions")
@@ -71,7 +71,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     flat = reshape(x, (parts.size, *x._held.shape[parts.ndim:])) if parts.ndim != 1 else x
     axis = -flat._held.ndim
     places = [beside(x._held, np.flatnonzero(parts.ravel() == i)) for i in range(num_partitions)]
-    return [gather_axis(flat, wrap(at), axis=axis) for at in places]
+    return named([gather_axis(flat, wrap(at), axis=axis) for at in places], name)
 
 
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
@@ -92,7 +92,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     source[order] = np.arange(len(order))  # of two parts for one place the later one stays
     if source.size and source.min() < 0:
         raise InvalidArgumentError(f"dynamic_stitch: nothing is given for place {int(np.argmin(source))}")
-    return gather_axis(flat, wrap(beside(flat._held, source)), axis=-flat._held.ndim)
+    return gather_axis(flat, wrap(beside(flat._held, source)), axis=-flat._held.ndim, name=name)
 
 
 _BACK = "1 for what is taken, 0 for the rest"

@@ -17,9 +17,9 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import listed, whole_numbers
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.contraction import contract as kernel
+from autodiff_lab.kernels.matmul.contraction import contract as kernel
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import diag_extract
@@ -80,7 +80,7 @@ def einsum(equation: str, *inputs: Any, name: str | None = None, **kwargs: Any) 
                 shapes = ", ".join(str(x._held.shape) for x in tensors)
                 raise ShapeMismatch(f"einsum {equation!r}: subscript {letter} has lengths {sizes[letter]} and {n} in "
                                     f"shapes {shapes}.")
-    return contract(*tensors, inputs=tuple(subscripts), output=output)
+    return contract(*tensors, inputs=tuple(subscripts), output=output, name=name)
 
 
 def _checked(equation: str) -> tuple[list[str], str | None]:
@@ -170,7 +170,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Tensor:
     size = math.prod(lengths[0])
     left = reshape(transpose(x, [*free_x, *over_x]), (math.prod(rows), size))
     right = reshape(transpose(y, [*over_y, *free_y]), (size, math.prod(columns)))
-    return reshape(matmul(left, right), rows + columns)
+    return named(reshape(matmul(left, right), rows + columns), name)
 
 
 def _axes(axes: Any, rank_x: int, rank_y: int) -> tuple[list[int], list[int]]:
@@ -209,7 +209,7 @@ def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
     if x._held.ndim < 1 or x._held.shape[-1] != 3 or x._held.shape != y._held.shape:
         raise ShapeMismatch(f"cross: two tensors (*b, 3) of one shape are needed, got {x._held.shape} and "
                             f"{y._held.shape}.")
-    return cross_product(x, y)
+    return cross_product(x, y, name=name)
 
 
 for _function, _words, _shapes, _derivative, _example in (

@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import tell_peek
 from autodiff_lab.kernels.arrays import eye
@@ -26,7 +26,7 @@ from autodiff_lab.ops.math.complex_numbers import is_complex, widen
 
 
 def _gaps(w: Any) -> Any:
-    """One over the difference of each pair of values, 0 on the diagonal: (..., n) -> (..., n, n)."""
+    """Return one over the difference of each pair of values, 0 on the diagonal: (..., n) -> (..., n, n)."""
     difference = w[..., None, :] - w[..., :, None]
     diagonal = eye(w.shape[-1], w, np.bool_)
     return np.where(diagonal, w.dtype.type(0), 1 / np.where(diagonal, w.dtype.type(1), difference))
@@ -160,7 +160,7 @@ def _svd_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...], full: b
 
 
 def _parted(ops: Any, x: Any, g: Any, n: int) -> tuple[Any, Any, Any]:
-    """The first n vectors, their adjoint, and what the adjoint of the others adds to it, with the sign changed.
+    """Return the first n vectors, their adjoint, and what the adjoint of the others adds to it, with the sign changed.
 
     The others stay perpendicular to the first: where those move by d, they move by -x dᴴ others.
     """
@@ -193,7 +193,7 @@ def _pinv_rule(ops: Any, g: Any, out: Any, x: Any, rcond: Any) -> Any:
     """Golub & Pereyra, "The differentiation of pseudo-inverses" (1973); smooth where the rank stays what it is.
 
     What is outside the range is left after a second projection only: the first one leaves rounding errors that the
-    square of the inverse has made large, of a share that is 0 where the rank is full.
+    square of the inverse has made large, of a contribution that is 0 where the rank is full.
     """
     p, turned = out, adjoint_of(ops, out)
     share = conjugated(ops, g)
@@ -214,43 +214,43 @@ pseudoinverse = general(
 
 def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     w, v = eigh_pair(lapack(square(tensor, "eigh"), "eigh"))
-    return (widen(w) if is_complex(v) else w), v
+    return named((widen(w) if is_complex(v) else w, v), name)
 
 
 def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
-    return eigh(tensor)[0]
+    return named(eigh(tensor)[0], name)
 
 
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
-    return qr_pair(lapack(matrix(input, "qr"), "qr"), full=bool(full_matrices))
+    return qr_pair(lapack(matrix(input, "qr"), "qr"), full=bool(full_matrices), name=name)
 
 
 def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
     found = svd_triple(lapack(matrix(tensor, "svd"), "svd"), full=bool(full_matrices and compute_uv))
-    return found if compute_uv else found[0]
+    return named(found if compute_uv else found[0], name)
 
 
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     x = lapack(matrix(a, "pinv"), "pinv")
     if rcond is None:
-        return pseudoinverse(x, rcond=float(10 * max(x._held.shape[-2:]) * np.finfo(x._held.dtype).eps))
+        return pseudoinverse(x, rcond=float(10 * max(x._held.shape[-2:]) * np.finfo(x._held.dtype).eps), name=name)
     limit = np.asarray(convert(rcond)._array)
     if limit.dtype.kind not in "fiuV":
         raise InvalidArgumentError(f"pinv: rcond is a number, got {rcond!r:.80}.")
-    return pseudoinverse(x, rcond=limit[..., None].tolist() if limit.ndim else float(limit))
+    return pseudoinverse(x, rcond=limit[..., None].tolist() if limit.ndim else float(limit), name=name)
 
 
 def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     x = lapack(matrix(a, "matrix_rank"), "matrix_rank")
     tell_peek(x, "matrix_rank")
     if not x._held.size:
-        return wrap(np.zeros(x._held.shape[:-2], np.int32)[()])
+        return named(wrap(np.zeros(x._held.shape[:-2], np.int32)[()]), name)
     limit = None if tol is None else np.asarray(convert(tol)._array)
-    return wrap(np.asarray(np.linalg.matrix_rank(x._array, tol=limit)).astype(np.int32)[()])
+    return named(wrap(np.asarray(np.linalg.matrix_rank(x._array, tol=limit)).astype(np.int32)[()]), name)
 
 
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
-    return matrix_transpose(matrix, conjugate=True)
+    return named(matrix_transpose(matrix, conjugate=True), name)
 
 
 _RAISES = ("shape", "dtypes", "argument", "convert")

@@ -17,7 +17,7 @@ ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 def bounds(k: Any, what: str) -> tuple[int, int]:
-    """The lowest and the highest diagonal that an argument `k` names.
+    """Return the lowest and the highest diagonal that an argument `k` names.
 
     Raises
     ------
@@ -32,14 +32,14 @@ def bounds(k: Any, what: str) -> tuple[int, int]:
 
 
 def checked_align(align: str, what: str) -> str:
-    """The alignment, if it is one of the four."""
+    """Return the alignment, if it is one of the four."""
     if align not in ALIGNMENTS:
         raise InvalidArgumentError(f"{what}: align is one of {', '.join(ALIGNMENTS)}, got {align!r}.")
     return align
 
 
 def longest(low: int, high: int, rows: int, columns: int) -> int:
-    """The length of the longest diagonal of a range."""
+    """Return the length of the longest diagonal of a range."""
     return max(min(rows + min(high, 0), columns - max(low, 0)), 0)
 
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, convert_pair
-from autodiff_lab.engine.placement import alone
+from autodiff_lab.engine.convert import alone, convert, convert_pair
 from autodiff_lab.engine.shape import one_whole_number
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import arange, full, ranked, zeros
@@ -23,7 +22,7 @@ from autodiff_lab.ops.math.reductions import reduce_sum
 
 
 def _diag(x: Any, k: int, rows: int, columns: int) -> Any:
-    """A vector (..., n) on diagonal k of zeros (..., rows, columns)."""
+    """Return a vector (..., n) on diagonal k of zeros (..., rows, columns)."""
     x = ranked(x)
     whole = zeros((*x.shape[:-1], rows, columns), x)
     at = arange(x.shape[-1], x)
@@ -65,7 +64,7 @@ band = general(
 
 
 def matrix(value: Any, name: str) -> Tensor:
-    """The value as a tensor of at least two axes."""
+    """Return the value as a tensor of at least two axes."""
     x = alone(convert(value))
     if x._held.ndim < 2:
         raise ShapeMismatch(f"{name}: a matrix (*b, m, n) is needed, got shape {x._held.shape}. Try lab.expand_dims.")
@@ -73,7 +72,7 @@ def matrix(value: Any, name: str) -> Tensor:
 
 
 def square(value: Any, name: str) -> Tensor:
-    """The value as a tensor whose last two axes are equal."""
+    """Return the value as a tensor whose last two axes are equal."""
     x = matrix(value, name)
     if x._held.shape[-1] != x._held.shape[-2]:
         raise ShapeMismatch(f"{name}: a square matrix (*b, n, n) is needed, got shape {x._held.shape}.")
@@ -81,7 +80,7 @@ def square(value: Any, name: str) -> Tensor:
 
 
 def as_index(value: Any, what: str) -> int:
-    """One whole number, of whatever kind."""
+    """Return one integer, of whatever kind."""
     return one_whole_number(getattr(value, "_array", value), what)
 
 
@@ -134,11 +133,11 @@ def diag(diagonal: Any, name: str | None = None, k: Any = 0, num_rows: Any = -1,
     else:
         _check_packed("diag", x, (*x._held.shape[:-2], rows, columns), low, high)
         whole = embed_range(x, low=low, high=high, rows=rows, columns=columns, align=align)
-    return _filled("diag", whole, _between(rows, columns, low, high), padding_value)
+    return named(_filled("diag", whole, _between(rows, columns, low, high), padding_value), name)
 
 
 def _between(rows: int, columns: int, low: int, high: int) -> Any:
-    """Which elements of a matrix lie on diagonals low to high."""
+    """Return which elements of a matrix lie on diagonals low to high."""
     distance = np.arange(columns) - np.arange(rows)[:, None]
     return (distance >= low) & (distance <= high)
 
@@ -166,9 +165,9 @@ def diag_part(input: Any, name: str | None = None, k: Any = 0, padding_value: An
     _check_inside("diag_part", x._held.shape, low, high)
     align = checked_align(align, "diag_part")
     if low == high:
-        return diag_extract(x, k=low)
+        return diag_extract(x, k=low, name=name)
     part = extract_range(x, low=low, high=high, align=align)
-    return _padded(part, low, high, align, padding_value, x._held.shape[-2:])
+    return named(_padded(part, low, high, align, padding_value, x._held.shape[-2:]), name)
 
 
 def set_diag(input: Any, diagonal: Any, name: str | None = None, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
@@ -183,16 +182,16 @@ def set_diag(input: Any, diagonal: Any, name: str | None = None, k: Any = 0, ali
         whole = diag_embed(v, k=low, rows=rows, columns=columns)
     else:
         whole = embed_range(v, low=low, high=high, rows=rows, columns=columns, align=align)
-    return where(tell_made(laid_beside(x, _between(rows, columns, low, high))), whole, x)
+    return named(where(tell_made(laid_beside(x, _between(rows, columns, low, high))), whole, x), name)
 
 
 def band_part(input: Any, num_lower: int, num_upper: int, name: str | None = None) -> Tensor:
     return band(matrix(input, "band_part"), lower=as_index(num_lower, "band_part: num_lower"),
-                upper=as_index(num_upper, "band_part: num_upper"))
+                upper=as_index(num_upper, "band_part: num_upper"), name=name)
 
 
 def trace(x: Any, name: str | None = None) -> Tensor:
-    return reduce_sum(diag_part(x), axis=-1)
+    return named(reduce_sum(diag_part(x), axis=-1), name)
 
 
 def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
@@ -202,7 +201,7 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
         raise ShapeMismatch("tensor_diag: a tensor of at least one axis is needed, got a scalar. Try lab.reshape.")
     n = x._held.size
     whole = diag_embed(x if len(shape) == 1 else reshape(x, (n,)), k=0, rows=n, columns=n)
-    return whole if len(shape) == 1 else reshape(whole, shape + shape)
+    return named(whole if len(shape) == 1 else reshape(whole, shape + shape), name)
 
 
 def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
@@ -213,9 +212,9 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
         raise ShapeMismatch(f"tensor_diag_part: a tensor (*s, *s) is needed, got shape {shape}. Try "
                             "lab.linalg.diag_part for the diagonals of matrices.")
     if half == 1:
-        return diag_extract(x, k=0)
+        return diag_extract(x, k=0, name=name)
     n = math.prod(shape[:half])
-    return reshape(diag_extract(reshape(x, (n, n)), k=0), shape[:half])
+    return named(reshape(diag_extract(reshape(x, (n, n)), k=0), shape[:half]), name)
 
 
 for _function, _words, _shapes, _derivative, _example in (

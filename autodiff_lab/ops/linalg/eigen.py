@@ -8,9 +8,8 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch
-from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import square
 from autodiff_lab.ops.linalg.solving import flip
@@ -43,7 +42,7 @@ def _eig_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list
 
 
 eig_pair = general(
-    "eig", hosted("eig", _eig), _eig_rule, shared=True, stacked=False, symbol="eig", latex=r"\operatorname{{eig}} {0}",
+    "eig", _eig, _eig_rule, shared=True, stacked=False, symbol="eig", latex=r"\operatorname{{eig}} {0}",
     locals_latex=(r"V^{{-T}}(\cdot)V^T",), sentence="takes eigenvalues and eigenvectors of {0}", registered="Eig",
     doc="The kernel-level eigenproblem of any square matrix; `lab.linalg.eig`.")
 
@@ -52,11 +51,11 @@ def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     x = square(convert(tensor), "eig")
     if x._held.dtype.kind not in "cf" or x._held.dtype.itemsize < 4:
         raise DtypeMismatch(f"eig: takes complex, float32 or float64 matrices, got {x.dtype.name}. Try lab.cast.")
-    return eig_pair(x)
+    return eig_pair(x, name=name)
 
 
 def eigvals(tensor: Any, name: str | None = None) -> Tensor:
-    return eig(tensor)[0]
+    return named(eig(tensor)[0], name)
 
 
 for _function, _words, _shapes, _derivative, _example in (

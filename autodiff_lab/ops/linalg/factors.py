@@ -9,10 +9,9 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import ranked
-from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import eye as identity
 from autodiff_lab.ops.array.shaping import broadcast_to
@@ -68,7 +67,7 @@ permute = general(
     sentence="puts the rows of {0} in order", keeps="inputs", stacked=False,
     doc="Rows in a given order; the rule of `unpermute` uses it.")
 lu_packed = general(
-    "lu", hosted("lu", _lu), _lu_rule, shared=True, stacked=False, symbol="LU", latex=r"\operatorname{{lu}} {0}",
+    "lu", _lu, _lu_rule, shared=True, stacked=False, symbol="LU", latex=r"\operatorname{{lu}} {0}",
     locals_latex=(r"P L^{{-T}} (\cdot) U^{{-T}}",), sentence="factors {0} into two triangles", registered="Lu",
     doc="The kernel-level LU factors; `lab.linalg.lu` is the public function.")
 
@@ -78,7 +77,7 @@ def lu(input: Any, output_idx_type: Any = "int32", name: str | None = None) -> t
     if kind.name not in ("int32", "int64"):
         raise InvalidArgumentError(f"lu: output_idx_type is int32 or int64, got {kind.name}.")
     packed, order = lu_packed(lapack(square(input, "lu"), "lu"))
-    return packed, order if kind.name == "int32" else cast(order, kind)
+    return named((packed, order if kind.name == "int32" else cast(order, kind)), name)
 
 
 def _checked(name: str, lower_upper: Any, perm: Any) -> tuple[Tensor, Tensor]:
@@ -92,7 +91,7 @@ def _checked(name: str, lower_upper: Any, perm: Any) -> tuple[Tensor, Tensor]:
 def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
     x, order = _checked("lu_reconstruct", lower_upper, perm)
     lower, upper = _triangles(x)
-    return unpermute(matmul(lower, upper), order)
+    return unpermute(matmul(lower, upper), order, name=name)
 
 
 def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
@@ -106,12 +105,12 @@ def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False,
     b = b if b._held.shape[:-2] == lead else broadcast_to(b, (*lead, *b._held.shape[-2:]))
     order = order if order._held.shape[:-1] == lead else broadcast_to(order, (*lead, n))
     lower, upper = _triangles(x)
-    return triangular_solve(upper, triangular_solve(lower, permute(b, order)), lower=False)
+    return named(triangular_solve(upper, triangular_solve(lower, permute(b, order)), lower=False), name)
 
 
 def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
     x, order = _checked("lu_matrix_inverse", lower_upper, perm)
-    return lu_solve(x, order, identity(x._held.shape[-1], dtype=x.dtype))
+    return named(lu_solve(x, order, identity(x._held.shape[-1], dtype=x.dtype)), name)
 
 
 def _triangles(packed: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,6 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.hosted import hosted
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import square
 from autodiff_lab.ops.linalg.solving import flip, lapack
@@ -29,7 +28,7 @@ def _of_one(function: Any, *matrices: Any) -> Any:
 
 
 def _each(function: Any, x: Any) -> Any:
-    """A SciPy function of one matrix, over leading axes."""
+    """Return a SciPy function of one matrix, over leading axes."""
     x = np.asarray(x)
     if not x.size:
         return x.copy()
@@ -65,7 +64,7 @@ def _sqrtm(x: Any) -> Any:
 
 
 def _by_blocks(name: str) -> Any:
-    """The Fréchet derivative of f at Aᵀ is the corner of f of a block matrix (Mathias 1996)."""
+    """Return the Fréchet derivative of f at Aᵀ is the corner of f of a block matrix (Mathias 1996)."""
     def rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
         n = x.shape[-1]
         a = flip(ops, x)
@@ -78,19 +77,19 @@ def _by_blocks(name: str) -> Any:
 
 
 exponential = general(
-    "expm", hosted("expm", _expm),
+    "expm", _expm,
     _by_blocks("expm"), stacked=False, symbol="exp", latex=r"\exp({0})", locals_latex=("L_{{exp}}",),
     sentence="takes the exponential of the matrix {0}", keeps="inputs", registered="MatrixExponential",
     doc="The kernel-level matrix exponential; `lab.linalg.expm` is the public function.")
 logarithm = general(
-    "logm", hosted("logm", _logm),
+    "logm", _logm,
     _by_blocks("logm"), stacked=False, symbol="ln", latex=r"\ln({0})", locals_latex=("L_{{ln}}",),
     sentence="takes the logarithm of the matrix {0}", keeps="inputs", registered="MatrixLogarithm",
     doc="The kernel-level matrix logarithm; `lab.linalg.logm` is the public function.")
 
 
 def _sylvester(b: Any, g: Any) -> Any:
-    """The solution of b x + x b = g."""
+    """Return the solution of b x + x b = g."""
     from scipy.linalg import solve_sylvester
     b, g = np.broadcast_arrays(b, g)
     if not g.size:
@@ -106,13 +105,13 @@ def _sylvester_rule_b(ops: Any, g: Any, out: Any, b: Any, h: Any) -> Any:
 
 
 sylvester = general(
-    "sylvester", hosted("sylvester", _sylvester),
+    "sylvester", _sylvester,
     _sylvester_rule_b, lambda ops, g, out, b, h: ops.sylvester(flip(ops, b), g),
     stacked=False, symbol="sylv", latex=r"\operatorname{{sylv}}({0}, {1})",
     locals_latex=(r"-z x^T - x^T z", r"\operatorname{{sylv}}({0}^T, \cdot)"),
     sentence="solves {0} x + x {0} = {1}", doc="The solution of a Sylvester equation; the rule of `sqrtm` uses it.")
 root = general(
-    "sqrtm", hosted("sqrtm", _sqrtm),
+    "sqrtm", _sqrtm,
     lambda ops, g, out, x: ops.sylvester(flip(ops, out), g), stacked=False, symbol="√",
     latex=r"{0}^{{1/2}}", locals_latex=(r"\operatorname{{sylv}}({0}^{{T/2}}, \cdot)",),
     sentence="takes the square root of the matrix {0}", keeps="output", registered="MatrixSquareRoot",
@@ -120,15 +119,15 @@ root = general(
 
 
 def expm(input: Any, name: str | None = None) -> Tensor:
-    return exponential(lapack(square(input, "expm"), "expm"))
+    return exponential(lapack(square(input, "expm"), "expm"), name=name)
 
 
 def logm(input: Any, name: str | None = None) -> Tensor:
-    return logarithm(lapack(square(input, "logm"), "logm"))
+    return logarithm(lapack(square(input, "logm"), "logm"), name=name)
 
 
 def sqrtm(input: Any, name: str | None = None) -> Tensor:
-    return root(lapack(square(input, "sqrtm"), "sqrtm"))
+    return root(lapack(square(input, "sqrtm"), "sqrtm"), name=name)
 
 
 _IDENTITY = "[[1.0, 0.0], [0.0, 1.0]]"

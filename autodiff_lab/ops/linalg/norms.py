@@ -9,7 +9,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import whole_numbers
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import reshape, squeeze, transpose
@@ -23,7 +23,7 @@ from autodiff_lab.ops.math.reductions import reduce_max, reduce_min, reduce_sum
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
-    """The axes from the end, in the order that they were given in, which a matrix norm depends on."""
+    """Return the axes from the end, in the order that they were given in, which a matrix norm depends on."""
     if axis is None:
         return None
     given = whole_numbers(axis, "norm")
@@ -46,26 +46,26 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool |
     if isinstance(ord, np.ndarray):
         raise InvalidArgumentError(f"norm: ord is one number or a name, got {ord!r:.80}.")
     if ord in ("euclidean", "fro") or (ord == 2 and not of_matrix):
-        return sqrt(reduce_sum(x * conj(x) if kind == "c" else square(x), axis=over, keepdims=keep))
+        return sqrt(reduce_sum(x * conj(x) if kind == "c" else square(x), axis=over, keepdims=keep), name=name)
     if isinstance(ord, bool) or not isinstance(ord, (int, float, np.number)):
         raise InvalidArgumentError(f"norm: ord {ord!r} is not known. Try 'euclidean', 1, 2, numpy.inf or another "
                                    "p > 0.")
     if of_matrix:
-        return _of_matrices(x, ord, over, keep)  # type: ignore[arg-type]
+        return named(_of_matrices(x, ord, over, keep), name)  # type: ignore[arg-type]
     size = absolute(x)
     if ord == 1:
-        return reduce_sum(size, axis=over, keepdims=keep)
+        return named(reduce_sum(size, axis=over, keepdims=keep), name)
     if ord == np.inf:
-        return reduce_max(size, axis=over, keepdims=keep)
+        return named(reduce_max(size, axis=over, keepdims=keep), name)
     if ord == -np.inf:
-        return reduce_min(size, axis=over, keepdims=keep)
+        return named(reduce_min(size, axis=over, keepdims=keep), name)
     if ord > 0:
-        return power(reduce_sum(power(size, float(ord)), axis=over, keepdims=keep), 1.0 / float(ord))
+        return power(reduce_sum(power(size, float(ord)), axis=over, keepdims=keep), 1.0 / float(ord), name=name)
     raise InvalidArgumentError(f"norm: ord must be positive, got {ord!r}. Try 'euclidean', 1, 2 or numpy.inf.")
 
 
 def _of_matrices(x: Tensor, ord: Any, over: tuple[int, ...], keep: bool) -> Tensor:
-    """The largest sum of a column (1) or a row (inf), or the largest singular value (2), of matrices."""
+    """Return the largest sum of a column (1) or a row (inf), or the largest singular value (2), of matrices."""
     rows, columns = over
     if ord == 2:
         rank = x._held.ndim
@@ -87,7 +87,7 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
     length = norm(x, ord, axis, keepdims=True)
     if length.dtype != x.dtype:
         length = cast(length, x.dtype)
-    return x / length, length
+    return named((x / length, length), name)
 
 
 _ZERO = "x / ‖x‖ for the Euclidean norm, nan at 0; that of the largest singular value for ord=2 of matrices"

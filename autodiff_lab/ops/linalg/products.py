@@ -7,10 +7,10 @@ from typing import Any
 from autodiff_lab.engine.apply import binary
 from autodiff_lab.engine.convert import convert_pair, handed
 from autodiff_lab.engine.shape import flag
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
-from autodiff_lab.kernels.blas import matmul as multiply
+from autodiff_lab.kernels.matmul.blas import matmul as multiply
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import expand_dims, matrix_transpose, squeeze
 from autodiff_lab.ops.docs import doc
@@ -57,7 +57,7 @@ def _matmul_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
 
 
 def _folded(ops: Any, g: Any, matrix: Any) -> Any:
-    """A stack of matrices times one matrix as a single product: far fewer calls into BLAS."""
+    """Return a stack of matrices times one matrix as a single product: far fewer calls into BLAS."""
     shape = tuple(g.shape)
     rows = 1
     for n in shape[:-1]:
@@ -77,11 +77,11 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
            adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: Any = None,
            grad_a: bool = False, grad_b: bool = False, name: str | None = None) -> Tensor:
     if transpose_a is transpose_b is adjoint_a is adjoint_b is False and output_type is None:
-        return matmul_two(a, b)
+        return matmul_two(a, b, name=name)
     transpose_a, transpose_b, adjoint_a, adjoint_b = (
         flag(v, "matmul: transpose and adjoint") for v in (transpose_a, transpose_b, adjoint_a, adjoint_b))
     if not (transpose_a or transpose_b or adjoint_a or adjoint_b or output_type):
-        return matmul_two(a, b)
+        return matmul_two(a, b, name=name)
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         raise InvalidArgumentError("matmul: a matrix is transposed or adjoint, not both.")
     if not isinstance(a, (Tensor, Variable)) or not isinstance(b, (Tensor, Variable)):
@@ -90,14 +90,14 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
         except NotOneTensor as met:
             how = {"transpose_a": transpose_a, "transpose_b": transpose_b, "adjoint_a": adjoint_a,
                    "adjoint_b": adjoint_b, "output_type": output_type}
-            return handed(met, "__called__", "matmul", a, b, how)
+            return named(handed(met, matmul, (a, b), **how), name)
     if output_type is not None:
         a, b = cast(a, output_type), cast(b, output_type)
     if transpose_a or adjoint_a:
         a = matrix_transpose(a, conjugate=adjoint_a)
     if transpose_b or adjoint_b:
         b = matrix_transpose(b, conjugate=adjoint_b)
-    return matmul_two(a, b)
+    return matmul_two(a, b, name=name)
 
 
 matmul.__doc__ = doc(
@@ -113,8 +113,8 @@ def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a
            b_is_sparse: bool = False, name: str | None = None) -> Tensor:
     a, b = convert_pair(matmul_two.op, a, b)  # type: ignore[attr-defined]
     if b._held.ndim == 1:
-        return matmul(a, b, transpose_a, adjoint_a=adjoint_a)
-    return squeeze(matmul(a, expand_dims(b, -1), transpose_a, adjoint_a=adjoint_a), -1)
+        return named(matmul(a, b, transpose_a, adjoint_a=adjoint_a), name)
+    return named(squeeze(matmul(a, expand_dims(b, -1), transpose_a, adjoint_a=adjoint_a), -1), name)
 
 
 matvec.__doc__ = doc(

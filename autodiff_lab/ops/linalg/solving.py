@@ -12,10 +12,10 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert_pair
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.reference.triangular import solve_triangular as substitute
+from autodiff_lab.kernels.matmul.triangular import solve_triangular as substitute
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.docs import doc
@@ -27,22 +27,22 @@ from autodiff_lab.ops.math.reductions import reduce_sum
 
 
 def conjugated(ops: Any, x: Any) -> Any:
-    """The conjugate, in a rule; real values are themselves."""
+    """Return the conjugate, in a rule; real values are themselves."""
     return ops.conj(x) if is_complex(x) else x
 
 
 def adjoint_of(ops: Any, x: Any) -> Any:
-    """The conjugate transpose of matrices, in a rule."""
+    """Return the conjugate transpose of matrices, in a rule."""
     return conjugated(ops, flip(ops, x))
 
 
 def widened(ops: Any, x: Any, like: Any) -> Any:
-    """A real value in the dtype of a complex one that it meets in a rule."""
+    """Return a real value in the dtype of a complex one that it meets in a rule."""
     return ops.widen(x) if is_complex(like) and not is_complex(x) else x
 
 
 def flip(ops: Any, x: Any) -> Any:
-    """The last two axes swapped, in a rule."""
+    """Return the last two axes swapped, in a rule."""
     rank = len(x.shape)
     return ops.transpose(x, perm=(*range(-rank, -2), -1, -2))
 
@@ -53,7 +53,7 @@ def raised(g: Any, ops: Any, times: int = 2) -> Any:
 
 
 def _checked(function: Any) -> Any:
-    """A NumPy function whose complaint about a singular matrix names what to try."""
+    """Return a NumPy function whose complaint about a singular matrix names what to try."""
     def kernel(*arrays: Any, **params: Any) -> Any:
         try:
             return function(*arrays, **params)
@@ -113,7 +113,7 @@ def _slogdet(x: Any) -> Any:
 
 
 def _slogdet_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[Any]:
-    """The sign of a real matrix is constant; that of a complex one turns by the imaginary part of tr(A⁻¹ dA)."""
+    """Return the sign of a real matrix is constant; that of a complex one turns by the imaginary part of tr(A⁻¹ dA)."""
     share = g[1]
     if is_complex(x):
         share = ops.widen(share) + 1j * ops.widen(ops.imaginary_part(g[0] * out[0]))
@@ -137,7 +137,7 @@ def _cholesky_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
 
 
 def symmetric(x: Any) -> Any:
-    """The symmetric (Hermitian) part, so that the derivative is one of all elements alike."""
+    """Return the symmetric (Hermitian) part, so that the derivative is one of all elements alike."""
     turned = np.swapaxes(x, -1, -2)
     return (x + (np.conj(turned) if x.dtype.kind == "c" else turned)) / 2
 
@@ -153,7 +153,7 @@ cholesky_factor = general(
 
 
 def lapack(x: Tensor, name: str) -> Tensor:
-    """The tensor, if LAPACK knows its dtype: float32, float64, complex64 or complex128."""
+    """Return the tensor, if LAPACK knows its dtype: float32, float64, complex64 or complex128."""
     if x._held.dtype.char not in "fdFD":
         raise DtypeMismatch(f"{name}: a float32, float64, complex64 or complex128 matrix is needed, got "
                             f"{x.dtype.name}. Try lab.cast.")
@@ -162,20 +162,20 @@ def lapack(x: Tensor, name: str) -> Tensor:
 
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     x = lapack(square(input, "inv"), "inv")
-    return inverse(matrix_transpose(x, conjugate=True) if adjoint else x)
+    return inverse(matrix_transpose(x, conjugate=True) if adjoint else x, name=name)
 
 
 def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     a, b = _system("solve", matrix, rhs)
-    return solve_system(matrix_transpose(a, conjugate=True) if adjoint else a, b)
+    return solve_system(matrix_transpose(a, conjugate=True) if adjoint else a, b, name=name)
 
 
 def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False,
                      name: str | None = None) -> Tensor:
     a, b = _system("triangular_solve", matrix, rhs)
     if adjoint:
-        return solve_triangular(matrix_transpose(a, conjugate=True), b, lower=not lower)
-    return solve_triangular(a, b, lower=bool(lower))
+        return solve_triangular(matrix_transpose(a, conjugate=True), b, lower=not lower, name=name)
+    return solve_triangular(a, b, lower=bool(lower), name=name)
 
 
 def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
@@ -190,24 +190,24 @@ def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 
 def det(input: Any, name: str | None = None) -> Tensor:
-    return determinant(lapack(square(input, "det"), "det"))
+    return determinant(lapack(square(input, "det"), "det"), name=name)
 
 
 def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     sign, logarithm = sign_and_log(lapack(square(input, "slogdet"), "slogdet"))
-    return sign, (widen(logarithm) if is_complex(sign) else logarithm)
+    return named((sign, (widen(logarithm) if is_complex(sign) else logarithm)), name)
 
 
 def cholesky(input: Any, name: str | None = None) -> Tensor:
-    return cholesky_factor(lapack(square(input, "cholesky"), "cholesky"))
+    return cholesky_factor(lapack(square(input, "cholesky"), "cholesky"), name=name)
 
 
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
-    return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True)
+    return named(triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True), name)
 
 
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
-    return 2.0 * reduce_sum(log(real(diag_part(cholesky(matrix)))), axis=-1)
+    return named(2.0 * reduce_sum(log(real(diag_part(cholesky(matrix)))), axis=-1), name)
 
 
 def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
@@ -218,14 +218,14 @@ def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True,
     lapack(a, "lstsq")
     if not fast:
         from autodiff_lab.ops.linalg.decompositions import pinv
-        return matmul(pinv(a), b)
+        return named(matmul(pinv(a), b), name)
     if a._held.shape[-2] >= a._held.shape[-1]:
-        return cholesky_solve(_normal(a, l2_regularizer, True), matmul(a, b, adjoint_a=True))
-    return matmul(a, cholesky_solve(_normal(a, l2_regularizer, False), b), adjoint_a=True)
+        return named(cholesky_solve(_normal(a, l2_regularizer, True), matmul(a, b, adjoint_a=True)), name)
+    return named(matmul(a, cholesky_solve(_normal(a, l2_regularizer, False), b), adjoint_a=True), name)
 
 
 def _normal(a: Tensor, l2_regularizer: Any, tall: bool) -> Tensor:
-    """The Cholesky factor of the matrix of normal equations, of the smaller side."""
+    """Return the Cholesky factor of the matrix of normal equations, of the smaller side."""
     from autodiff_lab.ops.array.creation import eye
     normal = matmul(a, a, adjoint_a=tall, adjoint_b=not tall)
     if isinstance(l2_regularizer, (int, float)) and not l2_regularizer:

@@ -12,11 +12,10 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_peek
-from autodiff_lab.kernels.hosted import hosted
-from autodiff_lab.kernels.reference.triangular import solve_tridiagonal
+from autodiff_lab.kernels.matmul.triangular import solve_tridiagonal
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis, stack
 from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, matrix_transpose, squeeze
@@ -46,7 +45,7 @@ def _behind(ops: Any, x: Any, axis: int) -> Any:
 
 
 def _turned(ops: Any, packed: Any) -> Any:
-    """The diagonals of the transpose."""
+    """Return the diagonals of the transpose."""
     above, below = _ahead(ops, _row(ops, packed, 2), -1), _behind(ops, _row(ops, packed, 0), -1)
     return ops.concat(above, _row(ops, packed, 1), below, axis=-2)
 
@@ -59,7 +58,7 @@ def _rule_diagonals(ops: Any, g: Any, out: Any, packed: Any, b: Any) -> Any:
 
 
 solve_three = general(
-    "tridiagonal_solve", hosted("tridiagonal_solve", solve_tridiagonal), _rule_diagonals,
+    "tridiagonal_solve", solve_tridiagonal, _rule_diagonals,
     lambda ops, g, out, packed, b: ops.tridiagonal_solve(_turned(ops, packed), g),
     stacked=False, symbol="T⁻¹b", latex="{0}^{{-1}} {1}", locals_latex=("-{0}^{{-T}} (\\cdot) x^T", "{0}^{{-T}}"),
     sentence="solves the tridiagonal system {0} x = {1}", registered="TridiagonalSolve",
@@ -67,7 +66,7 @@ solve_three = general(
 
 
 def _packed(diagonals: Any, form: str, like: Any, what: str) -> Tensor:
-    """The three diagonals as one tensor (*b, 3, n)."""
+    """Return the three diagonals as one tensor (*b, 3, n)."""
     if form not in FORMATS:
         raise InvalidArgumentError(f"{what}: diagonals_format is one of {', '.join(FORMATS)}, got {form!r}.")
     if form == "compact":
@@ -126,10 +125,11 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compac
     above, middle, below = (matrix_transpose(slice_axis(packed, axis=-2, start=i, stop=i + 1)) for i in range(3))
     n = b._held.shape[-2]
     if n < 2:
-        return middle * b
+        return named(middle * b, name)
     upper = slice_axis(above, axis=-2, start=0, stop=n - 1) * slice_axis(b, axis=-2, start=1, stop=n)
     lower = slice_axis(below, axis=-2, start=1, stop=n) * slice_axis(b, axis=-2, start=0, stop=n - 1)
-    return pad_axis(upper, axis=-2, before=0, after=1) + middle * b + pad_axis(lower, axis=-2, before=1, after=0)
+    total = pad_axis(upper, axis=-2, before=0, after=1) + middle * b + pad_axis(lower, axis=-2, before=1, after=0)
+    return named(total, name)
 
 
 def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "compact", transpose_rhs: bool = False,
@@ -148,11 +148,11 @@ def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "compact
         b = conj(b)
     _sides(packed, b, "tridiagonal_solve")
     x = solve_three(packed, b)
-    return squeeze(x, -1) if vector else x
+    return named(squeeze(x, -1) if vector else x, name)
 
 
 def _selected(w: Tensor, select: str, select_range: Any) -> slice | None:
-    """Where the eigenvalues are that are asked for, among all in ascending order."""
+    """Return where the eigenvalues are that are asked for, among all in ascending order."""
     if select == "a":
         return None
     if select not in ("i", "v"):
@@ -185,7 +185,7 @@ def eigh_tridiagonal(alpha: Any, beta: Any, eigvals_only: bool = True, select: s
     at = _selected(w, select, select_range)
     if at is not None:
         w, v = w[at], v[:, at]
-    return w if eigvals_only else (w, v)
+    return named(w if eigvals_only else (w, v), name)
 
 
 _THREE = "diagonals (*b, 3, n), rhs (*b, n, k) -> (*b, n, k)"

@@ -20,14 +20,13 @@ if TYPE_CHECKING:
         normal,
         reductions,
         segments,
-        special,
         statistics,
         trigonometric,
     )
 
 __all__ = [
     "arithmetic", "bits", "clipping", "comparison", "complex_numbers", "counting", "cumulative", "elementary",
-    "exponential", "gamma", "guarded", "normal", "reductions", "segments", "special", "statistics", "trigonometric",
+    "exponential", "gamma", "guarded", "normal", "reductions", "segments", "statistics", "trigonometric",
 ]
 
 

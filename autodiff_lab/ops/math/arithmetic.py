@@ -14,11 +14,11 @@ from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import listed
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.arrays import ARRAYS, on_gpu
+from autodiff_lab.kernels.arrays import is_array, on_gpu
+from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.kernels.checks import require
-from autodiff_lab.kernels.halves import is_half
 from autodiff_lab.ops.docs import of_one, of_two
 from autodiff_lab.ops.math.complex_numbers import is_complex, stretched, turned
 
@@ -44,7 +44,7 @@ Tensor([3. 8.], shape=(2,), dtype=float32)"""))
 
 
 def quotient(x: Any, y: Any) -> Any:
-    """Whole numbers of 8 and 16 bits give float32, all others float64, as in TensorFlow."""
+    """Integers of 8 and 16 bits give float32, all others float64, as in TensorFlow."""
     if x.itemsize > 2 or x.dtype.kind not in "iu":  # the size is the quicker question
         return x / y
     return np.true_divide(x, y, dtype=np.float32) if not on_gpu(x) and not on_gpu(y) else (
@@ -74,8 +74,8 @@ Tensor(-2.0, shape=(), dtype=float32)""", dtypes="any number", raises=("convert"
 
 
 def _power(x: Any, y: Any) -> Any:
-    """Products in place of small whole powers of an array: NumPy's power takes ten times as long."""
-    if x.__class__ in ARRAYS and y.__class__ not in ARRAYS and x.dtype.kind == "f":
+    """Products in place of small integer powers of an array: NumPy's power takes ten times as long."""
+    if is_array(x) and not is_array(y) and x.dtype.kind == "f":
         if y == 2:
             return x * x
         if y == 3:
@@ -86,7 +86,7 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _power_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
-    return g * ops.power_slope(x, y, order=1)
+    return g * ops.power_grad(x, y, order=1)
 
 
 def _power_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
@@ -94,7 +94,7 @@ def _power_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
 
 
 def _product(exponent: Any) -> str | None:
-    """A small integer power as products: the kernel multiplies too, in this order."""
+    """Return a small integer power as products: the kernel multiplies too, in this order."""
     return {0: "one", 1: "{0}", 2: "{0} * {0}", 3: "{0} * {0} * {0}"}.get(
         int(exponent) if exponent == int(exponent) else -1
     )
@@ -116,7 +116,7 @@ Tensor([4. 9.], shape=(2,), dtype=float32)""", domain="x > 0, or whole y"))
 
 
 def _falling(y: Any, order: int) -> Any:
-    """Give y (y - 1) ... (y - order + 1), the factor before the power after so many derivatives by x."""
+    """Give y (y - 1) ... (y - order + 1), the factor before the power after so many derivative with respect to x."""
     product = y
     for i in range(1, order):
         product = product * (y - i)
@@ -136,12 +136,12 @@ def _falling_slope(y: Any, order: int) -> Any:
     return total
 
 
-def _power_slope(x: Any, y: Any, order: int) -> Any:
+def _power_grad(x: Any, y: Any, order: int) -> Any:
     factor = _falling(y, order)
-    if x.__class__ in ARRAYS and y.__class__ not in ARRAYS and y - order == 1 and x.dtype.kind == "f":
+    if is_array(x) and not is_array(y) and y - order == 1 and x.dtype.kind == "f":
         return factor * x
     value = factor * _power(x, y - order)
-    flat = factor == 0  # there the power may be infinite, and the slope is still 0
+    flat = factor == 0  # there the power may be infinite, and the gradient is still 0
     if not (on_gpu(flat) or (flat.any() if flat.__class__ is np.ndarray else flat)):
         return value
     return np.where(flat, value.dtype.type(0), value)[()]
@@ -152,21 +152,21 @@ def _power_slope_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any, order: int) 
 
 
 def _power_slope_expression(constants: tuple[Any, ...], order: int) -> str:
-    """A factor y (y - 1) ..., 0 in whole where the factor is 0, and a power lower by the order."""
+    """Return a factor y (y - 1) ..., 0 in whole where the factor is 0, and a power lower by the order."""
     exponent = constants[1]
     if exponent is None:
         factor = " * ".join(["{1}", *(f"({{1}} - number({i}))" for i in range(1, order))])
         return f"choose({factor} == zero, zero, {factor} * power({{0}}, {{1}} - number({order})))"
-    number = _power_slope(exponent.dtype.type(1), exponent, order)  # the power of 1 leaves the factor
+    number = _power_grad(exponent.dtype.type(1), exponent, order)  # the power of 1 leaves the factor
     if number == 0:
         return "zero"
     power = _product(exponent - order) or f"power({{0}}, number({float(exponent - order)!r}))"
     return f"number({float(number)!r}) * ({power})"
 
 
-power_slope = general(
-    "power_slope", _power_slope,
-    lambda ops, g, out, x, y, order: g * ops.power_slope(x, y, order=order + 1), _power_slope_rule_y,
+power_grad = general(
+    "power_grad", _power_grad,
+    lambda ops, g, out, x, y, order: g * ops.power_grad(x, y, order=order + 1), _power_slope_rule_y,
     warns=False, symbol="d^", latex="{1} {{{0}}}^{{{1} - 1}}",
     locals_latex=(r"{1} ({1} - 1) {{{0}}}^{{{1} - 2}}", r"\frac{{\partial}}{{\partial {1}}} {1} {{{0}}}^{{{1} - 1}}"),
     sentence="takes the slope of {0} to the power {1}", expression=_power_slope_expression,
@@ -174,7 +174,7 @@ power_slope = general(
 
 
 def _has_log(x: Any) -> Any:
-    """Where a number has a logarithm of its own dtype: the positive ones, and all complex ones but 0."""
+    """Return where a number has a logarithm of its own dtype: the positive ones, and all complex ones but 0."""
     return x > 0 if x.dtype.kind != "c" else x != 0
 
 
@@ -248,9 +248,10 @@ Tensor([2. 3.], shape=(2,), dtype=float32)""", dtypes="any number", raises=("con
 
 
 def _choice_rules(flip: bool) -> tuple[Any, Any]:
-    """Rules of maximum and minimum: the share goes to the chosen input, and to the first where they are equal.
+    """Rules of maximum and minimum: the contribution goes to the chosen input, and to the first where they are equal.
 
-    What was not chosen has a derivative of 0 even where the share is infinite, as in ``sqrt(maximum(x, 0))`` below 0.
+    What was not chosen has a derivative of 0 even where the contribution is infinite, as in ``sqrt(maximum(x, 0))``
+    below 0.
     """
     def first(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
         return ops.gate(g, ops.not_below(y, x) if flip else ops.not_below(x, y))
@@ -260,13 +261,13 @@ def _choice_rules(flip: bool) -> tuple[Any, Any]:
     return first, second
 
 
-def _zero(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
-    """0 where the share is infinite, too."""
+def zero_rule(ops: Any, g: Any, out: Any, *inputs: Any) -> Any:
+    """Return the rule of a step function: 0 even where the cotangent is infinite, which 0 times it would not be."""
     return ops.below(g, g)
 
 
 not_below = binary(
-    "not_below", lambda x, y: (x >= y).astype(x.dtype), _zero, _zero,
+    "not_below", lambda x, y: (x >= y).astype(x.dtype), zero_rule, zero_rule,
     symbol="≥", latex=r"[{0} \ge {1}]", locals_latex=("0", "0"),
     sentence="is 1 where {0} is at least {1}, else 0", keeps="nothing",
     expression="choose({0} >= {1}, one, zero)",
@@ -275,7 +276,7 @@ not_below = binary(
 Tensor([0. 1.], shape=(2,), dtype=float32)"""))
 
 below = binary(
-    "below", lambda x, y: (x < y).astype(x.dtype), _zero, _zero,
+    "below", lambda x, y: (x < y).astype(x.dtype), zero_rule, zero_rule,
     symbol="<", latex="[{0} < {1}]", locals_latex=("0", "0"),
     sentence="is 1 where {0} is below {1}, else 0", keeps="nothing",
     expression="choose({0} < {1}, one, zero)",
@@ -302,7 +303,7 @@ minimum = binary(
 Tensor([1. 3.], shape=(2,), dtype=float32)"""))
 
 def whole_quotient(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that refuses whole numbers divided by 0, which have no infinity; NumPy would give 0."""
+    """Return a kernel that refuses integers divided by 0, which have no infinity; NumPy would give 0."""
     def kernel(x: Any, y: Any) -> Any:
         if y.dtype.kind in "iu":
             require(np.all(y), lambda: InvalidArgumentError(
@@ -332,7 +333,7 @@ floormod = binary(
 Tensor([2. 2.], shape=(2,), dtype=float32)""", domain="y ≠ 0"))
 
 floor_quotient = binary(
-    "floor_quotient", np.floor_divide, _zero, _zero,
+    "floor_quotient", np.floor_divide, zero_rule, zero_rule,
     symbol="⌊x/y⌋", latex=r"\left\lfloor {0} / {1} \right\rfloor", locals_latex=("0", "0"),
     sentence="divides {0} by {1} and rounds down", domain=(REALS, Domain(low=0.5)), keeps="nothing",
     doc=of_two("Floored quotient with a derivative of 0; the rule of `floormod` uses it.", "0", """
@@ -360,17 +361,17 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     if not inputs:
         raise InvalidArgumentError("add_n: the list is empty. Try lab.zeros(shape).")
     if len(inputs) == 1:
-        return add(inputs[0], 0)
+        return add(inputs[0], 0, name=name)
     total = add(inputs[0], inputs[1])
     if len(inputs) > 2 and total._held.itemsize == 2 and is_half(total._held.dtype):
-        return _add_halves(inputs, total)
+        return named(_add_halves(inputs, total), name)
     for value in inputs[2:]:
         total = add(total, value)
-    return total
+    return named(total, name)
 
 
 def _add_halves(inputs: list[Any], like: Tensor) -> Tensor:
-    """The sum of at least two tensors of the dtype of `like`, in float32 and rounded once."""
+    """Return the sum of at least two tensors of the dtype of `like`, in float32 and rounded once."""
     from autodiff_lab.ops.array.casting import cast
 
     total = cast(convert(inputs[0], like), "float32")

@@ -1,4 +1,4 @@
-"""Bits of whole numbers, through which no gradient passes."""
+"""Bits of integers, through which no gradient passes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NONE = "none: gradients stop at whole numbers"
 
 
 def _whole(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that says what it takes."""
+    """Return a kernel that says what it takes."""
     def kernel(*arrays: Any) -> Any:
         if any(array.dtype.kind not in "iu" for array in arrays):
             kinds = ", ".join(public(array.dtype).name for array in arrays)
@@ -52,7 +52,7 @@ Tensor(5, shape=(), dtype=int32)""")
 
 
 def _shift(function: Any) -> Callable[..., Any]:
-    """A shift by what the width of the dtype allows; further ones count as the furthest, as in TensorFlow."""
+    """Return a shift by what the width of the dtype allows; further ones count as the furthest, as in TensorFlow."""
     return lambda x, y: function(x, np.clip(y, 0, x.dtype.itemsize * 8 - 1).astype(x.dtype))
 
 
@@ -76,14 +76,14 @@ count_bits = general(
     doc="The kernel-level count; `lab.bitwise.population_count` is the public function.")
 
 
-@structured("elementwise")
+@structured(by_element=True)
 def invert(x: Any, name: str | None = None) -> Tensor:
-    return flip(x)
+    return flip(x, name=name)
 
 
-@structured("elementwise")
+@structured(by_element=True)
 def population_count(x: Any, name: str | None = None) -> Tensor:
-    return count_bits(x)
+    return count_bits(x, name=name)
 
 
 def _bitcast(x: Any, dtype: str) -> Any:
@@ -105,13 +105,13 @@ reread = general(
     doc="The kernel-level bitcast; `lab.bitcast` is the public function.")
 
 
-@structured("on_values")
+@structured(by_element=True)
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     from autodiff_lab.engine.convert import convert
     x, wanted = convert(input), as_dtype(type)
     if "O" in (x._held.dtype.kind, wanted.dtype.kind) or "b" in (x._held.dtype.kind, wanted.dtype.kind):
         raise DtypeMismatch(f"bitcast: {x.dtype.name} cannot be read as {wanted.name}; numbers only. Try lab.cast.")
-    return reread(x, dtype=wanted.name)
+    return reread(x, dtype=wanted.name, name=name)
 
 
 for _function, _words, _shapes, _dtypes, _example in (
@@ -129,11 +129,11 @@ for _function, _words, _shapes, _dtypes, _example in (
 
 def _whole_numbers(*values: Any) -> bool:
     return any(
-        v.dtype.is_integer for v in values if isinstance(v, (Tensor, Variable)) or hasattr(v, "__composite__"))
+        v.dtype.is_integer for v in values if isinstance(v, (Tensor, Variable)) or hasattr(v, "__lab_apply__"))
 
 
 def _either(logical: Callable[..., Any], bits: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """An operator and its reflection: on bools the logical operation, on whole numbers that on their bits."""
+    """Return an operator and its reflection: on bools the logical operation, on integers that on their bits."""
     def forward(x: Any, y: Any) -> Any:
         return (bits if _whole_numbers(x, y) else logical)(x, y)
     return forward, lambda x, y: forward(y, x)

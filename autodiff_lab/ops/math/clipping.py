@@ -7,7 +7,7 @@ from typing import Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.nest import slices
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import ones_like
@@ -27,16 +27,16 @@ def _length(squares: Tensor) -> Tensor:
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     if slices(t):
-        return t.with_values(clip_by_norm(t.values, clip_norm, axes))
+        return named(t.with_values(clip_by_norm(t.values, clip_norm, axes)), name)
     x = _floats(t, "clip_by_norm")
     length = _length(reduce_sum(square(x), axes, True))
-    return divide(multiply(x, clip_norm), maximum(length, clip_norm))
+    return divide(multiply(x, clip_norm), maximum(length, clip_norm), name=name)
 
 
 def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
     x = _floats(t, "clip_by_average_norm")
     average = _length(reduce_sum(square(x))) / max(x._held.size, 1)
-    return multiply(x, minimum(divide(clip_norm, maximum(average, clip_norm)), 1.0))
+    return multiply(x, minimum(divide(clip_norm, maximum(average, clip_norm)), 1.0), name=name)
 
 
 def _tensors(t_list: Any, what: str) -> list[Tensor | None]:
@@ -48,8 +48,8 @@ def _tensors(t_list: Any, what: str) -> list[Tensor | None]:
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     there = [t for t in _tensors(t_list, "global_norm") if t is not None]
     if not there:
-        return convert(0.0)
-    return sqrt(add_n([reduce_sum(square(t)) for t in there]))
+        return named(convert(0.0), name)
+    return sqrt(add_n([reduce_sum(square(t)) for t in there]), name=name)
 
 
 def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None,
@@ -61,7 +61,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None,
     # overflow does not pass for an ordinary step.
     scale = multiply(limit, minimum(divide(1.0, norm), divide(1.0, limit))) + (norm - norm)
     found = [None if t is None else multiply(t, cast(scale, t.dtype)) for t in tensors]
-    return [t.with_values(x) if slices(t) else x for t, x in zip(t_list, found, strict=True)], norm
+    return named(([t.with_values(x) if slices(t) else x for t, x in zip(t_list, found, strict=True)], norm), name)
 
 
 _SAME = "t (*s) -> (*s)"

@@ -45,7 +45,7 @@ Tensor([False  True], shape=(2,), dtype=bool)""", operator="ge", expression="{0}
 
 
 def _of_bools(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that says what it takes: NumPy would take every number but 0 for true."""
+    """Return a kernel that says what it takes: NumPy would take every number but 0 for true."""
     def kernel(*arrays: Any) -> Any:
         if any(array.dtype.kind != "b" for array in arrays):
             kinds = ", ".join(map(kind_of, arrays))
@@ -116,7 +116,7 @@ Tensor([0. 2. 2.], shape=(3,), dtype=float32)""", expression=_round_expression)
 
 
 def _equality(op: Callable[..., Any]) -> Callable[..., Any]:
-    """`==` and `!=` of tensors; what is no number at all is simply different."""
+    """`==` and `!=` of tensors; what is not a number at all is simply different."""
     def compare(x: Any, y: Any) -> Any:
         if y is None or (isinstance(y, (str, bytes)) and x._held.dtype.kind != "O"):
             return NotImplemented

@@ -25,7 +25,7 @@ _WIDE = {"float32": "complex64", "float64": "complex128"}
 
 
 def is_complex(x: Any) -> bool:
-    """Whether an array or a tensor, as a rule may meet either, is complex."""
+    """Return whether an array or a tensor, as a rule may meet either, is complex."""
     return getattr(x.dtype, "dtype", x.dtype).kind == "c"
 
 
@@ -36,7 +36,7 @@ def handed_over(ops: Any, g: Any) -> Tensor:
 
 
 def handed_back(ops: Any, share: Tensor | None) -> Any:
-    """What a user's function gives for an adjoint, as a rule returns it."""
+    """Return what a user's function gives for an adjoint, as a rule returns it."""
     if share is None:
         return None
     g = share._array if ops.raw else share
@@ -54,7 +54,7 @@ def _join(x: Any, y: Any) -> Any:
 
 
 def _narrowed(ops: Any, g: Any, x: Any) -> Any:
-    """A real part in the dtype of what was widened: half floats become complex128 on the way."""
+    """Return a real part in the dtype of what was widened: half floats become complex128 on the way."""
     return g if g.dtype == x.dtype else ops.cast(g, dtype=x.dtype.name)
 
 
@@ -68,7 +68,7 @@ real_part = general(
     registered="Real", doc="The kernel-level real part; `lab.math.real` is the public function.")
 imaginary_part = general(
     "imaginary_part", lambda x: x.imag.copy(),
-    lambda ops, g, out, x: ops.widen(g) * -1j if is_complex(x) else g * 0,
+    lambda ops, g, out, x: ops.widen(g) * -1j if is_complex(x) else ops.below(g, g),
     symbol="Im", latex=r"\Im {0}", locals_latex=("-i",), sentence="takes the imaginary part of {0}", keeps="nothing",
     registered="Imag", doc="The kernel-level imaginary part; `lab.math.imag` is the public function.")
 conj_of = general(
@@ -86,8 +86,8 @@ complex_of = general(
 
 
 def _angle_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
-    """The angle is the imaginary part of ln z, whose derivative is 1/z."""
-    return ops.widen(g) * -1j / x if is_complex(x) else g * 0
+    """Return the angle is the imaginary part of ln z, whose derivative is 1/z."""
+    return ops.widen(g) * -1j / x if is_complex(x) else ops.below(g, g)
 
 
 angle_of = general(
@@ -97,13 +97,13 @@ angle_of = general(
 
 
 def turned(ops: Any, g: Any, out: Any, x: Any) -> Any:
-    """Give the share of z through z/|z|: stretching z changes nothing, so only the part of g across z is passed on."""
+    """Return the contribution of z through z/|z|: stretching z changes nothing, so only g across z counts."""
     across = ops.widen(ops.imaginary_part(g * out))
     return across * ops.conj(out) * 1j * ops.widen(ops.reciprocal_no_nan(ops.abs(x)))
 
 
 def stretched(ops: Any, g: Any, x: Any) -> Any:
-    """Give the share of z through |z|: g in the direction z/|z|, and 0 at 0."""
+    """Give the contribution of z through |z|: g in the direction z/|z|, and 0 at 0."""
     return ops.widen(g) * ops.conj(ops.sign(x))
 
 
@@ -114,36 +114,36 @@ def _whole(value: Any, what: str) -> Tensor:
     return x
 
 
-@structured("elementwise")
+@structured(2, by_element=True)
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     x, y = convert_pair(complex_of.op, real, imag)  # type: ignore[attr-defined]
     if x._held.dtype != y._held.dtype or x.dtype.name not in _WIDE:
         raise DtypeMismatch(f"complex: both parts must be float32, or both float64; got {x.dtype.name} and "
                             f"{y.dtype.name}. Try lab.cast.")
-    return complex_of(x, y)
+    return complex_of(x, y, name=name)
 
 
-@structured("elementwise")
+@structured(by_element=True)
 def real(input: Any, name: str | None = None) -> Tensor:
     x = convert(input)
-    return real_part(x) if x._held.dtype.kind == "c" else x
+    return real_part(x, name=name) if x._held.dtype.kind == "c" else x
 
 
-@structured("elementwise")
+@structured(by_element=True)
 def imag(input: Any, name: str | None = None) -> Tensor:
     x = convert(input)
-    return imaginary_part(x) if x._held.dtype.kind == "c" else zeros_like(x)
+    return imaginary_part(x, name=name) if x._held.dtype.kind == "c" else zeros_like(x, name=name)
 
 
-@structured("elementwise")
+@structured(by_element=True)
 def conj(x: Any, name: str | None = None) -> Tensor:
     x = convert(x)
-    return conj_of(x) if x._held.dtype.kind == "c" else x
+    return conj_of(x, name=name) if x._held.dtype.kind == "c" else x
 
 
-@structured("elementwise")
+@structured(by_element=True)
 def angle(input: Any, name: str | None = None) -> Tensor:
-    return angle_of(_whole(input, "angle"))
+    return angle_of(_whole(input, "angle"), name=name)
 
 
 _SAME = "x (*s) -> (*s)"

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.convert import convert, whole
+from autodiff_lab.engine.convert import alone, convert, whole
 from autodiff_lab.engine.dtypes import public
-from autodiff_lab.engine.placement import alone
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made, tell_peek
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
@@ -64,7 +63,7 @@ def _whole(value: Any, what: str) -> Any:
 
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     _whole(x, "invert_permutation")
-    return inverse_order(x)
+    return inverse_order(x, name=name)
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
@@ -74,10 +73,10 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     if x._held.ndim != 2 or found._held.shape != x._held.shape[:1]:
         raise ShapeMismatch(f"in_top_k: targets (n) and predictions (n, classes) are needed, got {found._held.shape} "
                             f"and {x._held.shape}.")
-    return hits(found, x, k=whole(k, "in_top_k: k"))
+    return hits(found, x, k=whole(k, "in_top_k: k"), name=name)
 
 
-@structured("bincount")
+@structured(2)
 def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = "int32",
              name: str | None = None, axis: int | None = None, binary_output: bool = False) -> Tensor:
     numbers = _whole(arr, "bincount")
@@ -95,13 +94,13 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
     shape = (rows, length) if axis == -1 and numbers.ndim == 2 else (length,)
     if weights is None or binary_output:
         counts = np.bincount(bins, minlength=rows * length + 1)[:-1].reshape(shape)
-        return cast(tell_made(wrap(np.minimum(counts, 1) if binary_output else counts)), dtype)
+        return named(cast(tell_made(wrap(np.minimum(counts, 1) if binary_output else counts)), dtype), name)
     heavy = convert(weights)
     if heavy._held.shape != numbers.shape:
         raise ShapeMismatch(f"bincount: weights have shape {heavy._held.shape} and the numbers {numbers.shape}.")
     places = tell_made(wrap(beside(heavy._held, bins)))
     total = sum_segments(reshape(heavy, (numbers.size,)), places, count=rows * length + 1)
-    return reshape(total[:-1], shape)
+    return named(reshape(total[:-1], shape), name)
 
 
 def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None,
@@ -117,7 +116,7 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, wei
         raise InvalidArgumentError(f"confusion_matrix: classes must be in [0, {count}), got {int(both.min())} to "
                                    f"{int(both.max())}.")
     heavy = tell_made(wrap(full((len(true),), 1, true))) if weights is None else convert(weights)
-    return scatter_nd(tell_made(wrap(both)), cast(heavy, dtype), (count, count))
+    return named(scatter_nd(tell_made(wrap(both)), cast(heavy, dtype), (count, count)), name)
 
 
 def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32",
@@ -130,13 +129,13 @@ def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, 
                                    f"got {ends._array} and {count}.")
     low, high = (tell_made(wrap(x._held.dtype.type(end))) for end in ends._array)
     place = cast(floor(cast((x - low) / (high - low) * count, "float64")), "int64")
-    return cast(minimum(maximum(place, 0), count - 1), dtype)
+    return named(cast(minimum(maximum(place, 0), count - 1), dtype), name)
 
 
 def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32",
                           name: str | None = None) -> Tensor:
     bins = histogram_fixed_width_bins(values, value_range, nbins)
-    return bincount(bins, minlength=nbins, dtype=dtype)
+    return named(bincount(bins, minlength=nbins, dtype=dtype), name)
 
 
 def _neighbours(x: Any) -> tuple[Tensor, Tensor]:
@@ -146,12 +145,12 @@ def _neighbours(x: Any) -> tuple[Tensor, Tensor]:
 
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     before, after = _neighbours(x)
-    return reduce_all(less_equal(before, after))
+    return named(reduce_all(less_equal(before, after)), name)
 
 
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     before, after = _neighbours(x)
-    return reduce_all(less(before, after))
+    return named(reduce_all(less(before, after)), name)
 
 
 _NONE = "none: gradients stop at whole numbers"

@@ -1,7 +1,7 @@
-"""Running sums, products and log-sum-exps along an axis.
+"""Cumulative sums, products and log-sum-exps along an axis.
 
-What comes later in the axis depends on all that came before, so adjoints run the other way: the rule of a running sum
-is a running sum from the other end, and those of the other two are first-order recurrences.
+What comes later in the axis depends on all that came before, so adjoints run the other way: the rule of a cumulative
+sum is a cumulative sum from the other end, and those of the other two are first-order recurrences.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import one_whole_number
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
-from autodiff_lab.kernels.choose import chosen
-from autodiff_lab.kernels.reference import running as reference
+from autodiff_lab.kernels.base.choose import chosen
+from autodiff_lab.kernels.scans import reference
 from autodiff_lab.ops.docs import doc
 
 
 def _moved(ops: Any, x: Any, axis: int, back: bool) -> Any:
-    """Every value one place further along the axis, or one place back, with a zero at the free end."""
+    """Return every value one place further along the axis, or one place back, with a zero at the free end."""
     n = x.shape[axis]
     if back:
         return ops.pad_axis(ops.slice_axis(x, axis=axis, start=1, stop=n), axis=axis, before=0, after=1)
@@ -39,7 +39,7 @@ def _recurrence_rule_a(ops: Any, g: Any, out: Any, b: Any, a: Any, axis: int, re
 
 
 recurrence = general(
-    "recurrence", chosen("recurrence", reference.recurrence, "running.recurrence"), _recurrence_rule_b,
+    "recurrence", chosen("recurrence", reference.recurrence), _recurrence_rule_b,
     _recurrence_rule_a, symbol="h=b+ah", latex=r"h_i = {0}_i + {1}_i h_{{i-1}}",
     locals_latex=(r"\operatorname{{recur}}_{{\leftarrow}}", r"h_{{i-1}} \operatorname{{recur}}_{{\leftarrow}}"),
     sentence="adds to each of {0} the last result times {1}",
@@ -65,13 +65,13 @@ def _product_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, exclusive: bool
     return before * after
 
 
-running_sum = general(
-    "cumsum", chosen("cumsum", reference.cumsum, "running.cumsum"), _sum_rule, symbol="Σ→",
+scan_sum = general(
+    "cumsum", chosen("cumsum", reference.cumsum), _sum_rule, symbol="Σ→",
     latex=r"\textstyle\sum_{{\le i}} {0}", locals_latex=(r"\textstyle\sum_{{\ge i}}",),
     sentence="adds up the elements of {0} one after the other",
     keeps="nothing", registered="Cumsum", doc="The kernel-level running sum; `lab.cumsum` is the public function.")
-running_product = general(
-    "cumprod", chosen("cumprod", reference.cumprod, "running.cumprod"), _product_rule, symbol="Π→",
+scan_product = general(
+    "cumprod", chosen("cumprod", reference.cumprod), _product_rule, symbol="Π→",
     latex=r"\textstyle\prod_{{\le i}} {0}", locals_latex=(r"\textstyle\sum_{{\ge i}} \prod_{{\ne i}} {0}",),
     sentence="multiplies the elements of {0} one after the other", keeps="inputs", registered="Cumprod",
     doc="The kernel-level running product; `lab.math.cumprod` is the public function.")
@@ -105,9 +105,9 @@ def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, reverse: bool
     return ops.cast(found, dtype=dtype) if half else found
 
 
-running_logsumexp = general(
+scan_logsumexp = general(
     "cumulative_logsumexp",
-    chosen("cumulative_logsumexp", reference.cumulative_logsumexp, "running.cumulative_logsumexp"), _logsumexp_rule,
+    chosen("cumulative_logsumexp", reference.cumulative_logsumexp), _logsumexp_rule,
     symbol="ln Σ e→", keeps="inputs",
     latex=r"\ln \textstyle\sum_{{\le i}} e^{{{0}}}", locals_latex=(r"\textstyle\sum_{{j \ge i}} e^{{{0}_i - y_j}}",),
     sentence="takes ln Σ e^x over the elements of {0} so far", registered="CumulativeLogsumexp",
@@ -140,13 +140,14 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
     try:
         x = _numbers(x, "cumsum")
     except NotOneTensor as met:
-        return handed(met, "__called__", "cumsum", x, axis, exclusive, reverse)
-    return running_sum(x, axis=one_axis(x, axis, "cumsum"), exclusive=bool(exclusive), reverse=bool(reverse))
+        return named(handed(met, cumsum, (x,), axis=axis, exclusive=exclusive, reverse=reverse), name)
+    return scan_sum(x, axis=one_axis(x, axis, "cumsum"), exclusive=bool(exclusive), reverse=bool(reverse), name=name)
 
 
 def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     x = _numbers(x, "cumprod")
-    return running_product(x, axis=one_axis(x, axis, "cumprod"), exclusive=bool(exclusive), reverse=bool(reverse))
+    at = one_axis(x, axis, "cumprod")
+    return scan_product(x, axis=at, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
 
 
 def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False,
@@ -158,15 +159,15 @@ def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse
         raise DtypeMismatch(f"cumulative_logsumexp: takes floating-point tensors, got {x.dtype.name}. Try lab.cast.")
     at = one_axis(x, axis, "cumulative_logsumexp")
     n = x._held.shape[at]
-    total = running_logsumexp(x, axis=at, reverse=bool(reverse))
+    total = scan_logsumexp(x, axis=at, reverse=bool(reverse))
     if not exclusive or not n:
-        return total
+        return named(total, name)
     edge = list(x._held.shape)
     edge[at] = 1
     nothing = fill(edge, x._held.dtype.type("-inf"))
     if reverse:
-        return concat([slice_axis(total, axis=at, start=1, stop=n), nothing], at)
-    return concat([nothing, slice_axis(total, axis=at, start=0, stop=n - 1)], at)
+        return named(concat([slice_axis(total, axis=at, start=1, stop=n), nothing], at), name)
+    return named(concat([nothing, slice_axis(total, axis=at, start=0, stop=n - 1)], at), name)
 
 
 _MORE = "`exclusive` leaves the element itself out, `reverse` starts from the other end."

@@ -12,16 +12,16 @@ from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.nest import slices
 from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.shape import TensorShape, listed
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
+from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import real_only
-from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import doc, of_one, of_two
-from autodiff_lab.ops.math.arithmetic import add_n, divide, floormod, multiply, whole_quotient
+from autodiff_lab.ops.math.arithmetic import add_n, divide, floormod, multiply, whole_quotient, zero_rule
 from autodiff_lab.ops.math.complex_numbers import is_complex
-from autodiff_lab.ops.structured import structured
+from autodiff_lab.ops.structured import elementwise, structured
 
 _FLOATS = "floating, both the same"
 
@@ -37,7 +37,7 @@ angle_of_point = binary(
 
 
 def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
-    return angle_of_point(y, x)
+    return angle_of_point(y, x, name=name)
 
 
 atan2.op = angle_of_point.op  # type: ignore[attr-defined]
@@ -97,13 +97,13 @@ next_to = general(
     doc="The kernel-level nextafter; `lab.math.nextafter` is the public function.")
 
 
-@structured("elementwise")
+@structured(2, by_element=True)
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
     x, y = convert_pair(next_to.op, x1, x2)  # type: ignore[attr-defined]
     if x._held.dtype != y._held.dtype or not x.dtype.is_floating:
         raise DtypeMismatch(f"nextafter: takes floating-point tensors of one dtype, got {x.dtype.name} and "
                             f"{y.dtype.name}. Try lab.cast.")
-    return next_to(x, y)
+    return next_to(x, y, name=name)
 
 
 def _truncated(x: Any, y: Any) -> Any:
@@ -132,9 +132,9 @@ truncatemod = binary(
 Tensor([ 2. -2.], shape=(2,), dtype=float32)""", domain="y ≠ 0"))
 
 truncated_quotient = binary(
-    "truncated_quotient", lambda x, y: np.trunc(x / y), lambda ops, g, out, x, y: ops.below(g, g),
-    lambda ops, g, out, x, y: ops.below(g, g), symbol="trunc", latex=r"\operatorname{{trunc}}({0} / {1})",
-    locals_latex=("0", "0"), sentence="divides {0} by {1} and drops what is after the point",
+    "truncated_quotient", lambda x, y: np.trunc(x / y), zero_rule, zero_rule, symbol="trunc",
+    latex=r"\operatorname{{trunc}}({0} / {1})", locals_latex=("0", "0"),
+    sentence="divides {0} by {1} and drops what is after the point",
     domain=(REALS, Domain(low=2.5)), keeps="nothing",
     doc=of_two("Truncated quotient with a derivative of 0; the rule of `truncatemod` uses it.", "0", """
 >>> print(lab.ops.math.elementary.truncated_quotient(-7.0, 2.0))
@@ -156,19 +156,20 @@ clip = general(
     doc="The kernel-level clip; `lab.clip_by_value` is the public function.")
 
 
+@elementwise
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     if slices(t):
-        return t.with_values(clip_by_value(t.values, clip_value_min, clip_value_max))
+        return named(t.with_values(clip_by_value(t.values, clip_value_min, clip_value_max)), name)
     try:
         x = convert(t)
     except NotOneTensor as met:
-        return handed(met, "__called__", "on_values", clip_by_value, t, clip_value_min, clip_value_max)
+        return named(handed(met, clip_by_value, (t, clip_value_min, clip_value_max)), name)
     low, high = (convert(bound, x) for bound in (clip_value_min, clip_value_max))
     for bound in (low, high):
         if bound._held.dtype != x._held.dtype:
             raise DtypeMismatch(f"clip_by_value: the tensor is {x.dtype.name} and a bound is {bound.dtype.name}. "
                                 "Try lab.cast.")
-    return clip(x, low, high)
+    return clip(x, low, high, name=name)
 
 
 clip_by_value.__doc__ = doc(
@@ -182,27 +183,27 @@ clip_by_value.__doc__ = doc(
 
 def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     if slices(x):
-        return x.with_values(scalar_mul(scalar, x.values))
+        return named(x.with_values(scalar_mul(scalar, x.values)), name)
     try:
         factor, x = convert_pair(multiply.op, scalar, x)  # type: ignore[attr-defined]
     except NotOneTensor as met:
-        return handed(met, "__composite__", multiply, (scalar, x))
+        return named(handed(met, multiply.op, (scalar, x)), name)  # type: ignore[attr-defined]
     if factor._held.ndim:
         raise ShapeMismatch(f"scalar_mul: the factor must be a single number, got shape {factor._held.shape}. "
                             "Try lab.multiply.")
-    return multiply(factor, x)
+    return multiply(factor, x, name=name)
 
 
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    return divide(x, y)
+    return divide(x, y, name=name)
 
 
 def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    return divide(x, y)
+    return divide(x, y, name=name)
 
 
 def mod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    return floormod(x, y)
+    return floormod(x, y, name=name)
 
 
 for _function, _words, _derivative, _domain, _example in (
@@ -225,11 +226,11 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
         raise InvalidArgumentError("polyval: give a list of coefficients, the one of the highest power first.")
     x = convert(x)
     if not coeffs:
-        return zeros_like(x)
+        return named(zeros_like(x), name)
     value = convert(coeffs[0], x)
     for coefficient in coeffs[1:]:
         value = value * x + convert(coefficient, x)
-    return value
+    return named(value, name)
 
 
 polyval.__doc__ = doc(
@@ -245,7 +246,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
         raise DtypeMismatch(f"accumulate_n: the tensors are {total.dtype.name}, not {tensor_dtype}. Try lab.cast.")
     if shape is not None and not TensorShape(shape).is_compatible_with(total.shape):
         raise ShapeMismatch(f"accumulate_n: the sum has shape {tuple(total.shape)}, not {shape}.")
-    return total
+    return named(total, name)
 
 
 accumulate_n.__doc__ = doc(
@@ -260,11 +261,11 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     if not (wanted.is_integer or wanted.is_floating) or have.kind in "cOb":
         raise DtypeMismatch(f"saturate_cast: takes real numbers, got {x.dtype.name} for {wanted.name}. Try lab.cast.")
     low, high = (_inside(bound, wanted.dtype, have) for bound in (wanted.min, wanted.max))
-    return cast(clip(x, wrap(low), wrap(high)), wanted)
+    return named(cast(clip(x, wrap(low), wrap(high)), wanted), name)
 
 
 def _inside(bound: Any, wanted: np.dtype[Any], have: np.dtype[Any]) -> Any:
-    """A bound of the dtype that is wanted, in the one that is there, but never beyond what either can hold."""
+    """Return a bound of the dtype that is wanted, in the one that is there, but never beyond what either can hold."""
     own = public(have)
     if have.kind in "iu":
         return have.type(max(min(int(bound), int(own.max)), int(own.min)))

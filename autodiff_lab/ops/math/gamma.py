@@ -9,10 +9,9 @@ import numpy as np
 from autodiff_lab.engine.apply import general, unary
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.op import Domain
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
-from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
-from autodiff_lab.kernels.hosted import reason
+from autodiff_lab.kernels.arrays import arange, ranked
 from autodiff_lab.ops.docs import doc, of_one, of_two
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.math.scipy_kernels import special
@@ -45,7 +44,7 @@ def _polygamma(a: Any, x: Any) -> Any:
 
 
 def _fixed(ops: Any, order: Any, x: Any) -> Any:
-    """An argument by which there is no derivative, in the dtype of the one by which there is."""
+    """Return an argument by which there is no derivative, in the dtype of the one by which there is."""
     return ops.stop_gradient(ops.cast(order, dtype=x.dtype.name))
 
 
@@ -76,7 +75,7 @@ _LARGEST = 1e8
 """Larger x are taken as this one: the window would not fit into memory, and P is 1 there unless a is as large."""
 
 
-def _igamma_slope(a: Any, x: Any, order: int) -> Any:
+def _igamma_grad(a: Any, x: Any, order: int) -> Any:
     """Differentiate P(a, x) by a, term by term: P is the sum over k of x^(a+k) e^-x / Γ(a+k+1).
 
     The terms peak where a + k is near x and are negligible some deviations away, so a window around there is enough.
@@ -87,7 +86,7 @@ def _igamma_slope(a: Any, x: Any, order: int) -> Any:
     half = _TERMS * np.sqrt(np.maximum(np.nan_to_num(x), 0)) + 40
     first = np.floor(np.maximum(x - a - half, 0))
     most: Any = np.max(2 * half) if half.size else 0
-    count = int(most.to_host(reason("igamma_slope")) if on_gpu(most) else most) + 1
+    count = int(most) + 1
     z = a + first + arange(count, x).reshape((count,) + (1,) * len(shape)) + 1
     ln_x = np.log(np.where(x > 0, x, 1))
     term = np.exp((z - 1) * ln_x - x - special("gammaln")(z))
@@ -104,7 +103,7 @@ def _density(ops: Any, a: Any, x: Any) -> Any:
 def _igamma_slope_rule_a(ops: Any, g: Any, out: Any, a: Any, x: Any, order: int) -> Any:
     if order == 3:
         raise LookupError("igamma: derivatives by a are there up to the third order. Try differences of those.")
-    return g * ops.igamma_slope(a, x, order=order + 1)
+    return g * ops.igamma_grad(a, x, order=order + 1)
 
 
 def _igamma_slope_rule_x(ops: Any, g: Any, out: Any, a: Any, x: Any, order: int) -> Any:
@@ -113,8 +112,8 @@ def _igamma_slope_rule_x(ops: Any, g: Any, out: Any, a: Any, x: Any, order: int)
     return g * (_density(ops, a, x) * _factor(lean, ops.polygamma(1, a), ops.polygamma(2, a), order))
 
 
-igamma_slope = general(
-    "igamma_slope", _igamma_slope, _igamma_slope_rule_a, _igamma_slope_rule_x,
+igamma_grad = general(
+    "igamma_grad", _igamma_grad, _igamma_slope_rule_a, _igamma_slope_rule_x,
     symbol="∂P/∂a", latex=r"\frac{{\partial}}{{\partial {0}}} P({0}, {1})",
     locals_latex=(r"\frac{{\partial^2}}{{\partial {0}^2}} P({0}, {1})",
                   r"\frac{{\partial}}{{\partial {0}}} \frac{{{1}^{{{0} - 1}} e^{{-{1}}}}}{{\Gamma({0})}}"),
@@ -123,14 +122,14 @@ igamma_slope = general(
 _DENSITY = r"\frac{{{1}^{{{0} - 1}} e^{{-{1}}}}}{{\Gamma({0})}}"
 igamma_of = general(
     "igamma", special("gammainc"),
-    lambda ops, g, out, a, x: g * ops.igamma_slope(a, x, order=1),
+    lambda ops, g, out, a, x: g * ops.igamma_grad(a, x, order=1),
     lambda ops, g, out, a, x: g * _density(ops, a, x),
     symbol="P", latex="P({0}, {1})", locals_latex=(r"\frac{{\partial}}{{\partial {0}}} P({0}, {1})", _DENSITY),
     sentence="takes the lower incomplete gamma function of {0} and {1}", keeps="inputs", registered="Igamma",
     doc="The kernel-level igamma; `lab.math.igamma` is the public function.")
 igammac_of = general(
     "igammac", special("gammaincc"),
-    lambda ops, g, out, a, x: -(g * ops.igamma_slope(a, x, order=1)),
+    lambda ops, g, out, a, x: -(g * ops.igamma_grad(a, x, order=1)),
     lambda ops, g, out, a, x: -(g * _density(ops, a, x)),
     symbol="Q", latex="Q({0}, {1})", locals_latex=(r"-\frac{{\partial}}{{\partial {0}}} P({0}, {1})", "-" + _DENSITY),
     sentence="takes the upper incomplete gamma function of {0} and {1}", keeps="inputs", registered="Igammac",
@@ -163,38 +162,38 @@ def _check(name: str, *tensors: Tensor) -> None:
         raise DtypeMismatch(f"{name}: takes floating-point tensors of one dtype, got {', '.join(kinds)}. Try lab.cast.")
 
 
-@structured("elementwise")
+@structured(2, by_element=True)
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
-    return polygamma_of(*_pair(polygamma_of, a, x))
+    return polygamma_of(*_pair(polygamma_of, a, x), name=name)
 
 
-@structured("elementwise")
+@structured(2, by_element=True)
 def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
-    return zeta_of(*_pair(zeta_of, x, q))
+    return zeta_of(*_pair(zeta_of, x, q), name=name)
 
 
-@structured("elementwise")
+@structured(2, by_element=True)
 def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
-    return igamma_of(*_pair(igamma_of, a, x))
+    return igamma_of(*_pair(igamma_of, a, x), name=name)
 
 
-@structured("elementwise")
+@structured(2, by_element=True)
 def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
-    return igammac_of(*_pair(igammac_of, a, x))
+    return igammac_of(*_pair(igammac_of, a, x), name=name)
 
 
 def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     first, second = convert_pair(betainc_of.op, a, b)  # type: ignore[attr-defined]
     at = convert(x, first)
     _check("betainc", first, second, at)
-    return betainc_of(first, second, at)
+    return betainc_of(first, second, at, name=name)
 
 
 def lbeta(x: Any, name: str | None = None) -> Tensor:
     x = convert(x)
     if not x._held.ndim:
         raise InvalidArgumentError("lbeta: x needs an axis to go along, got a single number. Try [a, b].")
-    return reduce_sum(lgamma(x), -1) - lgamma(reduce_sum(x, -1))
+    return named(reduce_sum(lgamma(x), -1) - lgamma(reduce_sum(x, -1)), name)
 
 
 for _function, _words, _derivative, _domain, _example in (

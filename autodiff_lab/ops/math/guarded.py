@@ -8,6 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import binary, unary
 from autodiff_lab.engine.op import REALS, Domain
+from autodiff_lab.kernels.reductions import reference as masking
 from autodiff_lab.ops.docs import of_one, of_two
 from autodiff_lab.ops.math.arithmetic import quotient
 
@@ -53,18 +54,8 @@ multiply_no_nan = binary(
 Tensor([0. 6.], shape=(2,), dtype=float32)""", dtypes=_FLOATS))
 
 
-
-def _gate(x: Any, mask: Any) -> Any:
-    """The product as it is unless it holds a nan: to choose element by element takes several times as long."""
-    out = x * mask
-    total = np.vdot(out, out) if out.__class__ is np.ndarray and out.dtype.char in "fd" else out
-    if isinstance(total, np.floating) and total == total:  # noqa: PLR0124 - nan is not equal to itself
-        return out
-    return np.where(mask == 0, out.dtype.type(0), out)[()]
-
-
 gate = binary(
-    "gate", _gate, lambda ops, g, out, x, mask: ops.gate(g, mask), lambda ops, g, out, x, mask: ops.gate(x, g),
+    "gate", masking.gate, lambda ops, g, out, x, mask: ops.gate(g, mask), lambda ops, g, out, x, mask: ops.gate(x, g),
     symbol="×₀", latex=r"{0} \cdot {1}", locals_latex=("{1}", "{0}"),
     sentence="multiplies {0} by {1}, giving 0 where {1} is 0", domain=(REALS, Domain(away_from=(0.0,))),
     expression="choose({1} == zero, zero, {0} * {1})", keeps="inputs",

@@ -14,11 +14,11 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.primitives import FEW, negative_axes, stack, sum_over
 from autodiff_lab.engine.shape import flag, whole_numbers
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
-from autodiff_lab.kernels.choose import IN_USE, chosen
-from autodiff_lab.kernels.halves import in_float32
-from autodiff_lab.kernels.reference import reductions as reference
+from autodiff_lab.kernels.base.choose import IN_USE, chosen
+from autodiff_lab.kernels.base.halves import in_float32
+from autodiff_lab.kernels.reductions import reference
 from autodiff_lab.ops.array.shaping import _inverse
 from autodiff_lab.ops.docs import doc
 
@@ -26,7 +26,7 @@ _AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"
 
 
 def kept_shape(x: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of x with the reduced axes at length 1."""
+    """Return the shape of x with the reduced axes at length 1."""
     rank = len(x.shape)
     return tuple(1 if i - rank in axes else n for i, n in enumerate(x.shape))
 
@@ -43,7 +43,7 @@ def _mean_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdi
 
 
 def _light(name: str, reference: Any) -> Any:
-    """A kernel with an override, which few elements do not ask for: that would be felt."""
+    """Return a kernel with an override, which few elements do not ask for: that would be felt."""
     kernel = chosen(name, reference, f"reductions.{name}_over")
 
     def run(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -63,15 +63,15 @@ mean_over = general(
 
 
 def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """The share goes to the extreme element, in equal parts where several are equal."""
+    """Return the contribution goes to the extreme element, in equal parts where several are equal."""
     best = out if keepdims or not axes else ops.reshape(out, shape=kept_shape(x, axes))
-    return ops.extreme_slope(_spread(ops, g, out, x, axes, keepdims), best, x, axes=axes)
+    return ops.extreme_grad(_spread(ops, g, out, x, axes, keepdims), best, x, axes=axes)
 
 
-extreme_slope = general(
-    "extreme_slope",
-    chosen("extreme_slope", reference.extreme_slope, "reductions.extreme_slope", work=lambda g, best, x, axes: x.size),
-    lambda ops, h, out, g, best, x, axes: ops.extreme_slope(h, best, x, axes=axes), None, None,
+extreme_grad = general(
+    "extreme_grad",
+    chosen("extreme_grad", reference.extreme_grad, work=lambda g, best, x, axes: x.size),
+    lambda ops, h, out, g, best, x, axes: ops.extreme_grad(h, best, x, axes=axes), None, None,
     warns=False, symbol="g·[x = best]", latex=r"{0}\,[{2} = {1}] / n", locals_latex=("[{2} = {1}] / n", "", ""),
     sentence="gives {0} to the elements of {2} that equal {1}, in equal parts", keeps="inputs",
     doc="A cotangent for the elements that equal an extreme, shared equally; the rules of `max` and `min` use it.")
@@ -86,7 +86,7 @@ min_over = general(
     symbol="min", latex=r"\min {0}", locals_latex=(r"[{0} = \min {0}]",), sentence="takes the least element of {0}",
     registered="Min", doc="The kernel-level minimum over negative axes; `lab.reduce_min` is the public function.")
 def _products_of_others(ops: Any, x: Any, axes: tuple[int, ...]) -> Any:
-    """For each element the product of the others, by two running products: no division, so zeros do no harm."""
+    """For each element the product of the others, by two scans (product): no division, so zeros do no harm."""
     if len(axes) == 1:
         before = ops.cumprod(x, axis=axes[0], exclusive=True, reverse=False)
         return before * ops.cumprod(x, axis=axes[0], exclusive=True, reverse=True)
@@ -122,53 +122,56 @@ all_over = general(
     doc="The kernel-level all over negative axes; `lab.reduce_all` is the public function.")
 
 
-def _reduce(op: Any, name: str, x: Any, axis: Any, keepdims: bool) -> Tensor:
+def _reduce(op: Any, what: str, x: Any, axis: Any, keepdims: bool, name: str | None) -> Tensor:
     try:
         x = convert(x)
     except NotOneTensor as met:
-        return handed(met, "__called__", "reduce", x, name, axis, keepdims)
+        return named(handed(met, _FUNCTIONS[what], (x,), axis=axis, keepdims=keepdims), name)
     if x._held.dtype.kind == "b" and op is not any_over and op is not all_over:
-        raise DtypeMismatch(f"{name}: a bool tensor has nothing to add or compare. Try lab.cast(x, lab.int32), or "
+        raise DtypeMismatch(f"{what}: a bool tensor has nothing to add or compare. Try lab.cast(x, lab.int32), or "
                             "lab.reduce_any and lab.reduce_all.")
     if axis is not None:
-        axis = whole_numbers(axis, name)
+        axis = whole_numbers(axis, what)
     try:
         axes = negative_axes(axis, x._held.ndim)
     except ValueError as error:
         raise InvalidArgumentError(
-            f"{name}: {error}. The tensor has shape {x._held.shape}; try axis=None or one of "
+            f"{what}: {error}. The tensor has shape {x._held.shape}; try axis=None or one of "
             f"{list(range(x._held.ndim))}.") from None
-    return op(x, axes=axes, keepdims=keepdims if keepdims.__class__ is bool else flag(keepdims, f"{name}: keepdims"))
+    keepdims = keepdims if keepdims.__class__ is bool else flag(keepdims, f"{what}: keepdims")
+    return op(x, axes=axes, keepdims=keepdims, name=name)
 
 
 def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    return _reduce(sum_over, "reduce_sum", input_tensor, axis, keepdims)
+    return _reduce(sum_over, "reduce_sum", input_tensor, axis, keepdims, name)
 
 
 def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    return _reduce(mean_over, "reduce_mean", input_tensor, axis, keepdims)
+    return _reduce(mean_over, "reduce_mean", input_tensor, axis, keepdims, name)
 
 
 def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    return _reduce(prod_over, "reduce_prod", input_tensor, axis, keepdims)
+    return _reduce(prod_over, "reduce_prod", input_tensor, axis, keepdims, name)
 
 
 def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    return _reduce(max_over, "reduce_max", input_tensor, axis, keepdims)
+    return _reduce(max_over, "reduce_max", input_tensor, axis, keepdims, name)
 
 
 def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    return _reduce(min_over, "reduce_min", input_tensor, axis, keepdims)
+    return _reduce(min_over, "reduce_min", input_tensor, axis, keepdims, name)
 
 
 def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    return _reduce(any_over, "reduce_any", input_tensor, axis, keepdims)
+    return _reduce(any_over, "reduce_any", input_tensor, axis, keepdims, name)
 
 
 def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    return _reduce(all_over, "reduce_all", input_tensor, axis, keepdims)
+    return _reduce(all_over, "reduce_all", input_tensor, axis, keepdims, name)
 
 
+_ALL = (reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min, reduce_any, reduce_all)
+_FUNCTIONS = {function.__name__: function for function in _ALL}
 _NONE = "none: gradients stop here"
 for _function, _words, _derivative, _example in (
     (reduce_sum, "Sum of elements over axes, all of them by default.", "1 for every element",

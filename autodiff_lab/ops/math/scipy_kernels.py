@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.forwarding import special_function
+from autodiff_lab.kernels.arrays import on_gpu
 
 
 def _function(name: str, arrays: tuple[Any, ...]) -> Callable[..., Any]:
-    """The function of SciPy, or of CuPy where an array is on a GPU."""
+    """Return the function of SciPy, or of CuPy where an array is on a GPU."""
     for array in arrays:
-        if array.__class__ is DeviceArray:
-            return special_function(array.memory, name)
+        if on_gpu(array):
+            return array.memory.special_function(name)
     from scipy import special as functions
     return getattr(functions, name)
 

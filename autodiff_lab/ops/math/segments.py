@@ -14,14 +14,14 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.devices import filled_beside
 from autodiff_lab.engine.dtypes import public
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
+from autodiff_lab.kernels.base.choose import chosen
+from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.kernels.checks import require, told
-from autodiff_lab.kernels.choose import chosen
-from autodiff_lab.kernels.halves import is_half
-from autodiff_lab.kernels.reference import scatter as reference
+from autodiff_lab.kernels.indexing import reference
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.joining import concat
@@ -38,7 +38,7 @@ def _sum_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int) -> Any:
 
 
 def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int, empty: float) -> Any:
-    """The share goes to the extreme element of a segment, in equal parts where several are equal."""
+    """Return the contribution goes to the extreme element of a segment, in equal parts where several are equal."""
     axis = -len(x.shape)
     best = ops.gather(out, ids, axis=axis)
     chosen = ops.not_below(x, best) * ops.not_below(best, x)
@@ -47,17 +47,17 @@ def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int, empt
 
 
 sum_segments = general(
-    "segment_sum", chosen("segment_sum", reference.segment_sum, "scatter.segment_sum"), _sum_rule, None,
+    "segment_sum", chosen("segment_sum", reference.segment_sum), _sum_rule, None,
     symbol="Σ by", latex=r"\sum_{{i \in s}} {0}_i", locals_latex=("1", ""),
     sentence="adds up the elements of {0} by segments", keeps="inputs", registered="SegmentSum",
     doc="The kernel-level sum; `lab.math.segment_sum` and `lab.math.unsorted_segment_sum` are the public functions.")
 max_segments = general(
-    "segment_max", chosen("segment_max", reference.segment_max, "scatter.segment_max"), _extreme_rule, None,
+    "segment_max", chosen("segment_max", reference.segment_max), _extreme_rule, None,
     symbol="max by", latex=r"\max_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \max]", ""),
     sentence="takes the largest element of each segment of {0}", registered="SegmentMax",
     doc="The kernel-level maximum; `lab.math.segment_max` and `lab.math.unsorted_segment_max` are public.")
 min_segments = general(
-    "segment_min", chosen("segment_min", reference.segment_min, "scatter.segment_min"), _extreme_rule, None,
+    "segment_min", chosen("segment_min", reference.segment_min), _extreme_rule, None,
     symbol="min by", latex=r"\min_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \min]", ""),
     sentence="takes the least element of each segment of {0}", registered="SegmentMin",
     doc="The kernel-level minimum; `lab.math.segment_min` and `lab.math.unsorted_segment_min` are public.")
@@ -108,7 +108,7 @@ def _add(parts: Parts) -> Tensor:
 
 
 def _average(parts: Parts, root: bool, whole: bool = False) -> Tensor:
-    """Sums over the numbers of elements, or their roots; of whole numbers cut towards 0 if they are to stay `whole`."""
+    """Sums over the numbers of elements, or their roots; of integers cut towards 0 if they are to stay `whole`."""
     x, ids, count = parts
     if is_half(x._held.dtype):
         return cast(_average((cast(x, "float32"), ids, count), root), x.dtype)
@@ -138,63 +138,63 @@ def _multiply(parts: Parts) -> Tensor:
     return reduce_prod(rows, axis=1)
 
 
-@structured("segment_sum")
+@structured(2)
 def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return _add(_sorted(data, segment_ids, "segment_sum"))
+    return named(_add(_sorted(data, segment_ids, "segment_sum")), name)
 
 
-@structured("segment_mean")
+@structured(2)
 def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return _average(_sorted(data, segment_ids, "segment_mean"), root=False, whole=True)
+    return named(_average(_sorted(data, segment_ids, "segment_mean"), root=False, whole=True), name)
 
 
-@structured("segment_max")
+@structured(2)
 def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return _best(max_segments, _sorted(data, segment_ids, "segment_max"), 0)
+    return named(_best(max_segments, _sorted(data, segment_ids, "segment_max"), 0), name)
 
 
-@structured("segment_min")
+@structured(2)
 def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return _best(min_segments, _sorted(data, segment_ids, "segment_min"), 0)
+    return named(_best(min_segments, _sorted(data, segment_ids, "segment_min"), 0), name)
 
 
-@structured("segment_prod")
+@structured(2)
 def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return _multiply(_sorted(data, segment_ids, "segment_prod"))
+    return named(_multiply(_sorted(data, segment_ids, "segment_prod")), name)
 
 
-@structured("unsorted_segment_sum")
+@structured(2)
 def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return _add(_unsorted(data, segment_ids, num_segments, "unsorted_segment_sum"))
+    return named(_add(_unsorted(data, segment_ids, num_segments, "unsorted_segment_sum")), name)
 
 
-@structured("unsorted_segment_mean")
+@structured(2)
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return _average(_unsorted(data, segment_ids, num_segments, "unsorted_segment_mean"), root=False)
+    return named(_average(_unsorted(data, segment_ids, num_segments, "unsorted_segment_mean"), root=False), name)
 
 
-@structured("unsorted_segment_sqrt_n")
+@structured(2)
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     parts = _unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n")
     if parts[0]._held.dtype.kind in "iu":
         raise DtypeMismatch(f"unsorted_segment_sqrt_n: the root of a number of elements is not a whole number, and the "
                             f"data is {parts[0].dtype.name}. Try lab.cast(data, lab.float32).")
-    return _average(parts, root=True)
+    return named(_average(parts, root=True), name)
 
 
-@structured("unsorted_segment_max")
+@structured(2)
 def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return _best(max_segments, _unsorted(data, segment_ids, num_segments, "unsorted_segment_max"), None)
+    return named(_best(max_segments, _unsorted(data, segment_ids, num_segments, "unsorted_segment_max"), None), name)
 
 
-@structured("unsorted_segment_min")
+@structured(2)
 def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return _best(min_segments, _unsorted(data, segment_ids, num_segments, "unsorted_segment_min"), None)
+    return named(_best(min_segments, _unsorted(data, segment_ids, num_segments, "unsorted_segment_min"), None), name)
 
 
-@structured("unsorted_segment_prod")
+@structured(2)
 def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return _multiply(_unsorted(data, segment_ids, num_segments, "unsorted_segment_prod"))
+    return named(_multiply(_unsorted(data, segment_ids, num_segments, "unsorted_segment_prod")), name)
 
 
 _ONE, _SHARED = "1 for every element", "1 for the extreme element, shared equally between ties"

@@ -8,11 +8,11 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, NotOneTensor
-from autodiff_lab.kernels.choose import chosen
-from autodiff_lab.kernels.halves import in_float32, is_half
-from autodiff_lab.kernels.reference import reductions as reference
+from autodiff_lab.kernels.base.choose import chosen
+from autodiff_lab.kernels.base.halves import in_float32, is_half
+from autodiff_lab.kernels.reductions import reference
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import maximum, multiply, sqrt, square, subtract
@@ -55,7 +55,7 @@ shares_over = general(
     locals_latex=(r"\left(h - \textstyle\sum h\,y\right) y",), sentence="turns {0} into shares that add up to 1",
     keeps="output", doc="e^x over its sum over negative axes; the rule of `reduce_logsumexp` uses it.")
 logsumexp_over = general(
-    "logsumexp", chosen("logsumexp", reference.logsumexp_over, "reductions.logsumexp_over"), _logsumexp_rule,
+    "logsumexp", chosen("logsumexp", reference.logsumexp_over), _logsumexp_rule,
     symbol="ln Σ e", keeps="inputs", latex=r"\ln \sum e^{{{0}}}",
     locals_latex=(r"\frac{{e^{{{0}}}}}{{\sum e^{{{0}}}}}",),
     sentence="takes the logarithm of the sum of e to the elements of {0}",
@@ -72,45 +72,45 @@ def _floats(value: Any, what: str, allow_complex: bool = False) -> Tensor:
 def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False,
                           name: str | None = None) -> Tensor:
     x = _floats(input_tensor, "reduce_euclidean_norm", allow_complex=True)
-    return _reduce(norm_over, "reduce_euclidean_norm", x, axis, keepdims)
+    return _reduce(norm_over, "reduce_euclidean_norm", x, axis, keepdims, name)
 
 
 def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    return _reduce(logsumexp_over, "reduce_logsumexp", _floats(input_tensor, "reduce_logsumexp"), axis, keepdims)
+    return _reduce(logsumexp_over, "reduce_logsumexp", _floats(input_tensor, "reduce_logsumexp"), axis, keepdims, name)
 
 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     try:
         x = _floats(input_tensor, "reduce_variance", allow_complex=True)
     except NotOneTensor as met:
-        return handed(met, "__called__", "reduce", input_tensor, "reduce_variance", axis, keepdims)
+        return named(handed(met, reduce_variance, (input_tensor,), axis=axis, keepdims=keepdims), name)
     if is_half(x._held.dtype):
-        return cast(reduce_variance(cast(x, "float32"), axis, keepdims), x.dtype)
+        return named(cast(reduce_variance(cast(x, "float32"), axis, keepdims), x.dtype), name)
     away = subtract(x, reduce_mean(x, axis, True))
     squared = real(multiply(away, conj(away))) if x.dtype.is_complex else square(away)
-    return reduce_mean(squared, axis, keepdims)
+    return named(reduce_mean(squared, axis, keepdims), name)
 
 
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     try:
         x = _floats(input_tensor, "reduce_std", allow_complex=True)
     except NotOneTensor as met:
-        return handed(met, "__called__", "reduce", input_tensor, "reduce_std", axis, keepdims)
+        return named(handed(met, reduce_std, (input_tensor,), axis=axis, keepdims=keepdims), name)
     if is_half(x._held.dtype):
-        return cast(reduce_std(cast(x, "float32"), axis, keepdims), x.dtype)
-    return sqrt(reduce_variance(x, axis, keepdims))
+        return named(cast(reduce_std(cast(x, "float32"), axis, keepdims), x.dtype), name)
+    return sqrt(reduce_variance(x, axis, keepdims), name=name)
 
 
 def count_nonzero(input: Any, axis: Any = None, keepdims: bool = False, dtype: Any = "int64",
                   name: str | None = None) -> Tensor:
     x = convert(input)
     there = x if x._held.dtype.kind == "b" else not_equal(x, b"" if x._held.dtype.kind == "O" else 0)
-    return cast(reduce_sum(cast(there, "int64"), axis, keepdims), dtype)
+    return named(cast(reduce_sum(cast(there, "int64"), axis, keepdims), dtype), name)
 
 
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     x = convert(value)
-    return cast(reduce_mean(cast(not_equal(x, 0), "float32")) * -1.0 + 1.0, "float32")
+    return named(cast(reduce_mean(cast(not_equal(x, 0), "float32")) * -1.0 + 1.0, "float32"), name)
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None,
@@ -118,10 +118,10 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
     axis = dim if axis is None else axis  # its name in TensorFlow 1
     x = _floats(x, "l2_normalize", allow_complex=True)
     if is_half(x._held.dtype):
-        return cast(l2_normalize(cast(x, "float32"), axis, epsilon), x.dtype)
+        return named(cast(l2_normalize(cast(x, "float32"), axis, epsilon), x.dtype), name)
     squared = square(x) if not x.dtype.is_complex else real(multiply(x, conj(x)))
     scale = rsqrt(maximum(reduce_sum(squared, axis, True), epsilon))
-    return multiply(x, cast(scale, x.dtype) if x.dtype.is_complex else scale)
+    return multiply(x, cast(scale, x.dtype) if x.dtype.is_complex else scale, name=name)
 
 
 _AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"

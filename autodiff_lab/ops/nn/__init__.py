@@ -1,4 +1,4 @@
-"""What neural networks are made of: activations, convolutions, pooling, normalisation, embeddings, losses."""
+"""What neural networks are made of: activations, convolutions, pooling, normalization, embeddings, losses."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ if TYPE_CHECKING:
         cross_entropies,
         depthwise,
         embedding,
-        isotonic,
         losses,
         normalization,
         pooling,
         rectifiers,
-        sampled,
         shrinking,
         smooth_activations,
         spatial,
@@ -25,8 +23,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "activations", "any_convolution", "convolution", "cross_entropies", "depthwise", "embedding", "isotonic", "losses",
-    "normalization", "pooling", "rectifiers", "sampled", "shrinking", "smooth_activations", "spatial",
+    "activations", "any_convolution", "convolution", "cross_entropies", "depthwise", "embedding", "losses",
+    "normalization", "pooling", "rectifiers", "shrinking", "smooth_activations", "spatial",
     "standardization",
 ]
 

@@ -12,16 +12,17 @@ from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.engine.shape import one_whole_number
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
+from autodiff_lab.kernels.base.choose import chosen
+from autodiff_lab.kernels.base.halves import as_float32
 from autodiff_lab.kernels.checks import RealZeros
-from autodiff_lab.kernels.choose import chosen
-from autodiff_lab.kernels.halves import as_float32
-from autodiff_lab.kernels.reference import softmax as reference
+from autodiff_lab.kernels.softmax import reference
 from autodiff_lab.ops.docs import doc, of_one
+from autodiff_lab.ops.math.arithmetic import zero_rule
 
 positive = unary(
-    "positive", lambda x: (x > 0).astype(x.dtype), lambda ops, g, out, x: ops.below(g, g),
+    "positive", lambda x: (x > 0).astype(x.dtype), zero_rule,
     symbol="x>0", latex="[{0} > 0]", locals_latex=("0",), sentence="is 1 where {0} is positive, else 0",
     domain=(Domain(away_from=(0.0,)),), keeps="nothing",
     expression="choose({0} > zero, one, zero)",
@@ -76,8 +77,8 @@ def _last(x: Any, *rest: Any, axis: int) -> int:
 
 
 softmax_along = general(
-    "softmax", chosen("softmax", reference.softmax, "softmax.softmax", work=_last),
-    lambda ops, g, out, x, axis: ops.softmax_slope(g, out, axis=axis),
+    "softmax", chosen("softmax", reference.softmax, work=_last),
+    lambda ops, g, out, x, axis: ops.softmax_grad(g, out, axis=axis),
     warns=False, symbol="softmax", latex=r"\operatorname{{softmax}}({0})",
     locals_latex=(r"\left(g - \textstyle\sum g\,y\right) y",), sentence="turns {0} into shares that add up to 1",
     keeps="output", registered="Softmax", doc="The kernel-level softmax along a negative axis; `lab.nn.softmax`.")
@@ -88,9 +89,9 @@ def _slope_rule_y(ops: Any, h: Any, out: Any, g: Any, y: Any, axis: int) -> Any:
     return h * (g - mean) - g * ops.sum(h * y, axes=(axis,), keepdims=True)
 
 
-softmax_slope = general(
-    "softmax_slope", chosen("softmax_slope", reference.softmax_slope, "softmax.softmax_slope", work=_last),
-    lambda ops, h, out, g, y, axis: ops.softmax_slope(h, y, axis=axis), _slope_rule_y, warns=False,
+softmax_grad = general(
+    "softmax_grad", chosen("softmax_grad", reference.softmax_grad, work=_last),
+    lambda ops, h, out, g, y, axis: ops.softmax_grad(h, y, axis=axis), _slope_rule_y, warns=False,
     symbol="d softmax", latex=r"\left({0} - \textstyle\sum {0}\,{1}\right) {1}",
     locals_latex=(r"\left(h - \textstyle\sum h\,{1}\right) {1}",
                   r"h \left({0} - \textstyle\sum {0}\,{1}\right) - {0} \textstyle\sum h\,{1}"),
@@ -98,8 +99,8 @@ softmax_slope = general(
     doc="(g - Σ g·y)·y for the result y of a softmax; the rule of `softmax` uses it.")
 
 log_softmax_along = general(
-    "log_softmax", chosen("log_softmax", reference.log_softmax, "softmax.log_softmax", work=_last),
-    lambda ops, g, out, x, axis: ops.log_softmax_slope(g, out, axis=axis),
+    "log_softmax", chosen("log_softmax", reference.log_softmax, work=_last),
+    lambda ops, g, out, x, axis: ops.log_softmax_grad(g, out, axis=axis),
     warns=False, symbol="log softmax", latex=r"\ln \operatorname{{softmax}}({0})",
     locals_latex=(r"g - e^y \textstyle\sum g",), sentence="takes the logarithm of the softmax of {0}",
     keeps="output", registered="LogSoftmax", doc="The kernel-level log-softmax; `lab.nn.log_softmax`.")
@@ -113,9 +114,9 @@ def _log_slope_rule_y(ops: Any, h: Any, out: Any, g: Any, y: Any, axis: int) -> 
     return -(h * (ops.sum(g, axes=(axis,), keepdims=True) * ops.exp(y)))
 
 
-log_softmax_slope = general(
-    "log_softmax_slope",
-    chosen("log_softmax_slope", reference.log_softmax_slope, "softmax.log_softmax_slope", work=_last),
+log_softmax_grad = general(
+    "log_softmax_grad",
+    chosen("log_softmax_grad", reference.log_softmax_grad, work=_last),
     _log_slope_rule_g, _log_slope_rule_y, warns=False,
     symbol="d log softmax", latex=r"{0} - e^{{{1}}} \textstyle\sum {0}",
     locals_latex=(r"h - \textstyle\sum h\,e^{{{1}}}", r"-h\,e^{{{1}}} \textstyle\sum {0}"),
@@ -136,13 +137,13 @@ def _along(op: Any, name: str, logits: Any, axis: int) -> Tensor:
 
 def softmax(logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
     try:
-        return _along(softmax_along, "softmax", logits, axis)
+        return named(_along(softmax_along, "softmax", logits, axis), name)
     except NotOneTensor as met:
-        return handed(met, "__called__", "softmax", logits, axis)
+        return named(handed(met, softmax, (logits,), axis=axis), name)
 
 
 def log_softmax(logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
-    return _along(log_softmax_along, "log_softmax", logits, axis)
+    return named(_along(log_softmax_along, "log_softmax", logits, axis), name)
 
 
 softmax.__doc__ = doc(

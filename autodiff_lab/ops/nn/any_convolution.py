@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import convolved, layout, transposed
@@ -22,24 +22,25 @@ def _rank(name: str, filters: Any) -> int:
 def convolution(input: Any, filters: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                 dilations: Any = None, name: str | None = None) -> Tensor:
     layout(data_format)
-    return convolved("convolution", _rank("convolution", filters), input, filters, 1 if strides is None else strides,
-                     padding, 1 if dilations is None else dilations)
+    strides, dilations = 1 if strides is None else strides, 1 if dilations is None else dilations
+    rank = _rank("convolution", filters)
+    return named(convolved("convolution", rank, input, filters, strides, padding, dilations), name)
 
 
 def conv_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
                    data_format: str | None = None, dilations: Any = None, name: str | None = None) -> Tensor:
     layout(data_format)
-    return transposed("conv_transpose", _rank("conv_transpose", filters), input, filters, output_shape, strides,
-                      padding, 1 if dilations is None else dilations)
+    return named(transposed("conv_transpose", _rank("conv_transpose", filters), input, filters, output_shape, strides,
+                      padding, 1 if dilations is None else dilations), name)
 
 
 def atrous_conv2d(value: Any, filters: Any, rate: int, padding: Any, name: str | None = None) -> Tensor:
-    return convolved("atrous_conv2d", 2, value, filters, 1, padding, rate)
+    return named(convolved("atrous_conv2d", 2, value, filters, 1, padding, rate), name)
 
 
 def atrous_conv2d_transpose(value: Any, filters: Any, output_shape: Any, rate: int, padding: Any,
                             name: str | None = None) -> Tensor:
-    return transposed("atrous_conv2d_transpose", 2, value, filters, output_shape, 1, padding, rate)
+    return named(transposed("atrous_conv2d_transpose", 2, value, filters, output_shape, 1, padding, rate), name)
 
 
 _BACK = "a convolution for the input, a correlation for the filters"

@@ -9,10 +9,10 @@ from typing import Any
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert_pair
 from autodiff_lab.engine.shape import whole_numbers
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch, UnimplementedError
-from autodiff_lab.kernels.choose import chosen
-from autodiff_lab.kernels.reference import convolution as kernel
+from autodiff_lab.kernels.base.choose import chosen
+from autodiff_lab.kernels.convolution import reference as kernel
 from autodiff_lab.ops.array.joining import concat, split
 from autodiff_lab.ops.docs import doc
 
@@ -38,18 +38,18 @@ def _multiplications(x: Any, g: Any, window: Sizes, **how: Any) -> float:
 
 
 def _products(x: Any, w: Any, shape: Sizes | None = None, **how: Any) -> float:
-    """About how many multiplications a convolution takes, or its gradient by the input."""
+    """About how many multiplications a convolution takes, or its gradient with respect to the input."""
     return x.size * w.size // (w.shape[-2 if shape is None else -1] or 1)
 
 
 convolve = general(
-    "convolve", chosen("convolve", kernel.convolve, "convolution.convolve", _products), _by_input, _by_filter,
+    "convolve", chosen("convolve", kernel.convolve, work=_products), _by_input, _by_filter,
     stacked=False, symbol="∗", latex=r"{0} \ast {1}",
     locals_latex=(r"\ast^T {1}", r"{0} \ast"), sentence="convolves {0} with the filter {1}", keeps="inputs",
     registered="Conv2D", doc="The kernel-level convolution; `lab.nn.conv2d` is a public function.")
 
 convolve_input = general(
-    "convolve_input", chosen("convolve_input", kernel.convolve_input, "convolution.convolve_input", _products),
+    "convolve_input", chosen("convolve_input", kernel.convolve_input, work=_products),
     lambda ops, g, out, u, w, shape, **how: ops.convolve(g, w, **how),
     lambda ops, g, out, u, w, shape, **how: ops.convolve_filter(g, u, window=tuple(w.shape[:-2]), **how),
     stacked=False, symbol="∗ᵀ", latex=r"{0} \ast^T {1}", locals_latex=(r"\ast {1}", r"\ast {0}"),
@@ -58,7 +58,7 @@ convolve_input = general(
 
 convolve_filter = general(
     "convolve_filter",
-    chosen("convolve_filter", kernel.convolve_filter, "convolution.convolve_filter", _multiplications),
+    chosen("convolve_filter", kernel.convolve_filter, work=_multiplications),
     lambda ops, g, out, x, u, window, **how: ops.convolve_input(u, g, shape=tuple(x.shape), **how),
     lambda ops, g, out, x, u, window, **how: ops.convolve(x, g, **how),
     stacked=False, symbol="∗ᵂ", latex=r"{0} \ast_W {1}", locals_latex=(r"\ast^T", r"{0} \ast"),
@@ -67,7 +67,7 @@ convolve_filter = general(
 
 
 def sizes(value: Any, rank: int, name: str) -> Sizes:
-    """One number for each spatial axis, from an int, `rank` ints, or TensorFlow's ``[1, h, w, 1]``."""
+    """Return one number for each spatial axis, from an int, `rank` ints, or TensorFlow's ``[1, h, w, 1]``."""
     given = whole_numbers(value, name)
     if len(given) == rank + 2 and given[0] == given[-1] == 1:
         given = given[1:-1]
@@ -79,7 +79,7 @@ def sizes(value: Any, rank: int, name: str) -> Sizes:
 
 
 def paddings(padding: Any, spatial: Sizes, window: Sizes, strides: Sizes, dilations: Sizes) -> kernel.Padding:
-    """The zeros before and after each spatial axis, from 'SAME', 'VALID', or pairs."""
+    """Return the zeros before and after each spatial axis, from 'SAME', 'VALID', or pairs."""
     if isinstance(padding, str):
         if padding.upper() == "VALID":
             return ((0, 0),) * len(spatial)
@@ -156,19 +156,19 @@ def convolved(name: str, rank: int, input: Any, filters: Any, strides: Any, padd
 def conv1d(input: Any, filters: Any, stride: Any = 1, padding: Any = "VALID", data_format: str | None = "NWC",
            dilations: Any = 1, name: str | None = None) -> Tensor:
     layout(data_format)
-    return convolved("conv1d", 1, input, filters, stride, padding, dilations)
+    return named(convolved("conv1d", 1, input, filters, stride, padding, dilations), name)
 
 
 def conv2d(input: Any, filters: Any, strides: Any = 1, padding: Any = "VALID", data_format: str | None = "NHWC",
            dilations: Any = 1, name: str | None = None) -> Tensor:
     layout(data_format)
-    return convolved("conv2d", 2, input, filters, strides, padding, dilations)
+    return named(convolved("conv2d", 2, input, filters, strides, padding, dilations), name)
 
 
 def conv3d(input: Any, filters: Any, strides: Any = 1, padding: Any = "VALID", data_format: str | None = "NDHWC",
            dilations: Any = 1, name: str | None = None) -> Tensor:
     layout(data_format)
-    return convolved("conv3d", 3, input, filters, strides, padding, dilations)
+    return named(convolved("conv3d", 3, input, filters, strides, padding, dilations), name)
 
 
 def transposed(name: str, rank: int, input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any,
@@ -198,19 +198,19 @@ def transposed(name: str, rank: int, input: Any, filters: Any, output_shape: Any
 def conv1d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
                      data_format: str | None = "NWC", dilations: Any = 1, name: str | None = None) -> Tensor:
     layout(data_format)
-    return transposed("conv1d_transpose", 1, input, filters, output_shape, strides, padding, dilations)
+    return named(transposed("conv1d_transpose", 1, input, filters, output_shape, strides, padding, dilations), name)
 
 
 def conv2d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
                      data_format: str | None = "NHWC", dilations: Any = 1, name: str | None = None) -> Tensor:
     layout(data_format)
-    return transposed("conv2d_transpose", 2, input, filters, output_shape, strides, padding, dilations)
+    return named(transposed("conv2d_transpose", 2, input, filters, output_shape, strides, padding, dilations), name)
 
 
 def conv3d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
                      data_format: str | None = "NDHWC", dilations: Any = 1, name: str | None = None) -> Tensor:
     layout(data_format)
-    return transposed("conv3d_transpose", 3, input, filters, output_shape, strides, padding, dilations)
+    return named(transposed("conv3d_transpose", 3, input, filters, output_shape, strides, padding, dilations), name)
 
 
 for _rank, _function, _back in ((1, conv1d, conv1d_transpose), (2, conv2d, conv2d_transpose),

@@ -13,9 +13,9 @@ from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.engine.primitives import stack
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
-from autodiff_lab.kernels.halves import in_float32
+from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.complex_numbers import imag, real
@@ -59,25 +59,25 @@ def pair(name: str, labels: Any, logits: Any, what: tuple[str, str] = ("labels",
 
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Tensor:
     z, x = pair("sigmoid_cross_entropy_with_logits", labels, logits)
-    return sigmoid_cross_entropy(x, z)
+    return sigmoid_cross_entropy(x, z, name=name)
 
 
 def weighted_cross_entropy_with_logits(labels: Any = None, logits: Any = None, pos_weight: Any = None,
                                        name: str | None = None) -> Tensor:
     z, x = pair("weighted_cross_entropy_with_logits", labels, logits)
     weight = 1 + (convert(1.0 if pos_weight is None else pos_weight, x) - 1) * z
-    return (1 - z) * x + weight * softplus(-x)
+    return named((1 - z) * x + weight * softplus(-x), name)
 
 
 def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Tensor:
     z, c = pair("log_poisson_loss", targets, log_input, ("targets", "log_input"))
     loss = exp(c) - c * z
     if not compute_full_loss:
-        return loss
+        return named(loss, name)
     large = z > 1
     safe = where(large, z, 1.0)  # so that no gradient meets log(0)
     stirling = safe * log(safe) - safe + 0.5 * log(2 * math.pi * safe)
-    return loss + where(large, stirling, 0.0)
+    return named(loss + where(large, stirling, 0.0), name)
 
 
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
@@ -85,8 +85,8 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
     if x._held.dtype not in DIFFERENTIABLE:
         raise wrong_dtype(REGISTRY["l2_loss"], (x,))
     if x._held.dtype.kind == "c":
-        return half_square(real(x)) + half_square(imag(x))
-    return half_square(x)
+        return named(half_square(real(x)) + half_square(imag(x)), name)
+    return half_square(x, name=name)
 
 
 for _function, _words, _shapes, _derivative, _example in (

@@ -8,17 +8,17 @@ from typing import Any
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.op import REGISTRY
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
-from autodiff_lab.kernels.choose import chosen
-from autodiff_lab.kernels.reference import depthwise as kernel
-from autodiff_lab.kernels.reference.convolution import fits, out_sizes
+from autodiff_lab.kernels.base.choose import chosen
+from autodiff_lab.kernels.convolution import reference as kernel
+from autodiff_lab.kernels.convolution.reference import fits, out_sizes
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import conv2d, layout, paddings, sizes, too_large
 
 
 def _products(x: Any, w: Any, shape: Any = None, **how: Any) -> float:
-    """About how many multiplications a depthwise convolution takes, or its gradient by the input."""
+    """About how many multiplications a depthwise convolution takes, or its gradient with respect to the input."""
     return x.size * math.prod(w.shape[:-2]) * (w.shape[-1] if shape is None else 1)
 
 
@@ -27,7 +27,7 @@ def _multiplications(x: Any, g: Any, window: Any, **how: Any) -> float:
 
 
 def _chosen(name: str, work: Any) -> Any:
-    return chosen(name, getattr(kernel, name), f"convolution_depthwise.{name}", work)
+    return chosen(name, getattr(kernel, name), work=work)
 
 
 convolve_depthwise = general(
@@ -73,7 +73,7 @@ def depthwise_conv2d(input: Any, filter: Any, strides: Any = 1, padding: Any = "
     around = paddings(padding, spatial, window, steps, holes)
     if not fits(spatial, out_sizes(spatial, window, steps, around, holes)):
         raise too_large("depthwise_conv2d", window, holes, spatial)
-    return convolve_depthwise(x, w, strides=steps, padding=around, dilations=holes)
+    return convolve_depthwise(x, w, strides=steps, padding=around, dilations=holes, name=name)
 
 
 def separable_conv2d(input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any = 1,
@@ -84,7 +84,7 @@ def separable_conv2d(input: Any, depthwise_filter: Any, pointwise_filter: Any, s
         raise ShapeMismatch("separable_conv2d: the pointwise filter has shape (1, 1, c·m, c_out), got "
                             f"{point._held.shape}.")
     deep = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
-    return conv2d(deep, point)
+    return named(conv2d(deep, point), name)
 
 
 depthwise_conv2d.__doc__ = doc(

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert, handed
-from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor, named
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.ops.array.gathering import gather, laid_beside, scatter_nd, where
 from autodiff_lab.ops.array.shaping import expand_dims, reshape
 from autodiff_lab.ops.docs import doc
@@ -19,7 +19,7 @@ from autodiff_lab.ops.structured import structured
 
 
 def _whole_table(params: Any, name: str) -> Tensor:
-    """One table, alone or in a list; a list of several is refused."""
+    """Return one table, alone or in a list; a list of several is refused."""
     parts: list[Any] = list(params) if isinstance(params, (list, tuple)) else []
     if len(parts) > 1 and all(hasattr(part, "_held") and part._held.ndim > 1 for part in parts):
         raise UnimplementedError(f"{name}: a table in several parts is not supported. Try lab.concat(params, 0).")
@@ -44,11 +44,12 @@ def _shortened(rows: Tensor, ids_rank: int, max_norm: float) -> Tensor:
     return rows * where(long, max_norm / sqrt(where(long, squares, 1.0)), 1.0)
 
 
-@structured("embedding_lookup")
+@structured(2)
 def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
     table, numbers = _whole_table(params, "embedding_lookup"), _ids(ids, "embedding_lookup")
     rows = gather(table, numbers)
-    return rows if max_norm is None else _shortened(floats(rows, "embedding_lookup"), numbers._held.ndim, max_norm)
+    rows = rows if max_norm is None else _shortened(floats(rows, "embedding_lookup"), numbers._held.ndim, max_norm)
+    return named(rows, name)
 
 
 def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any = None, combiner: str | None = None,
@@ -59,7 +60,9 @@ def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any = None, co
     if how not in ("sum", "mean", "sqrtn"):
         raise InvalidArgumentError(f"{what}: combiner {how!r} is not known. Try 'sum', 'mean' or 'sqrtn'.")
     if hasattr(sp_ids, "ragged_rank"):
-        return handed(NotOneTensor(sp_ids), "__called__", what, params, sp_ids, sp_weights, combiner, max_norm)
+        rows = sp_ids.__lab_apply__(embedding_lookup_sparse, (params, sp_ids, sp_weights),
+                                    {"combiner": combiner, "max_norm": max_norm})
+        return named(rows, name)
     if not hasattr(sp_ids, "dense_shape"):
         raise InvalidArgumentError(f"{what}: sp_ids is a {type(sp_ids).__name__}, not a SparseTensor. Try "
                                    "embedding_lookup for a whole tensor.")
@@ -80,12 +83,12 @@ def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any = None, co
     spread = reshape(weights, (*weights._held.shape, *extra))
     total = scatter_nd(segments, rows * spread, (count, *rows._held.shape[1:]))
     if how == "sum":
-        return total
+        return named(total, name)
     share = weights if how == "mean" else square(weights)
     size = reshape(scatter_nd(segments, share, (count,)), (count, *extra))
     empty = size == 0.0
     divisor = where(empty, 1.0, size)
-    return total / (divisor if how == "mean" else sqrt(maximum(divisor, 0.0)))
+    return named(total / (divisor if how == "mean" else sqrt(maximum(divisor, 0.0))), name)
 
 
 embedding_lookup.__doc__ = doc(

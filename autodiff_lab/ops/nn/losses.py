@@ -7,10 +7,10 @@ from typing import Any
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.choose import chosen
-from autodiff_lab.kernels.reference import cross_entropy as reference
+from autodiff_lab.kernels.base.choose import chosen
+from autodiff_lab.kernels.softmax import reference
 from autodiff_lab.ops.docs import doc
 
 
@@ -18,18 +18,24 @@ def _rows(g: Any, logits: Any, *rest: Any) -> int:
     return logits.size
 
 
+loss_and_grad = chosen(
+    "sparse_softmax_cross_entropy_and_grad", reference.sparse_softmax_cross_entropy_and_grad, work=_rows
+)
+"""The kernel of a loss and its gradient at once, for compiled programs, which know that both are wanted."""
+
+
 def _with_class(ops: Any, g: Any) -> Any:
     return ops.reshape(g, shape=(*g.shape, 1))
 
 
-def _softmax_slope(ops: Any, g: Any, out: Any, logits: Any, labels: Any) -> Any:
-    return ops.softmax_slope(g, ops.softmax(logits, axis=-1), axis=-1)
+def _softmax_grad(ops: Any, g: Any, out: Any, logits: Any, labels: Any) -> Any:
+    return ops.softmax_grad(g, ops.softmax(logits, axis=-1), axis=-1)
 
 
 cross_entropy_rows = general(
     "softmax_cross_entropy",
-    chosen("softmax_cross_entropy", reference.softmax_cross_entropy, "cross_entropy.softmax_cross_entropy"),
-    lambda ops, g, out, logits, labels: ops.softmax_cross_entropy_slope(g, logits, labels),
+    chosen("softmax_cross_entropy", reference.softmax_cross_entropy),
+    lambda ops, g, out, logits, labels: ops.softmax_cross_entropy_grad(g, logits, labels),
     lambda ops, g, out, logits, labels: -(_with_class(ops, g) * ops.log_softmax(logits, axis=-1)),
     warns=False, symbol="cross entropy", latex=r"-\textstyle\sum {1} \ln \operatorname{{softmax}}({0})",
     locals_latex=(r"\operatorname{{softmax}}({0}) - {1}", r"-\ln\operatorname{{softmax}}({0})"),
@@ -45,17 +51,16 @@ def _slope_rule_g(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) 
 
 def _slope_rule_logits(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) -> Any:
     weight = _with_class(ops, g) * ops.sum(labels, axes=(-1,), keepdims=True)
-    return weight * ops.softmax_slope(h, ops.softmax(logits, axis=-1), axis=-1)
+    return weight * ops.softmax_grad(h, ops.softmax(logits, axis=-1), axis=-1)
 
 
 def _slope_rule_labels(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) -> Any:
     return _with_class(ops, g) * (ops.sum(h * ops.softmax(logits, axis=-1), axes=(-1,), keepdims=True) - h)
 
 
-cross_entropy_slope = general(
-    "softmax_cross_entropy_slope",
-    chosen("softmax_cross_entropy_slope", reference.softmax_cross_entropy_slope,
-           "cross_entropy.softmax_cross_entropy_slope", work=_rows),
+cross_entropy_grad = general(
+    "softmax_cross_entropy_grad",
+    chosen("softmax_cross_entropy_grad", reference.softmax_cross_entropy_grad, work=_rows),
     _slope_rule_g, _slope_rule_logits, _slope_rule_labels,
     warns=False, symbol="g·(softmax − label)",
     latex=r"{0} \left(\operatorname{{softmax}}({1}) - {2}\right)",
@@ -66,34 +71,32 @@ cross_entropy_slope = general(
 
 cross_entropy_of_numbers = general(
     "sparse_softmax_cross_entropy",
-    chosen("sparse_softmax_cross_entropy", reference.sparse_softmax_cross_entropy,
-           "cross_entropy.sparse_softmax_cross_entropy"),
-    lambda ops, g, out, logits, labels: ops.sparse_softmax_cross_entropy_slope(g, logits, labels), None,
+    chosen("sparse_softmax_cross_entropy", reference.sparse_softmax_cross_entropy),
+    lambda ops, g, out, logits, labels: ops.sparse_softmax_cross_entropy_grad(g, logits, labels), None,
     warns=False, symbol="cross entropy", latex=r"-\ln \operatorname{{softmax}}({0})_{{{1}}}",
     locals_latex=(r"\operatorname{{softmax}}({0}) - [{1}]", ""),
     sentence="measures how far softmax of {0} is from the class {1}", keeps="inputs",
     registered="SparseSoftmaxCrossEntropyWithLogits",
     doc="The kernel-level cross entropy of each row with a class number; "
         "`lab.nn.sparse_softmax_cross_entropy_with_logits`.")
-sparse_cross_entropy_slope = general(
-    "sparse_softmax_cross_entropy_slope",
-    chosen("sparse_softmax_cross_entropy_slope", reference.sparse_softmax_cross_entropy_slope,
-           "cross_entropy.sparse_softmax_cross_entropy_slope", work=_rows),
+sparse_cross_entropy_grad = general(
+    "sparse_softmax_cross_entropy_grad",
+    chosen("sparse_softmax_cross_entropy_grad", reference.sparse_softmax_cross_entropy_grad, work=_rows),
     lambda ops, h, out, g, logits, labels:
         ops.sum(h * ops.softmax_minus_label(logits, labels), axes=(-1,), keepdims=False),
     lambda ops, h, out, g, logits, labels:
-        _with_class(ops, g) * ops.softmax_slope(h, ops.softmax(logits, axis=-1), axis=-1), None,
+        _with_class(ops, g) * ops.softmax_grad(h, ops.softmax(logits, axis=-1), axis=-1), None,
     warns=False, symbol="g·(softmax − label)", latex=r"{0} \left(\operatorname{{softmax}}({1}) - [{2}]\right)",
     locals_latex=(r"\operatorname{{softmax}}({1}) - [{2}]", r"{0} \left(g - \textstyle\sum g\,y\right) y", ""),
     sentence="multiplies {0} by softmax of {1}, less 1 at the class {2}", keeps="inputs",
     doc="A cotangent of each row times softmax less one at the label; the rule of `sparse_softmax_cross_entropy` uses "
         "it.")
 softmax_minus_label = general(
-    "softmax_minus_label", reference.softmax_minus_label, _softmax_slope, None, warns=False,
+    "softmax_minus_label", reference.softmax_minus_label, _softmax_grad, None, warns=False,
     symbol="softmax − label", latex=r"\operatorname{{softmax}}({0}) - [{1}]",
     locals_latex=(r"\left(g - \textstyle\sum g\,y\right) y", ""),
     sentence="takes softmax of {0}, less 1 at the class {1}", keeps="inputs",
-    doc="Softmax less one at the label; the rule of `sparse_softmax_cross_entropy_slope` uses it.")
+    doc="Softmax less one at the label; the rule of `sparse_softmax_cross_entropy_grad` uses it.")
 
 
 def _logits(value: Any, name: str) -> Tensor:
@@ -116,7 +119,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
     if t._held.shape != x._held.shape:
         raise ShapeMismatch(f"softmax_cross_entropy_with_logits: labels have shape {t._held.shape} and logits "
                             f"{x._held.shape}; they must agree.")
-    return cross_entropy_rows(x, t)
+    return cross_entropy_rows(x, t, name=name)
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
@@ -128,7 +131,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     if t._held.shape != x._held.shape[:-1]:
         raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels have shape {t._held.shape}, logits "
                             f"{x._held.shape}; labels need {x._held.shape[:-1]}.")
-    return cross_entropy_of_numbers(x, t)
+    return cross_entropy_of_numbers(x, t, name=name)
 
 
 def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> Tensor:
@@ -136,7 +139,7 @@ def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> 
     t = convert(labels)
     numbered = t._held.dtype.kind in "iu"
     rows = sparse_softmax_cross_entropy_with_logits if numbered else softmax_cross_entropy_with_logits
-    return reduce_mean(rows(labels, logits))
+    return named(reduce_mean(rows(labels, logits)), name)
 
 
 for _function, _words, _shapes, _example in (

@@ -1,4 +1,4 @@
-"""Normalisation: means and variances over axes, and values brought to unit scale by them."""
+"""Normalization: means and variances over axes, and values brought to unit scale by them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import one_whole_number, whole_numbers
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.halves import is_half
+from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis
 from autodiff_lab.ops.array.shaping import squeeze
@@ -24,7 +24,7 @@ from autodiff_lab.ops.nn.standardization import normalize, standardize
 
 
 def floats(value: Any, name: str) -> Tensor:
-    """A floating tensor; the error names the function."""
+    """Return a floating tensor; the error names the function."""
     x = convert(value)
     if x._held.dtype not in DIFFERENTIABLE:
         raise DtypeMismatch(f"{name}: a floating tensor is needed, got {x.dtype.name} of shape {x._held.shape}. Try "
@@ -62,12 +62,13 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: 
     over = checked_axes(axes, x._held.ndim, "moments")
     if is_half(x._held.dtype):
         mean, variance = moments(cast(x, "float32"), over, keepdims=keepdims)
-        return cast(mean, x.dtype), cast(variance, x.dtype)
+        return named((cast(mean, x.dtype), cast(variance, x.dtype)), name)
     mean = reduce_mean(x, axis=over, keepdims=True)
-    # The mean in the squares must not be held still: its share of the gradient is 0, but not that of the next order.
+    # The mean in the squares must not be held still: its contribution of the gradient is 0, but not that of the next
+    # order.
     squares = squared_difference(x, mean) if x._held.dtype.kind == "c" else square(x - mean)
     variance = reduce_mean(squares, axis=over, keepdims=keepdims)
-    return (mean if keepdims else squeeze(mean, over) if over else mean), variance
+    return named((mean if keepdims or not over else squeeze(mean, over), variance), name)
 
 
 def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None,
@@ -77,13 +78,13 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
     if is_half(x._held.dtype):
         weights = cast(convert(frequency_weights, x), "float32")
         mean, variance = weighted_moments(cast(x, "float32"), over, weights, keepdims)
-        return cast(mean, x.dtype), cast(variance, x.dtype)
+        return named((cast(mean, x.dtype), cast(variance, x.dtype)), name)
     weights = convert(frequency_weights, x) + x * 0
     total = reduce_sum(weights, axis=over, keepdims=True)
     mean = reduce_sum(weights * x, axis=over, keepdims=True) / total
     squares = squared_difference(x, mean) if x._held.dtype.kind == "c" else square(x - mean)
     variance = reduce_sum(weights * squares, axis=over, keepdims=True) / total
-    return (mean, variance) if keepdims or not over else (squeeze(mean, over), squeeze(variance, over))
+    return named((mean, variance) if keepdims or not over else (squeeze(mean, over), squeeze(variance, over)), name)
 
 
 def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None,
@@ -92,8 +93,8 @@ def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool =
     over = checked_axes(axes, x._held.ndim, "sufficient_statistics")
     count = math.prod(x._held.shape[a] for a in over)
     moved = x if shift is None else x - convert(shift, x)
-    return (wrap(x._held.dtype.type(count)), reduce_sum(moved, axis=over, keepdims=keepdims),
-            reduce_sum(square(moved), axis=over, keepdims=keepdims), None if shift is None else convert(shift, x))
+    total, squares = (reduce_sum(each, axis=over, keepdims=keepdims) for each in (moved, square(moved)))
+    return named((wrap(x._held.dtype.type(count)), total, squares, None if shift is None else convert(shift, x)), name)
 
 
 def normalize_moments(counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None,
@@ -102,7 +103,7 @@ def normalize_moments(counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, n
     count = convert(counts, total)
     shifted = total / count
     variance = convert(variance_ss, total) / count - square(shifted)
-    return (shifted if shift is None else shifted + convert(shift, total)), variance
+    return named((shifted if shift is None else shifted + convert(shift, total), variance), name)
 
 
 def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: float,
@@ -112,7 +113,7 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
     if scale is not None:
         factor = factor * convert(scale, x)
     result = (x - convert(mean, x)) * factor
-    return result if offset is None else result + convert(offset, x)
+    return named(result if offset is None else result + convert(offset, x), name)
 
 
 def local_response_normalization(input: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0,
@@ -128,7 +129,7 @@ def local_response_normalization(input: Any, depth_radius: int = 5, bias: float 
     total: Any = 0.0
     for start in range(2 * radius + 1):
         total = total + slice_axis(around, axis=-1, start=start, stop=start + channels)
-    return x / pow(bias + alpha * total, beta)
+    return named(x / pow(bias + alpha * total, beta), name)
 
 
 lrn = local_response_normalization

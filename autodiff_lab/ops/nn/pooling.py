@@ -12,11 +12,11 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.failure import wrong_dtype
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
-from autodiff_lab.kernels.choose import chosen
-from autodiff_lab.kernels.reference import pooling as kernel
-from autodiff_lab.kernels.reference.convolution import fits, out_sizes
+from autodiff_lab.kernels.base.choose import chosen
+from autodiff_lab.kernels.convolution.reference import fits, out_sizes
+from autodiff_lab.kernels.pooling import reference as kernel
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import layout, paddings, sizes
 
@@ -31,7 +31,7 @@ def _work_of_windows(g: Any, *rest: Any, window: Any, **how: Any) -> float:
 
 
 def _chosen(name: str, work: Any) -> Any:
-    return chosen(name, getattr(kernel, name), f"pooling.{name}", work)
+    return chosen(name, getattr(kernel, name), work=work)
 
 
 max_pool_windows = general(
@@ -99,42 +99,42 @@ def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides:
 
 def max_pool(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
              name: str | None = None) -> Tensor:
-    return _pool(max_pool_windows, "max_pool", None, input, ksize, strides, padding, data_format)
+    return named(_pool(max_pool_windows, "max_pool", None, input, ksize, strides, padding, data_format), name)
 
 
 def max_pool1d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(max_pool_windows, "max_pool1d", 1, input, ksize, strides, padding, data_format)
+    return named(_pool(max_pool_windows, "max_pool1d", 1, input, ksize, strides, padding, data_format), name)
 
 
 def max_pool2d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(max_pool_windows, "max_pool2d", 2, input, ksize, strides, padding, data_format)
+    return named(_pool(max_pool_windows, "max_pool2d", 2, input, ksize, strides, padding, data_format), name)
 
 
 def max_pool3d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(max_pool_windows, "max_pool3d", 3, input, ksize, strides, padding, data_format)
+    return named(_pool(max_pool_windows, "max_pool3d", 3, input, ksize, strides, padding, data_format), name)
 
 
 def avg_pool(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
              name: str | None = None) -> Tensor:
-    return _pool(average_pool_windows, "avg_pool", None, input, ksize, strides, padding, data_format)
+    return named(_pool(average_pool_windows, "avg_pool", None, input, ksize, strides, padding, data_format), name)
 
 
 def avg_pool1d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(average_pool_windows, "avg_pool1d", 1, input, ksize, strides, padding, data_format)
+    return named(_pool(average_pool_windows, "avg_pool1d", 1, input, ksize, strides, padding, data_format), name)
 
 
 def avg_pool2d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(average_pool_windows, "avg_pool2d", 2, input, ksize, strides, padding, data_format)
+    return named(_pool(average_pool_windows, "avg_pool2d", 2, input, ksize, strides, padding, data_format), name)
 
 
 def avg_pool3d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                name: str | None = None) -> Tensor:
-    return _pool(average_pool_windows, "avg_pool3d", 3, input, ksize, strides, padding, data_format)
+    return named(_pool(average_pool_windows, "avg_pool3d", 3, input, ksize, strides, padding, data_format), name)
 
 
 def pool(input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
@@ -144,7 +144,8 @@ def pool(input: Any, window_shape: Any, pooling_type: str, strides: Any = None, 
     if dilations is not None and set(np.ravel(dilations).tolist()) != {1}:
         raise UnimplementedError(f"pool: windows with gaps are not supported, got dilations {dilations}.")
     op = max_pool_windows if pooling_type.upper() == "MAX" else average_pool_windows
-    return _pool(op, "pool", None, input, window_shape, 1 if strides is None else strides, padding, data_format)
+    strides = 1 if strides is None else strides
+    return named(_pool(op, "pool", None, input, window_shape, strides, padding, data_format), name)
 
 
 def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: Any = "VALID", data_format: str | None = "NHWC",
@@ -159,7 +160,7 @@ def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: Any = "V
     at = np.maximum(kernel.max_places(x._array, window, steps, around), 0)
     if not include_batch_in_index:
         at = at % max(1, int(np.prod(x._held.shape[1:])))
-    return largest, wrap(at.astype(wanted.dtype))
+    return named((largest, wrap(at.astype(wanted.dtype))), name)
 
 
 pool.__doc__ = doc(

@@ -1,7 +1,7 @@
 """Activations in pieces: rectifiers and the cheap stand-ins for smooth curves.
 
-At a kink each takes the slope of its flat or negative side, as `relu` does; `elu` is smooth there, and `selu` takes the
-slope of its positive side.
+At a kink each takes the gradient of its flat or negative side, as `relu` does; `elu` is smooth there, and `selu` takes
+the gradient of its positive side.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import REGISTRY, Domain
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
+from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import RealZeros, real_only
-from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.nn.activations import relu
+from autodiff_lab.ops.structured import elementwise
 
 # Klambauer et al. 2017, "Self-Normalizing Neural Networks": the fixed point of mean 0 and variance 1.
 SELU_SCALE = 1.0507009873554805
@@ -118,24 +119,25 @@ leaky = general(
     doc="The kernel-level leaky rectifier; `lab.nn.leaky_relu` is the public function.")
 
 
+@elementwise
 def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
     try:
         x = convert(features)
     except NotOneTensor as met:
-        return handed(met, "__called__", "on_values", leaky_relu, features, alpha)
+        return named(handed(met, leaky_relu, (features,), alpha=alpha), name)
     if x._held.dtype not in DIFFERENTIABLE or x._held.dtype.kind == "c":
         raise wrong_dtype(REGISTRY["leaky_relu"], (x,))
     given = convert(alpha)._array
     if given.ndim or given.dtype.kind not in "fiuV" or not 0 <= float(given) < np.inf:
         raise InvalidArgumentError(f"leaky_relu: alpha is a slope, 0 or more, got {alpha!r:.80}.")
-    return leaky(x, alpha=float(alpha))
+    return leaky(x, alpha=float(alpha), name=name)
 
 
 def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     x = convert(features)
     if x._held.ndim == 0:
         raise InvalidArgumentError("crelu: a single number has no axis to join along. Try lab.reshape(x, (1,)).")
-    return relu(concat([x, -x], axis))
+    return relu(concat([x, -x], axis), name=name)
 
 
 leaky_relu.__doc__ = doc(

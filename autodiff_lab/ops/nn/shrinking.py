@@ -13,7 +13,7 @@ from autodiff_lab.ops.docs import of_one
 
 
 def _floating(x: Any) -> Any:
-    """The number 1 of x's dtype, divided by itself: whole numbers widen here, and the op refuses them."""
+    """Return the number 1 of x's dtype, divided by itself: integers widen here, and the op refuses them."""
     one = x.dtype.type(1)
     return one / one
 

@@ -11,11 +11,9 @@ from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, named
+from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import real_only
-from autodiff_lab.kernels.cuda.array import check_value
-from autodiff_lab.kernels.cuda.traffic import is_inside
-from autodiff_lab.kernels.halves import in_float32
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.math.scipy_kernels import special
@@ -32,8 +30,7 @@ _ndtr = special("ndtr")
 def _normal_cdf(x: Any) -> Any:
     if x.dtype.kind not in "fV":
         real_only("gelu", x)
-        widened = x.astype(np.float64)  # which the op then refuses
-        return widened if is_inside() else check_value((x,), widened)
+        return x.astype(np.float64)  # which the op then refuses
     return _ndtr(x)
 
 
@@ -82,7 +79,7 @@ gelu_tanh = unary(
 
 
 def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
-    return (gelu_tanh if approximate else gelu_exact)(features)
+    return named((gelu_tanh if approximate else gelu_exact)(features), name)
 
 
 gelu.__doc__ = of_one(
@@ -106,11 +103,11 @@ silu_of_one = unary(
 
 def silu(features: Any, beta: Any = 1.0, name: str | None = None) -> Tensor:
     if isinstance(beta, (int, float)) and beta == 1:
-        return silu_of_one(features)
+        return silu_of_one(features, name=name)
     x = convert(features)
     if x._held.dtype not in DIFFERENTIABLE:
         raise wrong_dtype(silu_of_one.op, (x,))  # type: ignore[attr-defined]
-    return x * sigmoid(x * cast(convert(beta, x), x.dtype))
+    return named(x * sigmoid(x * cast(convert(beta, x), x.dtype)), name)
 
 
 swish = silu

@@ -10,7 +10,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import following, placed
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import one_whole_number, whole_numbers
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.ops.array.gathering import where
@@ -32,10 +32,10 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
                             f"got shapes {x._held.shape} and {b._held.shape}.")
     if b._held.dtype != x._held.dtype:
         raise DtypeMismatch(f"bias_add: the value is {x.dtype.name} and the bias {b.dtype.name}. Try lab.cast.")
-    return add(x, reshape(b, (-1,) + (1,) * (x._held.ndim - 2)) if first else b)
+    return add(x, reshape(b, (-1,) + (1,) * (x._held.ndim - 2)) if first else b, name=name)
 
 
-@structured("dropout")
+@structured()
 def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
     from autodiff_lab.ops.random_noise import uniform_noise  # random numbers live beside their ops
     from autodiff_lab.ops.random_state import drawn
@@ -65,7 +65,7 @@ def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = Non
             return wrap(placed(ranked(uniform_noise(source, wanted, dtype) >= share)[()]))
 
     kept = drawn(draw, seed)
-    return where(kept, x * (1 / (1 - share)), 0.0)
+    return named(where(kept, x * (1 / (1 - share)), 0.0), name)
 
 
 def _image(value: Any, block_size: Any, data_format: str | None, name: str) -> tuple[Tensor, int]:
@@ -85,7 +85,7 @@ def space_to_depth(input: Any, block_size: int, data_format: str | None = "NHWC"
     if h % block or w % block:
         raise ShapeMismatch(f"space_to_depth: height {h} and width {w} must be multiples of block_size {block}.")
     parts = reshape(x, (n, h // block, block, w // block, block, c))
-    return reshape(transpose(parts, (0, 1, 3, 2, 4, 5)), (n, h // block, w // block, block * block * c))
+    return named(reshape(transpose(parts, (0, 1, 3, 2, 4, 5)), (n, h // block, w // block, block * block * c)), name)
 
 
 def depth_to_space(input: Any, block_size: int, data_format: str | None = "NHWC", name: str | None = None) -> Tensor:
@@ -95,7 +95,7 @@ def depth_to_space(input: Any, block_size: int, data_format: str | None = "NHWC"
         raise ShapeMismatch(f"depth_to_space: {c} channels are not a multiple of block_size², {block * block}.")
     left = c // (block * block)
     parts = reshape(x, (n, h, w, block, block, left))
-    return reshape(transpose(parts, (0, 1, 3, 2, 4, 5)), (n, h * block, w * block, left))
+    return named(reshape(transpose(parts, (0, 1, 3, 2, 4, 5)), (n, h * block, w * block, left)), name)
 
 
 for _function, _words, _shapes, _derivative, _example in (

@@ -1,7 +1,7 @@
-"""The function explorer: f over its derivative with a point to drag, as a widget and as a page of its own.
+"""The function explorer: f above its derivative with a draggable point, as a widget and as a standalone page.
 
-The widget gets samples, drawn in the page by ``widget.js`` and the modules beside it; it never sees the function.  When
-somebody looks closer it asks `sample`, a callable that whoever made the widget passed, for finer samples.
+The widget gets samples, drawn in the page by ``widget.js`` and the modules beside it; it never sees the function.  On
+zooming in it asks `sample`, a callable passed by the widget's creator, for finer samples.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autodiff_lab.widgets.curve_explorer.page import page
 
 _SCRIPT, _STYLE = assets(Path(__file__).parent)
 MOST_SAMPLES = 20_000
-"""Samples that one question from the page may ask for."""
+"""How many samples one request from the page may ask for."""
 
 Sample = Callable[[np.ndarray], Sequence[np.ndarray]]
 
@@ -36,14 +36,14 @@ def packed(x: np.ndarray, rows: Sequence[np.ndarray]) -> bytes:
 
 
 def facts(curves: Curves, live: bool) -> dict[str, Any]:
-    """Return what the page must know beside the samples, as JSON.
+    """Return what the page needs besides the samples, as JSON.
 
     Parameters
     ----------
     curves : Curves
         What is shown.
     live : bool
-        Whether there is somebody to ask for finer samples.
+        Whether finer samples can be requested.
 
     Examples
     --------
@@ -68,14 +68,14 @@ def facts(curves: Curves, live: bool) -> dict[str, Any]:
 
 
 def _defined_near(curves: Curves, share: float) -> float:
-    """Return the sample with a slope that is nearest to this share of the axis: a good place to begin."""
+    """Return the sample nearest to this fraction of the axis at which f has a slope: a good place to begin."""
     middle = curves.x[0] + share * (curves.x[-1] - curves.x[0])
     usable = curves.x[np.isfinite(curves.rows[min(1, len(curves.rows) - 1)])]
     return float(middle) if not len(usable) else float(usable[np.argmin(np.abs(usable - middle))])
 
 
 class CurveExplorer(LabWidget):
-    """A function over its derivative, with a point to drag, a tangent, a secant and a microscope.
+    """A function above its derivative, with a draggable point, a tangent, a secant and a microscope.
 
     Usually made by ``autodiff_lab.explore``.
 
@@ -86,7 +86,7 @@ class CurveExplorer(LabWidget):
     sample : callable, optional
         Takes an array of x and returns the rows of the curves there; without it the page interpolates.
     x, other : float, optional
-        Where the point and the second point of the secant are at first.
+        Initial positions of the point and the second point of the secant.
     order : int
         How many derivatives are shown.
     secant : bool
@@ -184,14 +184,14 @@ class CurveExplorer(LabWidget):
         return file
 
     def _answer(self, _: Any, content: Any, __: Any) -> None:
-        """Answer a question for finer samples; a wrong or failing one gets a sentence, on the same channel."""
+        """Answer a request for finer samples; an invalid or failing one gets an error message on the same channel."""
         if not isinstance(content, dict) or content.get("kind") != "sample":
             return
         reply = {"kind": "samples", "id": content.get("id")}
         try:
             x = self._grid(content.get("lo"), content.get("hi"), content.get("n"))
             if self._sample is None:
-                raise ValueError("there is no function to ask")
+                raise ValueError("there is no function to sample")
             rows = list(self._sample(x))[: len(self.curves.rows)]
         except Exception as error:  # noqa: BLE001 - f is the user's own; whatever it raises belongs on the page
             self.send({**reply, "error": f"{type(error).__name__}: {error}"})
@@ -200,7 +200,7 @@ class CurveExplorer(LabWidget):
 
     def _grid(self, lo: Any, hi: Any, n: Any) -> np.ndarray:
         if not all(isinstance(end, int | float) and np.isfinite(end) for end in (lo, hi)) or not lo < hi:
-            raise ValueError("the page asked for samples of no interval")
+            raise ValueError("the page asked for samples without a valid interval")
         if not isinstance(n, int) or not 2 <= n <= MOST_SAMPLES:
-            raise ValueError(f"the page asked for {n} samples; {MOST_SAMPLES} is the most")
+            raise ValueError(f"the page asked for {n} samples; at most {MOST_SAMPLES} are allowed")
         return np.linspace(lo, hi, n)

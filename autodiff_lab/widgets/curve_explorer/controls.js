@@ -10,7 +10,7 @@ import { magnification } from "./view.js";
 const KEYS = [
   ["← →", "one sample (with Shift: ten)"],
   ["Home End", "first, last sample"],
-  ["+ − 0", "enlarge, shrink, whole curve"],
+  ["+ − 0", "zoom in, zoom out, whole curve"],
   ["PgUp PgDn", "look left, right"],
   ["S", "secant"],
   ["D", "second derivative"],
@@ -120,10 +120,10 @@ export function makeFoot(root, state, hands) {
   sentence.setAttribute("aria-live", "polite");
   const foot = make(root, "div", "foot");
   const buttons = make(foot, "span", "buttons");
-  const left = button(buttons, "◀", "Look left (Page Up)", () => state.pan(-0.25), hands);
-  const right = button(buttons, "▶", "Look right (Page Down)", () => state.pan(0.25), hands);
-  const shrink = button(buttons, "−", "Shrink (−)", () => state.zoom(0.5), hands);
-  button(buttons, "+", "Enlarge around the point (+)", () => state.zoom(2), hands);
+  const left = button(buttons, "◀", "Pan left (Page Up)", () => state.pan(-0.25), hands);
+  const right = button(buttons, "▶", "Pan right (Page Down)", () => state.pan(0.25), hands);
+  const shrink = button(buttons, "−", "Zoom out (−)", () => state.zoom(0.5), hands);
+  button(buttons, "+", "Zoom in around the point (+)", () => state.zoom(2), hands);
   const all = button(buttons, "whole", "Whole curve (0)", () => state.reset(), hands);
   const status = make(foot, "span", "status");
   for (const note of state.facts.notes) make(root, "p", "note", note);

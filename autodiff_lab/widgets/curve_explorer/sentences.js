@@ -63,7 +63,7 @@ export function statusSentence({ count, magnified, interpolated, waiting, proble
   if (problem) return `${zoomed}interpolated between the samples: ${problem}`;
   if (waiting) return `${zoomed}computing finer samples …`;
   if (interpolated) return `${zoomed}interpolated between the samples: there is no kernel to ask for finer ones`;
-  return `${zoomed}${count} samples in view, each slope computed by the tape`;
+  return `${zoomed}${count} samples in view, each derivative computed by the tape`;
 }
 
 /**

@@ -1,6 +1,6 @@
-"""Explorer: the recording as a graph that one steps through, forwards and backwards, as a widget.
+"""Explorer: the recording as a graph to step through, forwards and backwards, as a widget.
 
-The whole recording travels once, as the payload of `draw.scene`; the state is the integer `step` and the open scope
+The whole recording is sent once, as the payload of `draw.scene`; the state is the integer `step` and the open scope
 `view`, and the front end (``widget.js``) works out the rest, so that stepping never waits for the kernel.
 """
 
@@ -17,7 +17,7 @@ from autodiff_lab.recording.recording import Recording
 from autodiff_lab.widgets.base import LabWidget, assets
 
 _BRIEF = 40
-"""Steps up to which the text beside the widget is the whole trace."""
+"""Steps up to which the text beside the widget is the full trace."""
 _PICTURED = 200
 """Steps up to which there is a picture beside the widget."""
 _FOLDER = Path(__file__).parent
@@ -37,9 +37,10 @@ class Explorer(LabWidget):
     Attributes
     ----------
     step : int
-        From 0 (nothing has run) to the number of steps; values outside are held to these bounds.
+        From 0 (nothing has run) to the number of steps; values outside are clamped to this range.
     view : str
-        Path of the scope that is open, ``""`` for the whole program.  Of a training loop, one turn is open at first.
+        Path of the scope that is open, ``""`` for the whole program.  For a training loop, one iteration is open at
+        first.
 
     Raises
     ------
@@ -85,11 +86,11 @@ class Explorer(LabWidget):
         return path
 
     def account(self) -> str:
-        """Return the recording as text; a long one says only what it is."""
+        """Return the recording as text; for a long one, just a summary."""
         return self.recording.to_text() if len(self.recording.order) <= _BRIEF else repr(self.recording)
 
     def picture(self) -> str | None:
-        """Return the recording as an SVG, or None if it is too large for a picture that cannot be moved."""
+        """Return the recording as an SVG, or None if it is too large for a static picture."""
         try:
             return self.recording.to_svg() if len(self.recording.order) <= _PICTURED else None
         except LayoutFailed:

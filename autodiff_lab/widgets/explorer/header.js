@@ -137,8 +137,8 @@ function makeMenu(entries, signal) {
 export function makePath(scene, open, turnBy, signal) {
   const crumbs = element("span");
   const elsewhere = element("button", { type: "button", class: "elsewhere" });
-  const before = element("button", { type: "button", "aria-label": "Previous turn", title: "Previous turn ([)" }, "‹");
-  const after = element("button", { type: "button", "aria-label": "Next turn", title: "Next turn (])" }, "›");
+  const before = element("button", { type: "button", "aria-label": "Previous iteration", title: "Previous iteration ([)" }, "‹");
+  const after = element("button", { type: "button", "aria-label": "Next iteration", title: "Next iteration (])" }, "›");
   const which = element("span", { class: "which" });
   const turns = element("span", { class: "turns", role: "group", "aria-label": "Turns of the loop" }, before, which, after);
   const made = element("nav", { class: "path", "aria-label": "Scope" }, crumbs, turns, elsewhere);

@@ -25,12 +25,12 @@ class JacobianMap(LabWidget):
     table : JacobianTable
         What is shown.
     row, column : int
-        The number that is marked at first, from 0.
+        The number that is highlighted at first, from 0.
 
     Attributes
     ----------
     row, column : int
-        The number that is marked now; values outside are held to the table.
+        The number that is highlighted now; values outside are clamped to the table.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class JacobianMap(LabWidget):
         return max(0, min(int(proposal["value"]), size - 1))
 
     def account(self) -> str:
-        """Return the sizes, the costs and the marked number as text."""
+        """Return the sizes, the costs and the highlighted number as text."""
         return f"{self.table.account()}\n  {self.table.sentence(self.row, self.column)}"
 
     def picture(self) -> str:
@@ -67,7 +67,7 @@ class JacobianMap(LabWidget):
 
 
 def facts(table: JacobianTable) -> dict[str, Any]:
-    """Return what the page must know, as JSON: drawings, sentences, and where each number is found in the product.
+    """Return what the page needs, as JSON: drawings, sentences, and where each number appears in the product.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def facts(table: JacobianTable) -> dict[str, Any]:
     return {
         "size": [height, width],
         "cell": CELL,
-        "title": f"Jacobian of {table.output} by {table.input}",
+        "title": f"Jacobian of {table.output} with respect to {table.input}",
         "panels": [
             {"markup": panel.markup, "width": panel.width, "height": panel.height} for panel in panels(table)
         ],

@@ -1,7 +1,7 @@
 """The program explorer: a compiled function as a graph, as the text of its program, and as the Python that runs.
 
-Mark a line or a node in one of the three, and what belongs to it is marked in the others.  The drawing comes from
-`draw.program`; ``widget.js`` moves the marks.  The state is one integer, `at`.
+Select a line or a node in one of the three, and what belongs to it is highlighted in the others.  The drawing comes
+from `draw.program`; ``widget.js`` moves the marks.  The state is one integer, `at`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autodiff_lab.widgets.base import LabWidget, assets
 
 _SCRIPT, _STYLE = assets(Path(__file__).parent)
 NOTHING = -1
-"""In place of an item where none is marked."""
+"""Stands for an item where none is selected."""
 
 
 class ProgramExplorer(LabWidget):
@@ -29,13 +29,13 @@ class ProgramExplorer(LabWidget):
     view : ProgramView
         What is shown.
     at : int
-        The item that is marked at first.
+        The item that is selected at first.
 
     Attributes
     ----------
     at : int
-        What is marked: an item by its place in the program (``%4`` is 4), a loop by its place after the last item, -1
-        for nothing; values outside are held to these bounds.
+        What is selected: an item by its position in the program (``%4`` is 4), a loop by its position after the last
+        item, -1 for nothing; values outside are clamped to this range.
 
     Examples
     --------

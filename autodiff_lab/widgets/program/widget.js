@@ -103,7 +103,7 @@ class ProgramPanels {
     if (!facts.program.length) return;
     const at = this.model.get("at");
     this.mark(itemsOf(facts, at), "now");
-    const [what, more = ""] = (facts.sentences[at] ?? "Nothing is marked.\nThe down arrow key goes to the first op.").split("\n");
+    const [what, more = ""] = (facts.sentences[at] ?? "Nothing is selected.\nThe down arrow key goes to the first op.").split("\n");
     setText(this.said, what);
     setText(this.more, more);
     for (const lines of this.texts) {
@@ -209,7 +209,7 @@ class ProgramPanels {
     return [
       { keys: ["ArrowDown"], shown: "↓", does: "next op", act: () => this.go(walked(this.facts, at(), 1)) },
       { keys: ["ArrowUp"], shown: "↑", does: "op before", act: () => this.go(walked(this.facts, at(), -1)) },
-      { keys: ["ArrowRight"], shown: "→", does: "what uses it", act: () => this.go(followed(this.facts, at(), 1)) },
+      { keys: ["ArrowRight"], shown: "→", does: "to a consumer", act: () => this.go(followed(this.facts, at(), 1)) },
       { keys: ["ArrowLeft"], shown: "←", does: "its input", act: () => this.go(followed(this.facts, at(), -1)) },
       { keys: ["Home"], shown: "Home", does: "first op", act: () => this.go(walked(this.facts, NOTHING, 1)) },
       { keys: ["End"], shown: "End", does: "last op", act: () => this.go(walked(this.facts, NOTHING, -1)) },

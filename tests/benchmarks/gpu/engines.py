@@ -100,7 +100,7 @@ class Lab(Engine):
         """A matrix product by one of our kernels, where the working path is the library's."""
         if self.place == "/CPU:0":
             return lambda: (x @ y,)
-        products = import_module("autodiff_lab.kernels.cuda.products")
+        products = import_module("autodiff_lab.kernels.matmul.cuda")
         return lambda: (products.by_kernels(x._array, y._array, getattr(products, kernel)),)
 
     def cross_entropy(self, logits: Any, labels: Any) -> Any:

@@ -66,7 +66,7 @@ def _sums(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {"axes": axes, "keepdims": keep}) for s, axes, keep in AXES + empty]
 
 
-@sampler("extreme_slope")
+@sampler("extreme_grad")
 def _extreme_slope(rng: np.random.Generator) -> list[Call]:
     calls: list[Call] = []
     for shape, axes in (((4,), (-1,)), ((3, 4), (-1,)), ((3, 4), (-2,)), ((2, 3, 4), (-3, -1)), ((3, 4), ())):

@@ -50,8 +50,8 @@ def _igamma(rng: np.random.Generator) -> list[Call]:
     return [((draw(POSITIVE, a, rng), draw(POSITIVE, b, rng)), {}) for a, b in PAIRS]
 
 
-@sampler("igamma_slope")
-def _igamma_slope(rng: np.random.Generator) -> list[Call]:
+@sampler("igamma_grad")
+def _igamma_grad(rng: np.random.Generator) -> list[Call]:
     return [((draw(POSITIVE, a, rng), draw(POSITIVE, b, rng)), {"order": 1}) for a, b in PAIRS]
 
 

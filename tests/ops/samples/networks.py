@@ -13,8 +13,8 @@ def _softmax(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {"axis": axis}) for s, axis in (((3,), -1), ((2, 3), -2), ((2, 3, 2), -2), ((0, 3), -1))]
 
 
-@sampler("softmax_slope", "log_softmax_slope")
-def _softmax_slope(rng: np.random.Generator) -> list[Call]:
+@sampler("softmax_grad", "log_softmax_grad")
+def _softmax_grad(rng: np.random.Generator) -> list[Call]:
     calls = (((3,), -1), ((2, 3), -2), ((2, 3, 2), -2), ((0, 3), -1))
     return [((*normal(rng, s), rng.dirichlet(np.ones(s[-1]), s[:-1])), {"axis": axis}) for s, axis in calls]
 
@@ -24,13 +24,13 @@ def _cross_entropy(rng: np.random.Generator) -> list[Call]:
     return [((*normal(rng, s), rng.dirichlet(np.ones(s[-1]), s[:-1])), {}) for s in ((3,), (2, 3), (2, 2, 4))]
 
 
-@sampler("softmax_cross_entropy_slope")
+@sampler("softmax_cross_entropy_grad")
 def _cross_entropy_slope(rng: np.random.Generator) -> list[Call]:
     shapes = ((3,), (2, 3), (2, 2, 4))
     return [((*normal(rng, s[:-1], s), rng.dirichlet(np.ones(s[-1]), s[:-1])), {}) for s in shapes]
 
 
-@sampler("sparse_softmax_cross_entropy_slope")
+@sampler("sparse_softmax_cross_entropy_grad")
 def _numbered_cross_entropy_slope(rng: np.random.Generator) -> list[Call]:
     return [((*normal(rng, s, (*s, 4)), rng.integers(0, 4, s)), {}) for s in ((), (3,), (2, 3), (0,))]
 

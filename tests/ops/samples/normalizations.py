@@ -27,7 +27,7 @@ def _standardize(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), _how(axes)) for s, axes in CASES]
 
 
-@sampler("standardize_slope")
+@sampler("standardize_grad")
 def _standardize_slope(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s, s), _how(axes)) for s, axes in CASES]
 
@@ -44,6 +44,6 @@ def _normalize(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s, c, c), _how(axes)) for s, axes in CASES[:6] for c in _scales(s, axes)]
 
 
-@sampler("normalize_slope")
+@sampler("normalize_grad")
 def _normalize_slope(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s, s, c), _how(axes)) for s, axes in CASES[:6] for c in _scales(s, axes)]

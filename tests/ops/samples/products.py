@@ -6,8 +6,8 @@ from autodiff_lab.engine.op import Domain
 from tests.ops.samples.core import Call, draw, normal, sampler
 
 
-@sampler("power_slope")
-def _power_slope(rng: np.random.Generator) -> list[Call]:
+@sampler("power_grad")
+def _power_grad(rng: np.random.Generator) -> list[Call]:
     return [
         ((draw(Domain(low=0.0), a, rng), *normal(rng, b)), {"order": order})
         for order in (1, 2, 3)

@@ -1,0 +1,174 @@
+"""Entries of the cache of a compiled function: a program that is ready to run, or the reasons why there is none."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.compile.backends import code_of
+from autodiff_lab.compile.front.surroundings import Surroundings
+from autodiff_lab.compile.front.trace import Late, Refusal, Trace
+from autodiff_lab.compile.loops.source import Code
+from autodiff_lab.compile.program.program import Program
+from autodiff_lab.compile.program.rewriting import simplify
+from autodiff_lab.compile.program.stacks import guarded, in_bands
+from autodiff_lab.engine import nest
+from autodiff_lab.engine.assigning import LOCK
+from autodiff_lab.engine.devices import memory_of
+from autodiff_lab.engine.dtypes import DType
+from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.silence import quietly
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.kernels.cuda.array import DeviceArray
+
+_VIEWED = (np.ndarray, DeviceArray)
+_STATIC = (bool, int, float, complex, str, bytes, type(None), Variable, DType, TensorShape)
+
+
+class Refused(NamedTuple):
+    """A signature that runs eagerly."""
+
+    reasons: list[Refusal]
+    objects: list[Any]
+
+
+@dataclass
+class Compiled:
+    """A signature that runs a program."""
+
+    program: Program
+    code: Code
+    surroundings: Surroundings
+    reads: list[Variable]
+    assigned: list[Variable]
+    rebuild: Callable[[list[Tensor]], Any]
+    objects: list[Any]
+    open_shapes: list[tuple[Variable, tuple[int, ...]]]
+    late: list[Late]
+
+    def moved(self) -> bool:
+        """Return whether a variable lies in another memory than when the function was traced."""
+        there = [self.program.values[i].memory for i in self.program.reads]
+        return any(memory_of(v._held) is not place for v, place in zip(self.reads, there, strict=True))
+
+    def __post_init__(self) -> None:
+        self.run, self.silent = self.code.run, self.code.silent
+        self.unchanged, self.serves = self.surroundings.unchanged, self.surroundings.serves
+        self.alone = self.rebuild is _give_one
+        first, assigned = len(self.program.arguments), {id(v) for v in self.assigned}
+        self.moving = [(v, first + n) for n, v in enumerate(self.reads) if id(v) in assigned]
+
+    def call(self, arrays: list[Any]) -> tuple[bool, Any]:
+        """Run the program; False where it cannot serve these values, and nothing was changed then."""
+        if self.open_shapes and any(v._held.shape != shape for v, shape in self.open_shapes):
+            return False, None
+        undo = None
+        if self.late:
+            arrays, undo = self._with_late(arrays)
+        while True:  # a second time where another thread has assigned a variable meanwhile
+            inputs = [*arrays, *[v._held for v in self.reads]] if self.reads else arrays
+            try:
+                values = self.run(*inputs) if self.silent else quietly(self.run, *inputs)
+            except Exception:  # noqa: BLE001 - the eager run that follows says it in our words, or has another shape
+                if undo is not None:
+                    undo()
+                return False, None
+            if not self.assigned:
+                return True, wrap(values[0]) if self.alone else self.rebuild([wrap(a) for a in values])
+            count = len(values) - len(self.assigned)
+            fresh = [a.copy() if a.__class__ in _VIEWED and a.base is not None else a for a in values[count:]]
+            with LOCK.held:
+                for variable, n in self.moving:
+                    if variable._held is not inputs[n]:
+                        break
+                else:
+                    for variable, array in zip(self.assigned, fresh, strict=True):
+                        variable._held = array
+                    return True, self.rebuild([wrap(a) for a in values[:count]])
+
+    def _with_late(self, arrays: list[Any]) -> tuple[list[Any], Callable[[], None]]:
+        """The arrays and what Python makes in every call; and how to undo the draws, for an eager run that follows."""
+        sources = [late.source() for late in self.late if late.source is not None]
+        before = [source.bit_generator.state for source in sources]
+
+        def undo() -> None:
+            for source, state in zip(sources, before, strict=True):
+                source.bit_generator.state = state
+
+        return [*arrays, *[late.make() for late in self.late]], undo
+
+
+def compiled(
+    trace: Trace, result: Any, around: Surroundings, objects: list[Any], backend: str
+) -> Compiled | list[Refusal]:
+    """Make an entry of what a trace heard, or say why it cannot be."""
+    leaves, rebuild = nest.flatten(result)
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor) and leaf.__class__ not in _STATIC:
+            return [Refusal(f"it returns a {type(leaf).__name__}", None)]
+    places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    program = trace.program([leaves[i] for i in places])
+    if trace.refusals:
+        return list(trace.refusals)
+    program, code = _coded(simplify(program), backend)
+    reads = list(trace.hidden)
+
+    def give(tensors: list[Tensor]) -> Any:
+        now = list(leaves)
+        for place, tensor in zip(places, tensors, strict=True):
+            now[place] = tensor
+        return rebuild(now)
+
+    def give_all(tensors: list[Tensor]) -> Any:
+        return rebuild(tensors)
+
+    if isinstance(result, Tensor):
+        make = _give_one
+    else:
+        make = give_all if len(places) == len(leaves) else give
+        if make is give:
+            leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+    return Compiled(
+        program,
+        code,
+        around,
+        reads,
+        list(trace.assigned),
+        make,
+        objects,
+        [(v, v._held.shape) for v in reads if v._shape is not None],
+        trace.late,
+    )
+
+
+def _give_one(tensors: list[Tensor]) -> Any:
+    return tensors[0]
+
+
+def not_made(result: Any, held: Callable[[Any], bool]) -> list[Refusal]:
+    """Refuse a list or a dict in a result that was there before, or stands there twice: a program makes new ones."""
+    seen: set[int] = set()
+    waiting = [result]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (list, dict, deque)):
+            if id(value) in seen or held(value):
+                return [Refusal(f"it returns a {type(value).__name__} that a program would make anew", None)]
+            seen.add(id(value))
+        if isinstance(value, (list, tuple, dict, deque)):
+            waiting.extend(value.values() if isinstance(value, dict) else value)
+    return []
+
+
+def _coded(program: Program, backend: str) -> tuple[Program, Code]:
+    """Return the program that runs, in bands where that helps, and its code."""
+    bands = in_bands(program) if backend != "numpy" and program.memory is None else None
+    if bands is None:
+        return program, code_of(program, backend)
+    return bands, guarded(code_of(bands, backend), partial(code_of, program, backend))

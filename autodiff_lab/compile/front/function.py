@@ -1,0 +1,386 @@
+"""`lab.function`: a Python function whose calls run as one compiled program.
+
+The first call of a signature runs the function eagerly under a `Trace` and compiles what was heard; later calls run
+the program, if the surroundings are unchanged.  Where compiling cannot help the function runs eagerly, and `why` says
+so.  Inside a tape, a recording or another compiled function a call runs op by op, so that it is differentiated, drawn
+or compiled with the rest.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import os
+import sys
+import threading
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, overload
+
+from autodiff_lab.compile.front.effects import Effects
+from autodiff_lab.compile.front.entry import Compiled, Refused, compiled, not_made
+from autodiff_lab.compile.front.kinds import pure
+from autodiff_lab.compile.front.signature import Call, copy_of, quick_key, take_apart
+from autodiff_lab.compile.front.surroundings import Surroundings
+from autodiff_lab.compile.front.trace import Refusal, Trace
+from autodiff_lab.compile.loops.source import Kernel
+from autodiff_lab.compile.program.program import Program
+from autodiff_lab.engine.devices import current_memory
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError, NotCallable
+from autodiff_lab.events import active, sinks_now
+
+BACKENDS = ("auto", "numpy")
+_MOST_TRACES = 5
+"""How often one signature may be traced again because the surroundings changed."""
+_MOST_SIGNATURES = 64
+_BUILT_IN = [
+    (name, kind)
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) or (isinstance(kind, types.BuiltinFunctionType) and pure(kind))
+]
+_NO_FUNCTIONS = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+_MET = Refusal("a tensor that is an argument is reached by another way too", None)
+_REPLACED = Refusal("a built-in function of Python has been replaced", None)
+_PROFILED = Refusal("another profiler listens, and what it does beside computing cannot be heard", None)
+
+
+class Function:
+    """A compiled function; made by `function`.
+
+    Attributes
+    ----------
+    fallbacks : int
+        How many calls ran eagerly although nothing recorded, because they could not be compiled.
+    """
+
+    # Ours stand in slots, so that `__dict__` holds what the user sets, which is guarded.
+    __slots__ = (
+        "__dict__", "__weakref__", "_attempts", "_backend", "_declined", "_entries", "_fast", "_known", "_latest",
+        "_lock", "_refusals", "fallbacks", "python_function",
+    )  # fmt: skip
+    _guarded = ("python_function",)
+
+    def __init__(self, function: Callable[..., Any], backend: str = "auto") -> None:
+        functools.update_wrapper(self, function)
+        self.python_function = function
+        self.fallbacks = 0
+        self._declined = 0  # calls that a program could not serve
+        self._backend = backend
+        self._fast: dict[Any, Compiled] = {}
+        self._entries: dict[Any, Compiled | Refused] = {}
+        self._attempts: dict[Any, int] = {}
+        self._latest: Compiled | None = None
+        self._refusals: list[Refusal] = []
+        self._known: dict[int, Tensor] = {}  # tensors that it reaches by itself
+        self._lock = threading.RLock()
+        _made.add(self)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - see the class
+        if sinks_now():
+            return self._eagerly(args, kwargs)
+        arrays: list[Any] = []
+        key: list[Any] = []
+        quick = quick_key(args, arrays, key)
+        if quick and kwargs:
+            key.append(Function)  # a dict among the arguments is not the keywords
+            quick = quick_key((kwargs,), arrays, key)
+        memory = current_memory()
+        if memory is not None:  # it matters where new tensors are made
+            key.append(memory)
+        if quick:
+            entry = self._fast.get(tuple(key))
+            if entry is not None and entry.serves(arrays):
+                done, result = entry.call(arrays)
+                if done:
+                    return result
+        return self._slowly(args, kwargs, tuple(key) if quick else None)
+
+    def _slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: tuple[Any, ...] | None) -> Any:
+        """Serve a call that is not known by its quick key yet, if it has one."""
+        if _replaced():  # compiling needs them as Python made them
+            self.fallbacks += 1
+            self._refusals = [_REPLACED]
+            return self.python_function(*args, **kwargs)
+        call = take_apart(self.python_function, args, kwargs, self._known)
+        if call.by_identity:
+            key = None
+        done, result = self._served(call, key)
+        if done:
+            return result
+        refused = isinstance(self._entries.get(call.key), Refused)
+        if refused or sys.getprofile() is not None or not self._lock.acquire(blocking=False):
+            if refused or sys.getprofile() is not None:
+                self.fallbacks += 1
+                if not refused:
+                    self._refusals = [_PROFILED]
+            return call.plainly(self.python_function)
+        try:
+            done, result = self._served(call, key)  # another thread may have been here in the meantime
+            return result if done else self._trace(call, key)
+        finally:
+            self._lock.release()
+
+    def _served(self, call: Call, key: tuple[Any, ...] | None) -> tuple[bool, Any]:
+        """Run the program of a call if there is one that can serve it."""
+        entry = self._entries.get(call.key)
+        if not isinstance(entry, Compiled) or not entry.unchanged():
+            return False, None
+        done, result = entry.call([t._held for t in call.tensors])
+        if done:
+            if key is not None:
+                self._fast[key] = entry
+        elif not entry.moved():
+            self.fallbacks += 1
+            self._declined += 1
+            return True, call.plainly(self.python_function)
+        return done, result
+
+    def _eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run op by op; NumPy arguments become tensors here too, so that results do not depend on who listens."""
+        if not kwargs and all(x.__class__ is Tensor or x.__class__ is Variable for x in args):
+            return self.python_function(*args)
+        return take_apart(self.python_function, args, kwargs).plainly(self.python_function)
+
+    def _trace(self, call: Call, key: tuple[Any, ...] | None) -> Any:
+        """Run the function under a trace; compile it, or note why not.  This is the call itself: it runs once."""
+        around = Surroundings(self.python_function, call.objects)
+        plain = call.key
+        if self._meets(call, around):
+            call, key = take_apart(self.python_function, call.args, call.kwargs, self._known), None
+        copies = [copy_of(t) for t in call.tensors]
+        trace = Trace(copies, call.names)
+        lent = call.lend(copies)
+        with lent as (args, kwargs), active(trace), Effects(around) as effects:
+            result = self.python_function(*args, **kwargs)
+        refusals = [*trace.refusals, *effects.refusals, *around.refusals, *lent.refusals(around.holds)]
+        if not around.heard():
+            refusals.append(Refusal("what it does could not be followed", None))
+        changed = next(around.changes(), None)
+        met = self._meets(call, around)  # by a function that it called: the next call knows
+        building = met or trace.builds or (changed is not None and not refusals)
+        refusals += [_MET] * met
+        if changed is not None:
+            refusals.append(Refusal(f"it changes {changed} while it runs, which a program would not do again", None))
+        attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + 1
+        refusals += self._too_many(attempt, bool(refusals))
+        if not refusals:
+            refusals = not_made(result, lambda value: around.holds(value) or id(value) in lent.containers)
+        if not refusals:
+            around.finish(len(call.tensors))
+            made = compiled(trace, result, around, call.objects, self._backend)
+            if isinstance(made, Compiled):
+                self._entries[call.key] = self._latest = made
+                self._refusals = []
+                self._known |= around.tensors
+                if key is not None:
+                    self._fast[key] = made
+                return result
+            refusals = made
+        self.fallbacks += 1
+        self._refusals = refusals
+        had = self._entries.pop(call.key, None)
+        if not (building and (attempt == 1 or had is not None)):  # what was built in this call is there in the next
+            self._entries[call.key] = Refused(refusals, call.objects)
+            if self._latest is None:  # and so it does for any tensors
+                self._entries[plain] = self._entries[call.key]
+                self._known.clear()
+        return result
+
+    def _too_many(self, attempt: int, refused: bool) -> Iterator[Refusal]:
+        """Reasons that lie in the calls before this one."""
+        if attempt > _MOST_TRACES and not refused:
+            yield Refusal("what it sees beside its arguments changes from call to call", None)
+        if len(self._entries) >= _MOST_SIGNATURES:
+            yield Refusal("it is called with too many kinds of arguments. Make changing numbers tensors", None)
+
+    def _meets(self, call: Call, around: Surroundings) -> bool:
+        """Whether a tensor of a call is one that the function knows besides; such tensors count by identity then."""
+        met = any(id(t) in around.tensors for t in call.tensors)
+        if met:
+            self._known |= around.tensors
+        return met
+
+    # --- what a reader may ask -------------------------------------------------------------------------------------
+
+    @property
+    def program(self) -> Program:
+        """The program of the latest signature compiled.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If none is compiled; the message says why.
+        """
+        return self._compiled().program
+
+    @property
+    def source(self) -> str:
+        """The generated Python of the latest signature compiled."""
+        return self._compiled().code.source
+
+    @property
+    def compiled(self) -> bool:
+        """Whether there is a program, for some signature."""
+        return self._latest is not None
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """What became one call in the latest signature compiled: fused loops, and programs of single numbers."""
+        return self._compiled().code.kernels
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Why the latest function that was traced is not compiled, each with its line; empty where it is."""
+        return tuple(self._refusals)
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Runs of elementwise ops that could not be fused and run one by one, and why; empty as a rule."""
+        return self._compiled().code.skipped
+
+    def _compiled(self) -> Compiled:
+        if self._latest is None:
+            raise InvalidArgumentError(f"{self._name}: no program. {self.why()}")
+        return self._latest
+
+    def why(self) -> str:
+        """Say why calls ran eagerly, or that none did.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> @lab.function
+        ... def f(x):
+        ...     return x * 2.0 if x > 0 else x
+        >>> _ = f(lab.constant(1.0))
+        >>> print(f.why().split(".")[0])
+        f runs eagerly: a branch or bool() asks for the value of a tensor
+        """
+        if self._refusals:
+            return f"{self._name} runs eagerly: {'; '.join(dict.fromkeys(map(str, self._refusals[:3])))}"
+        if self._declined:
+            return (
+                f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, or a "
+                "variable or a result had another shape than when the function was traced."
+            )
+        return f"{self._name} is compiled." if self._latest else f"{self._name} has not been called yet."
+
+    @property
+    def _name(self) -> str:
+        return getattr(self, "__name__", "the function")
+
+    def __repr__(self) -> str:
+        return f"<Function {self._name}: {len(self._entries)} signatures, {self.fallbacks} fallbacks>"
+
+    def to_html(self, path: str | Path) -> None:
+        """Write one HTML file with the graph, the program and the source, which needs no network and no kernel.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to; a file that is there is replaced.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from autodiff_lab.exploring.program import to_html
+
+        Path(path).write_text(to_html(self), encoding="utf-8")
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """Return what a notebook shows: the graph, the program and the source side by side, or why it runs eagerly."""
+        from autodiff_lab.exploring.program import bundle
+
+        return bundle(self, include=include, exclude=exclude)
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return self
+
+    def __reduce__(self) -> str:
+        """Pickled by name, as functions are: another process finds its own under the same name."""
+        return self.python_function.__qualname__
+
+
+def _replaced() -> bool:
+    """Return whether a built-in function that compiling uses is not Python's."""
+    now = vars(builtins)
+    for name, kind in _BUILT_IN:  # noqa: SIM110 - `any` is one of them
+        if now[name] is not kind:
+            return True
+    return False
+
+
+def _after_fork() -> None:
+    """In the child a thread that traced is gone, and its lock would be held for ever."""
+    for made in _made:
+        made._lock = threading.RLock()  # pyright: ignore[reportPrivateUsage]
+
+
+_made: weakref.WeakSet[Function] = weakref.WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+@overload
+def function(python_function: Callable[..., Any], *, backend: str = "auto") -> Function: ...
+@overload
+def function(python_function: None = None, *, backend: str = "auto") -> Callable[[Callable[..., Any]], Function]: ...
+def function(python_function: Callable[..., Any] | None = None, *, backend: str = "auto") -> Any:
+    """Compile a function of tensors: traced once for each shape and dtype, then run as one program.
+
+    Tapes inside are traced too, so a training step with its gradients and updates becomes one program.  Variables are
+    read and assigned as in the eager function.  What cannot be compiled runs eagerly, and `why` says so.
+
+    Parameters
+    ----------
+    python_function : callable
+        Takes tensors, structures of them, variables, and plain Python values, by which it is specialised.  NumPy arrays
+        become tensors.
+    backend : str
+        ``"auto"`` or ``"numpy"``; the latter gives the bits of the eager function.
+
+    Returns
+    -------
+    Function
+        Call it like the function; `program` and `source` show what runs.
+
+    Raises
+    ------
+    NotCallable
+        If it is given something else.
+    InvalidArgumentError
+        If the back end is unknown.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> @lab.function
+    ... def gradient(x):
+    ...     with lab.GradientTape() as tape:
+    ...         tape.watch(x)
+    ...         y = lab.reduce_sum(x * x)
+    ...     return tape.gradient(y, x)
+    >>> print(gradient(lab.constant([1.0, 2.0])))
+    Tensor([2. 4.], shape=(2,), dtype=float32)
+    >>> gradient.fallbacks
+    0
+    """
+    if backend not in BACKENDS:
+        raise InvalidArgumentError(f"function: unknown backend {backend!r}. Try one of {BACKENDS}.")
+    if python_function is None:
+        return functools.partial(function, backend=backend)
+    if not callable(python_function):
+        raise NotCallable(f"function: {python_function!r} cannot be called. Put @lab.function above a def.")
+    if any(kind(python_function) for kind in _NO_FUNCTIONS):
+        raise NotCallable("function: generators and coroutines have no single result. Compile what they call.")
+    return Function(python_function, backend)

@@ -1,0 +1,315 @@
+"""Trace: the sink that hears a whole function, the sweeps of its tapes included, and makes one Program of it.
+
+A trace that begins before any tape makes every sweep inside the function run on recording ops, so that backward passes
+land in the same list as forward ones: the tape of the tape.  While it listens the function runs eagerly, so its
+results are right whatever happens.
+
+What cannot be replayed is refused with a reason and the user's line: a value that depends on the arguments and leaves
+the ops (``float(x)``, a branch on it), an array that enters from NumPy, random draws, a tensor that our own code made
+from values without saying how.  The last is the rule behind all: a tensor whose origin is unknown is never a constant.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.compile.front.kinds import PACKAGE, root_of
+from autodiff_lab.compile.program.names import statement_names
+from autodiff_lab.compile.program.program import Line, Program, Value
+from autodiff_lab.engine.devices import memory_of
+from autodiff_lab.engine.op import REGISTRY, Op
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import cell_of
+from autodiff_lab.events import CAUSE, EVERYTHING, Place, TensorLeft, TensorMet, fresh_id, place_now
+from autodiff_lab.kernels.cuda.array import DeviceArray
+
+
+class Refusal(NamedTuple):
+    """Why a function is not compiled, and the line of the user's program that made it so."""
+
+    reason: str
+    place: Place | None
+
+    def __str__(self) -> str:
+        if self.place is None:
+            return self.reason
+        cell = cell_of(self.place[0])  # the file name of a notebook's cell means nothing to its author
+        where = f"{cell}, line {self.place[1]}" if cell else f"line {self.place[1]} of {self.place[0]}"
+        return f"{self.reason} ({where})"
+
+
+class Late(NamedTuple):
+    """A value that enters with every call and is not an argument: how to make its array, and a draw's generator."""
+
+    value: int
+    make: Callable[[], Any]
+    source: Callable[[], Any] | None
+
+
+_CURE = {
+    "bool": "Try lab.where or lab.maximum in place of the branch.",
+    "float": "Try to stay with tensors.",
+    "int": "Try to stay with tensors.",
+    "index": "Try lab.gather for a position that is computed.",
+    "numpy": "Try the function of lab in place of NumPy's.",
+    "__array__": "Try the function of lab in place of NumPy's.",
+}
+
+
+_LARGE_BYTES = 1 << 14
+_LONG = (np.ndarray, DeviceArray)
+
+
+def _forget(by_array: dict[int, int | None], key: int, gone: object) -> None:
+    """Forget an array that was freed: its address no longer identifies it."""
+    by_array.pop(key, None)
+
+
+def _literal(value: Any) -> bool:
+    """Return whether a Python value is written with numbers alone."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_literal, value))
+    return value.__class__ in (int, float, bool, complex)
+
+
+def _asked() -> str:
+    """Find the function of ours that the user's code called, for the words of a refusal and for nothing else."""
+    frame, name = sys._getframe(4), "an op"  # pyright: ignore[reportPrivateUsage] - behind `Tensor._array`
+    while frame is not None and root_of(frame.f_globals) == PACKAGE:
+        if "<locals>" not in frame.f_code.co_qualname:  # a decorator's wrapper goes by its own name, which nobody knows
+            name = frame.f_code.co_name.strip("_")
+        if name == "call":  # of a layer, a loss or a metric, which the user knows by its class
+            name = type(frame.f_locals.get("self")).__name__
+        frame = frame.f_back
+    return name
+
+
+class Trace:
+    """A sink that turns what it hears into a Program; see the module."""
+
+    listens = False
+    hears_all = True
+    lean = False
+    traces = True
+
+    def __init__(self, arguments: list[Tensor], names: list[str]) -> None:
+        self.tracked: Any = EVERYTHING
+        self.reads: dict[Variable, Tensor] = {}
+        self.refusals: list[Refusal] = []
+        self.lines: list[Line] = []
+        self.values: dict[int, Value] = {}
+        self.arguments = [t._id for t in arguments]
+        self.hidden: dict[Variable, int] = {}  # variables read, by their first read
+        self.assigned: dict[Variable, int] = {}
+        self.late: list[Late] = []
+        self._start = fresh_id()
+        self._depends = set(self.arguments)
+        self._arrays: dict[int, Any] = {}  # constants, and small values as long as the trace lives
+        self._leaving: list[weakref.ref[Any]] = []  # large values, which live as long as the function needs them
+        self._by_array: dict[int, int | None] = {}  # id of an array object -> the one value that holds it
+        self._same: dict[int, int] = {}  # another tensor of the same value -> that value
+        self._made: set[int] = set()
+        self.builds = False  # whether a variable was made: the next call may find it there
+        self._foreign: dict[int, Refusal] = {}
+        self._given: dict[int, str] = {}  # names by `name=`
+        for tensor, name in zip(arguments, names, strict=True):
+            self._know(tensor, name)
+
+    # --- what the engine tells -------------------------------------------------------------------------------------
+
+    def append(self, entry: tuple[Any, ...], /) -> None:
+        """Note an op that was applied."""
+        op, out, ins, params, _ = entry
+        if self.refusals:
+            return
+        outs = out if out.__class__ is tuple else (out,)
+        if REGISTRY.get(op.name) is not op:
+            self._append_alias(op, outs)
+        else:
+            self._line(op, ins, params or {}, outs)
+
+    def _append_alias(self, op: Op, outs: tuple[Tensor, ...]) -> None:
+        """Note an op made on the fly, by `custom_gradient` and the like, whose values earlier ops made."""
+        for tensor in outs:
+            known = self._twin(tensor._held)
+            if known is None:
+                self.refuse(f"{op.name} gives a value that no op made")
+                return
+            self._same[tensor._id] = known
+
+    def _line(self, op: Op, ins: tuple[Tensor, ...], params: dict[str, Any], outs: tuple[Tensor, ...]) -> None:
+        found = tuple([self._resolved(t) for t in ins])
+        given = [id(t._held) for t in ins]
+        depends = not self._depends.isdisjoint(found)
+        for tensor in outs:
+            self._know(tensor, "", id(tensor._held) not in given, kept=not depends)
+        if depends:
+            cause = CAUSE.get()
+            ids = tuple([t._id for t in outs])
+            self._depends.update(ids)
+            self.lines.append(Line(op, found, params, ids, place_now(), cause))
+
+    def note(self, event: Any, tensor: Tensor, how: str) -> None:
+        """Note a value that left the ops, or entered from outside."""
+        if event is TensorLeft:
+            self.note_peek(tensor, how)
+        elif event is TensorMet and how == "converted":
+            self._foreign[tensor._id] = Refusal(
+                "a NumPy array enters, whose values may change from call to call. Make it an argument of the function, "
+                "or a tensor outside of it",
+                place_now(),
+            )
+        else:
+            self._made.add(tensor._id)
+
+    def note_entry(self, value: Any, tensor: Tensor) -> None:
+        """`value` was converted; lists of plain numbers are constants, and the surroundings are guarded."""
+        if _literal(value):
+            self._foreign.pop(tensor._id, None)
+            self._made.add(tensor._id)
+
+    def note_late(self, tensor: Tensor, name: str, make: Callable[[], Any], source: Callable[[], Any] | None) -> None:
+        """Note a tensor that Python makes in every call, before the program runs: a draw, the rate at this step."""
+        self.late.append(Late(tensor._id, make, source))
+        self._depends.add(tensor._id)
+        self._know(tensor, name)
+
+    def note_made(self, tensor: Tensor) -> None:
+        """Note a tensor that depends on shapes and dtypes alone."""
+        self._made.add(tensor._id)
+
+    def note_name(self, tensor: Tensor, name: str) -> None:
+        """A tensor was given a name."""
+        self._given[tensor._id] = name
+
+    def note_peek(self, tensor: Tensor, how: str) -> None:
+        """Note a value that was read; it matters if it depends on the inputs."""
+        if not self.refusals and self._resolved(tensor) in self._depends:
+            words = {
+                "bool": "a branch or bool() asks for the value of a tensor",
+                "index": "a tensor is used as an index",
+            }
+            what = words.get(how, f"the value of a tensor leaves the ops by {how}")
+            self.refuse(f"{what}. {_CURE.get(how, '')}".rstrip())
+
+    def note_look(self, holder: Any) -> None:
+        """Our own code, outside of ops, looked at the values of a tensor or a variable."""
+        if self.refusals:
+            return
+        if holder.__class__ is Variable:
+            if holder._id < self._start or holder in self.assigned:
+                self.refuse(f"{_asked()} reads the value of the variable {holder.name} outside of the ops")
+        elif self._resolved(holder) in self._depends:
+            self.refuse(f"{_asked()} looks at the values of a tensor")
+
+    def note_read(self, variable: Variable, tensor: Tensor) -> None:
+        """Note a variable that was read: its value is an input, or what the function assigned before."""
+        self.reads[variable] = tensor
+        if variable._id > self._start and variable not in self.assigned:
+            known = self._twin(tensor._held)
+            if known is None:
+                self._refuse_new(variable)
+            else:
+                self._same[tensor._id] = known
+        elif variable in self.assigned:
+            self._same[tensor._id] = self.assigned[variable]
+        elif variable in self.hidden:
+            self._same[tensor._id] = self.hidden[variable]
+        else:
+            self.hidden[variable] = tensor._id
+            self._depends.add(tensor._id)
+            self._know(tensor, variable.name[:-2])
+
+    def note_assign(self, variable: Variable, tensor: Tensor) -> None:
+        """Note a variable that was assigned: its new value is an output."""
+        if variable._id > self._start:
+            self._refuse_new(variable)
+        elif variable._shape is not None:
+            self.refuse(f"the variable {variable.name}, which is declared with an open shape, is assigned")
+        else:
+            self.assigned[variable] = self._resolved(tensor)
+
+    def note_new(self, variable: Variable) -> None:
+        """Note a variable that was made."""
+        self._refuse_new(variable)
+
+    def _refuse_new(self, variable: Variable) -> None:
+        self.builds = True
+        self.refuse(f"the variable {variable.name} is made in the function")
+
+    def refuse(self, reason: str) -> None:
+        """Note why the function cannot be compiled; it runs on eagerly."""
+        self.refusals.append(Refusal(reason, place_now()))
+
+    # --- what is known of values -----------------------------------------------------------------------------------
+
+    def _know(self, tensor: Tensor, name: str, fresh: bool = True, kept: bool = True) -> None:
+        """Take a tensor as a value of its own; `fresh` if its array is not that of an input of its op.
+
+        Values that depend on the arguments are not `kept`: tracing a deep net must not need more memory than running
+        it.
+        """
+        array = tensor._held
+        if array.dtype.kind == "O":
+            self.refuse("strings are not compiled")
+        memory = memory_of(array)
+        self.values[tensor._id] = Value(array.shape, array.dtype, name, memory)
+        if kept or array.__class__ not in _LONG or array.nbytes < _LARGE_BYTES:
+            self._arrays[tensor._id] = array
+        else:  # another array may get its address once it is gone
+            self._leaving.append(weakref.ref(array, partial(_forget, self._by_array, id(array))))
+        if fresh:
+            self._by_array[id(array)] = None if id(array) in self._by_array else tensor._id
+
+    def _twin(self, array: Any) -> int | None:
+        """Return the value that holds this very array; None if there is none, or if two of another origin do."""
+        return None if array.dtype.kind == "b" else self._by_array.get(id(array))
+
+    def _resolved(self, tensor: Tensor) -> int:
+        """The value that a tensor is; one that nobody told of is refused unless it was there before, or is a number."""
+        key = tensor._id
+        key = self._same.get(key, key)
+        if key in self.values:
+            return key
+        array = tensor._held
+        if key in self._foreign:
+            self.refusals.append(self._foreign[key])
+        elif key > self._start and key not in self._made:
+            known = self._twin(array)
+            if known is not None:
+                self._same[key] = known
+                return known
+            if array.shape or array.dtype.kind == "b" or id(array) in self._by_array:
+                self.refuse("a value enters that no op made")
+        self._know(tensor, "")
+        return key
+
+    # --- the result ------------------------------------------------------------------------------------------------
+
+    def program(self, results: list[Tensor]) -> Program:
+        """Return the program whose results these tensors are; look at `refusals` afterwards."""
+        found = tuple([self._resolved(t) for t in results])
+        names = statement_names(self.lines) | self._given  # before passes drop the lines that end a statement
+        for value, name in names.items():
+            if value in self.values:
+                self.values[value] = self.values[value]._replace(name=name)
+        outs = (*found, *self.assigned.values())
+        used = {i for line in self.lines for i in line.ins} | set(outs)
+        constants = {i: self._arrays[i] for i in sorted(used) if i not in self._depends}
+        return Program(
+            (*self.arguments, *[late.value for late in self.late]),
+            tuple(self.hidden.values()),
+            {i: a if isinstance(a, (np.generic, DeviceArray)) else np.asarray(a) for i, a in constants.items()},
+            tuple(self.lines),
+            found,
+            tuple(self.assigned.values()),
+            self.values,
+            tuple(v.name[:-2] for v in self.assigned),
+        )

@@ -1,0 +1,369 @@
+"""The text of a CUDA kernel: a `Region` as one kernel, in one of three grids.
+
+``elements``: threads go over all elements in a row.  ``columns``: a thread keeps to a column and goes down the rows, so
+that what a column has is read once and what is folded over rows stays in a register.  ``rows``: neighbouring threads
+share a row and fold it together.  In each a thread reads four elements before it computes the first, because a GPU
+hides the way to memory by having many reads under way.
+
+What one element takes is a function of its own, named after the user's values.  Indices are unsigned numbers of 32
+bits: one register each, and Numba does not look for negative ones.  Two such numbers may not be multiplied or added
+without `uint32` around them before a plain number comes in, which would make floats of them.
+
+A row whose sum is needed is gone over again once the sum is known.  What the second visit needs of the first it makes
+again, from memory that the caches still hold, unless it was stored: threads have no room of their own to keep a row in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from autodiff_lab.compile.loops.parts import Parts
+from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.regions import Region, reduced
+
+
+@dataclass
+class Visit:
+    """One visit of all elements of a row, or of all elements.
+
+    Attributes
+    ----------
+    row_lines : list of Line
+        Numbers of the row that are computed before it.
+    lines : list of Line
+        What is computed of each element.
+    loads, stored : list of int
+        Values of elements that are read and written.
+    given : list of int
+        What else the lines take: numbers of the column, of the row, and for all.
+    reductions : list of Line
+        What is folded over the elements.
+    """
+
+    row_lines: list[Line]
+    lines: list[Line] = field(default_factory=list)
+    loads: list[int] = field(default_factory=list)
+    given: list[int] = field(default_factory=list)
+    stored: list[int] = field(default_factory=list)
+    reductions: list[Line] = field(default_factory=list)
+
+    @property
+    def made(self) -> list[int]:
+        """Values of an element that leave its function: what is stored, and what is folded."""
+        return list(dict.fromkeys([*self.stored, *(line.ins[0] for line in self.reductions)]))
+
+
+def visits_of(region: Region, parts: Parts) -> list[Visit]:
+    """Return what happens at each level of a region."""
+    home = {line.outs[0]: n for n, level in enumerate(parts.levels) for lines in level.passes for line in lines}
+    full = {line.outs[0]: line for line in region.lines}
+    made: list[Visit] = []
+    for n, level in enumerate(parts.levels):
+        visit = Visit(level.row_lines, reductions=level.reductions)
+        visit.stored = [i for i in parts.stored if home[i] == n]
+        known = {i for i in parts.stored if home[i] < n}
+        _close(visit, full, known, parts)
+        made.append(visit)
+    return made
+
+
+def _close(visit: Visit, full: dict[int, Line], known: set[int], parts: Parts) -> None:
+    """Find the lines that lead to what a visit makes, and what they read."""
+    needed, read, open_ = set[int](), dict[int, None](), list(visit.made)
+    while open_:
+        i = open_.pop()
+        if i in needed:
+            continue
+        if i not in full or i in known:
+            read[i] = None
+            continue
+        needed.add(i)
+        text = parts.texts[i]
+        open_ += [one for n, one in enumerate(full[i].ins) if f"{{{n}}}" in text]
+    visit.lines = [line for i, line in full.items() if i in needed]
+    elements = known.union(parts.whole)
+    order = {i: n for n, i in enumerate([*parts.whole, *parts.row, *parts.column, *parts.single])}
+    found = sorted(read, key=lambda i: order.get(i, len(order)))
+    visit.loads = [i for i in found if i in elements]
+    visit.given = [i for i in found if i not in elements and i not in parts.constants]
+
+
+LONGEST = 100
+"""Characters of a line."""
+MOST_LOADS = 32
+"""Registers of a thread, at most, for what it reads before it computes the first of some elements."""
+_START = {"sum": "zero", "mean": "zero", "prod": "one", "max": "-infinity", "min": "infinity"}
+_STEP = {"sum": "{} + {}", "mean": "{} + {}", "prod": "{} * {}", "max": "larger({}, {})", "min": "smaller({}, {})"}
+_WORD = {"sum": "add", "mean": "add", "prod": "multiply", "max": "largest", "min": "smallest"}
+_TAKEN = frozenset({
+    "c", "columns", "cuda", "end", "first", "height", "held", "here", "i", "lane", "last", "low", "n", "per", "r",
+    "rows", "step", "width",
+})  # fmt: skip
+"""Names of the kernels themselves."""
+
+_COUNTED = {2: "two", 4: "four"}
+_SIZES = {"elements": ["n"], "columns": ["rows", "columns", "per"], "rows": ["rows", "columns"]}
+
+
+class _Index(NamedTuple):
+    """How a thread goes over elements: what counts on, by how much, and where an element of it lies.
+
+    `at` and `apart` are the index of the first of some elements and from one to the next; `row` and `column` the index
+    into arrays that have a number for each column and for each row, where it changes; `jump` is how far the thread goes
+    on after some elements, and `found` how `at` is computed there.
+    """
+
+    cursor: str
+    stride: str
+    at: str
+    apart: str
+    row: str
+    column: str
+    jump: str
+    found: str = ""
+
+
+def grid_of(region: Region, program: Program) -> str:
+    """Return which of the three grids a region runs in."""
+    if region.split is None:
+        return "elements"
+    within = [line for line in region.sums if way_of(line, program) == "column"]
+    by_row = region.row_values or region.row_lines or (within and region.rows > 1)
+    return "rows" if by_row else "columns"
+
+
+def way_of(line: Line, program: Program) -> str:
+    """Return how a reduction runs over the elements: 'single', 'row' or 'column'."""
+    found = reduced(line, program)
+    return found[0] if isinstance(found, tuple) else str(found)
+
+
+class Writer:
+    """Writes the text of one kernel with given names; `numbers` are inputs that come as plain numbers."""
+
+    def __init__(
+        self, region: Region, program: Program, parts: Parts, names: dict[int, str], numbers: set[int]
+    ) -> None:
+        self.region, self.program, self.parts, self.numbers = region, program, parts, numbers
+        self.names = {i: f"{name}_" if name in _TAKEN else name for i, name in names.items()}
+        self.grid = grid_of(region, program)
+        self.visits = visits_of(region, parts)
+        self.totals = [*parts.all_totals, *([] if self.grid == "rows" else parts.over_columns)]
+        each = max(len(visit.loads) + self._waiting(visit) for visit in self.visits) * region.dtype.itemsize // 4
+        self.slots = 4 if 4 * each <= MOST_LOADS else 2 if 2 * each <= MOST_LOADS else 1
+
+    @property
+    def folded(self) -> list[Line]:
+        """Reductions of which each block leaves a part."""
+        return [*self.parts.over_rows, *self.totals]
+
+    def arguments(self) -> list[str]:
+        """Return the names of the arguments, in their order."""
+        parts, names = self.parts, self.names
+        made = [names[i] for i in [*parts.whole, *parts.row, *parts.column, *parts.single]]
+        made += [f"out_{names[i]}" for i in [*parts.stored, *parts.row_stored]]
+        made += [f"parts_{self._name(line)}" for line in self.folded]
+        return [*made, *_SIZES[self.grid]]
+
+    def text(self, title: str) -> list[str]:
+        """Return the functions of an element, and the kernel."""
+        made: list[str] = []
+        for n, visit in enumerate(self.visits):
+            if visit.made:
+                made += ["@cuda.jit(device=True)", *self._element(visit, self._called(title, n)), ""]
+        body = ["held = cuda.shared.array(THREADS, number)"] if self.region.sums else []
+        body += [f"{self._i(i)} = {self.names[i]}[0]" for i in self.parts.single if i not in self.numbers]
+        body += {"elements": self._elements, "columns": self._columns, "rows": self._rows}[self.grid](title)
+        return [*made, "@cuda.jit", f"def {title}({', '.join(self.arguments())}):", *_indented(body)]
+
+    def _called(self, title: str, n: int) -> str:
+        """Return the name of the function of an element."""
+        return f"{title}_element" if sum(bool(visit.made) for visit in self.visits) == 1 else f"{title}_visit_{n + 1}"
+
+    def _element(self, visit: Visit, called: str) -> list[str]:
+        given = [*(self._i(i) for i in [*visit.loads, *visit.given]), *(["far"] if self._far(visit) else [])]
+        return [
+            f"def {called}({', '.join(given)}):",
+            *(f"    {self._i(line.outs[0])} = {self._expression(line)}" for line in visit.lines),
+            f"    return {', '.join([*(self._i(i) for i in visit.made), *self._far(visit)])}",
+        ]
+
+    # --- the three grids -------------------------------------------------------------------------------------------
+
+    def _elements(self, title: str) -> list[str]:
+        """Return a block takes some thousand elements in a row, and goes on behind the last block."""
+        tile = "THREADS" if self.slots == 1 else f"{self.slots} * THREADS"
+        index = _Index("i", "THREADS", "i", "THREADS", "", "", f"{tile} * cuda.gridDim.x")
+        body = [f"# block b begins with element {tile} * b; threads side by side take elements side by side"]
+        body += [*self._starts(self.totals), f"i = uint32({tile} * cuda.blockIdx.x + cuda.threadIdx.x)"]
+        return [
+            *body,
+            *self._rounds(self.visits[0], self._called(title, 0), index, "n"),
+            *self._left("cuda.blockIdx.x"),
+        ]
+
+    def _columns(self, title: str) -> list[str]:
+        """Return a thread takes a column, and every `height`-th row of those of its block."""
+        index = _Index("r", "height", "i", "step", "", "r", f"{self.slots} * height", "uint32(r * columns + c)")
+        inner = [f"{self._i(i)} = {self.names[i]}[c]" for i in self.parts.row]
+        inner.append("r = uint32(cuda.blockIdx.y * per + cuda.threadIdx.y)  # its first row")
+        inner.append("last = min(rows, uint32((cuda.blockIdx.y + 1) * per))")
+        inner.append("step = uint32(height * columns)  # from a row of it to the next")
+        inner += self._rounds(self.visits[0], self._called(title, 0), index, "last")
+        body = ["# a thread keeps to column c; threads side by side take columns side by side, blocks `per` rows each"]
+        body += [*self._starts(self.folded), "c = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)"]
+        body += ["height = uint32(cuda.blockDim.y)", "if c < columns:", *_indented(inner)]
+        names = [self._name(line) for line in self.parts.over_rows]
+        for line, name in zip(self.parts.over_rows, names, strict=True):
+            body.append(f"sum_{name} = {_WORD[line.op.name]}_in_column(sum_{name}, held)")
+        if names:
+            body.append("if c < columns and cuda.threadIdx.y == 0:")
+            body += [f"    parts_{name}[uint32(cuda.blockIdx.y * columns + c)] = sum_{name}" for name in names]
+        return [*body, *self._left("cuda.blockIdx.y * cuda.gridDim.x + cuda.blockIdx.x")]
+
+    def _rows(self, title: str) -> list[str]:
+        """Threads side by side take a row, and their block the rows below it."""
+        inner = ["here = first + cuda.threadIdx.y < rows", "r = uint32(first + cuda.threadIdx.y) if here else first"]
+        inner += ["end = columns if here else uint32(0)  # below the last row there are no elements"]
+        inner += ["low = uint32(r * columns)", *(f"{self._i(i)} = {self.names[i]}[r]" for i in self.parts.column)]
+        for n, visit in enumerate(self.visits):
+            inner += self._visit(visit, self._called(title, n))
+        stored = [f"out_{self.names[i]}[r] = {self._i(i)}" for i in self.parts.row_stored]
+        stored += [self._step(line, self._i(line.ins[0])) for line in self.parts.row_totals]
+        if stored:
+            inner += ["if here and lane == 0:", *_indented(stored)]
+        inner.append("first = uint32(first + cuda.gridDim.x * cuda.blockDim.y)")
+        body = ["# `width` threads side by side share row r; the block takes as many rows at once as it has room for"]
+        body += [*self._starts(self.totals), "lane, width = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x)"]
+        body.append("first = uint32(cuda.blockIdx.x * cuda.blockDim.y)")
+        body += ["while first < rows:  # all threads of a block go on together", *_indented(inner)]
+        return [*body, *self._left("cuda.blockIdx.x")]
+
+    def _visit(self, visit: Visit, called: str) -> list[str]:
+        """Numbers of the row, then its elements, then what its threads found together."""
+        body = [f"{self._i(line.outs[0])} = {self._expression(line, self._known)}" for line in visit.row_lines]
+        body = [row.replace(", far)", ", True)") for row in body]
+        if not visit.made:
+            return body
+        index = _Index("c", "width", "i", "width", "c", "", f"{self.slots} * width", "uint32(low + c)")
+        within = [line for line in visit.reductions if line in self.parts.over_columns]
+        body += [*self._starts(within), "c = lane", *self._rounds(visit, called, index, "end")]
+        for line in within:
+            mean = " / number(columns)" if line.op.name == "mean" else ""
+            name = self._name(line)
+            body.append(f"{self._i(line.outs[0])} = {_WORD[line.op.name]}_in_row(sum_{name}, held){mean}")
+        return body
+
+    # --- going over elements ---------------------------------------------------------------------------------------
+
+    def _rounds(self, visit: Visit, called: str, index: _Index, end: str) -> list[str]:
+        """Some elements at a time as long as there are so many, then one by one."""
+        words = f"  # {_COUNTED[self.slots]} elements: their reads are under way together" if self.slots > 1 else ""
+        body = [f"while {_plus(index.cursor, self.slots - 1, index.stride)} < {end}:{words}"]
+        body += _indented(self._round(visit, called, index, self.slots))
+        body.append(f"    {index.cursor} = uint32({index.cursor} + {index.jump})")
+        if self.slots > 1:
+            body += [f"while {index.cursor} < {end}:  # what is left", *_indented(self._round(visit, called, index, 1))]
+            body.append(f"    {index.cursor} = uint32({index.cursor} + {index.stride})")
+        return body
+
+    def _round(self, visit: Visit, called: str, index: _Index, slots: int) -> list[str]:
+        """Read some elements, then compute and store each."""
+        mark = ["" if slots == 1 else str(k) for k in range(slots)]
+        here = [_plus(index.at, k, index.apart) for k in range(slots)]
+        body = [f"i = {index.found}"] if index.found else []
+        places = dict.fromkeys(visit.loads, here)
+        if index.row:
+            places |= {i: [_plus(index.row, k, index.stride) for k in range(slots)] for i in self.parts.row}
+        if index.column:
+            places |= {i: [_plus(index.column, k, index.stride) for k in range(slots)] for i in self.parts.column}
+        read = [i for i in [*visit.loads, *visit.given] if i in places]
+        for i in read:
+            names, array = [f"{self._i(i)}{m}" for m in mark], self._array(i)
+            read_here = [f"{array}[{place}]" for place in places[i]]
+            whole = f"{', '.join(names)} = {', '.join(read_here)}"
+            short = len(whole) <= LONGEST
+            body += [whole] if short else [f"{n} = {r}" for n, r in zip(names, read_here, strict=True)]
+
+        def call(m: str, place: str, *far: str, direct: bool = False) -> str:
+            given = [self._i(i) + m if i in places else self._known(i) for i in [*visit.loads, *visit.given]]
+            made = [f"out_{self.names[i]}[{place}]" if direct else f"{self._i(i)}{m}" for i in visit.made]
+            made += [f"far{m}"] if far else []
+            return f"{', '.join(made)} = {called}({', '.join([*given, *far])})"
+
+        each = list(zip(mark, here, strict=True))
+        far = self._far(visit)
+        if far:
+            body += [call(m, place, "False") for m, place in each]
+            body.append(f"if {' | '.join(f'far{m}' for m in mark)}:  # an angle out of reach: once more")
+            body += [f"    {call(m, place, 'True')}" for m, place in each]
+        elif not visit.reductions and all(len(call(m, place, direct=True)) <= LONGEST for m, place in each):
+            return body + [call(m, place, direct=True) for m, place in each]
+        for m, place in each:
+            body += [] if far else [call(m, place)]
+            body += [f"out_{self.names[i]}[{place}] = {self._i(i)}{m}" for i in visit.stored]
+            body += [self._step(line, f"{self._i(line.ins[0])}{m}") for line in visit.reductions]
+        return body
+
+    def _waiting(self, visit: Visit) -> int:
+        """Results of an element that wait until the angles of its neighbours are known to be in reach."""
+        return len(visit.made) if self._far(visit) else 0
+
+    def _far(self, visit: Visit) -> list[str]:
+        """Whether an angle is out of reach of the quick functions, as an expression; nothing without such angles."""
+        lines = [line for line in visit.lines if self.parts.texts[line.outs[0]].endswith(", far)")]
+        angles = dict.fromkeys(self._i(line.ins[0]) for line in lines)
+        return [" | ".join(f"is_far({angle})" for angle in angles)] if angles else []
+
+    def _array(self, value: int) -> str:
+        """Return the array in which a value of elements is found; what was stored before is read there again."""
+        return f"out_{self.names[value]}" if value in self.parts.stored else self.names[value]
+
+    # --- folding ---------------------------------------------------------------------------------------------------
+
+    def _starts(self, lines: list[Line]) -> list[str]:
+        return [f"sum_{self._name(line)} = {_START[line.op.name]}" for line in lines]
+
+    def _step(self, line: Line, value: str) -> str:
+        name = f"sum_{self._name(line)}"
+        return f"{name} = {_STEP[line.op.name].format(name, value)}"
+
+    def _left(self, place: str) -> list[str]:
+        """Leave what the block found for the second stage."""
+        names = [self._name(line) for line in self.totals]
+        body = [
+            f"sum_{name} = {_WORD[line.op.name]}_in_block(sum_{name}, held)"
+            for line, name in zip(self.totals, names, strict=True)
+        ]
+        if names:
+            body.append("if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:")
+            body += [f"    parts_{name}[{place}] = sum_{name}" for name in names]
+        return body
+
+    # --- names -----------------------------------------------------------------------------------------------------
+
+    def _name(self, line: Line) -> str:
+        return self.names[line.outs[0]]
+
+    def _i(self, value: int) -> str:
+        return f"{self.names[value]}_i"
+
+    def _known(self, value: int) -> str:
+        """Return what a value is called in the kernel, outside of the functions of an element."""
+        return self.names[value] if value in self.numbers else self._i(value)
+
+    def _expression(self, line: Line, called: Callable[[int], str] | None = None) -> str:
+        called = called or self._i
+        given = [self.names[i] if i in self.parts.constants else called(i) for i in line.ins]
+        return self.parts.texts[line.outs[0]].format(*given)
+
+
+def _plus(start: str, times: int, stride: str) -> str:
+    """Return an index some strides further."""
+    return start if times == 0 else f"{start} + {stride}" if times == 1 else f"{start} + {times} * {stride}"
+
+
+def _indented(rows: list[str]) -> list[str]:
+    return [f"    {row}" for row in rows]

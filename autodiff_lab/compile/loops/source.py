@@ -1,0 +1,147 @@
+"""The generated module: one Python function that runs a Program, step by step.
+
+A step is a line of the program, written with NumPy, or a `Kernel` that a back end made of many lines.  The source is
+for reading as much as for running: names from the user's program, the backward pass marked, a comment for each op.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.compile.program.lines import call, comment, has_static_shape
+from autodiff_lab.compile.program.names import names_of
+from autodiff_lab.compile.program.program import Line, Program, shown
+
+LARGE = 65_536
+"""Bytes of a value from which on its memory is given back as soon as nothing uses it."""
+
+
+class ShapeChanged(Exception):
+    """A result has another shape than when it was traced: the function must run eagerly."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Many lines made into one call.
+
+    Attributes
+    ----------
+    title, source : str
+        What it is called in the generated module, and its readable source.
+    ins, outs : tuple of int
+        Values that it takes and gives.
+    function : callable
+        Takes the arrays of `ins`, gives a tuple of the arrays of `outs`.
+    """
+
+    title: str
+    source: str
+    ins: tuple[int, ...]
+    outs: tuple[int, ...]
+    function: Any
+    backward: bool = False
+    note: str = ""
+
+
+Step = Line | Kernel
+
+
+@dataclass(frozen=True)
+class Code:
+    """What runs, and what is shown."""
+
+    source: str
+    run: Any
+    kernels: tuple[Kernel, ...] = ()
+    skipped: tuple[str, ...] = ()  # runs of lines that a back end refused, and why
+    silent: bool = False  # whether no line of it runs with NumPy, which may warn
+
+
+def check(value: Any, shape: tuple[int, ...]) -> None:
+    """Raise `ShapeChanged` where a value does not have the shape that it had in the trace."""
+    if value.shape != shape:
+        raise ShapeChanged
+
+
+def generate(program: Program, steps: list[Step], names: dict[int, str] | None = None) -> Code:
+    """Write and load the module of a program."""
+    names = dict(names or names_of(program))
+    bound: dict[str, Any] = {"np": np, "check": check}
+    constants = [line for i in program.constants for line in _constant(program, i, names, bound)]
+    body: list[str] = []
+    backward = False
+    ends = last_uses(program, steps)
+    for n, step in enumerate(steps):
+        is_backward = step.backward if isinstance(step, Kernel) else step.cause is not None
+        if is_backward != backward or not body:
+            backward = is_backward
+            body.append(f"# {'backward' if backward else 'forward'}")
+        body += _kernel_step(step, names, bound) if isinstance(step, Kernel) else _line(step, program, names, bound)
+        if n in ends:
+            body.append(f"del {', '.join(names[i] for i in ends[n])}")
+    arguments = ", ".join(names[i] for i in program.inputs)
+    results = "".join(f"{names[i]}, " for i in program.outputs).strip()
+    head = [f"def program({arguments}):", f'    """{_about(program)}"""']
+    text = [*constants, "", *head, *(f"    {line}" for line in body), f"    return ({results})"]
+    kernels = tuple({k.title: k for k in steps if isinstance(k, Kernel)}.values())
+    silent = all(isinstance(step, Kernel) for step in steps)
+    return Code(_shown(text, kernels), _load("\n".join(text), bound), kernels, silent=silent)
+
+
+def last_uses(program: Program, steps: list[Step]) -> dict[int, list[int]]:
+    """By the number of a step, large values that nothing uses after it: arrays made later take their memory."""
+    last: dict[int, int] = {}
+    for n, step in enumerate(steps):
+        last.update(dict.fromkeys([*step.ins, *step.outs], n))
+    kept = {*program.inputs, *program.outputs, *program.constants}
+    ends: dict[int, list[int]] = {}
+    for i, n in last.items():
+        value = program.values[i]
+        if i not in kept and math.prod(value.shape) * value.dtype.itemsize >= LARGE:
+            ends.setdefault(n, []).append(i)
+    return ends
+
+
+def _about(program: Program) -> str:
+    count = sum(line.cause is None for line in program.lines)
+    back = len(program.lines) - count
+    return f"{count} op{'' if count == 1 else 's'} forward" + (f", {back} backward." if back else ".")
+
+
+def _constant(program: Program, i: int, names: dict[int, str], bound: dict[str, Any]) -> list[str]:
+    array = program.constants[i]
+    bound[names[i]] = array
+    return [f"# {names[i]} = {program.values[i].kind} {shown(array)}"]
+
+
+def _line(line: Line, program: Program, names: dict[int, str], bound: dict[str, Any]) -> list[str]:
+    outs = ", ".join(names[i] for i in line.outs)
+    matrices = bool(line.ins) and len(program.values[line.ins[0]].shape) == 2
+    text = f"{outs} = {call(line, names, bound, matrices)}"
+    made = [f"{text.ljust(44)}  # {comment(line, program, names)}"]
+    if not has_static_shape(line):
+        made += [f"check({names[i]}, {program.values[i].shape})" for i in line.outs]
+    return made
+
+
+def _kernel_step(kernel: Kernel, names: dict[int, str], bound: dict[str, Any]) -> list[str]:
+    bound[kernel.title] = kernel.function
+    outs = "".join(f"{names[i]}, " for i in kernel.outs).strip()
+    text = f"{outs} = {kernel.title}({', '.join(names[i] for i in kernel.ins)})"
+    return [f"{text.ljust(44)}  # {kernel.note}"]
+
+
+def _shown(text: list[str], kernels: tuple[Kernel, ...]) -> str:
+    parts = ["import numpy as np", *(k.source for k in kernels), "\n".join(text).strip()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _load(text: str, bound: dict[str, Any]) -> Any:
+    """Run the source among the kernels that it calls; its module name is ours, whose warnings NumPy keeps to itself."""
+    scope = {**bound, "__name__": "autodiff_lab.compile.generated"}
+    exec(compile(text, "<autodiff_lab program>", "exec"), scope)
+    return scope["program"]

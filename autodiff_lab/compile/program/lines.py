@@ -1,0 +1,104 @@
+"""Lines of generated Python: how an op is written with NumPy, and what its comment says.
+
+An operator is written as one and a NumPy function by its name; any other kernel is called by the op's name, and bound
+to it in the generated module.  Either way the code runs the very kernel that the eager op runs.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.compile.program.program import Line, Program
+
+_OPERATORS = {
+    operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", operator.truediv: "{} / {}",
+    operator.neg: "-{}", operator.pow: "{} ** {}", operator.lt: "{} < {}", operator.le: "{} <= {}",
+    operator.gt: "{} > {}", operator.ge: "{} >= {}", operator.eq: "{} == {}", operator.ne: "{} != {}",
+    operator.mod: "{} % {}", operator.floordiv: "{} // {}",
+}  # fmt: skip
+_PLAIN = (int, float, str, bool, type(None))
+
+
+def call(line: Line, names: dict[int, str], bound: dict[str, Any], matrices: bool = False) -> str:
+    """Return the expression of a line; kernels and parameters that have no literal are put into `bound`.
+
+    `matrices` says that its first input has two axes.
+    """
+    args = [names[i] for i in line.ins]
+    kernel = line.op.kernel
+    if line.op.name == "transpose" and line.params == {"perm": (-1, -2)} and matrices:
+        return f"{args[0]}.T"  # a view, as the kernel gives, for a tenth of the price
+    infix = _OPERATORS.get(kernel)
+    if infix is not None and not line.params:
+        return infix.format(*args)
+    if isinstance(kernel, np.ufunc) and getattr(np, kernel.__name__, None) is kernel:
+        function = f"np.{kernel.__name__}"
+    else:
+        function = _bind(bound, f"{line.op.name}_", kernel)
+    params = [f"{key}={_literal(value, bound)}" for key, value in line.params.items()]
+    return f"{function}({', '.join([*args, *params])})"
+
+
+def _bind(bound: dict[str, Any], name: str, value: Any) -> str:
+    wish, count = name, 1
+    while name in bound and bound[name] is not value:
+        count += 1
+        name = f"{wish}{count}"
+    bound[name] = value
+    return name
+
+
+def _literal(value: Any, bound: dict[str, Any]) -> str:
+    if _plain(value):
+        return repr(value)
+    return _bind(bound, "parameter", value)
+
+
+def _plain(value: Any) -> bool:
+    """Return whether the repr of a value is Python that gives it back."""
+    if value.__class__ in (tuple, list):
+        return all(map(_plain, value))
+    return value.__class__ in _PLAIN and (value.__class__ is not float or math.isfinite(value))
+
+
+def comment(line: Line, program: Program, names: dict[int, str]) -> str:
+    """Return what an op does, in the words of the stepper, or which derivative it belongs to."""
+    if line.cause is not None:
+        made = program.made_by.get(line.cause)
+        return f"rule of {made.op.name}, for {names[line.cause]}" if made else "of a derivative"
+    if not line.op.sentence:
+        return line.op.name
+    shown = [names[i] if i in names and names[i].isidentifier() else "a constant" for i in line.ins]
+    try:
+        return line.op.sentence.format(*shown)
+    except (IndexError, KeyError):
+        return line.op.name
+
+
+STATIC = frozenset({
+    "sum", "mean", "max", "min", "any", "all", "matmul", "transpose", "reshape", "broadcast_to", "slice", "unslice",
+    "softmax", "log_softmax", "softmax_cross_entropy", "stack",
+    "sparse_softmax_cross_entropy", "softmax_minus_label", "softmax_grad", "log_softmax_grad",
+    "softmax_cross_entropy_grad", "sparse_softmax_cross_entropy_grad", "concat", "gather", "scatter_axis",
+    "where", "select", "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_grad",
+    "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_grad",
+    "standardize", "standardize_grad", "normalize", "normalize_grad", "moments",
+})  # fmt: skip
+"""Ops whose result has a shape that follows from those of its inputs; all elementwise ones beside these."""
+JUDGING = frozenset({
+    "where_true", "unique", "unique_counts", "unique_numbers",
+    "gather", "gather_nd", "take", "take_along", "scatter_nd", "tensor_scatter_nd_add", "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_update", "segment_sum", "segment_max",
+    "segment_min", "invert_permutation", "floordiv", "floormod", "mod", "truncatediv", "truncatemod",
+    "cholesky", "inv", "solve", "triangular_solve", "eig", "eigh", "svd", "lu", "logm", "sqrtm", "sylvester",
+})  # fmt: skip
+"""Ops whose values decide on a shape, or on whether they fail: Python may have looked at that and at nothing else."""
+
+
+def has_static_shape(line: Line) -> bool:
+    """Return whether the shape of the result cannot depend on values."""
+    return line.op.elementwise or line.op.name in STATIC

@@ -1,0 +1,152 @@
+"""Lowering: ops that a loop does not know as a whole become lines that it knows, for the back ends that have loops.
+
+A softmax along the last axis is the largest element of each row, exponentials, their sum and a quotient, as its kernel
+computes it; it stays whole where no loop is next to it.  A reduction of rows of an array that no loop makes gets a line
+that merely reads the array, so that a loop can take it up and go on with what depends on it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+from autodiff_lab.compile.program.program import Line, Program, Value
+from autodiff_lab.compile.program.regions import REDUCTIONS, SHORTEST_ROW, fusible, reduced, too_long
+from autodiff_lab.engine.op import REGISTRY
+
+_FLOATS = ("float32", "float64")
+
+
+def lowered(program: Program) -> Program:
+    """Return the program in smaller lines; the same values go out."""
+    return _Lowering(program).run()
+
+
+class _Lowering:
+    """Goes through the lines and writes them again."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.values = dict(program.values)
+        self.fresh = itertools.count(1 + max(self.values, default=0))
+        self.lowered = replace(program, values=self.values)
+        self.lines: list[Line] = []
+        self.fused: set[int] = set()  # values that a loop may make
+        self.taken_up = {
+            i for line in program.lines if fusible(line, program) or line.op.name in _LOWERED for i in line.ins
+        }
+        self.readers: dict[int, int] = {}  # array -> the value of the line that reads it
+
+    def run(self) -> Program:
+        """Walk."""
+        for line in self.program.lines:
+            made = _LOWERED.get(line.op.name)
+            if made is not None and self._rows_are_long(line) and self._has_company(line):
+                made(self, line)
+            elif line.op.name in REDUCTIONS and self._of_rows(line):
+                self._keep(line._replace(ins=(self._read(line.ins[0], line),)))
+            else:
+                self._keep(line)
+        return replace(self.program, lines=tuple(self.lines), values=self.values)
+
+    def _keep(self, line: Line) -> None:
+        self.lines.append(line)
+        if fusible(line, self.lowered):
+            self.fused.update(line.outs)
+
+    def _rows_are_long(self, line: Line) -> bool:
+        """Return whether an op of rows is one of the last axis, and of whole vectors."""
+        values = [self.values[i] for i in line.ins]
+        shape, dtype = values[-1].shape, values[-1].dtype
+        if line.params.get("axis", -1) != -1 or line.params.get("axes", (-1,)) != (-1,) or len(shape) < 2:
+            return False
+        if too_long(shape, len(shape) - 1, values[-1]):
+            return False
+        fits = all(v.shape in (shape, (*shape[:-1], 1)) and v.dtype == dtype for v in values)
+        return fits and math.prod(shape[:-1]) > 1 and shape[-1] >= SHORTEST_ROW and dtype.name in _FLOATS
+
+    def _has_company(self, line: Line) -> bool:
+        """Whether a loop makes what the op takes, or goes on with what it gives; alone its own kernel is as fast."""
+        return not self.fused.isdisjoint(line.ins) or line.outs[0] in self.taken_up
+
+    def _of_rows(self, line: Line) -> bool:
+        found = reduced(line, self.program)
+        if not isinstance(found, tuple) or found[0] != "column":
+            return False
+        shape, dtype = self.values[line.ins[0]].shape, self.values[line.ins[0]].dtype
+        if too_long(shape, found[1], self.values[line.ins[0]]):
+            return False
+        rows, columns = math.prod(shape[: found[1]]), math.prod(shape[found[1] :])
+        return rows > 1 and columns >= SHORTEST_ROW and dtype.name in _FLOATS
+
+    def _read(self, value: int, line: Line) -> int:
+        """Return the value itself if a loop makes it, else that of a line that reads it."""
+        if value in self.fused:
+            return value
+        if value not in self.readers:
+            self.readers[value] = self._add("identity", (value,), {}, self.values[value].shape, line)
+        return self.readers[value]
+
+    def _add(self, op: str, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line) -> int:
+        """Return a new line in the place of another, and its value."""
+        out = next(self.fresh)
+        whole = self.values[of.outs[0]]
+        self.values[out] = Value(shape, whole.dtype, "", whole.memory)
+        self._keep(Line(REGISTRY[op], ins, params, (out,), of.place, of.cause))
+        return out
+
+    def softmax(self, line: Line) -> None:
+        """Shares of a row, or their logarithms."""
+        x = self._read(line.ins[0], line)
+        shape = self.values[x].shape
+        rows = (*shape[:-1], 1)
+        along = {"axes": (-1,), "keepdims": True}
+        top = self._add("max", (x,), along, rows, line)
+        shifted = self._add("subtract", (x, top), {}, shape, line)
+        grown = self._add("exp", (shifted,), {}, shape, line)
+        total = self._add("sum", (grown,), along, rows, line)
+        if line.op.name == "softmax":
+            self._keep(line._replace(op=REGISTRY["divide"], ins=(grown, total), params={}))
+        else:
+            logarithm = self._add("log", (total,), {}, rows, line)
+            self._keep(line._replace(op=REGISTRY["subtract"], ins=(shifted, logarithm), params={}))
+
+    def softmax_grad(self, line: Line) -> None:
+        """(g - Σ g·y)·y."""
+        g, y = line.ins
+        shape = self.values[g].shape
+        product = self._add("multiply", (g, y), {}, shape, line)
+        mean = self._add("sum", (product,), {"axes": (-1,), "keepdims": True}, (*shape[:-1], 1), line)
+        rest = self._add("subtract", (g, mean), {}, shape, line)
+        self._keep(line._replace(op=REGISTRY["multiply"], ins=(rest, y), params={}))
+
+    def log_softmax_grad(self, line: Line) -> None:
+        """Write g - e^y·Σ g."""
+        g, y = self._read(line.ins[0], line), line.ins[1]
+        shape = self.values[g].shape
+        total = self._add("sum", (g,), {"axes": (-1,), "keepdims": True}, (*shape[:-1], 1), line)
+        grown = self._add("exp", (y,), {}, shape, line)
+        product = self._add("multiply", (grown, total), {}, shape, line)
+        self._keep(line._replace(op=REGISTRY["subtract"], ins=(g, product), params={}))
+
+    def extreme_grad(self, line: Line) -> None:
+        """Write g·[x = best] / n, n being how many elements are the best."""
+        g, best, x = line.ins
+        shape = self.values[x].shape
+        up = self._add("not_below", (x, best), {}, shape, line)
+        down = self._add("not_below", (best, x), {}, shape, line)
+        hit = self._add("multiply", (up, down), {}, shape, line)
+        count = self._add("sum", (hit,), {"axes": (-1,), "keepdims": True}, (*shape[:-1], 1), line)
+        part = self._add("divide", (hit, count), {}, shape, line)
+        self._keep(line._replace(op=REGISTRY["gate"], ins=(g, part), params={}))
+
+
+_LOWERED = {
+    "extreme_grad": _Lowering.extreme_grad,
+    "softmax": _Lowering.softmax,
+    "log_softmax": _Lowering.softmax,
+    "softmax_grad": _Lowering.softmax_grad,
+    "log_softmax_grad": _Lowering.log_softmax_grad,
+}

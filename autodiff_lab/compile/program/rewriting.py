@@ -1,0 +1,192 @@
+"""Passes: rewritings of a Program that leave every bit of its results as it was.
+
+Constants are folded by the trace, which knows which values depend on nothing that comes in.  Here follow what is exact
+in floating point (a product with 1, a double minus, ...), common subexpressions, and lines that nothing uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.compile.program.lines import JUDGING
+from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.kernels.cuda.array import DeviceArray
+
+COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal", "logical_and", "logical_or"})
+_LARGEST_SEARCHED = 10_000_000
+
+
+def simplify(program: Program) -> Program:
+    """All passes, in an order in which each helps the next."""
+    uniform = {i: value for i, array in program.constants.items() if (value := one_value(array)) is not None}
+    same: dict[int, int] = {}
+    seen: dict[Any, tuple[int, ...]] = {}
+    made: dict[int, Line] = {}
+    constants = _merged(program, same)
+    lines: list[Line] = []
+    for line in program.lines:
+        if not same.keys().isdisjoint(line.ins):
+            line = line._replace(ins=tuple([same.get(i, i) for i in line.ins]))
+        line = _direct(line, made)
+        twin = _unneeded(line, program, uniform, made)
+        if twin is not None:
+            same[line.outs[0]] = same.get(twin, twin)
+            continue
+        key = _key(line, program)
+        first = seen.setdefault(key, line.outs)
+        if first is not line.outs:
+            same.update(zip(line.outs, first, strict=True))
+            continue
+        lines.append(line)
+        made.update(dict.fromkeys(line.outs, line))
+    constants = {i: _spread(array, uniform.get(i)) for i, array in constants.items()}
+    return without_dead(program.with_lines(lines, same, constants))
+
+
+def one_value(array: Any) -> Any:
+    """Return the value of a constant all of whose elements have the same bits, None if they differ."""
+    if array.__class__ is DeviceArray:
+        return _one_value_there(array)
+    if array.shape == ():
+        return array
+    if array.size == 0 or array.size > _LARGEST_SEARCHED or array.dtype.kind not in "fiub":
+        return None
+    first = array.flat[0]
+    if all(s == 0 or n == 1 for s, n in zip(array.strides, array.shape, strict=True)):
+        return first
+    return first if first != 0 and bool((array == first).all()) else None  # 0 and -0 are equal and not the same
+
+
+def _one_value_there(array: Any) -> Any:
+    """Return the same of a constant on a GPU, of which one element comes back and no more."""
+    raw = array.raw
+    if raw.size == 0 or raw.dtype.kind not in "fiub":
+        return None
+    row = array.memory.module.ascontiguousarray(raw).reshape(-1)
+    bits = row.view(f"u{raw.dtype.itemsize}")
+    return array.memory.download(row[:1])[0] if bool((bits == bits[0]).all()) else None
+
+
+def _spread(array: Any, value: Any) -> Any:
+    """Return a constant on a GPU all of whose elements are alike, as one number that stands for all of them."""
+    if array.__class__ is not DeviceArray or value is None or not array.ndim:
+        return array
+    return np.broadcast_to(value, array.shape)
+
+
+def _merged(program: Program, same: dict[int, int]) -> dict[int, Any]:
+    """Constants of the same bits are one."""
+    seen: dict[Any, int] = {}
+    kept: dict[int, Any] = {}
+    for i, array in program.constants.items():
+        there = array.__class__ is DeviceArray
+        small = array.size <= 1000
+        host = array.to_host() if there and small else array
+        place = array.memory if there else None
+        key = (array.shape, str(array.dtype), place, np.asarray(host).tobytes()) if small else (i,)
+        first = seen.setdefault(key, i)
+        if first is i:
+            kept[i] = array
+        else:
+            same[i] = first
+    return kept
+
+
+def _key(line: Line, program: Program) -> Any:
+    ins = tuple(sorted(line.ins)) if line.op.name in COMMUTATIVE else line.ins
+    params = tuple([(k, _hashable(v)) for k, v in sorted(line.params.items())]) if line.params else ()
+    return id(line.op.kernel), line.op.name, ins, params
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.shape, value.tobytes()
+    if isinstance(value, (list, tuple)):
+        return value.__class__, tuple(map(_hashable, value))
+    return value.__class__, repr(value)
+
+
+def _same_kind(program: Program, i: int, out: int) -> bool:
+    a, b = program.values[i], program.values[out]
+    return a.shape == b.shape and a.dtype == b.dtype and a.memory is b.memory
+
+
+def _direct(line: Line, made: dict[int, Line]) -> Line:
+    """Return a reshape of a reshape is one reshape."""
+    inner = made.get(line.ins[0]) if line.op.name == "reshape" else None
+    return line._replace(ins=inner.ins) if inner is not None and inner.op.name == "reshape" else line
+
+
+def _unneeded(line: Line, program: Program, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    """Return the value that a line merely repeats, None if it does something."""
+    rule = _EXACT.get(line.op.name)
+    if rule is None or len(line.outs) != 1:
+        return None
+    twin = rule(line, uniform, made)
+    return twin if twin is not None and _same_kind(program, twin, line.outs[0]) else None
+
+
+def _number(uniform: dict[int, Any], i: int, number: float, negative_zero: bool = False) -> bool:
+    value = uniform.get(i)
+    if value is None or value != number:
+        return False
+    return number != 0 or value.dtype.kind in "iu" or bool(np.signbit(value)) == negative_zero
+
+
+def _times(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    x, y = line.ins
+    return x if _number(uniform, y, 1) else y if _number(uniform, x, 1) else None
+
+
+def _over(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    return line.ins[0] if _number(uniform, line.ins[1], 1) else None
+
+
+def _plus(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    """``x + -0.0`` is x whatever x is; ``x + 0.0`` would make -0.0 positive."""
+    x, y = line.ins
+    if _number(uniform, y, 0, negative_zero=True):
+        return x
+    return y if _number(uniform, x, 0, negative_zero=True) else None
+
+
+def _minus(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    return line.ins[0] if _number(uniform, line.ins[1], 0) else None
+
+
+def _negated_twice(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    inner = made.get(line.ins[0])
+    return inner.ins[0] if inner is not None and inner.op.name == "negative" else None
+
+
+def _itself(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
+    return line.ins[0]
+
+
+_EXACT: dict[str, Callable[[Line, dict[int, Any], dict[int, Line]], int | None]] = {
+    "multiply": _times,
+    "divide": _over,
+    "add": _plus,
+    "subtract": _minus,
+    "negative": _negated_twice,
+    "identity": _itself,
+    "stop_gradient": _itself,
+    "reshape": _itself,
+    "broadcast_to": _itself,
+    "cast": _itself,
+}
+
+
+def without_dead(program: Program) -> Program:
+    """Return the program without lines and constants that no output depends on."""
+    live = set(program.outputs)
+    kept: list[Line] = []
+    for line in reversed(program.lines):
+        if not live.isdisjoint(line.outs) or (line.cause is None and line.op.name in JUDGING):
+            live.update(line.ins)
+            kept.append(line)
+    constants = {i: a for i, a in program.constants.items() if i in live}
+    return program.with_lines(reversed(kept), {}, constants)

@@ -1,0 +1,236 @@
+"""Stacks: a pass that keeps stacks of cotangents as bands, by the rules that eager sweeps have too.
+
+The rules of `transforms.bands` are given operations that write lines, and values that know their shapes: ops on stacks
+become ops on vectors, and the zeros are put around them at the end.  Where a diagonal holds an infinity or nan then,
+the zeros around it may not be zeros; `NotFinite` is raised and the call runs on whole stacks.  So results are those of
+the whole stacks, up to the sign of zeros.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.compile.loops.source import Code
+from autodiff_lab.compile.program.program import Line, Program, Value
+from autodiff_lab.compile.program.rewriting import simplify
+from autodiff_lab.engine.op import REGISTRY, Op
+from autodiff_lab.events import fresh_id
+from autodiff_lab.transforms.bands import RULES, Bands, Piece, diagonals
+
+SMALLEST, MOST_DIAGONALS = 400, 5
+"""Elements from which on a constant is looked at, and diagonals up to which it is a band."""
+_DTYPES = (np.dtype("float32"), np.dtype("float64"))
+
+
+class NotFinite(Exception):
+    """A diagonal holds an infinity or nan, so the zeros around it may not be zeros."""
+
+
+@lru_cache(32)
+def _zeros(length: int, kind: str) -> Any:
+    return np.zeros(length, kind)
+
+
+def _require_finite(flat: Any) -> None:
+    """Raise `NotFinite` if an element is not; a product with zeros tells, and costs least."""
+    if not math.isfinite(np.dot(flat, _zeros(flat.size, flat.dtype.char))):
+        raise NotFinite
+
+
+def _diagonals(*pieces: Any, offsets: tuple[int, ...], firsts: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    for piece in pieces:
+        _require_finite(piece)
+    return diagonals(*pieces, offsets=offsets, firsts=firsts, shape=shape)
+
+
+def _finite(x: Any) -> Any:
+    _require_finite(x.reshape(-1))
+    return x
+
+
+DIAGONALS = Op("diagonals", _diagonals, None, sentence="puts vectors on diagonals of zeros")
+FINITE = Op("finite", _finite, None, 1, sentence="is sure that {0} is finite", elementwise=True)
+
+
+def in_bands(program: Program) -> Program | None:
+    """Rewrite a program with bands in place of stacks; None where there are none.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> @lab.function
+    ... def gradients(x):
+    ...     with lab.GradientTape() as tape:
+    ...         tape.watch(x)
+    ...         y = lab.sin(x)
+    ...     return tape.jacobian(y, x)
+    >>> print(gradients(lab.linspace(0.0, 1.0, 30))[0, :2])
+    Tensor([1. 0.], shape=(2,), dtype=float32)
+    >>> print(gradients.program)
+    %0: f32[30] = argument x
+    backward:
+    %1: f32[30] = cos(%0)
+    %2: f32[30,30] = diagonals(%1, offsets=(0,), firsts=(0,), shape=(30, 30))
+    return %2
+    """
+    walk = _Walk(program)
+    for line in program.lines:
+        walk.take(line)
+    if not walk.changed:
+        return None
+    for i in program.outputs:
+        walk.whole(i)
+    made = replace(program, lines=tuple(walk.lines), constants=walk.constants, values=walk.values)
+    return simplify(made)
+
+
+class _Vector:
+    """A value of the program in the hands of a rule: what is done with it becomes lines."""
+
+    def __init__(self, ops: _Writing, value: int) -> None:
+        self.ops, self.value = ops, value
+        self.shape, self.dtype = ops.walk.values[value].shape, ops.walk.values[value].dtype
+
+    @property
+    def T(self) -> Any:
+        made = self.ops.walk.program.made_by.get(self.value)
+        if made is not None and made.op.name == "transpose" and made.params["perm"] in ((-1, -2), (1, 0)):
+            return _Vector(self.ops, made.ins[0])
+        return self.ops.transpose(self, perm=(-1, -2))
+
+    def reshape(self, shape: tuple[int, ...]) -> Any:
+        return self.ops.reshape(self, shape=shape)
+
+    def __add__(self, other: Any) -> Any:
+        return self.ops.add(self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return self.ops.multiply(self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.ops.divide(self, other)
+
+    def __neg__(self) -> Any:
+        return self.ops.negative(self)
+
+    def __getitem__(self, index: slice) -> Any:
+        return self.ops.slice(self, items=(("s", index.start, index.stop, None),))
+
+
+class _Writing:
+    """Operations that write lines in the place of another; constants are computed at once."""
+
+    raw = False
+
+    def __init__(self, walk: _Walk, like: Line) -> None:
+        self.walk, self.like = walk, like
+
+    def __getattr__(self, name: str) -> Any:
+        op, walk, like = FINITE if name == "finite" else REGISTRY[name], self.walk, self.like
+
+        def write(*given: _Vector, **params: Any) -> _Vector:
+            ins, out = tuple([x.value for x in given]), fresh_id()
+            known = [walk.constants.get(i) for i in ins]
+            if name == "reshape" and params["shape"] == given[0].shape:
+                return given[0]
+            constant = all(array is not None for array in known)
+            if not constant:
+                known = [np.broadcast_to(x.dtype.type(1), x.shape) for x in given]
+                walk.lines.append(Line(op, ins, params, (out,), like.place, like.cause))
+            with np.errstate(all="ignore"):
+                array = op.kernel(*known, **params)  # of ones where only its shape is wanted
+            if constant:
+                walk.constants[out] = np.ascontiguousarray(array) if array.shape else array
+            walk.values[out] = Value(array.shape, array.dtype, "")
+            return _Vector(self, out)
+
+        return write
+
+
+class _Walk:
+    """Goes through the lines once; `bands` holds the values that are not there as stacks."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.values, self.constants = dict(program.values), dict(program.constants)
+        self.lines: list[Line] = []
+        self.changed = False
+        self.bands: dict[int, Bands] = {}
+        self._origin: dict[int, Line] = {}
+        for i, array in program.constants.items():
+            self._find_band(i, array)
+
+    def take(self, line: Line) -> None:
+        """Rewrite a line if it can be; else let it have whole stacks."""
+        rule, ops = RULES.get(line.op.name), _Writing(self, line)
+        if rule is not None and not self.bands.keys().isdisjoint(line.ins):
+            found = rule(ops, *[self._given(ops, i) for i in line.ins], **line.params)
+            if found is not None:
+                self.changed = True
+                if found.__class__ is Bands:
+                    self.bands[line.outs[0]], self._origin[line.outs[0]] = found, line
+                else:
+                    again = {"shape": found.shape}
+                    self.lines.append(
+                        line._replace(op=REGISTRY["reshape"], ins=(found.value,), params=again)  # a name for it
+                    )
+                return
+        for i in line.ins:
+            self.whole(i)
+        self.lines.append(line)
+
+    def _given(self, ops: _Writing, value: int) -> Any:
+        band = self.bands.get(value)
+        if band is None:
+            return _Vector(ops, value)
+        return Bands(band.shape, [p._replace(value=_Vector(ops, p.value.value)) for p in band.pieces])
+
+    def whole(self, value: int) -> None:
+        """Make a stack of a band that something needs as a stack."""
+        line = self._origin.pop(value, None)
+        if line is not None:
+            pieces = self.bands[value].pieces
+            offsets, firsts = tuple([p.offset for p in pieces]), tuple([p.first for p in pieces])
+            params = {"offsets": offsets, "firsts": firsts, "shape": self.values[value].shape}
+            ins = tuple([p.value.value for p in pieces])
+            if all(i in self.constants for i in ins):
+                self.constants[value] = DIAGONALS.kernel(*[self.constants[i] for i in ins], **params)
+            else:
+                self.lines.append(Line(DIAGONALS, ins, params, (value,), line.place, line.cause))
+
+    def _find_band(self, value: int, array: Any) -> None:
+        """Keep a constant stack as a band if it has few diagonals."""
+        if array.size < SMALLEST or array.ndim < 2 or array.dtype not in _DTYPES:
+            return
+        stack = array.reshape(len(array), -1)
+        rows, columns = np.nonzero(stack)
+        offsets = np.unique(columns - rows)
+        if not 0 < len(offsets) <= MOST_DIAGONALS or not np.isfinite(stack[rows, columns]).all():
+            return
+        ops, pieces = _Writing(self, Line(DIAGONALS, (), {}, ())), list[Piece]()
+        for offset in map(int, offsets):
+            diagonal, i = np.array(np.diagonal(stack, offset)), fresh_id()
+            self.constants[i], self.values[i] = diagonal, Value(diagonal.shape, array.dtype, "")
+            pieces.append(Piece(offset, max(0, offset), _Vector(ops, i)))
+        self.bands[value] = Bands(array.shape, pieces)
+
+
+def guarded(code: Code, whole: Callable[[], Code]) -> Code:
+    """Make the code of a program in bands; where a diagonal is not finite, that with whole stacks runs."""
+    made: list[Code] = []
+
+    def run(*arrays: Any) -> tuple[Any, ...]:
+        try:
+            return code.run(*arrays)
+        except NotFinite:
+            if not made:
+                made.append(whole())
+            return made[0].run(*arrays)
+
+    return replace(code, run=run)

@@ -1,0 +1,264 @@
+"""Re-rolling: a straight line of scalar ops that repeats itself is found to be loops.
+
+A trace unrolls the loops of the user's Python; here they are found again in what they left.  Ops repeat with a period,
+and where each operand of each repetition follows one law, the repetitions are one loop: an operand is made in the same
+round, or in a round before, or before the loop; or it is read, round by round, from what an earlier loop kept, upwards
+or downwards (a backward pass), or from a table of constants and arguments.  Nothing is guessed: a round belongs to a
+loop only if the law names, for every operand, the very value that the line has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.compile.program.program import Line
+
+FEWEST_ROUNDS, LONGEST_PERIOD, LONGEST_MEMORY = 4, 256, 2
+_NONE = np.iinfo(np.int64).min
+_MULTIPLES = 4
+"""Ops alone may repeat more often than what they read: multiples of a period are tried too."""
+
+
+class Inside(NamedTuple):
+    """The operand is made by statement `at` of the same round."""
+
+    at: int
+
+
+class Before(NamedTuple):
+    """The operand is one value in all rounds, made before the loop."""
+
+    value: int
+
+
+class Carried(NamedTuple):
+    """The operand was made by statement `at` `lag` rounds ago; `first` are the values for the first rounds."""
+
+    at: int
+    lag: int
+    first: tuple[int, ...]
+
+
+class Kept(NamedTuple):
+    """The operand is what statement `at` of an earlier loop made in round ``first + step · round``.
+
+    Round -1 is the value that the loop carried in: `initial`, None where it is not read.
+    """
+
+    loop: int
+    at: int
+    first: int
+    step: int
+    initial: int | None
+
+
+class Tabled(NamedTuple):
+    """The operand is another constant or argument in each round."""
+
+    values: tuple[int, ...]
+
+
+Law = Inside | Before | Carried | Kept | Tabled
+
+
+class Loop(NamedTuple):
+    """`rounds` rounds of `period` lines from line `start` on; `laws` says of each statement where its operands are."""
+
+    start: int
+    period: int
+    rounds: int
+    laws: tuple[tuple[Law, ...], ...]
+
+    @property
+    def end(self) -> int:
+        """The first line after the loop."""
+        return self.start + self.period * self.rounds
+
+
+def find_loops(lines: list[Line], kinds: list[Any] | None = None) -> list[Loop]:
+    """Return the loops in a straight line of ops with one result each, in order.
+
+    Parameters
+    ----------
+    lines : list of Line
+        The ops.
+    kinds : list, optional
+        What must be the same in every round beside the operands; the op and its parameters if it is not given.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> def grow(x):
+    ...     for _ in range(20):
+    ...         x = lab.sin(x) * 0.5 + x
+    ...     return x
+    >>> compiled = lab.function(grow)
+    >>> _ = compiled(lab.constant(1.0))
+    >>> [(loop.start, loop.period, loop.rounds) for loop in find_loops(list(compiled.program.lines))]
+    [(0, 3, 20)]
+    """
+    return _Finder(lines, kinds or [(line.op.name, repr(line.params)) for line in lines]).found()
+
+
+class _Finder:
+    """Values are numbered: lines by their position, everything from outside by negative numbers."""
+
+    def __init__(self, lines: list[Line], kinds: list[Any]) -> None:
+        self.lines, self.kinds = lines, kinds
+        self.number: dict[int, int] = {line.outs[0]: n for n, line in enumerate(lines)}
+        self.outside: list[int] = []
+        widest = max((len(line.ins) for line in lines), default=0)
+        self.ins = np.full((widest, len(lines)), _NONE, np.int64)
+        for n, line in enumerate(lines):
+            for k, value in enumerate(line.ins):
+                self.ins[k, n] = self._numbered(value)
+        self.loops: list[Loop] = []
+
+    def _numbered(self, value: int) -> int:
+        found = self.number.get(value)
+        if found is None:
+            self.outside.append(value)
+            found = self.number[value] = -len(self.outside)
+        return found
+
+    def value(self, number: int) -> int:
+        """Return the value behind a number."""
+        return self.lines[number].outs[0] if number >= 0 else self.outside[-1 - number]
+
+    def found(self) -> list[Loop]:
+        """Look for loops in all stretches where the ops repeat."""
+        for start, end, period in self._stretches():
+            while end - start >= FEWEST_ROUNDS * period:
+                loop = self._loop(start, end, period)
+                if loop is None:
+                    break
+                self.loops.append(loop)
+                start = loop.end
+        return self.loops
+
+    # --- where the ops repeat --------------------------------------------------------------------------------------
+
+    def _stretches(self) -> list[tuple[int, int, int]]:
+        """Stretches that do not overlap, in order: the longest first, of those the ones with the shortest period."""
+        found = sorted(self._periodic(), key=lambda s: (s[0] - s[1], s[2]))
+        free = np.ones(len(self.lines), bool)
+        kept: list[tuple[int, int, int]] = []
+        for start, end, period in found:
+            while start < end and not free[start]:
+                start += 1
+            taken = np.flatnonzero(~free[start:end])
+            end = start + int(taken[0]) if taken.size else end
+            if end - start >= FEWEST_ROUNDS * period:
+                free[start:end] = False
+                kept.append((start, end, period))
+        return sorted(kept)
+
+    def _periodic(self) -> Iterator[tuple[int, int, int]]:
+        kinds: dict[Any, int] = {}
+        given = zip(self.kinds, self.lines, strict=True)
+        code = np.array([kinds.setdefault((kind, len(line.ins)), len(kinds)) for kind, line in given], np.int32)
+        n = len(code)
+        for period in range(1, min(LONGEST_PERIOD, n // FEWEST_ROUNDS) + 1):
+            breaks = np.concatenate([[-1], np.flatnonzero(code[period:] != code[:-period]), [n - period]])
+            for gap in np.flatnonzero(np.diff(breaks) > (FEWEST_ROUNDS - 1) * period):
+                yield int(breaks[gap]) + 1, int(breaks[gap + 1]) + period, period
+
+    # --- whether what they read follows laws -----------------------------------------------------------------------
+
+    def _loop(self, start: int, end: int, period: int) -> Loop | None:
+        """Return the longest loop that begins near the start of a stretch."""
+        best: Loop | None = None
+        for multiple in range(1, _MULTIPLES + 1):
+            long = period * multiple
+            for first in range(start, min(start + 2 * long, end - FEWEST_ROUNDS * long) + 1):
+                loop = self._lawful(first, (end - first) // long, long)
+                if loop is not None and (best is None or loop.end - loop.start > best.end - best.start):
+                    best = loop
+                if best is not None and end - best.end < long:
+                    return best
+            if best is not None:
+                return best
+        return best
+
+    def _lawful(self, start: int, count: int, period: int) -> Loop | None:
+        """Return the loop of so many rounds at most; a round that breaks a law ends it."""
+        laws: list[tuple[Law, ...]] = []
+        blocks = self.ins[:, start : start + count * period].reshape(len(self.ins), count, period)
+        for at in range(period):
+            mine: list[Law] = []
+            for k in range(len(self.lines[start + at].ins)):
+                law, holds = self._law(blocks[k, :count, at], start, at, period)
+                if law is None or holds < FEWEST_ROUNDS:
+                    return None
+                count = min(count, holds)
+                mine.append(law)
+            laws.append(tuple(mine))
+        if count < FEWEST_ROUNDS:
+            return None
+        shortened = tuple(
+            tuple(Tabled(law.values[:count]) if isinstance(law, Tabled) else law for law in mine) for mine in laws
+        )
+        return Loop(start, period, count, shortened)
+
+    def _law(self, read: Any, start: int, at: int, period: int) -> tuple[Law | None, int]:
+        """Return the law of an operand, and for how many rounds it holds."""
+        if read[1] < start and read[1] == read[0]:
+            return Before(self.value(int(read[0]))), _holds(read == read[0])
+        if read[LONGEST_MEMORY] >= start:
+            return self._made_here(read, start, at, period)
+        kept = self._kept(read)
+        if kept is not None:
+            return kept
+        if read[0] < 0:
+            rounds = _holds(read < 0)
+            return Tabled(tuple(self.value(int(i)) for i in read[:rounds])), rounds
+        return None, 0
+
+    def _made_here(self, read: Any, start: int, at: int, period: int) -> tuple[Law | None, int]:
+        """Return an operand that this loop made, in this round or before."""
+        far = read - (start + period * np.arange(len(read)))
+        position = int(far[LONGEST_MEMORY])
+        lag = max(0, -(position // period))
+        if lag == 0:
+            return (Inside(position), _holds(far == position)) if position < at else (None, 0)
+        if lag > LONGEST_MEMORY or bool((read[:lag] >= start).any()):
+            return None, 0
+        first = tuple(self.value(int(i)) for i in read[:lag])
+        return Carried(position % period, lag, first), lag + _holds(far[lag:] == position)
+
+    def _kept(self, read: Any) -> tuple[Kept, int] | None:
+        """Return an operand that an earlier loop made, one round further in each round."""
+        for number, loop in enumerate(self.loops):
+            if not loop.start <= read[1] < loop.end:
+                continue
+            at, step = int((read[1] - loop.start) % loop.period), int((read[2] - read[1]) // loop.period)
+            first = int((read[1] - loop.start) // loop.period) - step
+            rounds = first + step * np.arange(len(read))
+            expected = np.where((rounds >= 0) & (rounds < loop.rounds), loop.start + loop.period * rounds + at, _NONE)
+            initial: int | None = None
+            entry = np.flatnonzero(rounds == -1)
+            if step in (1, -1) and entry.size and int(read[entry[0]]) < loop.start:
+                value = self.value(int(read[entry[0]]))
+                if (at, value) in _entries(loop):
+                    initial = value
+                    expected[entry[0]] = read[entry[0]]
+            holds = _holds(read == expected)
+            if step in (1, -1) and holds:
+                used = initial if entry.size and entry[0] < holds else None
+                return Kept(number, at, first, step, used), holds
+        return None
+
+
+def _entries(loop: Loop) -> set[tuple[int, int]]:
+    """Return what a loop carries into its first round, by the statement that makes it in the others."""
+    carried = (law for mine in loop.laws for law in mine if isinstance(law, Carried) and law.lag == 1)
+    return {(law.at, law.first[0]) for law in carried}
+
+
+def _holds(true: Any) -> int:
+    """Return how many are true before the first that is not."""
+    false = np.flatnonzero(~true)
+    return int(false[0]) if false.size else len(true)

@@ -1,0 +1,236 @@
+"""Choices and loops in the form of functions.
+
+Operations run at once here, so Python's own ``if`` and ``while`` do the same and read better; these are for code that
+spells them as functions.  Only the branch that is taken runs, so only it has a gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from autodiff_lab.engine.convert import convert, whole
+from autodiff_lab.engine.shape import listed
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import InvalidArgumentError, NotCallable
+from autodiff_lab.events import scoped
+from autodiff_lab.extras import nesting
+
+Branch = Callable[[], Any]
+
+
+def truth(value: Any, name: str) -> bool:
+    """Return whether a condition holds; it is one truth value, and asking does not take it off the tape."""
+    tensor = convert(value)
+    if tensor._held.size != 1 or tensor._held.dtype.kind != "b":
+        raise InvalidArgumentError(
+            f"{name}: a condition is one truth value, got {tensor.dtype.name} of shape "
+            f"{tensor._held.shape}. Try lab.reduce_all(x > 0)."
+        )
+    return bool(tensor._array)
+
+
+def called(function: Any, name: str, *args: Any) -> Any:
+    """Return the value of a function; the error for what is none names the caller."""
+    if not callable(function):
+        raise NotCallable(f"{name}: a function is needed, got a {type(function).__name__}. Try lambda: value.")
+    return function(*args)
+
+
+def cond(pred: Any, true_fn: Branch | None = None, false_fn: Branch | None = None, name: str | None = None) -> Any:
+    """Return the value of one of two functions.
+
+    Parameters
+    ----------
+    pred : bool or Tensor ()
+        Which.
+    true_fn, false_fn : callable
+        Called without arguments; only the one that is chosen is called.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the condition is not one truth value.
+    NotCallable
+        If a branch is not a function.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.constant(3.0)
+    >>> print(lab.cond(x > 0.0, lambda: x, lambda: -x))
+    Tensor(3.0, shape=(), dtype=float32)
+    """
+    for branch in (true_fn, false_fn):
+        if not callable(branch):
+            raise NotCallable(
+                f"cond: true_fn and false_fn are functions, got a {type(branch).__name__}. Try lambda: value."
+            )
+    with scoped(name):
+        return called(true_fn if truth(pred, "cond") else false_fn, "cond")
+
+
+def case(
+    pred_fn_pairs: Sequence[tuple[Any, Branch]] | Mapping[Any, Branch],
+    default: Branch | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """Return the value of the first function whose condition holds.
+
+    Parameters
+    ----------
+    pred_fn_pairs : sequence of (condition, callable)
+        Tried in order.
+    default : callable, optional
+        Called if no condition holds.
+    exclusive : bool
+        Whether it is an error that more than one condition holds.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If no condition holds and there is no default, or several hold and must not.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.constant(3.0)
+    >>> print(lab.case([(x < 0.0, lambda: -x), (x > 2.0, lambda: x * x)], default=lambda: x))
+    Tensor(9.0, shape=(), dtype=float32)
+    """
+    given = pred_fn_pairs.items() if isinstance(pred_fn_pairs, Mapping) else pred_fn_pairs
+    pairs = listed(given, "case: pred_fn_pairs")
+    if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
+        raise InvalidArgumentError("case: pairs of a condition and a function are needed.")
+    holding = [function for condition, function in pairs if truth(condition, "case")]
+    if exclusive and len(holding) > 1:
+        raise InvalidArgumentError(f"case: {len(holding)} conditions hold, and exclusive=True allows one.")
+    chosen = holding[0] if holding else default
+    if chosen is None:
+        raise InvalidArgumentError(f"case: none of {len(pairs)} conditions holds, and there is no default.")
+    with scoped(None if name == "case" else name):
+        return called(chosen, "case")
+
+
+def switch_case(
+    branch_index: Any,
+    branch_fns: Sequence[Any] | Mapping[int, Branch],
+    default: Branch | None = None,
+    name: str = "switch_case",
+) -> Any:
+    """Return the value of the function with a number.
+
+    Parameters
+    ----------
+    branch_index : int or integer Tensor ()
+        The number.
+    branch_fns : sequence of callable, or of (int, callable), or dict
+        The functions.
+    default : callable, optional
+        Called if no function has the number; the one with the highest number if it is not given.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the number is not one integer, or there are no functions.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.switch_case(1, [lambda: lab.constant(10), lambda: lab.constant(20)]))
+    Tensor(20, shape=(), dtype=int32)
+    """
+    number = convert(branch_index)
+    if number._held.ndim or number._held.dtype.kind not in "iu":
+        raise InvalidArgumentError(
+            f"switch_case: the number of a branch is one whole number, got {number.dtype.name} "
+            f"of shape {number._held.shape}."
+        )
+    if isinstance(branch_fns, Mapping):
+        branches: dict[int, Any] = dict(branch_fns)
+    else:
+        branches = {}
+        for i, branch in enumerate(listed(branch_fns, "switch_case: branch_fns")):
+            number_of, function = branch if isinstance(branch, (tuple, list)) and len(branch) == 2 else (i, branch)
+            branches[whole(number_of, "switch_case: the number of a branch")] = function
+    if not branches:
+        raise InvalidArgumentError("switch_case: there are no branches.")
+    if sorted(branches) != list(range(len(branches))):
+        raise InvalidArgumentError(
+            f"switch_case: the numbers of branches are those from 0 to {len(branches) - 1}, got {sorted(branches)}."
+        )
+    otherwise = branches[max(branches)] if default is None else default
+    with scoped(None if name == "switch_case" else name):
+        return called(branches.get(int(number._array), otherwise), "switch_case")
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Repeat a function on its own results while a condition holds.
+
+    Parameters
+    ----------
+    cond : callable
+        Takes the loop's values, gives one truth value.
+    body : callable
+        Takes the loop's values, gives the next ones, in the same structure.
+    loop_vars : list or tuple
+        The values at first.
+    maximum_iterations : int, optional
+        The loop ends after so many rounds.
+
+    Returns
+    -------
+    The values at the end, in the structure of `loop_vars`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the condition is not one truth value, or the body gives another structure.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> i, total = lab.while_loop(lambda i, total: i < 4, lambda i, total: (i + 1, total + i), [0, 0])
+    >>> print(total)
+    Tensor(6, shape=(), dtype=int32)
+    """
+    with scoped(name):
+        return _repeated(cond, body, loop_vars, maximum_iterations)
+
+
+def _repeated(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> Any:
+    values: Any = nesting.map_structure(_tensor_unless_composite, loop_vars)
+    as_arguments = isinstance(loop_vars, (list, tuple))
+    rounds = 0
+    limit = None if maximum_iterations is None else whole(maximum_iterations, "while_loop: maximum_iterations")
+    while (limit is None or rounds < limit) and truth(
+        called(cond, "while_loop", *(values if as_arguments else (values,))), "while_loop"
+    ):
+        found: Any = called(body, "while_loop", *(values if as_arguments else (values,)))
+        if as_arguments and len(values) == 1 and not isinstance(found, (list, tuple)):
+            found = [found]
+        if as_arguments and isinstance(found, (list, tuple)):
+            found = type(values)(found) if type(values) in (list, tuple) else found
+        nesting.same_structure(values, found, "while_loop: the body's values")
+        values = nesting.map_structure(_tensor_unless_composite, found)
+        rounds += 1
+    return values
+
+
+def _tensor_unless_composite(value: Any) -> Any:
+    """Return a tensor of a plain value; what is made of several tensors is left as it is."""
+    if isinstance(value, Tensor) or hasattr(value, "__lab_apply__") or hasattr(value, "__loop_value__"):
+        return value
+    return convert(value)

@@ -1,0 +1,117 @@
+"""Data sets without an end, and mixtures of data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.tensor import wrap
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.extras.ragged.partition import whole_number
+from autodiff_lab.ops.random import uniform
+
+if TYPE_CHECKING:
+    from autodiff_lab.extras.data.dataset import Dataset
+
+_ENDLESS, _UNKNOWN = -1, -2
+
+
+class Sources:
+    """Class methods of `Dataset`."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, make: Callable[[], Iterator[Any]], cardinality: int = _UNKNOWN) -> None: ...
+
+    @classmethod
+    def counter(cls, start: Any = 0, step: Any = 1, dtype: Any = "int64", name: str | None = None) -> Dataset:
+        """Numbers from `start` on, without an end."""
+        kind = as_dtype(dtype).dtype.type
+        first, by = whole_number(start, "counter: start"), whole_number(step, "counter: step")
+
+        def make() -> Iterator[Any]:
+            at = first
+            while True:
+                yield wrap(kind(at))
+                at += by
+
+        return cls(make, _ENDLESS)  # type: ignore[return-value]
+
+    @classmethod
+    def random(
+        cls, seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+    ) -> Dataset:
+        """Random integers below 2³², without an end; int64."""
+        first = int(float(uniform(())) * 2**24) if seed is None else int(seed)
+        shared = np.random.default_rng(first)
+
+        def make() -> Iterator[Any]:
+            generator = shared if rerandomize_each_iteration else np.random.default_rng(first)
+            while True:
+                yield wrap(generator.integers(2**32, dtype=np.int64))
+
+        return cls(make, _ENDLESS)  # type: ignore[return-value]
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = True
+    ) -> Dataset:
+        """Return the next element of the data set whose number comes next.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> Dataset = lab.data.Dataset
+        >>> parts = [Dataset.from_tensors(k).repeat(2) for k in (10, 20)]
+        >>> [int(x) for x in Dataset.choose_from_datasets(parts, Dataset.from_tensor_slices([1, 0, 1]))]
+        [20, 10, 20]
+        """
+        return _mixed(datasets, lambda: (int(i) for i in choice_dataset._make()), stop_on_empty_dataset)
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets: Sequence[Any],
+        weights: Any = None,
+        seed: int | None = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> Dataset:
+        """Elements of data sets drawn at random, by weight."""
+        count = len(datasets)
+        share = np.full(count, 1 / max(count, 1)) if weights is None else np.asarray(weights, np.float64)
+        if share.shape != (count,) or not count or (share < 0).any() or not share.sum() > 0:
+            raise InvalidArgumentError(f"sample_from_datasets: {count} weights from 0 up are needed, got {weights!r}.")
+        first = int(float(uniform(())) * 2**24) if seed is None else int(seed)
+
+        def numbers() -> Iterator[int]:
+            generator = np.random.default_rng(first)
+            while True:
+                yield int(generator.choice(count, p=share / share.sum()))
+
+        return _mixed(datasets, numbers, stop_on_empty_dataset, positive=share > 0)
+
+
+def _mixed(datasets: Sequence[Any], numbers: Callable[[], Iterator[int]], stop: bool, positive: Any = None) -> Any:
+    """Elements of data sets in the order of numbers."""
+    if not datasets:
+        raise InvalidArgumentError("a mixture needs at least one data set.")
+
+    def make() -> Iterator[Any]:
+        sources = [d._make() for d in datasets]
+        left = set(range(len(sources)) if positive is None else np.flatnonzero(positive).tolist())
+        for number in numbers():
+            if not 0 <= number < len(sources):
+                raise InvalidArgumentError(f"choose_from_datasets: number {number} of {len(sources)} data sets.")
+            try:
+                element = next(sources[number])
+            except StopIteration:
+                left.discard(number)
+                if stop or not left:
+                    return
+                continue
+            yield element
+
+    return type(datasets[0])(make)

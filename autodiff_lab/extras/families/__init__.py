@@ -1,0 +1,17 @@
+"""Families of ops that few programs use; each loads when one of its ops is first asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autodiff_lab.extras.families import image, isotonic, sampled, signal, sparse, special, strings
+
+__all__ = ["signal", "image", "sparse", "strings", "special", "isotonic", "sampled"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a family when it is first asked for."""
+    from autodiff_lab.ops.catalogue import family
+
+    return family(__name__, __all__, name)

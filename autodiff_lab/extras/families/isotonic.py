@@ -1,0 +1,96 @@
+"""Isotonic regression: the nearest sequence that never rises (or never falls).
+
+The nearest sequence is constant on blocks, and on each block it is the mean.  So it takes two ops: one finds the
+blocks, where gradients stop, and one takes means over blocks, which is linear and its own derivative.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.shape import one_whole_number
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.kernels.arrays import arange, on_gpu
+from autodiff_lab.ops.array.gathering import scatter_axis
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.nn.normalization import floats
+
+add_up: Any = scatter_axis.op.kernel  # type: ignore[attr-defined]
+
+
+def _blocks_of_row(row: Any) -> list[int]:
+    """Number of the block of each element, by pooling adjacent violators (Ayer et al. 1955)."""
+    means: list[float] = []
+    sizes: list[int] = []
+    for value in row:
+        means.append(float(value))
+        sizes.append(1)
+        while len(means) > 1 and means[-2] < means[-1]:  # a later block must not lie above an earlier one
+            size = sizes[-2] + sizes[-1]
+            means[-2:] = [(means[-2] * sizes[-2] + means[-1] * sizes[-1]) / size]
+            sizes[-2:] = [size]
+    return [number for number, size in enumerate(sizes) for _ in range(size)]
+
+
+def _blocks(x: Any) -> Any:
+    """Blocks of each row along the last axis, numbered from 0, int32."""
+    rows = np.asarray(x).reshape(-1, x.shape[-1])
+    found = [_blocks_of_row(row) for row in rows.tolist()]
+    return np.array(found, np.int32).reshape(x.shape)
+
+
+def _block_mean(x: Any, blocks: Any) -> Any:
+    """Means over blocks; x may have leading axes that the blocks have not."""
+    if not x.size:
+        return x.copy()
+    length = blocks.shape[-1]
+    rows = arange(blocks.size // length, blocks)[:, None] * length
+    flat = (blocks.reshape(-1, length) + rows).reshape(-1)
+    if on_gpu(x):
+        layers = x.reshape(-1, blocks.size)
+        sums = add_up(layers, flat, axis=-1, length=blocks.size)
+        return np.take(sums / np.maximum(add_up(layers[:1] * 0 + 1, flat, axis=-1, length=blocks.size), 1), flat,
+                       axis=-1).reshape(x.shape)
+    counts = np.bincount(flat, minlength=blocks.size)
+    layers = np.asarray(x).reshape(-1, blocks.size)
+    result = np.empty_like(layers)
+    for i, layer in enumerate(layers):
+        sums = np.bincount(flat, layer.astype(np.float64), blocks.size)
+        result[i] = (sums / np.maximum(counts, 1))[flat].astype(layers.dtype)
+    return result.reshape(np.shape(x))
+
+
+isotonic_blocks = general(
+    "isotonic_blocks", _blocks, None, symbol="blocks", latex=r"\operatorname{{blocks}}({0})",
+    sentence="finds the runs over which {0} must be averaged so that it never rises",
+    doc="Blocks of the isotonic regression of each row; `lab.nn.isotonic_regression` uses it.")
+block_mean = general(
+    "block_mean", _block_mean, lambda ops, g, out, x, blocks: ops.block_mean(g, blocks), None,
+    symbol="mean by block", latex=r"\operatorname{{mean}}_{{{1}}}({0})", locals_latex=(r"\frac{{1}}{{n}}", ""),
+    sentence="averages {0} over the blocks {1}", keeps="inputs",
+    doc="Means over blocks; `lab.nn.isotonic_regression` uses it.")
+
+
+def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) -> tuple[Tensor, Tensor]:
+    x = floats(inputs, "isotonic_regression")
+    axis = one_whole_number(axis, "isotonic_regression: axis")
+    if x._held.ndim == 0 or axis not in (-1, x._held.ndim - 1):
+        raise ShapeMismatch(f"isotonic_regression: works along the last axis, got shape {x._held.shape} and axis "
+                            f"{axis}. Try lab.transpose.")
+    if not decreasing:
+        rising, blocks = isotonic_regression(-x)
+        return -rising, blocks
+    blocks = isotonic_blocks(x)
+    return block_mean(x, blocks), blocks
+
+
+isotonic_regression.__doc__ = doc(
+    "The sequence nearest to each row that never rises (or never falls), and the number of each element's block.",
+    shapes="inputs (*b, n) -> twice (*b, n)", derivative="the mean of g over each block; none for the numbers",
+    raises=("shape", "floating", "convert"),
+    example=">>> print(lab.nn.isotonic_regression([3.0, 1.0, 2.0])[0])\n"
+            "Tensor([3.  1.5 1.5], shape=(3,), dtype=float32)")

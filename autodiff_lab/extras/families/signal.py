@@ -1,0 +1,218 @@
+"""Fourier transforms over the last axes.
+
+A discrete Fourier transform is a symmetric matrix, so in a sweep, where adjoints are not conjugated, its rule is the
+transform itself.  The transforms of real signals keep half of the spectrum: their rules fill up the other half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.tensor import Tensor, named
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.arrays import full
+from autodiff_lab.ops.array.joining import pad_axis, slice_axis
+from autodiff_lab.ops.array.repeating import roll
+from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.math.complex_numbers import is_complex
+
+
+def _axes(rank: int) -> tuple[int, ...]:
+    return tuple(range(-rank, 0))
+
+
+def _wide(x: Any) -> Any:
+    """Half floats as float32, which NumPy transforms."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+def _real_as(ops: Any, share: Any, x: Any) -> Any:
+    """Return the contribution of an input that may be real, in its dtype."""
+    if is_complex(x):
+        return share
+    part = ops.real_part(share)
+    return part if part.dtype == x.dtype else ops.cast(part, dtype=x.dtype.name)
+
+
+def _weighted(x: Any, length: int, count: int) -> Any:
+    """Count every frequency once or, where its mirror image was left out, twice; over the number of samples."""
+    weights = full((x.shape[-1],), 2.0, x, np.float64)
+    weights[0] = 1
+    if length % 2 == 0:
+        weights[length // 2] = 1
+    return (x * (weights / count)).astype(x.dtype)
+
+
+def _half_rule(ops: Any, g: Any, out: Any, x: Any, rank: int) -> Any:
+    whole = ops.pad_axis(g, axis=-1, before=0, after=x.shape[-1] - g.shape[-1])
+    return _real_as(ops, ops.fft(whole, rank=rank), x)
+
+
+def _from_half_rule(ops: Any, g: Any, out: Any, x: Any, rank: int, length: int) -> Any:
+    count = length * int(np.prod(tuple(x.shape)[-rank:-1]))
+    spectrum = ops.conj(ops.rfft(g, rank=rank))
+    return _real_as(ops, ops.mirror_weights(spectrum, length=length, count=count), x)
+
+
+transform = general(
+    "fft", lambda x, rank: np.fft.fftn(_wide(x), axes=_axes(rank)),
+    lambda ops, g, out, x, rank: _real_as(ops, ops.fft(g, rank=rank), x), symbol="F", latex=r"\mathcal{{F}}\,{0}",
+    locals_latex=(r"\mathcal{{F}}",), sentence="takes the Fourier transform of {0}", keeps="inputs",
+    registered="FFT", doc="The kernel-level transform over the last axes; `lab.signal.fft` is the public function.")
+inverse_transform = general(
+    "ifft", lambda x, rank: np.fft.ifftn(_wide(x), axes=_axes(rank)),
+    lambda ops, g, out, x, rank: _real_as(ops, ops.ifft(g, rank=rank), x), symbol="F⁻¹",
+    latex=r"\mathcal{{F}}^{{-1}} {0}", locals_latex=(r"\mathcal{{F}}^{{-1}}",),
+    sentence="takes the inverse Fourier transform of {0}", keeps="inputs", registered="IFFT",
+    doc="The kernel-level inverse transform; `lab.signal.ifft` is the public function.")
+half_transform = general(
+    "rfft", lambda x, rank: np.fft.rfftn(_wide(x), axes=_axes(rank)), _half_rule, symbol="F½",
+    latex=r"\mathcal{{F}}_{{\ge 0}}\, {0}", locals_latex=(r"\Re\,\mathcal{{F}}",),
+    sentence="takes the Fourier transform of the real signal {0}", keeps="inputs", registered="RFFT",
+    doc="The kernel-level transform of real signals; `lab.signal.rfft` is the public function.")
+from_half = general(
+    "irfft",
+    lambda x, rank, length: np.fft.irfftn(_wide(x), s=(*x.shape[x.ndim - rank:-1], length), axes=_axes(rank)),
+    _from_half_rule, symbol="F½⁻¹", latex=r"\mathcal{{F}}_{{\ge 0}}^{{-1}} {0}",
+    locals_latex=(r"\tfrac{{c}}{{n}}\, \overline{{\mathcal{{F}}}}",),
+    sentence="takes the real signal of the spectrum {0}", keeps="inputs", registered="IRFFT",
+    doc="The kernel-level inverse to a real signal; `lab.signal.irfft` is the public function.")
+mirror_weights = general(
+    "mirror_weights", _weighted,
+    lambda ops, g, out, x, length, count: ops.mirror_weights(g, length=length, count=count),
+    symbol="c/n", latex=r"\tfrac{{c}}{{n}} {0}", locals_latex=(r"\tfrac{{c}}{{n}}",),
+    sentence="weights the frequencies of {0}", keeps="nothing",
+    doc="A half spectrum times 1 or 2 over the number of samples; the rule of `irfft` uses it.")
+
+
+def _spectrum(value: Any, rank: int, what: str) -> Tensor:
+    x = convert(value)
+    if not x.dtype.is_complex:
+        raise DtypeMismatch(f"{what}: takes complex tensors, got {x.dtype.name}. Try lab.cast(x, lab.complex64), or "
+                            "lab.signal.rfft for a real signal.")
+    return _with_rank(x, rank, what)
+
+
+def _with_rank(x: Tensor, rank: int, what: str) -> Tensor:
+    shape = x._held.shape
+    if len(shape) < rank or 0 in shape[len(shape) - rank:]:
+        raise ShapeMismatch(f"{what}: transforms the last {rank} axes, none of them empty; got shape {shape}.")
+    return x
+
+
+def _fitted(x: Tensor, axis: int, length: int) -> Tensor:
+    """Cut an axis to a length, or fill it up with zeros."""
+    have = x._held.shape[axis]
+    if have > length:
+        return slice_axis(x, axis=axis, start=0, stop=length)
+    return pad_axis(x, axis=axis, before=0, after=length - have) if have < length else x
+
+
+def _lengths(fft_length: Any, rank: int, what: str) -> tuple[int, ...]:
+    lengths = whole_numbers(fft_length, what)
+    if len(lengths) != rank or min(lengths) < 1:
+        raise InvalidArgumentError(f"{what}: fft_length holds {rank} whole numbers from 1 up, got {lengths}")
+    return lengths
+
+
+def _complex_pair(rank: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+    suffix = "" if rank == 1 else f"{rank}d"
+
+    def forward(input: Any, name: str | None = None) -> Tensor:
+        return transform(_spectrum(input, rank, f"fft{suffix}"), rank=rank, name=name)
+
+    def backward(input: Any, name: str | None = None) -> Tensor:
+        return inverse_transform(_spectrum(input, rank, f"ifft{suffix}"), rank=rank, name=name)
+
+    return forward, backward
+
+
+def _real_pair(rank: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+    suffix = "" if rank == 1 else f"{rank}d"
+
+    def forward(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+        x = convert(input_tensor)
+        if x.dtype.name not in ("float32", "float64"):
+            raise DtypeMismatch(f"rfft{suffix}: takes float32 or float64 signals, got {x.dtype.name}. Try lab.cast, or "
+                                f"lab.signal.fft{suffix} for complex ones.")
+        x = _with_rank(x, rank, f"rfft{suffix}")
+        if fft_length is not None:
+            for axis, length in zip(_axes(rank), _lengths(fft_length, rank, f"rfft{suffix}"), strict=True):
+                x = _fitted(x, axis, length)
+        return half_transform(x, rank=rank, name=name)
+
+    def backward(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+        x = _spectrum(input_tensor, rank, f"irfft{suffix}")
+        shape = x._held.shape[x._held.ndim - rank:]
+        natural = (*shape[:-1], max(2 * (shape[-1] - 1), 1))
+        lengths = natural if fft_length is None else _lengths(fft_length, rank, f"irfft{suffix}")
+        for axis, length in zip(_axes(rank), (*lengths[:-1], lengths[-1] // 2 + 1), strict=True):
+            x = _fitted(x, axis, length)
+        return from_half(x, rank=rank, length=lengths[-1], name=name)
+
+    return forward, backward
+
+
+fft, ifft = _complex_pair(1)
+fft2d, ifft2d = _complex_pair(2)
+fft3d, ifft3d = _complex_pair(3)
+rfft, irfft = _real_pair(1)
+rfft2d, irfft2d = _real_pair(2)
+rfft3d, irfft3d = _real_pair(3)
+
+
+def _shifted(x: Any, axes: Any, back: bool, what: str) -> Tensor:
+    x = convert(x)
+    numbers = tuple(range(x._held.ndim)) if axes is None else whole_numbers(axes, what)
+    if any(not -x._held.ndim <= a < x._held.ndim for a in numbers):
+        raise InvalidArgumentError(f"{what}: axes {numbers} are out of bounds for shape {x._held.shape}")
+    halves = [x._held.shape[a] // 2 for a in numbers]
+    return roll(x, [-h for h in halves] if back else halves, numbers)
+
+
+def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    return named(_shifted(x, axes, back=False, what="fftshift"), name)
+
+
+def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    return named(_shifted(x, axes, back=True, what="ifftshift"), name)
+
+
+for _rank, _functions in ((1, (fft, ifft, rfft, irfft)), (2, (fft2d, ifft2d, rfft2d, irfft2d)),
+                          (3, (fft3d, ifft3d, rfft3d, irfft3d))):
+    _over = "the last axis" if _rank == 1 else f"the last {_rank} axes"
+    _open, _close = "[" * (_rank - 1), "]" * (_rank - 1)
+    for _function, _kind, _words, _shapes, _dtypes, _derivative, _call, _result in (
+        (_functions[0], "fft", f"Discrete Fourier transform over {_over}.", "input (*s) -> (*s)",
+         "complex64, complex128", "n times the inverse transform of g",
+         f"lab.cast({_open}[1.0, 0.0]{_close}, lab.complex64)", "[1.+0.j 1.+0.j]"),
+        (_functions[1], "ifft", f"Inverse discrete Fourier transform over {_over}.", "input (*s) -> (*s)",
+         "complex64, complex128", "the transform of g, over n",
+         f"lab.cast({_open}[2.0, 0.0]{_close}, lab.complex64)", "[1.+0.j 1.+0.j]"),
+        (_functions[2], "rfft", f"Fourier transform of a real signal over {_over}; frequencies from 0 up, as the rest "
+         "mirror them. `fft_length` cuts the signal, or fills it up with zeros.",
+         "input_tensor (*s, n) -> (*s, n // 2 + 1)", "float32 to complex64, float64 to complex128",
+         "the real part of the transform of g, filled up with zeros", f"{_open}[1.0, 0.0]{_close}", "[1.+0.j 1.+0.j]"),
+        (_functions[3], "irfft", f"The real signal of a half spectrum over {_over}; `fft_length` is its length, "
+         "even by default.", "input_tensor (*s, m) -> (*s, 2(m - 1))", "complex64 to float32, complex128 to float64",
+         "the half transform of g over n, doubled where a mirror image was left out",
+         f"lab.cast({_open}[2.0, 0.0]{_close}, lab.complex64)", "[1. 1.]"),
+    ):
+        _suffix = "" if _rank == 1 else f"{_rank}d"
+        _function.__name__ = _function.__qualname__ = f"{_kind}{_suffix}"
+        _function.__doc__ = doc(
+            _words, shapes=_shapes, dtypes=_dtypes, derivative=_derivative, raises=("shape", "dtypes", "argument"),
+            domain="all numbers", example=f">>> print(lab.signal.{_kind}{_suffix}({_call}).numpy().ravel())\n{_result}")
+for _function, _words, _result in (
+    (fftshift, "Frequency 0 moved to the middle of each axis.", "[2 3 0 1]"),
+    (ifftshift, "Frequency 0 moved from the middle of each axis back to its beginning.", "[2 3 0 1]"),
+):
+    _function.__doc__ = doc(
+        _words, shapes="x (*s) -> (*s)", dtypes="any", derivative="1, moved back", raises=("argument", "convert"),
+        example=f">>> print(lab.signal.{_function.__name__}([0, 1, 2, 3]).numpy())\n{_result}")

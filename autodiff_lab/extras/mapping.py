@@ -1,0 +1,216 @@
+"""Functions applied along the first axis: map, folds and scans, as loops over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.tensor import named
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotCallable, ShapeMismatch
+from autodiff_lab.events import scoped
+from autodiff_lab.extras import nesting
+from autodiff_lab.ops.array.joining import stack, unstack
+
+
+def _rows(elems: Any, name: str) -> list[Any]:
+    """Return the structures of the rows, in order."""
+    tensors = [convert(leaf) for leaf in nesting.flatten(elems)]
+    if not tensors:
+        raise InvalidArgumentError(f"{name}: there is nothing to go along; elems is empty.")
+    shapes = [t._held.shape for t in tensors]
+    if any(not s for s in shapes) or len({s[0] for s in shapes}) > 1:
+        raise ShapeMismatch(f"{name}: elems need a first axis of one length, got shapes {shapes}.")
+    columns = [unstack(t) for t in tensors]
+    return [nesting.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
+
+
+def _stacked(results: list[Any]) -> Any:
+    """Return one structure of tensors from a list of structures."""
+    columns = zip(*(nesting.flatten(r) for r in results), strict=True)
+    return nesting.pack_sequence_as(results[0], [stack(list(column)) for column in columns])
+
+
+def _check_function(fn: Any, name: str) -> None:
+    if not callable(fn):
+        raise NotCallable(f"{name}: a function is needed, got a {type(fn).__name__}.")
+
+
+def _as_tensors(value: Any) -> Any:
+    return nesting.map_structure(convert, value)
+
+
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """Return a function applied to each row, its results stacked.
+
+    Shapes: elems (n, *s) or a structure of such -> (n, *t) where fn gives (*t).
+
+    Parameters
+    ----------
+    fn : callable
+        Takes a row, or a structure of rows, and gives a tensor or a structure.
+    elems : Tensor or structure
+        What to go along.
+    fn_output_signature : DType or TensorSpec, or a structure of them, optional
+        What fn gives; checked if it is given.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the first axes differ.
+    DtypeMismatch
+        If fn gives another dtype than it should.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.map_fn(lambda row: lab.reduce_sum(row), lab.constant([[1.0, 2.0], [3.0, 4.0]])))
+    Tensor([3. 7.], shape=(2,), dtype=float32)
+    """
+    _check_function(fn, "map_fn")
+    if hasattr(elems, "ragged_rank"):
+        signature = fn_output_signature if fn_output_signature is not None else dtype
+        with scoped(name):
+            return named(elems.__lab_apply__(map_fn, (elems,), {"fn": fn, "signature": signature}), name)
+    rows = _rows(elems, "map_fn")
+    if not rows:
+        raise ShapeMismatch("map_fn: elems has no rows, so what fn gives is not known. Try at least one row.")
+    with scoped(name):
+        results = [_as_tensors(fn(row)) for row in rows]
+    signature = fn_output_signature if fn_output_signature is not None else dtype
+    if signature is not None:
+        _check_signature(signature, results[0])
+    for result in results[1:]:
+        nesting.same_structure(results[0], result, "map_fn: what fn gives")
+    return named(_stacked(results), name)
+
+
+def _check_signature(signature: Any, result: Any) -> None:
+    wanted, got = nesting.flatten(signature), nesting.flatten(result)
+    if len(wanted) != len(got):
+        raise ShapeMismatch(f"map_fn: fn gives {len(got)} tensors, but fn_output_signature has {len(wanted)}.")
+    for want, have in zip(wanted, got, strict=True):
+        expected = as_dtype(getattr(want, "dtype", want))
+        if have.dtype != expected:
+            raise DtypeMismatch(
+                f"map_fn: fn gives {have.dtype.name}, but fn_output_signature says {expected.name}. Try lab.cast."
+            )
+
+
+def vectorized_map(fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
+    """Return a function applied to each row, its results stacked; here the rows are taken one after another.
+
+    Shapes: elems (n, *s) or a structure of such -> (n, *t) where fn gives (*t).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.vectorized_map(lambda x: x * x, lab.constant([1.0, 2.0])))
+    Tensor([1. 4.], shape=(2,), dtype=float32)
+    """
+    return map_fn(fn, elems)
+
+
+def _fold(name: str, fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> list[Any]:
+    """Return every state of a fold, the first included."""
+    _check_function(fn, name)
+    rows = _rows(elems, name)
+    if reverse:
+        rows.reverse()
+    if initializer is None:
+        if not rows:
+            raise ShapeMismatch(f"{name}: elems has no rows. Try an initializer.")
+        states, rows = [rows[0]], rows[1:]
+    else:
+        states = [_as_tensors(initializer)]
+    for row in rows:
+        state = _as_tensors(fn(states[-1], row))
+        nesting.same_structure(states[0], state, f"{name}: what fn gives")
+        states.append(state)
+    return states
+
+
+def foldl(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return a function of the value so far and the next row, from the first row to the last; the value at the end.
+
+    Shapes: elems (n, *s) -> that of the initializer, or of a row.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.foldl(lambda so_far, x: so_far - x, lab.constant([1.0, 2.0, 3.0])))
+    Tensor(-4.0, shape=(), dtype=float32)
+    """
+    with scoped(name):
+        return _fold("foldl", fn, elems, initializer, reverse=False)[-1]
+
+
+def foldr(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return a function of the value so far and the next row, from the last row to the first; the value at the end.
+
+    Shapes: elems (n, *s) -> that of the initializer, or of a row.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.foldr(lambda so_far, x: so_far - x, lab.constant([1.0, 2.0, 3.0])))
+    Tensor(0.0, shape=(), dtype=float32)
+    """
+    with scoped(name):
+        return _fold("foldr", fn, elems, initializer, reverse=True)[-1]
+
+
+def scan(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return every value of a fold, stacked; without an initializer the first row is the first value.
+
+    Shapes: elems (n, *s) -> (n, *t) where the value has (*t).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.scan(lambda so_far, x: so_far + x, lab.constant([1.0, 2.0, 3.0])))
+    Tensor([1. 3. 6.], shape=(3,), dtype=float32)
+    """
+    with scoped(name):
+        states = _fold("scan", fn, elems, initializer, reverse)
+    values = states if initializer is None else states[1:]
+    if not values:
+        raise ShapeMismatch("scan: elems has no rows, so there is nothing to stack.")
+    return named(_stacked(values[::-1] if reverse else values), name)

@@ -1,0 +1,127 @@
+"""Nested structures as users see them: ``lab.nest``.
+
+Lists, tuples, named tuples and dicts (by sorted keys, as TensorFlow flattens them) are structures; everything else, a
+tensor above all, is a leaf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from autodiff_lab.engine import nest
+from autodiff_lab.engine.shape import listed
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+
+
+def is_nested(seq: Any) -> bool:
+    """Return whether a value is a list, a tuple or a dict.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.nest.is_nested([1]), lab.nest.is_nested(lab.constant([1]))
+    (True, False)
+    """
+    return not nest.is_plain_leaf(seq)
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """Return the leaves of a structure as a list; a single value is a structure of one.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.nest.flatten({"b": [2, (3,)], "a": 1})
+    [1, 2, 3]
+    """
+    return nest.flatten(structure, rows=True, by_key=True)[0]
+
+
+def same_structure(first: Any, other: Any, what: str = "nest", check_types: bool = True) -> None:
+    """Refuse two structures that differ; the error begins with `what`."""
+    stands = f"a {type(first).__name__} stands where the other has a {type(other).__name__}."
+    if is_nested(first) != is_nested(other):
+        raise ShapeMismatch(f"{what}: the structures differ: {stands}")
+    if not is_nested(first):
+        return
+    if check_types and type(first) is not type(other):
+        raise DtypeMismatch(f"{what}: the structures differ: {stands} Try check_types=False.")
+    if isinstance(first, Mapping) and isinstance(other, Mapping):
+        if set(first) != set(other):
+            raise ShapeMismatch(f"{what}: the structures differ: keys {_keys(first)} and {_keys(other)}.")
+        first, other = ([each[key] for key in first] for each in (first, other))
+    if len(first) != len(other):
+        raise ShapeMismatch(
+            f"{what}: the structures differ: {len(first)} parts stand where the other has {len(other)}."
+        )
+    for a, b in zip(first, other, strict=True):
+        same_structure(a, b, what, check_types)
+
+
+def _keys(structure: Mapping[Any, Any]) -> list[Any]:
+    return sorted(structure, key=str)
+
+
+def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
+    """Refuse two structures that differ.
+
+    Raises
+    ------
+    ShapeMismatch
+        A `ValueError`: another number of parts, other keys, or a leaf where the other has a structure.
+    DtypeMismatch
+        A `TypeError`: parts of other types.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.nest.assert_same_structure([1, (2,)], [3, (4,)])
+    """
+    same_structure(nest1, nest2, "nest", check_types)
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
+    """Values in the places of a structure's leaves.
+
+    Raises
+    ------
+    ShapeMismatch
+        If there are not as many values as leaves.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.nest.pack_sequence_as({"a": 0, "b": [0, 0]}, [1, 2, 3])
+    {'a': 1, 'b': [2, 3]}
+    """
+    leaves, rebuild = nest.flatten(structure, rows=True, by_key=True)
+    values = listed(flat_sequence, "pack_sequence_as: flat_sequence")
+    if len(values) != len(leaves):
+        raise ShapeMismatch(
+            f"pack_sequence_as: the structure has {len(leaves)} leaves, but there are {len(values)} values."
+        )
+    return rebuild(values)
+
+
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """Return a function applied to the leaves of structures that are alike; the results stand in their places.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the structures differ.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.nest.map_structure(lambda x, y: x + y, {"a": 1}, {"a": 10})
+    {'a': 11}
+    """
+    if not structure:
+        raise InvalidArgumentError("map_structure: at least one structure is needed.")
+    check = bool(kwargs.get("check_types", True))
+    for other in structure[1:]:
+        same_structure(structure[0], other, "map_structure", check)
+    results = [func(*leaves) for leaves in zip(*(flatten(s) for s in structure), strict=True)]
+    return pack_sequence_as(structure[0], results)

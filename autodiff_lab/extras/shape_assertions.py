@@ -1,0 +1,206 @@
+"""Assertions on the shapes, ranks and dtypes of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.dtypes import DType, as_dtype
+from autodiff_lab.engine.shape import listed, one_whole_number, whole_numbers
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.extras.assertions import text
+from autodiff_lab.ops.array.casting import identity
+
+
+def _rank(x: Any) -> tuple[int, tuple[int, ...]]:
+    shape = convert(x)._held.shape
+    return len(shape), shape
+
+
+def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+    """Raise unless x has so many axes.
+
+    Raises
+    ------
+    ShapeMismatch
+        A `ValueError`: it does not.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.debugging.assert_rank([[1.0]], 2)
+    """
+    have, shape = _rank(x)
+    wanted = one_whole_number(rank, "assert_rank")
+    if have != wanted:
+        raise ShapeMismatch(f"assert_rank: rank {wanted} is needed, got shape {shape}.{text(message)}")
+
+
+def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+    """Raise unless x has so many axes or more.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.debugging.assert_rank_at_least([[1.0]], 1)
+    """
+    have, shape = _rank(x)
+    wanted = one_whole_number(rank, "assert_rank_at_least")
+    if have < wanted:
+        raise ShapeMismatch(f"assert_rank_at_least: rank {wanted} or more is needed, got shape {shape}.{text(message)}")
+
+
+def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, name: str | None = None) -> None:
+    """Raise unless the number of axes of x is one of those given.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.debugging.assert_rank_in([[1.0]], (1, 2))
+    """
+    have, shape = _rank(x)
+    wanted = whole_numbers(listed(ranks, "assert_rank_in: ranks"), "assert_rank_in")
+    if have not in wanted:
+        raise ShapeMismatch(f"assert_rank_in: a rank of {wanted} is needed, got shape {shape}.{text(message)}")
+
+
+def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
+    """Raise unless a tensor is a single number; it is returned.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.debugging.assert_scalar(1.0))
+    Tensor(1.0, shape=(), dtype=float32)
+    """
+    x = convert(tensor)
+    if x._held.shape:
+        raise ShapeMismatch(f"assert_scalar: a single number is needed, got shape {x._held.shape}.{text(message)}")
+    return x if name is None else identity(x, name)
+
+
+def assert_shapes(
+    shapes: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> None:
+    """Raise unless tensors have the shapes that go with them; equal letters stand for equal lengths.
+
+    Parameters
+    ----------
+    shapes : sequence of (tensor, shape) or dict
+        Each shape is a sequence of lengths: a number, a letter, None or "." for any; "*" or ... first or last stands
+        for any further axes.
+
+    Raises
+    ------
+    ShapeMismatch
+        A `ValueError`: a shape differs, or a letter stands for two lengths.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x, w = lab.ones((5, 3)), lab.ones((3, 2))
+    >>> lab.debugging.assert_shapes([(x, ("n", "k")), (w, ("k", 2))])
+    """
+    pairs: list[Any] = list(shapes.items()) if isinstance(shapes, Mapping) else listed(shapes, "assert_shapes: shapes")
+    lengths: dict[Any, int] = {}
+    if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
+        raise InvalidArgumentError("assert_shapes: pairs of a tensor and a shape are needed.")
+    for tensor, wanted in pairs:
+        _, shape = _rank(tensor)
+        for length, symbol in _aligned(shape, wanted, message):
+            if symbol is None or symbol == ".":
+                continue
+            expected = symbol if isinstance(symbol, int) else lengths.setdefault(symbol, length)
+            if expected != length:
+                raise ShapeMismatch(
+                    f"assert_shapes: {symbol!r} of {tuple(wanted)} is {expected}, but the tensor has "
+                    f"shape {shape}.{text(message)}"
+                )
+
+
+def _aligned(shape: tuple[int, ...], wanted: Any, message: str | None) -> list[tuple[int, Any]]:
+    """Lengths with the symbols that stand for them."""
+    symbols = list(wanted) if isinstance(wanted, (list, tuple, str)) else [wanted]
+    rest = [i for i, s in enumerate(symbols) if s is Ellipsis or s == "*"]
+    if not rest:
+        if len(symbols) != len(shape):
+            raise ShapeMismatch(
+                f"assert_shapes: {tuple(symbols)} has {len(symbols)} axes, but the tensor has shape "
+                f"{shape}.{text(message)}"
+            )
+        return list(zip(shape, symbols, strict=True))
+    if len(rest) > 1 or rest[0] not in (0, len(symbols) - 1):
+        raise ShapeMismatch(f"assert_shapes: '*' stands once, first or last, in {tuple(symbols)}.{text(message)}")
+    named = symbols[1:] if rest[0] == 0 else symbols[:-1]
+    if len(named) > len(shape):
+        raise ShapeMismatch(
+            f"assert_shapes: {tuple(symbols)} needs {len(named)} axes or more, but the tensor has "
+            f"shape {shape}.{text(message)}"
+        )
+    part = shape[len(shape) - len(named) :] if rest[0] == 0 else shape[: len(named)]
+    return list(zip(part, named, strict=True))
+
+
+def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
+    """Raise unless a tensor has a dtype.
+
+    Raises
+    ------
+    DtypeMismatch
+        A `TypeError`: it has another.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.debugging.assert_type(lab.constant(1.0), lab.float32)
+    """
+    have, wanted = convert(tensor).dtype, as_dtype(tf_type)
+    if have != wanted:
+        raise DtypeMismatch(f"assert_type: {wanted.name} is needed, got {have.name}.{text(message)}")
+
+
+def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
+    """Raise unless a tensor holds integers.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.debugging.assert_integer([1, 2])
+    """
+    have = convert(x).dtype
+    if not have.is_integer:
+        raise DtypeMismatch(f"assert_integer: whole numbers are needed, got {have.name}.{text(message)}")
+
+
+def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
+    """Raise unless tensors are of one floating dtype, which is returned; float32 if there are none.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.debugging.assert_same_float_dtype([lab.constant(1.0)])
+    autodiff_lab.float32
+    """
+    given = [] if tensors is None else listed(tensors, "assert_same_float_dtype: tensors")
+    found = {convert(t).dtype for t in given} | ({as_dtype(dtype)} if dtype is not None else set())
+    if len(found) > 1:
+        names = ", ".join(sorted(d.name for d in found))
+        raise DtypeMismatch(f"assert_same_float_dtype: the dtypes differ: {names}. Try lab.cast.")
+    one = found.pop() if found else as_dtype("float32")
+    if not one.is_floating:
+        raise DtypeMismatch(f"assert_same_float_dtype: a floating dtype is needed, got {one.name}.")
+    return one
+
+
+def is_numeric_tensor(tensor: Any) -> bool:
+    """Return whether a value is a tensor of numbers.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.debugging.is_numeric_tensor(lab.constant(1.0)), lab.debugging.is_numeric_tensor(1.0)
+    (True, False)
+    """
+    array = getattr(tensor, "_array", None)
+    return array is not None and array.dtype.kind in "fiucV"

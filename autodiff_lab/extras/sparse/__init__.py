@@ -1,0 +1,1 @@
+"""Sparse tensors: the places and the values of what is not zero."""

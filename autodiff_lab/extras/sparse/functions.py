@@ -1,0 +1,365 @@
+"""Making, rearranging and reducing sparse tensors: ``lab.sparse``.
+
+Every function that moves values moves them by an op on the values (`gather`, `scatter_nd`), so gradients come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.tensor import Tensor, named
+from autodiff_lab.errors import InvalidArgumentError, NotCallable, ShapeMismatch
+from autodiff_lab.extras.ragged.partition import whole_number, whole_vector
+from autodiff_lab.extras.segments import filler, padded
+from autodiff_lab.extras.sparse.tensor import Places, SparseTensor, flat_places, reduced
+from autodiff_lab.ops.array.creation import as_shape, ones
+from autodiff_lab.ops.array.gathering import gather_axis, gather_nd, laid_beside
+from autodiff_lab.ops.array.joining import concat as concat_dense
+
+
+def sparse(value: Any, what: str) -> SparseTensor:
+    """Return a sparse tensor, or an error that names the function."""
+    if isinstance(value, SparseTensor):
+        return value
+    raise InvalidArgumentError(
+        f"sparse.{what}: a SparseTensor is needed, got a {type(value).__name__}. Try lab.sparse.from_dense(x)."
+    )
+
+
+def whole_axis(axis: Any, rank: int, what: str) -> int:
+    """Return an axis from 0 up."""
+    at = whole_number(axis, f"{what}: axis")
+    if not -rank <= at < rank:
+        raise InvalidArgumentError(f"{what}: axis {at} is out of bounds for {rank} axes.")
+    return at % rank
+
+
+def taken(values: Tensor, positions: Places) -> Tensor:
+    """Return the values at these positions, in this order."""
+    return gather_axis(values, laid_beside(values, positions), axis=-1)
+
+
+def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+    """Return the elements of a tensor that are not 0, as a sparse tensor.
+
+    Shapes: tensor (*s) -> (*s).  Dtypes: any.  Derivative: 1 for the elements that are not 0.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the tensor is a single number.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.from_dense([[0, 7], [0, 0]]).indices)
+    Tensor([[0 1]], shape=(1, 2), dtype=int64)
+    """
+    x = convert(tensor)
+    array = np.asarray(x._array)
+    if array.ndim == 0:
+        raise ShapeMismatch("sparse.from_dense: a single number has no axes to be sparse along.")
+    places = np.argwhere(array != (b"" if array.dtype.kind == "O" else 0)).astype(np.int64)
+    return named(SparseTensor(places, gather_nd(x, laid_beside(x, places)), array.shape), name)
+
+
+def to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+) -> Tensor:
+    """Return the whole tensor, with `default_value` (0, False or the empty string) where no value is.
+
+    Shapes: (*s) -> (*s).  Dtypes: any.  Derivative: 1 for the values; for the default the sum over the places that it
+    fills.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If coordinates are repeated, or not in order while `validate_indices` is on.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.to_dense(lab.SparseTensor([[0], [2]], [5, 6], [3]), default_value=-1))
+    Tensor([ 5 -1  6], shape=(3,), dtype=int32)
+    """
+    x = sparse(sp_input, "to_dense")
+    places = flat_places(x)
+    if validate_indices and (np.diff(places) <= 0).any():
+        row = int(np.argmax(np.diff(places) <= 0)) + 1
+        row_text = f"sparse.to_dense: indices[{row}] = {x.indices._array[row].tolist()}"
+        if places[row] == places[row - 1]:
+            raise InvalidArgumentError(
+                f"{row_text} is repeated. lab.scatter_nd(x.indices, x.values, x.shape) adds up what is."
+            )
+        raise InvalidArgumentError(f"{row_text} is out of order. Try lab.sparse.reorder(x).")
+    fill = filler(x.values, default_value, ())
+    positions = np.full(int(np.prod(x._shape)), len(places))
+    positions[places] = np.arange(len(places))
+    return named(padded(x.values, positions.reshape(x._shape), fill), name)
+
+
+def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """Return the same elements, coordinates in row-major order.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.reorder(lab.SparseTensor([[1], [0]], [5, 6], [2])).values)
+    Tensor([6 5], shape=(2,), dtype=int32)
+    """
+    x = sparse(sp_input, "reorder")
+    order = np.argsort(flat_places(x), kind="stable")
+    return named(SparseTensor(x.indices._array[order], taken(x.values, order), x._shape), name)
+
+
+def transpose(sp_input: Any, perm: Sequence[int] | None = None, name: str | None = None) -> SparseTensor:
+    """Axes in another order, reversed if `perm` is not given; the result is in row-major order.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `perm` does not name every axis once.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.transpose(lab.SparseTensor([[0, 1]], [5], [2, 3])).dense_shape)
+    Tensor([3 2], shape=(2,), dtype=int64)
+    """
+    x = sparse(sp_input, "transpose")
+    order = list(range(x.ndim))[::-1] if perm is None else [int(a) for a in whole_numbers(perm, "sparse.transpose")]
+    if sorted(order) != list(range(x.ndim)):
+        raise InvalidArgumentError(f"sparse.transpose: perm {order} does not name each of the {x.ndim} axes once")
+    return named(reorder(SparseTensor(x.indices._array[:, order], x.values, [x.shape[a] for a in order])), name)
+
+
+def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+    """Return the same elements in row-major order, in another shape; one length may be -1.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the shapes do not have the same size.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.reshape(lab.SparseTensor([[0, 1]], [5], [2, 3]), [3, 2]).indices)
+    Tensor([[0 1]], shape=(1, 2), dtype=int64)
+    """
+    x = sparse(sp_input, "reshape")
+    size = int(np.prod(x._shape))
+    wanted = [int(n) for n in whole_numbers(shape, "sparse.reshape")]
+    if wanted.count(-1) > 1 or min(wanted, default=0) < -1:
+        raise InvalidArgumentError(f"sparse.reshape: lengths from 0 up are needed, one may be -1; got {wanted}.")
+    if wanted.count(-1) == 1:
+        rest = int(np.prod([n for n in wanted if n != -1]))
+        wanted[wanted.index(-1)] = size // rest if rest else 0
+    if int(np.prod(wanted)) != size:
+        raise ShapeMismatch(f"sparse.reshape: {size} elements do not fit into shape {wanted}")
+    return named(SparseTensor(np.stack(np.unravel_index(flat_places(x), wanted), axis=1), x.values, wanted), name)
+
+
+def expand_dims(sp_input: Any, axis: int | None = None, name: str | None = None) -> SparseTensor:
+    """Return a new axis of length 1, the last if `axis` is not given.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.sparse.expand_dims(lab.SparseTensor([[1]], [5], [2]), 0).shape
+    TensorShape([1, 2])
+    """
+    x = sparse(sp_input, "expand_dims")
+    at = -1 if axis is None else whole_number(axis, "sparse.expand_dims: axis")
+    if not -x.ndim - 1 <= at <= x.ndim:
+        raise InvalidArgumentError(f"sparse.expand_dims: axis {at} is out of bounds for shape {x.shape}")
+    at %= x.ndim + 1
+    shape = [*x.shape[:at], 1, *x.shape[at:]]
+    return named(SparseTensor(np.insert(x.indices._array, at, 0, axis=1), x.values, shape), name)
+
+
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> SparseTensor:
+    """Ones on the diagonal of a matrix.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.to_dense(lab.sparse.eye(2)))
+    Tensor([[1. 0.]
+     [0. 1.]], shape=(2, 2), dtype=float32)
+    """
+    lines, columns = as_shape([num_rows, num_rows if num_columns is None else num_columns])
+    places = np.repeat(np.arange(min(lines, columns))[:, None], 2, axis=1)
+    return named(SparseTensor(places, ones(len(places), as_dtype(dtype)), [lines, columns]), name)
+
+
+def concat(
+    axis: int, sp_inputs: Sequence[Any], expand_nonconcat_dims: bool = False, name: str | None = None
+) -> SparseTensor:
+    """Sparse tensors one after the other along an axis.
+
+    Raises
+    ------
+    ShapeMismatch
+        If they differ along another axis and `expand_nonconcat_dims` is off.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.SparseTensor([[0]], [5], [2])
+    >>> print(lab.sparse.to_dense(lab.sparse.concat(0, [x, x])))
+    Tensor([5 0 5 0], shape=(4,), dtype=int32)
+    """
+    parts = [sparse(x, "concat") for x in (sp_inputs if isinstance(sp_inputs, (list, tuple)) else [sp_inputs])]
+    if not parts or len({x.ndim for x in parts}) > 1:
+        raise ShapeMismatch(f"sparse.concat: tensors of one rank are needed, got {[tuple(x._shape) for x in parts]}.")
+    at = whole_axis(axis, parts[0].ndim, "sparse.concat")
+    shapes = np.array([x._shape for x in parts], np.int64)
+    others = np.delete(shapes, at, axis=1)
+    if (others != others[0]).any() and not expand_nonconcat_dims:
+        raise ShapeMismatch(
+            f"sparse.concat: shapes {shapes.tolist()} differ outside axis {at}. Try expand_nonconcat_dims=True."
+        )
+    starts = np.cumsum(shapes[:, at]) - shapes[:, at]
+    places = np.concatenate(
+        [x.indices._array + start * (np.arange(x.ndim) == at) for x, start in zip(parts, starts, strict=True)]
+    )
+    whole = shapes.max(axis=0)
+    whole[at] = shapes[:, at].sum()
+    return named(reorder(SparseTensor(places, concat_dense([x.values for x in parts], axis=0), whole)), name)
+
+
+def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+    """Return the part from `start` on, of `size`, cut where the tensor ends.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.slice(lab.SparseTensor([[0], [3]], [5, 6], [4]), [2], [2]).indices)
+    Tensor([[1]], shape=(1, 1), dtype=int64)
+    """
+    x = sparse(sp_input, "slice")
+    first = whole_vector(start, "sparse.slice: start")
+    if len(first) != x.ndim or len(as_shape(size)) != x.ndim or (first < 0).any():
+        raise InvalidArgumentError(f"sparse.slice: a start from 0 up and a size for each axis of {x.shape} are needed.")
+    length = np.clip(np.array(x._shape) - first, 0, np.array(as_shape(size), np.int64))
+    moved = x.indices._array - first
+    kept = np.flatnonzero(((moved >= 0) & (moved < length)).all(axis=1))
+    return named(SparseTensor(moved[kept], taken(x.values, kept), length), name)
+
+
+def split(sp_input: Any, num_split: int, axis: int, name: str | None = None) -> list[SparseTensor]:
+    """Equal parts along an axis; the first ones are longer by 1 where the length does not divide.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> [part.shape for part in lab.sparse.split(lab.SparseTensor([[0]], [5], [3]), 2, 0)]
+    [TensorShape([2]), TensorShape([1])]
+    """
+    x = sparse(sp_input, "split")
+    at, count = whole_axis(axis, x.ndim, "sparse.split"), whole_number(num_split, "sparse.split: num_split")
+    if not 1 <= count <= max(x._shape[at], 1):
+        raise InvalidArgumentError(f"sparse.split: axis {axis} of shape {x.shape} does not make {count} parts.")
+    lengths = [len(part) for part in np.array_split(np.arange(x._shape[at]), count)]
+    starts = np.cumsum([0, *lengths])
+    whole = np.array(x._shape, np.int64)
+    return named(
+        [
+            slice(x, np.where(np.arange(x.ndim) == at, begin, 0), np.where(np.arange(x.ndim) == at, length, whole))
+            for begin, length in zip(starts, lengths, strict=False)
+        ],
+        name,
+    )
+
+
+def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+    """Return the values for which a mask is true.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.retain(lab.SparseTensor([[0], [2]], [5, 6], [3]), [False, True]).values)
+    Tensor([6], shape=(1,), dtype=int32)
+    """
+    x = sparse(sp_input, "retain")
+    mask = np.asarray(convert_to_tensor(to_retain, "bool")._array)
+    if mask.shape != x.values._held.shape:
+        raise ShapeMismatch(f"sparse.retain: a bool for each of the {len(x._indices)} values is needed")
+    kept = np.flatnonzero(mask)
+    return SparseTensor(x.indices._array[kept], taken(x.values, kept), x._shape)
+
+
+def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+    """Return the same elements in a larger shape, or in the smallest that holds them.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.sparse.reset_shape(lab.SparseTensor([[1, 0]], [5], [4, 4])).shape
+    TensorShape([2, 1])
+    """
+    x = sparse(sp_input, "reset_shape")
+    least = x.indices._array.max(axis=0, initial=-1) + 1
+    wanted = least if new_shape is None else as_shape(new_shape)
+    if len(wanted) != x.ndim or (np.asarray(wanted) < (0 if new_shape is None else np.array(x._shape))).any():
+        raise ShapeMismatch(f"sparse.reset_shape: {list(wanted)} is not as large as {x.shape} along every axis.")
+    return SparseTensor(x.indices._array, x.values, wanted)
+
+
+def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
+    """Run a function on the values; sparse arguments must have equal coordinates.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.map_values(lab.add, lab.SparseTensor([[1]], [5.0], [2]), 1.0).values)
+    Tensor([6.], shape=(1,), dtype=float32)
+    """
+    if not callable(op):
+        raise NotCallable(f"sparse.map_values: a function is needed, got {op!r:.80}.")
+    found = [a for a in (*args, *kwargs.values()) if isinstance(a, SparseTensor)]
+    if not found:
+        return op(*args, **kwargs)
+    like = found[0]
+    if any(x.shape != like.shape or not np.array_equal(x.indices._array, like.indices._array) for x in found):
+        raise ShapeMismatch("sparse.map_values: the sparse arguments have other coordinates or shapes")
+
+    def values(argument: Any) -> Any:
+        return argument.values if isinstance(argument, SparseTensor) else argument
+
+    return like.with_values(op(*[values(a) for a in args], **{k: values(a) for k, a in kwargs.items()}))
+
+
+def reduce_sum(
+    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
+) -> Any:
+    """Sum over axes, all of them by default; dense, or sparse if asked.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.reduce_sum(lab.SparseTensor([[0, 0], [0, 1]], [2.0, 3.0], [2, 2]), axis=1))
+    Tensor([5. 0.], shape=(2,), dtype=float32)
+    """
+    return named(reduced("reduce_sum", sparse(sp_input, "reduce_sum"), axis, bool(keepdims), output_is_sparse), name)
+
+
+def reduce_max(
+    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
+) -> Any:
+    """Largest of the values that are there, over axes; 0 where there are none.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.sparse.reduce_max(lab.SparseTensor([[0, 0], [0, 1]], [-2.0, -3.0], [2, 2]), axis=1))
+    Tensor([-2.  0.], shape=(2,), dtype=float32)
+    """
+    return named(reduced("reduce_max", sparse(sp_input, "reduce_max"), axis, bool(keepdims), output_is_sparse), name)

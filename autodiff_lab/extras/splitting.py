@@ -1,0 +1,145 @@
+"""Strings taken apart: each string has its own number of parts, so the result is ragged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.shape import one_whole_number
+from autodiff_lab.engine.strings import STRING
+from autodiff_lab.engine.tensor import Tensor, named, wrap
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.extras.families.strings import text_tensor
+from autodiff_lab.extras.ragged.partition import RowPartition
+from autodiff_lab.extras.ragged.tensor import RaggedTensor
+
+
+def _apart(input: Any, what: str, parts: Callable[[bytes], list[bytes]]) -> Tensor | RaggedTensor:
+    array = np.asarray(text_tensor(input, what)._array)
+    found = [parts(text) for text in array.ravel().tolist()]
+    flat = np.empty(sum(map(len, found)), STRING)
+    flat[:] = [part for row in found for part in row]
+    if array.ndim == 0:
+        return wrap(flat)
+    made = RaggedTensor(wrap(flat), RowPartition.from_lengths(np.array([len(row) for row in found], np.int64)))
+    for length in array.shape[:0:-1]:
+        made = RaggedTensor.from_uniform_row_length(made, length)
+    return made
+
+
+def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Tensor | RaggedTensor:
+    """Return the words of each string, or what stands between a separator.
+
+    Shapes: () -> (None), (*s) -> (*s, None).  Dtypes: string.  Derivative: none, gradients stop at strings.
+
+    Raises
+    ------
+    DtypeMismatch
+        If the input is not a string.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.strings.split(["to be or", "not"])
+    <RaggedTensor [[b'to', b'be', b'or'], [b'not']]>
+    >>> print(lab.strings.split("a,b", sep=","))
+    Tensor([b'a' b'b'], shape=(2,), dtype=string)
+    """
+    if sep is not None and not isinstance(sep, str):
+        raise InvalidArgumentError(f"strings.split: sep is a string, got {sep!r:.80}.")
+    between, most = sep.encode() if sep else None, one_whole_number(maxsplit, "strings.split: maxsplit")
+
+    def words(text: bytes) -> list[bytes]:
+        if between is not None or most < 0:
+            return text.split(between, most)
+        if most == 0:
+            return [text]
+        found = text.split(None, most)
+        return [*found, b""] if len(found) == most else found
+
+    return named(_apart(input, "split", words), name)
+
+
+def bytes_split(input: Any, name: str | None = None) -> Tensor | RaggedTensor:
+    """Return the bytes of each string, as strings of length 1.
+
+    Shapes: () -> (None), (*s) -> (*s, None).  Dtypes: string.  Derivative: none, gradients stop at strings.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.strings.bytes_split(["ab", "c"])
+    <RaggedTensor [[b'a', b'b'], [b'c']]>
+    """
+    return named(_apart(input, "bytes_split", lambda text: [text[i : i + 1] for i in range(len(text))]), name)
+
+
+def unicode_split(
+    input: Any,
+    input_encoding: str = "UTF-8",
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    name: str | None = None,
+) -> Tensor | RaggedTensor:
+    """Return the characters of each string.
+
+    Shapes: () -> (None), (*s) -> (*s, None).  Dtypes: string.  Derivative: none, gradients stop at strings.
+
+    Parameters
+    ----------
+    input : string Tensor
+        What to split.
+    input_encoding : {"UTF-8", "UTF-16-BE", "UTF-32-BE"}
+        How characters are written, before and after.
+    errors : {"replace", "strict", "ignore"}
+        What becomes of bytes that are not characters.
+    replacement_char : int
+        The number of the character that replaces them.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the encoding is not known, or, with errors='strict', a string is not written in it.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> [part.decode() for part in lab.strings.unicode_split("hé", "UTF-8").numpy()]
+    ['h', 'é']
+    """
+    if input_encoding not in ("UTF-8", "UTF-16-BE", "UTF-32-BE") or errors not in ("replace", "strict", "ignore"):
+        raise InvalidArgumentError(
+            "unicode_split: the encoding is 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE' and errors is 'replace', 'strict' or "
+            f"'ignore'; got {input_encoding!r} and {errors!r}"
+        )
+    replacement_char = one_whole_number(replacement_char, "unicode_split: replacement_char")
+    if not 0 <= int(replacement_char) < 0x110000 or 0xD800 <= int(replacement_char) < 0xE000:
+        raise InvalidArgumentError(f"unicode_split: replacement_char {replacement_char} is not a character.")
+    code = input_encoding.lower()
+    put_in = chr(int(replacement_char))
+
+    def characters(text: bytes) -> list[bytes]:
+        try:
+            found = _decoded(text, code, errors, put_in)
+        except UnicodeDecodeError as error:
+            raise InvalidArgumentError(
+                f"unicode_split: {text!r} is not {input_encoding}: {error.reason}. Try errors='replace'."
+            ) from None
+        return [c.encode(code) for c in found]
+
+    return named(_apart(input, "unicode_split", characters), name)
+
+
+def _decoded(text: bytes, code: str, errors: str, put_in: str) -> str:
+    """Text in which what is not a character is replaced by one, left out, or refused."""
+    if errors != "replace":
+        return text.decode(code, errors)
+    made, rest = "", text
+    while True:
+        try:
+            return made + rest.decode(code)
+        except UnicodeDecodeError as error:
+            made += rest[: error.start].decode(code) + put_in
+            rest = rest[error.end :]

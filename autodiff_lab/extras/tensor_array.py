@@ -1,0 +1,202 @@
+"""TensorArray: a list of tensors that a loop fills, and that becomes one tensor at the end."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.convert import convert, convert_to_tensor
+from autodiff_lab.engine.dtypes import DType, as_dtype
+from autodiff_lab.engine.shape import TensorShape, one_whole_number, whole_numbers
+from autodiff_lab.engine.tensor import Tensor, named, wrap
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, OutOfRangeError, ShapeMismatch
+from autodiff_lab.ops.array.casting import identity
+from autodiff_lab.ops.array.creation import as_shape
+from autodiff_lab.ops.array.joining import concat, split, stack, unstack
+
+
+class TensorArray:
+    """A list of tensors of one dtype; gradients pass through what is written and read.
+
+    Parameters
+    ----------
+    dtype : DType
+        Of the elements.
+    size : int
+        How many there are at first.
+    dynamic_size : bool
+        Whether writing behind the end makes it longer.
+    clear_after_read : bool
+        Whether an element may be read only once; it makes room while a loop runs.
+    element_shape : TensorShape, optional
+        The shape that elements must have.
+
+    Raises
+    ------
+    OutOfRangeError
+        If a position is not there.
+    InvalidArgumentError
+        If an element is read that was not written, or was read before.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> squares = lab.TensorArray(lab.float32, size=3)
+    >>> for i in range(3):
+    ...     squares = squares.write(i, float(i * i))
+    >>> print(squares.stack())
+    Tensor([0. 1. 4.], shape=(3,), dtype=float32)
+    """
+
+    __loop_value__ = True  # a loop passes it on as it is
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        self._dtype = as_dtype(dtype)
+        (length,) = (0,) if size is None else as_shape(size)
+        self._tensors: list[Tensor | None] = [None] * length
+        self._read: set[int] = set()
+        self._dynamic = bool(dynamic_size)
+        self._once = clear_after_read is None or clear_after_read
+        self._shape = None if element_shape is None else TensorShape(element_shape)
+        self._infer = infer_shape
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self._dtype
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether writing behind the end makes it longer."""
+        return self._dynamic
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """The shape of the elements, as far as it is known."""
+        return TensorShape(None) if self._shape is None else self._shape
+
+    def _position(self, index: Any, write: bool = False) -> int:
+        at = one_whole_number(index, "TensorArray")
+        if write and self._dynamic and at >= len(self._tensors):
+            self._tensors.extend([None] * (at + 1 - len(self._tensors)))
+        if not 0 <= at < len(self._tensors):
+            raise OutOfRangeError(
+                f"TensorArray: position {at} is not in [0, {len(self._tensors)}). Try "
+                "dynamic_size=True to write behind the end."
+            )
+        return at
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """Put a tensor at a position; the array is returned."""
+        at = self._position(index, write=True)
+        plain = not hasattr(value, "_held")
+        tensor = convert_to_tensor(value, self._dtype) if plain else convert(value)
+        if tensor.dtype != self._dtype:
+            raise DtypeMismatch(f"TensorArray: elements are {self._dtype.name}, got {tensor.dtype.name}. Try lab.cast.")
+        if self._shape is not None and not self._shape.is_compatible_with(tensor._held.shape):
+            raise ShapeMismatch(f"TensorArray: elements have shape {self._shape}, got {tensor._held.shape}.")
+        if self._shape is None and self._infer:
+            self._shape = TensorShape(tensor._held.shape)
+        self._tensors[at] = tensor if name is None else identity(tensor, name)
+        self._read.discard(at)
+        return self
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """Return the tensor at a position."""
+        at = self._position(index)
+        if at in self._read:
+            raise InvalidArgumentError(f"TensorArray: position {at} was read before. Try clear_after_read=False.")
+        tensor = self._written(at)
+        if self._once:
+            self._read.add(at)
+            self._tensors[at] = None
+        return tensor if name is None else identity(tensor, name)
+
+    def _written(self, at: int) -> Tensor:
+        tensor = self._tensors[at]
+        if tensor is not None:
+            return tensor
+        if self._shape is not None and self._shape.is_fully_defined() and at not in self._read:
+            return wrap(np.zeros(tuple(n or 0 for n in self._shape), self._dtype.dtype)[()])
+        raise InvalidArgumentError(f"TensorArray: position {at} was not written, or was read before.")
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All elements along a new first axis."""
+        if not self._tensors:
+            known = self._shape is not None and self._shape.is_fully_defined()
+            shape = tuple(n or 0 for n in self._shape) if known and self._shape is not None else ()
+            return named(wrap(np.zeros((0, *shape), self._dtype.dtype)), name)
+        return stack([self._written(i) for i in range(len(self._tensors))], name=name)
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """All elements along their first axis."""
+        return concat([self._written(i) for i in range(len(self._tensors))], 0, name)
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """Return the elements at some positions, stacked."""
+        positions = whole_numbers(indices, "TensorArray.gather")
+        return stack([self._written(self._position(i)) for i in positions], name=name)
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """Fill the array with the rows of a tensor."""
+        rows = unstack(value, name=name)
+        self._tensors = [None] * len(rows)
+        self._read.clear()
+        for i, row in enumerate(rows):
+            self.write(i, row)
+        return self
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """Put the rows of a tensor at some positions."""
+        positions, rows = whole_numbers(indices, "TensorArray.scatter"), unstack(value, name=name)
+        if len(positions) != len(rows):
+            raise ShapeMismatch(f"TensorArray.scatter: {len(positions)} positions for {len(rows)} rows.")
+        for at, row in zip(positions, rows, strict=True):
+            self.write(at, row)
+        return self
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """Fill the array with parts of a tensor along its first axis."""
+        sizes = whole_numbers(lengths, "TensorArray.split")
+        x = convert(value)
+        edges = np.cumsum([0, *sizes])
+        self._infer = False
+        if len(sizes) != len(self._tensors) and not self._dynamic:
+            raise ShapeMismatch(f"TensorArray.split: {len(sizes)} parts for {len(self._tensors)} places.")
+        for i, part in enumerate(split(x, [int(b - a) for a, b in pairwise(edges)], name=name)):
+            self.write(i, part)
+        return self
+
+    def size(self, name: str | None = None) -> Tensor:
+        """Return how many places there are, int32."""
+        return named(wrap(np.int32(len(self._tensors))), name)
+
+    def identity(self) -> TensorArray:
+        """Return the array itself."""
+        return self
+
+    def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
+        """Refuse: tapes give gradients here."""
+        raise InvalidArgumentError("TensorArray.grad: tapes give gradients here. Try tape.gradient.")
+
+    def close(self, name: str | None = None) -> None:
+        """Let go of the elements."""
+        self._tensors.clear()
+
+    def __len__(self) -> int:
+        return len(self._tensors)

@@ -1,0 +1,294 @@
+"""Choosing: the NumPy kernel of a heavy op, or the Numba kernel that overrides it.
+
+NumPy answers while an override is not compiled, where the work is too small for it to pay, and whatever it declines.
+A call that is large enough asks for the override; a thread in the background imports Numba, compiles it, and measures
+from which size on it is faster; that threshold is kept on disk, once for each machine.  `use_kernels` and the
+environment variable ``AUTODIFF_LAB_KERNELS`` (``auto``, ``numpy``, ``numba``) decide otherwise: ``numpy`` where results
+must not depend on the machine, ``numba`` to wait for every override and use it at any size.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from autodiff_lab.kernels.base.turns import COMPILING
+
+FAMILIES = "autodiff_lab.kernels"
+MODES = ("auto", "numpy", "numba")
+WORTH_ASKING = 50_000
+"""Work, in elements or multiplications, from which on an override that nobody has measured yet is asked for."""
+
+_state: dict[str, Any] = {"mode": os.environ.get("AUTODIFF_LAB_KERNELS", "auto")}
+IN_USE = _state
+"""Under ``"mode"`` what `use_kernels` said last, for ops so quick that a call of a `Chosen` would be felt."""
+ELSEWHERE: set[type] = set()
+"""Classes of arrays that lie in another memory than Python's: empty until somebody asks for a GPU."""
+CHOSEN: dict[str, Chosen] = {}
+"""Every kernel that has an override, by its name."""
+
+
+class Chosen:
+    """A kernel with an override: call it like the reference.
+
+    Attributes
+    ----------
+    name : str
+        By which `CHOSEN` knows it.
+    reference : callable
+        The kernel in NumPy, which defines what is right.
+    least : dict of str to float
+        By dtype character, the work from which on the override runs; infinite where it never pays.
+    failures : dict of str to str
+        By dtype character, why there is no override.
+    family, function : str
+        The folder in which the overrides are found, and their name: in ``numba.py`` for the CPU, ``cuda.py`` for a GPU.
+    """
+
+    def __init__(self, name: str, reference: Callable[..., Any], override: str, work: Callable[..., float]) -> None:
+        self.name, self.reference, self.work = name, reference, work
+        self.family, _, self.function = override.rpartition(".")
+        self._faster: Callable[..., Any] | None = None
+        self._on_gpu: Callable[..., Any] | None = None
+        self.least: dict[str, float] = {}
+        self.failures: dict[str, str] = {}
+        self._asked: set[str] = set()
+        self._compiled: set[str] = set()
+        self.__doc__, self.__name__ = reference.__doc__, name
+
+    def __call__(self, *arrays: Any, **params: Any) -> Any:
+        """Run whichever of the two serves; arrays of a GPU go to a CUDA kernel."""
+        if arrays[0].__class__ in ELSEWHERE:
+            return self._on_device(arrays, params)
+        mode = _state["mode"]
+        if mode != "numpy":
+            char = arrays[0].dtype.char
+            least = self.least.get(char)
+            if mode == "numba":
+                if self.compile(arrays[0].dtype):
+                    result = self._faster(*arrays, **params)  # type: ignore[misc]
+                    if result is not NotImplemented:
+                        return result
+            elif least is None:
+                if char not in self._asked and self.work(*arrays, **params) >= WORTH_ASKING:
+                    self._ask(arrays[0].dtype)
+            elif self.work(*arrays, **params) >= least:
+                result = self._faster(*arrays, **params)  # type: ignore[misc]
+                if result is not NotImplemented:
+                    return result
+        return self.reference(*arrays, **params)
+
+    def _on_device(self, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Run the CUDA kernel of this name; where there is none, the reference, which CuPy answers."""
+        if _state["mode"] != "numpy":
+            override = self.cuda_override()
+            result = NotImplemented if override is None else override(*arrays, **params)
+            if result is not NotImplemented:
+                return result
+        return self.reference(*arrays, **params)
+
+    def prepare(self, dtype: Any) -> bool:
+        """Compile the override for a dtype and learn from which size on it pays; say whether there is one."""
+        if dtype.char not in self.least and self.compile(dtype):
+            with COMPILING:
+                measure = import_module("autodiff_lab.kernels.base.threshold").threshold
+            self.least[dtype.char] = measure(self, self.override(), dtype)
+        return dtype.char in self.least
+
+    def compile(self, dtype: Any) -> bool:
+        """Compile the override for a dtype, and say whether there is one."""
+        char = dtype.char
+        if char in self._compiled or char in self.failures:
+            return char in self._compiled
+        with COMPILING:
+            if char not in self._compiled:
+                why = self._try_to_compile(dtype)
+                if why:
+                    self.failures[char] = why
+                else:
+                    self._compiled.add(char)
+        return char in self._compiled
+
+    def _try_to_compile(self, dtype: Any) -> str:
+        """Return why there is no override for a dtype; nothing if there is one."""
+        if not numba_is_there():
+            return "Numba is not installed"
+        try:
+            faster = self.override()
+            if dtype.char not in faster.chars:  # type: ignore[attr-defined]
+                return f"the override does not take {dtype}"
+            for loop in faster.loops:  # type: ignore[attr-defined]
+                loop[dtype]
+        except Exception as error:  # noqa: BLE001 - whatever a compiler says, NumPy does the work
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    def override(self) -> Callable[..., Any]:
+        """Return the function that overrides the reference; importing it imports Numba."""
+        if self._faster is None:
+            self._faster = self._found("numba")
+        return self._faster  # pyright: ignore[reportReturnType]
+
+    def cuda_override(self) -> Callable[..., Any] | None:
+        """Return the CUDA kernel that overrides the reference, if there is one; importing it imports Numba's CUDA."""
+        if self._on_gpu is None and self.family and find_spec(f"{FAMILIES}.{self.family}"):
+            self._on_gpu = self._found("cuda")
+        return self._on_gpu
+
+    def _found(self, backend: str) -> Any:
+        return getattr(import_module(f"{FAMILIES}.{self.family}.{backend}"), self.function)
+
+    def _ask(self, dtype: Any) -> None:
+        self._asked.add(dtype.char)
+        if numba_is_there():
+            import_module("autodiff_lab.kernels.base.background").ask(lambda: self.prepare(dtype))
+
+
+class OnGpu(Chosen):
+    """A kernel that is NumPy's on the CPU and has an override on a GPU alone.
+
+    An op that is quick on the CPU asks itself where its operand lives, and calls this for a GPU only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.base.choose import OnGpu
+    >>> OnGpu("double", lambda x: 2 * x)(np.float32(3.0))
+    np.float32(6.0)
+    """
+
+    def __init__(self, name: str, reference: Callable[..., Any], override: str = "") -> None:
+        super().__init__(name, reference, override or place_of(reference), lambda x, *rest, **how: x.size)
+
+    def __call__(self, *arrays: Any, **params: Any) -> Any:
+        """Run the CUDA kernel on arrays of a GPU, the reference on others."""
+        if arrays[0].__class__ in ELSEWHERE:
+            return self._on_device(arrays, params)
+        return self.reference(*arrays, **params)
+
+    def compile(self, dtype: Any) -> bool:
+        """Say that there is no override for the CPU."""
+        return False
+
+
+def on_gpu_alone(name: str, reference: Callable[..., Any]) -> OnGpu:
+    """Make the kernel of an op that has an override on a GPU alone, known by its name as those of `chosen` are."""
+    made = CHOSEN[name] = OnGpu(name, reference)
+    return made
+
+
+def place_of(reference: Callable[..., Any]) -> str:
+    """Name the family of a reference, which is the folder of its module, and the function, with a dot between.
+
+    Examples
+    --------
+    >>> from autodiff_lab.kernels.base.choose import place_of
+    >>> from autodiff_lab.kernels.softmax import reference
+    >>> place_of(reference.softmax)
+    'softmax.softmax'
+    """
+    folder = reference.__module__.rpartition(".")[0]
+    return f"{folder.rpartition('.')[2]}.{reference.__name__}"
+
+
+def chosen(
+    name: str,
+    reference: Callable[..., Any],
+    override: str = "",
+    work: Callable[..., float] = lambda x, *rest, **how: x.size,
+) -> Chosen:
+    """Make the kernel of a heavy op out of its reference; its overrides are found beside it.
+
+    Parameters
+    ----------
+    name : str
+        Of the kernel.
+    reference : callable
+        Arrays in, array or tuple of arrays out.
+    override : str, optional
+        Family and function, with a dot between, where they are not those of the reference. ``numba.py`` in the folder
+        of the family holds the override for the CPU, made by `loops.override`; ``cuda.py`` that for a GPU. Both are
+        called like the reference, and return NotImplemented for what they do not do.
+    work : callable
+        Called like the reference: how large a call is, in elements or multiplications; must be quick.
+    """
+    made = CHOSEN[name] = Chosen(name, reference, override or place_of(reference), work)
+    return made
+
+
+def numba_is_there() -> bool:
+    """Return whether Numba can be imported, without importing it."""
+    if "numba" not in _state:
+        _state["numba"] = find_spec("numba") is not None
+    return _state["numba"]
+
+
+@contextmanager
+def use_kernels(mode: str) -> Generator[None]:
+    """Choose, for a block and all threads, which kernels heavy ops run on.
+
+    Parameters
+    ----------
+    mode : str
+        ``"auto"``: Numba's where they are compiled and faster; ``"numpy"``: the reference always, whose results do not
+        depend on the machine; ``"numba"``: Numba's wherever there is one, waiting for it to be compiled.
+
+    Raises
+    ------
+    ValueError
+        If the mode is unknown.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> with lab.use_kernels("numpy"):
+    ...     y = lab.nn.softmax(lab.constant([1.0, 1.0]))
+    >>> print(y)
+    Tensor([0.5 0.5], shape=(2,), dtype=float32)
+    """
+    if mode not in MODES:
+        raise ValueError(f"use_kernels: unknown mode {mode!r}. Try one of {MODES}.")
+    before, _state["mode"] = _state["mode"], mode
+    try:
+        yield
+    finally:
+        _state["mode"] = before
+
+
+def kernels_in_use() -> dict[str, str]:
+    """Return what each heavy op of this process runs on, and from which size on.
+
+    Returns
+    -------
+    dict of str to str
+        By kernel name, for the kernels that were asked for.
+
+    Examples
+    --------
+    >>> from autodiff_lab.kernels.base.choose import kernels_in_use
+    >>> isinstance(kernels_in_use(), dict)
+    True
+    """
+    told: dict[str, str] = {}
+    for name, kernel in CHOSEN.items():
+        words = [f"{char}: Numba from {least:g} on" for char, least in kernel.least.items()]
+        words += [f"{char}: NumPy, {why}" for char, why in kernel.failures.items()]
+        if words:
+            told[name] = "; ".join(words)
+    return told
+
+
+def _after_fork() -> None:
+    """In the child nobody compiles any more what was asked for."""
+    for kernel in CHOSEN.values():
+        kernel._asked = set(kernel.least) | set(kernel.failures)
+
+
+if _state["mode"] not in MODES:
+    raise ValueError(f"AUTODIFF_LAB_KERNELS={_state['mode']!r} is unknown. Try one of {MODES}.")
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,1 @@
+"""Convolutions, full and depthwise."""

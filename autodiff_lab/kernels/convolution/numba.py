@@ -1,0 +1,331 @@
+"""The loops of convolutions over images and rows, around the tiles of `convolution_tiles`.
+
+`correlate` computes a convolution, and its gradient with respect to the input, which is one too; `correlate_filter` the
+gradient with respect to the filter.  `convolution_plans` says what they read and write where.
+
+Optimisations: no window is copied, only an image that needs zeros around it, one at a time, which then lies in the
+second-level cache, and some columns of the filter; for a filter's gradient so many rows of pixels at a time as lie in
+the first-level cache; its sums run over a few hundred pixels, then over blocks of images, in a fixed order.
+
+Overrides of convolution and its two gradients, over one to three axes, in float32 and float64.
+
+Threads share the images.  Results depend neither on the number of threads nor on what the machine does besides.
+
+Overrides of depthwise convolution and its two gradients, over one to three axes, in float32 and float64.
+
+Optimisations: the tiles of `convolution_tiles`, one channel in each lane; no window is copied, only an image that needs
+zeros around it; threads share the images.  A channel with several filters is laid beside itself first.
+"""
+# ruff: noqa: ANN001
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.extending import register_jitable
+
+from autodiff_lab.kernels.base.loops import loop, override, row_major
+from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.convolution import numba_plans as plans
+from autodiff_lab.kernels.convolution.numba_tiles import (
+    BYTES,
+    ROWS,
+    padded,
+    tile_of_channels,
+    tile_of_pixels,
+    tile_of_taps,
+)
+from autodiff_lab.kernels.convolution.reference import Padding, Sizes
+
+# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
+
+
+@register_jitable
+def packed(w, taps, sizes, column, wide, block, panel) -> None:
+    """Put some columns of the filter side by side, terms in the order in which the runs meet them."""
+    c, k_apart, column_apart = sizes[0], sizes[3], sizes[4]
+    at = 0
+    for tap in taps:
+        for k in range(c):
+            first = tap + k * k_apart + column * column_apart
+            if column_apart == 1:
+                panel[at : at + wide] = w[first : first + wide]
+            else:
+                for n in range(wide):
+                    panel[at + n] = w[first + n * column_apart]
+            at += block
+
+
+@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)")
+def correlate(x, w, out, image, panel, offsets, taps, sizes, low, high) -> None:
+    """Sums over the taps at `offsets` of the images from `low` to `high`; `sizes` are those of a `Plan`.
+
+    `image` holds one padded image, zeros at first, or nothing if none is padded; `panel` columns of the filter.
+    """
+    c, columns, run = sizes[0], sizes[1], sizes[2]
+    all_height, all_width = sizes[12], sizes[13]
+    step_d, step_h, step_w = sizes[14], sizes[15], sizes[16]
+    out_d, out_h, out_w = sizes[17], sizes[18], sizes[19]
+    out_image, out_start, apart_d, apart_h, apart_w = sizes[20], sizes[21], sizes[22], sizes[23], sizes[24]
+    block = 2 * (BYTES // x.itemsize)
+    tiles = (out_w + ROWS - 1) // ROWS
+    per_tile = (out_w + tiles - 1) // tiles
+    source = x if image.size == 0 else image
+    for column in range(0, columns, block):
+        wide = min(block, columns - column)
+        packed(w, taps, sizes, column, wide, block, panel)
+        for i in range(low, high):
+            start = padded(x, i, sizes, image)
+            for d in range(out_d):
+                for h in range(out_h):
+                    row = start + (d * step_d * all_height + h * step_h) * all_width * c
+                    goal = i * out_image + out_start + d * apart_d + h * apart_h + column
+                    for j in range(0, out_w, per_tile):
+                        tile_of_pixels(
+                            source, row + j * step_w * c, offsets, 0, offsets.size, run, step_w * c, 1, panel, 0, block,
+                            out, goal + j * apart_w, apart_w, min(per_tile, out_w - j), wide, 0,
+                        )  # fmt: skip
+
+
+@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)")
+def correlate_filter(x, g, out, image, offsets, rows, sizes, low, high) -> None:
+    """Gradients of a filter over the blocks of images from `low` to `high`, each block into a filter of its own."""
+    c, columns, run = sizes[0], sizes[1], sizes[2]
+    step_w, out_w = sizes[16], sizes[19]
+    per_block, chunk, images = sizes[25], sizes[26], sizes[27]
+    vectors = 2 * (BYTES // x.itemsize)
+    tiles = (run + ROWS - 1) // ROWS
+    per_tile = (run + tiles - 1) // tiles
+    source = x if image.size == 0 else image
+    for block in range(low, high):
+        goal = block * offsets.size * run * columns
+        for i in range(block * per_block, min(images, (block + 1) * per_block)):
+            start = padded(x, i, sizes, image)
+            for row in range(0, rows.size, chunk):
+                more = 1 if row > 0 or i > block * per_block else 0
+                pixels = (i * rows.size + row) * out_w * columns
+                for column in range(0, columns, vectors):
+                    wide = min(vectors, columns - column)
+                    for s in range(offsets.size):
+                        for r in range(0, run, per_tile):
+                            tile_of_taps(
+                                source, start + offsets[s] + r, rows, row, min(chunk, rows.size - row), out_w, 1,
+                                step_w * c, g, pixels + column, columns, out,
+                                goal + (s * run + r) * columns + column, columns, min(per_tile, run - r), wide, more,
+                            )  # fmt: skip
+
+
+def _flat(array: Any) -> Any:
+    return row_major(array).reshape(-1)
+
+
+def _correlated(plan: plans.Plan, x: Any, w: Any, out: Any) -> None:
+    """Run a plan of `correlate` on flat arrays, images spread over threads."""
+    run = correlate[x.dtype]
+
+    def images(low: int, high: int) -> None:
+        image = np.zeros(plan.image, x.dtype)
+        panel = np.empty(plan.taps.size * plan.sizes[0] * (2 * BYTES // x.itemsize), x.dtype)
+        run(x, w, out, image, panel, plan.offsets, plan.taps, plan.sizes, low, high)
+
+    spread(images, plan.out[0], plan.least)
+
+
+def _sample(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """Return a convolution of a 3x3 window, of about that many multiplications."""
+    n = max(1, work // (12 * 12 * 72 * 8))
+    side = 12 if work >= 12 * 12 * 72 * 8 else max(3, int((work / (72 * 8)) ** 0.5))
+    x, w = np.ones((n, side, side, 8), dtype), np.ones((3, 3, 8, 8), dtype)
+    return (x, w), {"strides": (1, 1), "padding": ((1, 1), (1, 1)), "dilations": (1, 1)}
+
+
+def _sample_of_input(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    (x, w), how = _sample(work, dtype)
+    return (x, w), {"shape": x.shape, **how}
+
+
+def _sample_of_filter(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    (x, _), how = _sample(work, dtype)
+    return (x, x), {"window": (3, 3), **how}
+
+
+@override(correlate, sample=_sample)
+def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
+    """X (n, *spatial, c_in) with w (*window, c_in, c_out) -> (n, *out, c_out)."""
+    plan = plans.forward(x.shape, w.shape, strides, padding, dilations) if x.dtype == w.dtype else None
+    if plan is None:
+        return NotImplemented
+    out = np.empty(plan.out, x.dtype)
+    _correlated(plan, _flat(x), _flat(w), out.reshape(-1))
+    return out
+
+
+@override(correlate, sample=_sample_of_input)
+def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
+    """Return the gradient with respect to x, of the given shape."""
+    found = plans.backward(g.shape, w.shape, tuple(shape), strides, padding, dilations) if g.dtype == w.dtype else None
+    if found is None or not np.isfinite(w).all():  # zeros around g would make nan of what is infinite
+        return NotImplemented
+    out = np.empty(shape, g.dtype)
+    flat, g, w = out.reshape(-1), _flat(g), _flat(w)
+    for plan in found:
+        _correlated(plan, g, w, flat)
+    return out
+
+
+@override(correlate_filter, sample=_sample_of_filter)
+def convolve_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
+    """Return the gradient with respect to w: (*window, c_in, c_out)."""
+    shape = (*window, x.shape[-1], g.shape[-1])
+    plan = plans.forward(x.shape, shape, strides, padding, dilations) if x.dtype == g.dtype else None
+    if plan is None or plan.out != g.shape:
+        return NotImplemented
+    out = np.empty((plan.blocks, *shape), x.dtype)
+    flat, x, g = out.reshape(-1), _flat(x), _flat(g)
+    run = correlate_filter[x.dtype]
+
+    def blocks(low: int, high: int) -> None:
+        run(x, g, flat, np.zeros(plan.image, x.dtype), plan.offsets, plan.rows, plan.sizes, low, high)
+
+    spread(blocks, plan.blocks, max(1, plan.least // int(plan.sizes[25])))
+    return out[0] if plan.blocks == 1 else np.add.reduce(out, axis=0)
+
+
+@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64, int64)")
+def correlate_deep(x, w, out, image, offsets, sizes, low, high) -> None:
+    """Sums over the taps at `offsets` of the images from `low` to `high`; `w` holds the taps in that order."""
+    c, terms = sizes[0], sizes[2] // sizes[0]
+    all_height, all_width = sizes[12], sizes[13]
+    step_d, step_h, step_w = sizes[14], sizes[15], sizes[16]
+    out_image, out_start, apart_d, apart_h, apart_w = sizes[20], sizes[21], sizes[22], sizes[23], sizes[24]
+    lanes = BYTES // x.itemsize
+    tiles = (sizes[19] + ROWS - 1) // ROWS
+    per_tile = (sizes[19] + tiles - 1) // tiles
+    source = x if image.size == 0 else image
+    for i in range(low, high):
+        start = padded(x, i, sizes, image)
+        for d in range(sizes[17]):
+            for h in range(sizes[18]):
+                row = start + (d * step_d * all_height + h * step_h) * all_width * c
+                goal = i * out_image + out_start + d * apart_d + h * apart_h
+                for k in range(0, c, lanes):
+                    for j in range(0, sizes[19], per_tile):
+                        tile_of_channels(
+                            source, row + j * step_w * c + k, offsets, 0, offsets.size, terms, step_w * c, c, w, k, c,
+                            out, goal + j * apart_w + k, apart_w, min(per_tile, sizes[19] - j), min(lanes, c - k), 0,
+                        )  # fmt: skip
+
+
+@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)")
+def correlate_deep_filter(x, g, out, image, offsets, rows, sizes, low, high) -> None:
+    """Gradients of the filters over the blocks of images from `low` to `high`, each block into filters of its own."""
+    c, run, out_w = sizes[0], sizes[2] // sizes[0], sizes[19]
+    stride = sizes[16] * c
+    per_block, chunk, images = sizes[25], sizes[26], sizes[27]
+    lanes = BYTES // x.itemsize
+    source = x if image.size == 0 else image
+    for block in range(low, high):
+        goal = block * offsets.size * run * c
+        for i in range(block * per_block, min(images, (block + 1) * per_block)):
+            start = padded(x, i, sizes, image)
+            for row in range(0, rows.size, chunk):
+                more = 1 if row > 0 or i > block * per_block else 0
+                pixels = (i * rows.size + row) * out_w * c
+                for k in range(0, c, lanes):
+                    for s in range(offsets.size):
+                        for r in range(0, run, ROWS):
+                            tile_of_channels(
+                                source, start + offsets[s] + r * c + k, rows, row, min(chunk, rows.size - row), out_w,
+                                c, stride, g, pixels + k, c, out, goal + (s * run + r) * c + k, c, min(ROWS, run - r),
+                                min(lanes, c - k), more,
+                            )  # fmt: skip
+
+
+def _correlated_deep(plan: plans.Plan, x: Any, w: Any, out: Any) -> None:
+    """Run a plan on flat arrays, images spread over threads; the taps of w (taps, c) are put into the plan's order."""
+    run, c = correlate_deep[x.dtype], w.shape[-1]
+    w = w[plan.taps // c].reshape(-1)
+
+    def images(low: int, high: int) -> None:
+        run(x, w, out, np.zeros(plan.image, x.dtype), plan.offsets, plan.sizes, low, high)
+
+    spread(images, plan.out[0], plan.least)
+
+
+def _beside(x: Any, multiple: int) -> Any:
+    """Each channel as often as it has filters."""
+    return x if multiple == 1 else np.repeat(x, multiple, axis=-1)
+
+
+def _sample_of_channels(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """Return a convolution of a 3x3 window, of about that many multiplications."""
+    side = max(3, int((work / (9 * 16)) ** 0.5))
+    x, w = np.ones((1, side, side, 16), dtype), np.ones((3, 3, 16, 1), dtype)
+    return (x, w), {"strides": (1, 1), "padding": ((1, 1), (1, 1)), "dilations": (1, 1)}
+
+
+def _sample_of_channel_input(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    (x, w), how = _sample_of_channels(work, dtype)
+    return (x, w), {"shape": x.shape, **how}
+
+
+def _sample_of_channel_filter(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    (x, _), how = _sample_of_channels(work, dtype)
+    return (x, x), {"window": (3, 3), **how}
+
+
+@override(correlate_deep, sample=_sample_of_channels)
+def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
+    """X (n, *spatial, c) with w (*window, c, m) -> (n, *out, c·m)."""
+    c = w.shape[-2] * w.shape[-1]
+    wide, filters = (*x.shape[:-1], c), (*w.shape[:-2], c, c)
+    plan = plans.forward(wide, filters, strides, padding, dilations, deep=True) if x.dtype == w.dtype else None
+    if plan is None or x.shape[-1] != w.shape[-2]:
+        return NotImplemented
+    out = np.empty(plan.out, x.dtype)
+    _correlated_deep(plan, _flat(_beside(x, w.shape[-1])), w.reshape(-1, c), out.reshape(-1))
+    return out
+
+
+@override(correlate_deep, sample=_sample_of_channel_input)
+def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
+    """Return the gradient with respect to x, of the given shape."""
+    multiple = w.shape[-1]
+    c = w.shape[-2] * multiple
+    wide, filters = (*shape[:-1], c), (*w.shape[:-2], c, c)
+    found = plans.backward(g.shape, filters, wide, strides, padding, dilations, deep=True)
+    fits = found is not None and g.dtype == w.dtype and shape[-1] == w.shape[-2]
+    if found is None or not fits or not np.isfinite(w).all():  # zeros around g would make nan of infinity
+        return NotImplemented
+    out = np.empty(wide, g.dtype)
+    flat, g, w = out.reshape(-1), _flat(g), w.reshape(-1, c)
+    for plan in found:
+        _correlated_deep(plan, g, w, flat)
+    if multiple == 1:
+        return out
+    parts = out.reshape(*shape, multiple)
+    total = parts[..., 0].copy()
+    for n in range(1, multiple):
+        total += parts[..., n]
+    return total
+
+
+@override(correlate_deep_filter, sample=_sample_of_channel_filter)
+def depthwise_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
+    """Return the gradient with respect to w: (*window, c, m)."""
+    c = g.shape[-1]
+    wide = (*x.shape[:-1], c)
+    plan = plans.forward(wide, (*window, c, c), strides, padding, dilations, deep=True) if x.dtype == g.dtype else None
+    if plan is None or plan.out != g.shape or not x.shape[-1] or c % x.shape[-1]:
+        return NotImplemented
+    multiple = c // x.shape[-1]
+    out = np.empty((plan.blocks, *window, x.shape[-1], multiple), x.dtype)
+    flat, x, g = out.reshape(-1), _flat(_beside(x, multiple)), _flat(g)
+    run = correlate_deep_filter[x.dtype]
+
+    def blocks(low: int, high: int) -> None:
+        run(x, g, flat, np.zeros(plan.image, x.dtype), plan.offsets, plan.rows, plan.sizes, low, high)
+
+    spread(blocks, plan.blocks, max(1, plan.least // int(plan.sizes[25])))
+    return out[0] if plan.blocks == 1 else np.add.reduce(out, axis=0)

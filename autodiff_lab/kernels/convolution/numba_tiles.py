@@ -1,0 +1,250 @@
+"""Tiles: pieces of a convolution's result that stay in vector registers while all their products are added up.
+
+A tile has up to twelve rows and two vectors of columns.  For each term of the sum two vectors are loaded and every row
+multiplies them by one number of its own, so 24 products of vectors cost 14 loads and no store.  LLVM finds no such
+loop by itself; `_Writer` writes it, instruction by instruction, for each number of rows.  Three things are tiles:
+
+- pixels of a result, by channels: the terms are the taps of the window times the channels of x, which lie side by side;
+- taps of a filter's gradient, by channels: the terms are the pixels, the rows lie side by side;
+- pixels or taps of one channel in each lane, for convolutions that mix no channels: rows are multiplied by vectors.
+
+Columns that do not fill a vector are masked.  Products are added without being rounded first (fused), in the order of
+the terms.  `padded` is here because what loops of several modules call must be known to the store of machine code.
+"""
+# ruff: noqa: ANN001
+
+# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
+from numba import types
+from numba.extending import intrinsic, register_jitable
+
+_has = get_host_cpu_features()
+BYTES = 64 if _has.get("avx512f") else 32 if _has.get("avx2") else 16
+"""Bytes of a vector register."""
+ROWS = 12 if BYTES == 64 or not _has.get("sse2") else 6
+"""Rows of a tile: with two vectors each, two of the columns and one number they fill 32 registers, or 16."""
+
+_I1, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+_ADDRESS = ir.IntType(8).as_pointer()
+_FUSED = ("contract",)  # a product may be added without being rounded first; nothing else is relaxed
+
+
+class _Writer:
+    """Writes ``out[r, c] (+)= sum over segments s and terms t of x[offsets[s] + ...] * w[t, c]`` for one tile."""
+
+    def __init__(self, module: Any, real: Any, rows: int, vectors: int, kind: str) -> None:
+        self.real, self.rows, self.vectors, self.kind = real, rows, vectors, kind
+        self.size = 4 if isinstance(real, ir.FloatType) else 8
+        self.lanes = BYTES // self.size
+        self.vector = ir.VectorType(real, self.lanes)
+        self.pointer = self.vector.as_pointer()
+        self.zero = ir.Constant(self.vector, [0.0] * self.lanes)
+        masks = ir.VectorType(_I1, self.lanes)
+        suffix = f"v{self.lanes}f{8 * self.size}.p0"
+        self.masked_load = _declared(
+            module, f"llvm.masked.load.{suffix}", self.vector, [self.pointer, _I32, masks, self.vector]
+        )
+        self.masked_store = _declared(
+            module, f"llvm.masked.store.{suffix}", ir.VoidType(), [self.vector, self.pointer, _I32, masks]
+        )
+
+    def write(self, function: Any) -> None:
+        """Fill a function with blocks: over segments, over terms, then what was there before, then the stores."""
+        x, offsets, segments, run, apart, stride, w, w_apart, out, out_apart, columns, more = function.args
+        blocks = [function.append_basic_block(n) for n in ("entry", "segment", "open", "term", "close", "end")]
+        entry, segment, opening, term, closing, end = blocks
+        b = self.b = ir.IRBuilder(entry)
+        self.mask = self._mask(columns)
+        beside = self.kind == "taps"
+        apart, stride, w_apart, self.out_apart = (
+            b.mul(n, _I64(self.size)) for n in (apart, stride, w_apart, out_apart)
+        )
+        twice = b.shl(apart, _I64(1))
+        # LLVM's addresses are base + apart or base + 2·apart, so every third row has a base of its own
+        bases = [_I64(0)] if beside else [b.mul(apart, _I64(3 * n)) for n in range((self.rows + 2) // 3)]
+        b.branch(segment)
+
+        b.position_at_end(segment)
+        s, w_here = self._phi(_I64, _I64(0), entry), self._phi(_ADDRESS, w, entry)
+        sums = [self._phi(self.vector, self.zero, entry) for _ in range(self.rows * self.vectors)]
+        b.cbranch(b.icmp_signed("<", s, segments), opening, end)
+
+        b.position_at_end(opening)
+        start = b.gep(x, [b.mul(b.load(b.gep(offsets, [s])), _I64(self.size))])
+        starts = [b.gep(start, [n]) for n in bases]
+        b.branch(term)
+
+        b.position_at_end(term)
+        t, w_now = self._phi(_I64, _I64(0), opening), self._phi(_ADDRESS, w_here, opening)
+        at = [self._phi(_ADDRESS, p, opening) for p in starts]
+        now = [self._phi(self.vector, v, opening) for v in sums]
+        columns_now = [self._load(w_now, n) for n in range(self.vectors)]
+        grown: list[Any] = []
+        for row in range(self.rows):
+            if beside:
+                address = b.gep(at[0], [_I64(row * self.size)])
+            else:
+                base = at[row // 3]
+                address = base if row % 3 == 0 else b.gep(base, [apart if row % 3 == 1 else twice])
+            number = self._load(address, 0) if self.kind == "channels" else self._everywhere(address)
+            for n, column in enumerate(columns_now):
+                product = b.fmul(number, column, flags=_FUSED)
+                grown.append(b.fadd(now[row * self.vectors + n], product, flags=_FUSED))
+        w_next, t_next = b.gep(w_now, [w_apart]), b.add(t, _I64(1))
+        self._again(term, [t, w_now], [t_next, w_next])
+        self._again(term, at, [b.gep(p, [_I64(self.size) if self.kind == "pixels" else stride]) for p in at])
+        self._again(term, now, grown)
+        b.cbranch(b.icmp_signed("<", t_next, run), term, closing)
+
+        b.position_at_end(closing)
+        self._again(closing, [s, w_here], [b.add(s, _I64(1)), w_next])
+        self._again(closing, sums, grown)
+        b.branch(segment)
+        self._store(function, end, sums, out, more)
+
+    def _store(self, function: Any, end: Any, sums: list[Any], out: Any, more: Any) -> None:
+        b = self.b
+        adding, storing = function.append_basic_block("add"), function.append_basic_block("store")
+        b.position_at_end(end)
+        rows = [b.gep(out, [b.mul(self.out_apart, _I64(row))]) for row in range(self.rows)]
+        b.cbranch(b.icmp_signed("!=", more, _I64(0)), adding, storing)
+        b.position_at_end(adding)
+        places = [(p, n) for p in rows for n in range(self.vectors)]
+        added = [b.fadd(self._load(p, n), v) for (p, n), v in zip(places, sums, strict=True)]
+        b.branch(storing)
+        b.position_at_end(storing)
+        values = [self._phi(self.vector, v, end) for v in sums]
+        self._again(adding, values, added)
+        for (p, n), value in zip(places, values, strict=True):
+            address = self._vector_at(p, n)
+            if n == self.vectors - 1:
+                b.call(self.masked_store, [value, address, _I32(self.size), self.mask])
+            else:
+                b.store(value, address).align = self.size  # pyright: ignore[reportAttributeAccessIssue]
+        b.ret_void()
+
+    def _mask(self, columns: Any) -> Any:
+        """Return which lanes of the last vector are columns."""
+        b, numbers = self.b, ir.VectorType(_I64, self.lanes)
+        left = b.sub(columns, _I64((self.vectors - 1) * self.lanes))
+        return b.icmp_signed("<", ir.Constant(numbers, list(range(self.lanes))), self._spread(left, numbers))
+
+    def _spread(self, number: Any, kind: Any) -> Any:
+        nothing = ir.Constant(kind, ir.Undefined)
+        first = self.b.insert_element(nothing, number, _I32(0))
+        return self.b.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(_I32, self.lanes), [0] * self.lanes))
+
+    def _everywhere(self, address: Any) -> Any:
+        """Return a number of x, in all lanes."""
+        number = self.b.load(self.b.bitcast(address, self.real.as_pointer()))
+        number.align = self.size  # pyright: ignore[reportAttributeAccessIssue]
+        return self._spread(number, self.vector)
+
+    def _vector_at(self, address: Any, n: int) -> Any:
+        return self.b.bitcast(self.b.gep(address, [_I64(n * BYTES)]), self.pointer)
+
+    def _load(self, address: Any, n: int) -> Any:
+        address = self._vector_at(address, n)
+        if n == self.vectors - 1:
+            return self.b.call(self.masked_load, [address, _I32(self.size), self.mask, self.zero])
+        loaded = self.b.load(address)
+        loaded.align = self.size  # pyright: ignore[reportAttributeAccessIssue]
+        return loaded
+
+    def _phi(self, kind: Any, value: Any, block: Any) -> Any:
+        phi = self.b.phi(kind)
+        phi.add_incoming(value, block)
+        return phi
+
+    @staticmethod
+    def _again(block: Any, phis: list[Any], values: list[Any]) -> None:
+        for phi, value in zip(phis, values, strict=True):
+            phi.add_incoming(value, block)
+
+
+def _declared(module: Any, name: str, result: Any, args: list[Any]) -> Any:
+    return module.globals.get(name) or ir.Function(module, ir.FunctionType(result, args), name)
+
+
+def _written(module: Any, real: Any, rows: int, vectors: int, kind: str) -> Any:
+    """Return the function of one kind of tile, written once into each module."""
+    name = f"tile_of_{kind}_{real}_{rows}_{vectors}"
+    found = module.globals.get(name)
+    if found is None:
+        numbers = _I64.as_pointer()
+        args = [_ADDRESS, numbers, _I64, _I64, _I64, _I64, _ADDRESS, _I64, _ADDRESS, _I64, _I64, _I64]
+        found = ir.Function(module, ir.FunctionType(ir.VoidType(), args), name)
+        found.linkage = "internal"
+        found.attributes.add("noinline")
+        _Writer(module, real, rows, vectors, kind).write(found)
+    return found
+
+
+def _tile(kind: str) -> Any:
+    @intrinsic
+    def tile(
+        typing_context: Any, x: Any, x_at: Any, offsets: Any, first: Any, segments: Any, run: Any, apart: Any,
+        stride: Any, w: Any, w_at: Any, w_apart: Any, out: Any, out_at: Any, out_apart: Any, rows: Any, columns: Any,
+        more: Any,
+    ) -> Any:  # fmt: skip
+        """Put a tile into `out`, or add it if `more`.
+
+        After each array follows where to begin in it; `offsets` are those of `segments` runs, each of `run` terms;
+        `apart` are the rows in x and `stride` the terms, in elements; `w_apart` and `out_apart` are rows of the others.
+        """
+        whole = types.int64
+        given = (x, whole, offsets, whole, *[whole] * 4, w, whole, whole, out, *[whole] * 5)
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            real = context.get_data_type(x.dtype)
+            size = real.get_abi_size(context.target_data)
+
+            def address(n: int, itemsize: int, kind: Any) -> Any:
+                start = builder.bitcast(context.make_array(signature.args[n])(context, builder, args[n]).data, _ADDRESS)
+                return builder.bitcast(builder.gep(start, [builder.mul(args[n + 1], _I64(itemsize))]), kind)
+
+            passed = [
+                address(0, size, _ADDRESS), address(2, 8, _I64.as_pointer()), *args[4:8], address(8, size, _ADDRESS),
+                args[10], address(11, size, _ADDRESS), args[13], *args[15:17],
+            ]  # fmt: skip
+            two = builder.zext(builder.icmp_signed(">", args[15], _I64(BYTES // size)), _I64)
+            end = builder.append_basic_block("tile_end")
+            choice = builder.switch(builder.add(builder.shl(args[14], _I64(1)), two), end)
+            for number in range(1, ROWS + 1):
+                for vectors in (1,) if kind == "channels" else (1, 2):
+                    block = builder.append_basic_block(f"tile_{number}_{vectors}")
+                    choice.add_case(_I64(2 * number + vectors - 1), block)
+                    with builder.goto_block(block):
+                        builder.call(_written(builder.module, real, number, vectors, kind), passed)
+                        builder.branch(end)
+            builder.position_at_end(end)
+            return context.get_dummy_value()
+
+        return types.void(*given), generate
+
+    return tile
+
+
+tile_of_pixels, tile_of_taps, tile_of_channels = _tile("pixels"), _tile("taps"), _tile("channels")
+
+
+@register_jitable
+def padded(x, i, sizes, image) -> int:
+    """Put the i-th image between the zeros of `image`, if it has any; gives where the image begins."""
+    c, depth, height, width = sizes[0], sizes[5], sizes[6], sizes[7]
+    front, top, left, all_height, all_width = sizes[8], sizes[9], sizes[10], sizes[12], sizes[13]
+    line = width * c
+    begin = i * depth * height * line
+    if image.size == 0:
+        return begin
+    for d in range(depth):
+        for h in range(height):
+            place = (((d + front) * all_height + h + top) * all_width + left) * c
+            image[place : place + line] = x[begin : begin + line]
+            begin += line
+    return 0

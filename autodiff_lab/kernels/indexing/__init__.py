@@ -1,0 +1,1 @@
+"""Gathers, scatters and sums of segments."""

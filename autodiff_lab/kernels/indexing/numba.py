@@ -1,0 +1,163 @@
+"""Sums into zeros by position; the references are in `kernels.indexing.reference`.
+
+Optimisations: rows are added straight into their places, without sorting them; zeros come from the allocator, which
+clears memory faster than any loop; a thread has columns of its own, so that no two write into one place; sums of single
+elements have a loop without an inner one.  Rows of one position are added in their order.
+"""
+# pyright: reportIndexIssue=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
+from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.maths.single import larger, smaller
+
+_WORTH_A_THREAD = 1_000_000
+
+
+@loop("void({t}[:,:,::1], int64[::1], {t}[:,:,::1], int64, int64)")
+def _add_rows(rows: Any, positions: Any, total: Any, low: int, high: int) -> None:
+    """Add columns low to high of rows (a, n, c) up in a total (a, m, c) by positions (n)."""
+    for a in range(rows.shape[0]):
+        for i in range(positions.size):
+            row, to = rows[a, i, low:high], total[a, positions[i], low:high]
+            for c in range(row.size):
+                to[c] += row[c]
+
+
+@loop("void({t}[:,::1], int64[::1], {t}[:,::1])")
+def _add_elements(elements: Any, positions: Any, total: Any) -> None:
+    for a in range(elements.shape[0]):
+        for i in range(positions.size):
+            total[a, positions[i]] += elements[a, i]
+
+
+def _extremes(better: Callable[[Any, Any], Any]) -> Loop:
+    def run(rows: Any, positions: Any, best: Any, met: Any, low: int, high: int) -> None:
+        for i in range(positions.size):
+            at = positions[i]
+            row, to = rows[i, low:high], best[at, low:high]
+            if met[at] == 0:
+                to[:] = row
+                met[at] = 1
+            else:
+                for c in range(row.size):
+                    to[c] = better(to[c], row[c])
+
+    run.__name__ = f"_{better.__name__}_rows"
+    return loop("void({t}[:,::1], int64[::1], {t}[:,::1], uint8[::1], int64, int64)")(run)
+
+
+_largest_rows, _least_rows = _extremes(larger), _extremes(smaller)
+
+
+def _sum(g: Any, positions: Any, stack: int, length: int, width: int) -> Any:
+    """Add g, seen as (stack, n, width), up into (stack, length, width)."""
+    total = np.zeros((stack, length, width), g.dtype)
+    positions = row_major(positions.reshape(-1).astype(np.int64, copy=False))
+    rows = row_major(g).reshape(stack, positions.size, width)
+    if width == 1:
+        _add_elements[g.dtype](rows[:, :, 0], positions, total[:, :, 0])
+    elif rows.size:
+        run = _add_rows[g.dtype]
+        least = max(16, width * _WORTH_A_THREAD // rows.size)
+        spread(lambda low, high: run(rows, positions, total, low, high), width, least)
+    return total
+
+
+def _inside(positions: Any, length: int) -> bool:
+    return not positions.size or (positions.min() >= 0 and positions.max() < length)
+
+
+def _indices(count: int, length: int) -> Any:
+    return np.random.default_rng(0).integers(0, length, count)
+
+
+def _sample(work: int, dtype: Any) -> Any:
+    return [np.ones((work // 32, 32), dtype), _indices(work // 32, work // 16)], {"axis": -2, "length": work // 16}
+
+
+def _sample_of_coordinates(work: int, dtype: Any) -> Any:
+    return [np.ones((work // 32, 32), dtype), _indices(work // 32, work // 32)[:, None]], {"shape": (work // 32, 32)}
+
+
+def _sample_of_segments(work: int, dtype: Any) -> Any:
+    return [np.ones((work // 32, 32), dtype), _indices(work // 32, work // 64)], {"count": work // 64}
+
+
+@override(_add_rows, _add_elements, sample=_sample)
+def scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
+    """Sum by position along an axis."""
+    g, indices = np.asarray(g), np.asarray(indices)
+    if not _inside(indices, length):
+        return NotImplemented
+    first = g.ndim + axis + 1 - indices.ndim
+    before, after = g.shape[:first], g.shape[first + indices.ndim :]
+    total = _sum(g, indices, math.prod(before), length, math.prod(after))
+    return total.reshape(*before, length, *after)
+
+
+@override(_add_rows, _add_elements, sample=_sample_of_coordinates)
+def scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
+    """Sum by coordinates: those of a row are turned into one position."""
+    g, indices = np.asarray(g), np.asarray(indices)
+    depth = indices.shape[-1]
+    if not 0 < depth <= len(shape):
+        return NotImplemented
+    positions = np.zeros(indices.shape[:-1], np.int64)
+    for k in range(depth):
+        column = indices[..., k]
+        if not _inside(column, shape[k]):
+            return NotImplemented
+        positions = positions * shape[k] + column.astype(np.int64)
+    inner = tuple(shape[depth:])
+    before = g.shape[: g.ndim - positions.ndim - len(inner)]
+    total = _sum(g, positions, math.prod(before), math.prod(shape[:depth]), math.prod(inner))
+    return total.reshape(*before, *shape)
+
+
+@override(_add_rows, _add_elements, sample=_sample_of_segments)
+def segment_sum(x: Any, ids: Any, count: int) -> Any:
+    """Sum by segment."""
+    if not _inside(ids, count) or ids.ndim != 1:
+        return NotImplemented
+    return _sum(x, ids, 1, count, math.prod(x.shape[1:])).reshape(count, *x.shape[1:])
+
+
+def _extreme(rows_of: Loop, x: Any, ids: Any, count: int, empty: float) -> Any:
+    if not _inside(ids, count) or ids.ndim != 1:
+        return NotImplemented
+    width = math.prod(x.shape[1:])
+    best = np.full((count, width), empty, x.dtype)
+    if x.size:
+        rows, positions = row_major(x).reshape(-1, width), row_major(ids.astype(np.int64, copy=False))
+        run = rows_of[x.dtype]
+
+        def columns(low: int, high: int) -> None:
+            run(rows, positions, best, np.zeros(count, np.uint8), low, high)
+
+        spread(columns, width, max(16, width * _WORTH_A_THREAD // x.size))
+    return best.reshape(count, *x.shape[1:])
+
+
+def _sample_of_extremes(work: int, dtype: Any) -> Any:
+    arrays, params = _sample_of_segments(work, dtype)
+    return arrays, params | {"empty": 0.0}
+
+
+@override(_largest_rows, sample=_sample_of_extremes)
+def segment_max(x: Any, ids: Any, count: int, empty: float) -> Any:
+    """Maximum by segment."""
+    return _extreme(_largest_rows, x, ids, count, empty)
+
+
+@override(_least_rows, sample=_sample_of_extremes)
+def segment_min(x: Any, ids: Any, count: int, empty: float) -> Any:
+    """Minimum by segment."""
+    return _extreme(_least_rows, x, ids, count, empty)

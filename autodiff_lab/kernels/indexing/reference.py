@@ -1,0 +1,154 @@
+"""Sums into zeros by position: what the rules of gathering need, and sums over segments.
+
+All three come down to rows that are added up by position; `np.add.at` does that element by element, so rows of one
+position are put side by side and summed together.
+
+Elements picked by position along an axis, or by rows of coordinates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.kernels.arrays import full, on_gpu, ranked, zeros
+from autodiff_lab.kernels.base.halves import in_float32
+from autodiff_lab.kernels.checks import check_positions
+
+
+def columns(indices: Any) -> tuple[Any, ...]:
+    """Rows of coordinates as one array for each axis."""
+    indices = ranked(indices)
+    return tuple([indices[..., k] for k in range(indices.shape[-1])])
+
+
+def pointed(x: Any, indices: Any, lead: int = 0) -> tuple[Any, tuple[Any, ...]]:
+    """Return a view of x, and the index into it that rows of coordinates are, which count from axis `lead` on.
+
+    Rows of no coordinates stand for the whole: it becomes the only element of an axis of its own.
+    """
+    x, indices = ranked(x), ranked(indices)
+    if indices.shape[-1]:
+        return x, (slice(None),) * lead + columns(indices)
+    at = zeros(indices.shape[:-1], indices, np.int64)
+    return x.reshape(*x.shape[:lead], 1, *x.shape[lead:]), (*(slice(None),) * lead, at)
+
+
+def check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
+    """Check rows of coordinates against the shape that they point into.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are more coordinates than axes, or one lies outside.
+    """
+    indices = ranked(indices)
+    depth = indices.shape[-1]
+    if depth > len(shape):
+        raise InvalidArgumentError(f"{what}: rows of {depth} indices for a tensor of rank {len(shape)}")
+    for k in range(depth):
+        check_positions(indices[..., k], shape[k], f"{what}: an index of axis {k} is not in")
+
+
+def add_rows(total: Any, positions: Any, rows: Any) -> None:
+    """Add rows (n, *s) up in a total (m, *s) of zeros, by their positions (n)."""
+    if rows.ndim == 1 or not positions.size or on_gpu(rows):
+        np.add.at(total, positions, rows)
+        return
+    order = np.argsort(positions, kind="stable")
+    found = positions[order]
+    starts = np.flatnonzero(np.concatenate(([True], found[1:] != found[:-1])))
+    total[found[starts]] = np.add.reduceat(rows[order], starts, axis=0)
+
+
+@in_float32
+def scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
+    """Add elements up by position along a negative axis of the result, which has that length.
+
+    The axes of the indices stand in g in the place of that axis.
+    """
+    g, indices = ranked(g), ranked(indices)
+    first = g.ndim + axis + 1 - indices.ndim  # where the axes of the indices begin in g
+    moved = np.moveaxis(g, range(first, first + indices.ndim), range(indices.ndim))
+    total = zeros((length, *moved.shape[indices.ndim :]), g)
+    add_rows(total, indices.ravel(), moved.reshape(indices.size, *total.shape[1:]))
+    return np.moveaxis(total, 0, first)
+
+
+@in_float32
+def scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
+    """Add elements up by rows of coordinates; axes of g before those of the indices are a stack.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are more coordinates than axes, or one lies outside.
+    """
+    g = ranked(g)
+    lead = g.ndim - (np.ndim(indices) - 1) - (len(shape) - np.shape(indices)[-1])
+    check_columns(indices, tuple(shape), "scatter_nd")
+    total = zeros(g.shape[:lead] + tuple(shape), g)
+    np.add.at(*pointed(total, indices, lead), g)
+    return total
+
+
+@in_float32
+def segment_sum(x: Any, ids: Any, count: int) -> Any:
+    """Add rows (n, *s) up by segment (n), into (count, *s)."""
+    total = zeros((count, *x.shape[1:]), x)
+    add_rows(total, ids, x)
+    return total
+
+
+def segment_max(x: Any, ids: Any, count: int, empty: float) -> Any:
+    """Largest of the rows (n, *s) of each segment (n), into (count, *s); `empty` where there is none."""
+    return _extreme(np.maximum, -np.inf, x, ids, count, empty)
+
+
+def segment_min(x: Any, ids: Any, count: int, empty: float) -> Any:
+    """Least of the rows of each segment, as `segment_max`."""
+    return _extreme(np.minimum, np.inf, x, ids, count, empty)
+
+
+def _extreme(ufunc: Any, start: float, x: Any, ids: Any, count: int, empty: float) -> Any:
+    limit = start if x.dtype.kind in "fV" else np.iinfo(x.dtype).min if start < 0 else np.iinfo(x.dtype).max
+    best = full((count, *x.shape[1:]), limit, x)
+    ufunc.at(best, ids, x)
+    if not on_gpu(x):
+        best[np.bincount(ids, minlength=count) == 0] = empty
+        return best
+    held = full((count,), False, x, np.bool_)  # CuPy's bincount asks for the largest number, which waits
+    held[ids] = True
+    return np.where(held.reshape((count,) + (1,) * (x.ndim - 1)), best, x.dtype.type(empty))
+
+
+def gather(x: Any, indices: Any, axis: int) -> Any:
+    """Pick elements of an axis; the axes of the indices stand in its place.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If an index is out of range; on a GPU when a result is next read.
+    """
+    if on_gpu(indices):
+        check_positions(indices, x.shape[axis], f"gather: an index of axis {axis % x.ndim} is not in")
+    elif np.size(indices) and (np.min(indices) < 0 or np.max(indices) >= x.shape[axis]):
+        bad = next(int(i) for i in np.ravel(indices) if not 0 <= i < x.shape[axis])
+        raise InvalidArgumentError(f"gather: index {bad} is not in [0, {x.shape[axis]}), the length of the axis")
+    taken = np.take(x, indices, axis=axis)
+    return taken if isinstance(taken, bytes) else taken[()]  # NumPy gives up the string of an array of strings
+
+
+def gather_nd(x: Any, indices: Any, lead: int = 0) -> Any:
+    """Pick elements by rows of coordinates, which count from axis `lead` on.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are more coordinates than axes, or one is out of range.
+    """
+    check_columns(indices, np.shape(x)[lead:], "gather_nd")
+    x, at = pointed(x, indices, lead)
+    return x[at]

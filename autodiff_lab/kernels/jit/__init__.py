@@ -1,1 +1,0 @@
-"""Numba kernels: overrides of the reference, compiled when they are first wanted; importing them imports Numba."""

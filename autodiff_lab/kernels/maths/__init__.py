@@ -1,0 +1,1 @@
+"""Elementary functions for compiled loops: on vectors of the CPU and on a GPU."""

@@ -1,0 +1,96 @@
+"""What generated kernels are made of: the names that their text may use, for float32 or for float64.
+
+`lab.function` writes one kernel for a run of elementwise ops and their reductions.  A kernel of float32 has no
+instruction of float64, but in the library's way with angles beyond 100,000.  Folding is in `elementwise_warps`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, cuda, math
+from autodiff_lab.kernels.maths import cuda_folds as warps
+from autodiff_lab.kernels.maths import cuda_single as single
+from autodiff_lab.kernels.maths.cuda_folds import larger, smaller
+
+
+@cuda.jit(device=True)
+def choose(condition: Any, x: Any, y: Any) -> Any:
+    """One of two values."""
+    return x if condition else y
+
+
+@cuda.jit(device=True)
+def divide(x: Any, y: Any) -> Any:
+    """Write x / y."""
+    return x / y
+
+
+@cuda.jit(device=True)
+def rsqrt(x: Any) -> Any:
+    """Write 1 / √x."""
+    return 1.0 / math.sqrt(x)
+
+
+_QUICK: dict[str, dict[str, Any]] = {
+    "float32": {name: getattr(single, name) for name in ("quotient", "sqrt", "rsqrt", "sin", "cos", "tan", "is_far")},
+    "float64": {"quotient": divide, "rsqrt": rsqrt},
+}
+"""What a dtype has in place of the library's functions."""
+
+
+def _functions(number: Any, whole: float) -> dict[str, Any]:
+    """Functions that need constants of their dtype; from `whole` on every number is a whole one."""
+    zero, one, most = number(0), number(1), number(whole)
+    quotient = _QUICK[number.__name__].get("quotient", divide)
+
+    @cuda.jit(device=True)
+    def sigmoid(x: Any) -> Any:
+        shrunk = math.exp(-abs(x))  # never too large
+        return quotient(choose(x < zero, shrunk, one), one + shrunk)
+
+    @cuda.jit(device=True)
+    def softplus(x: Any) -> Any:
+        return larger(x, zero) + math.log1p(math.exp(-abs(x)))
+
+    @cuda.jit(device=True)
+    def nearest(x: Any) -> Any:
+        size = abs(x)
+        rounded = (size + most) - most  # the last bit of a number this large is 1: the sum is rounded to a whole one
+        return math.copysign(choose(size < most, rounded, size), x)
+
+    return {"sigmoid": sigmoid, "softplus": softplus, "nearest": nearest}
+
+
+def _normal_cdf(dtype: str) -> Any:
+    """Return the library's, which keeps its digits far out."""
+    if SIMULATED:
+        return import_module("scipy.special").ndtr
+    library = import_module("numba.cuda.libdevice")
+    return library.normcdff if dtype == "float32" else library.normcdf
+
+
+_LIBRARY = ("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "erfc", "sqrt", "floor", "ceil")
+_WHOLE = {"float32": 2.0**23, "float64": 2.0**52}
+_WORDS, _PLACES = ("add", "multiply", "largest", "smallest"), ("row", "column", "block")
+_spaces: dict[str, dict[str, Any]] = {}
+
+
+def namespace(dtype: str) -> dict[str, Any]:
+    """Return the names that the text of a generated kernel may use, for ``"float32"`` or ``"float64"``."""
+    if dtype not in _spaces:
+        number = np.dtype(dtype).type
+        _spaces[dtype] = {
+            "cuda": cuda, "uint32": np.uint32, "number": number, "zero": number(0), "one": number(1),
+            "infinity": number(np.inf), "THREADS": THREADS, "choose": choose, "larger": larger,
+            "smaller": smaller, "power": math.pow,
+            **{f"{word}_in_{place}": getattr(warps, f"{word}_in_{place}") for word in _WORDS for place in _PLACES},
+            **{name: getattr(math, name) for name in _LIBRARY},
+            **_QUICK[dtype],
+            "normal_cdf": _normal_cdf(dtype),
+            **_functions(number, _WHOLE[dtype]),
+        }  # fmt: skip
+    return dict(_spaces[dtype])

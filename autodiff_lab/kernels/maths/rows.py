@@ -1,0 +1,276 @@
+"""Vector maths of differences: exponentials of numbers up to 0, as the elements of a row less the largest are.
+
+Needs Numba.  In float32 they save the bound above and one of two powers of two that any exponential needs.
+
+Vector maths of extremes: the largest and the least element of a row, found by vector instructions.
+
+LLVM makes none of a search among floats, since nan forbids it; among integers that are ordered as the floats are
+it does.  Needs Numba.
+
+Vector maths of rows: sums, and exponentials with their sum, by vector instructions throughout.
+
+Needs Numba; loops over rows call these.  Exponentials of long rows are taken and added up in one pass; short rows are
+shifted first and then taken together, several rows at a time, since a row shorter than a vector fills none.
+"""
+# ruff: noqa: ANN001, ANN201, ANN202, PLW0108 - Numba wants a function of Python's, not one that it has compiled
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.extending import overload, register_jitable
+
+from autodiff_lab.kernels.maths.bits import add_up, bits_of, bits_of_double, choose, double_from_bits, from_bits
+from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE
+
+# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false, reportArgumentType=false
+
+_exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
+_LOG2E, _MAGIC, _MAGIC_BITS = np.float32(1.44269504), np.float32(12582912.0), np.int32(0x4B400000)
+_LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_E = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1)
+_E0, _E1, _E2, _E3, _E4 = [np.float32(c) for c in _E]
+_HALF, _ONE, _LOWEST = np.float32(0.5), np.float32(1), np.float32(-104)
+_UP, _DOWN = np.int32(127 + 64), np.float32(2.0**-64)
+
+
+def exponential(x):
+    """e^x in the dtype of x."""
+    raise NotImplementedError
+
+
+def exponential_below_0(x):
+    """e^x in the dtype of x, for x up to 0 or nan."""
+    raise NotImplementedError
+
+
+@overload(exponential, jit_options={"forceinline": True})
+def _exponential(x):
+    return (lambda x: _exp(x)) if x == types.float32 else (lambda x: _exp_double(x))
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def _exp_below_0(x):
+    """The exponential of `vector_maths` for x up to 0: one power of two, 64 too large so that it never underflows."""
+    clamped = choose(x < _LOWEST, _LOWEST, x)
+    shifted = clamped * _LOG2E + _MAGIC
+    n = bits_of(shifted) - _MAGIC_BITS
+    whole = shifted - _MAGIC
+    r = clamped - whole * _LN2_HIGH - whole * _LN2_LOW
+    p = ((((_E0 * r + _E1) * r + _E2) * r + _E3) * r + _E4) * r + _HALF
+    p = p * (r * r) + r + _ONE
+    return p * from_bits(np.int32((n + _UP) << np.int32(23))) * _DOWN
+
+
+@overload(exponential_below_0, jit_options={"forceinline": True})
+def _exponential_below_0(x):
+    return (lambda x: _exp_below_0(x)) if x == types.float32 else (lambda x: _exp_double(x))
+
+
+# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false, reportArgumentType=false
+
+_ALL_BUT_SIGN, _ALL_BUT_SIGN_DOUBLE = np.int32(0x7FFFFFFF), np.int64(0x7FFFFFFFFFFFFFFF)
+_NAN, _NAN_DOUBLE = np.int32(0x7FC00000), np.int64(0x7FF8000000000000)
+_NAN_BELOW, _NAN_BELOW_DOUBLE = np.int32(-0x7FC00000), np.int64(-0x7FF8000000000000)
+
+
+def in_order(x):
+    """Integers that are ordered as the floats are; LLVM finds the largest of those without asking about nan."""
+    raise NotImplementedError
+
+
+def from_order(n, like):
+    """Give the float of a number made by `in_order`."""
+    raise NotImplementedError
+
+
+def place_of_nan(like):
+    """Give the integer of a nan that lies above all numbers."""
+    raise NotImplementedError
+
+
+def place_of_nan_below(like):
+    """Give the integer of a nan that lies below all numbers."""
+    raise NotImplementedError
+
+
+@overload(in_order, jit_options={"forceinline": True})
+def _in_order(x):
+    def single(x):
+        bits = bits_of(x)
+        return np.int32(bits ^ ((bits >> np.int32(31)) & _ALL_BUT_SIGN))
+
+    def double(x):
+        bits = bits_of_double(x)
+        return np.int64(bits ^ ((bits >> np.int64(63)) & _ALL_BUT_SIGN_DOUBLE))
+
+    return single if x == types.float32 else double
+
+
+@overload(from_order, jit_options={"forceinline": True})
+def _from_order(n, like):
+    def single(n, like):
+        return from_bits(np.int32(n ^ ((n >> np.int32(31)) & _ALL_BUT_SIGN)))
+
+    def double(n, like):
+        return double_from_bits(np.int64(n ^ ((n >> np.int64(63)) & _ALL_BUT_SIGN_DOUBLE)))
+
+    return single if like == types.float32 else double
+
+
+@overload(place_of_nan, jit_options={"forceinline": True})
+def _place_of_nan(like):
+    return (lambda like: _NAN) if like == types.float32 else (lambda like: _NAN_DOUBLE)
+
+
+@overload(place_of_nan_below, jit_options={"forceinline": True})
+def _place_of_nan_below(like):
+    return (lambda like: _NAN_BELOW) if like == types.float32 else (lambda like: _NAN_BELOW_DOUBLE)
+
+
+@register_jitable(forceinline=True)
+def largest(row):
+    """The largest element of a row that has one; any nan of either sign may be passed over."""
+    top = in_order(row[0])
+    for k in range(row.size):
+        value = in_order(row[k])
+        top = value if value > top else top  # noqa: FURB136 - LLVM makes a vector instruction of this
+    return from_order(top, row[0])
+
+
+@register_jitable(forceinline=True)
+def largest_or_nan(row):
+    """The largest element of a row that has one, nan if any is nan."""
+    top = in_order(row[0])
+    beyond = place_of_nan(row[0])
+    for k in range(row.size):
+        value = in_order(row[k])
+        value = beyond if row[k] != row[k] else value
+        top = value if value > top else top  # noqa: FURB136
+    return from_order(top, row[0])
+
+
+@register_jitable(forceinline=True)
+def least_or_nan(row):
+    """The least element of a row that has one, nan if any is nan."""
+    top = in_order(row[0])
+    beyond = place_of_nan_below(row[0])
+    for k in range(row.size):
+        value = in_order(row[k])
+        value = beyond if row[k] != row[k] else value
+        top = value if value < top else top  # noqa: FURB136
+    return from_order(top, row[0])
+
+
+# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false, reportArgumentType=false
+
+_LONG = 150  # elements of a row from which on it is taken by itself
+_BLOCK = 2048  # elements of the rows that are taken together
+_PIECE = 4096  # elements that are added up in their own precision; sums of pieces are added up in float64
+
+
+@register_jitable(forceinline=True)
+def sum_of(row):
+    """The sum of a row, as float64; pieces of it are summed in its own precision, in whatever order is fastest."""
+    total, start = 0.0, 0
+    while start < row.size:
+        stop = min(row.size, start + _PIECE)
+        part = row.dtype.type(0)
+        for k in range(start, stop):
+            part = add_up(part, row[np.uint64(k)])
+        total += part
+        start = stop
+    return total
+
+
+@register_jitable(forceinline=True)
+def sum_of_products(row, other):
+    """The sum of the products of two rows, as float64; pieces of it are summed as `sum_of` does."""
+    total, start = 0.0, 0
+    while start < row.size:
+        stop = min(row.size, start + _PIECE)
+        part = row.dtype.type(0)
+        for k in range(start, stop):
+            part = add_up(part, row[np.uint64(k)] * other[np.uint64(k)])
+        total += part
+        start = stop
+    return total
+
+
+@register_jitable(forceinline=True)
+def exps(row, to, top):
+    """Put e^(row - top) into another row, and return the sum as float64."""
+    total, start = 0.0, 0
+    while start < row.size:
+        stop = min(row.size, start + _PIECE)
+        part = row.dtype.type(0)
+        for k in range(start, stop):
+            value = exponential_below_0(row[np.uint64(k)] - top)
+            to[np.uint64(k)] = value
+            part = add_up(part, value)
+        total += part
+        start = stop
+    return total
+
+
+@register_jitable(forceinline=True)
+def sum_of_exps(row, top):
+    """The sum of e^(row - top), as float64."""
+    total, start = 0.0, 0
+    while start < row.size:
+        stop = min(row.size, start + _PIECE)
+        part = row.dtype.type(0)
+        for k in range(start, stop):
+            part = add_up(part, exponential_below_0(row[np.uint64(k)] - top))
+        total += part
+        start = stop
+    return total
+
+
+@register_jitable(forceinline=True)
+def exps_of_rows(x, first, count, made, at, tops, totals):
+    """Put e^(x - top) of ``count`` rows of x into rows of ``made`` from ``at`` on, and each top and sum aside.
+
+    A row that holds a nan gives nan in its total, as does one whose largest element is infinite; `made` has nan where
+    the element is nan, or infinite and the largest.
+    """
+    length = x.shape[1]
+    if length >= _LONG:
+        for r in range(count):
+            row = x[first + r]
+            top = largest(row)
+            totals[r] = exps(row, made[at + r], top)
+            tops[r] = top
+        return
+    for r in range(count):
+        row, to = x[first + r], made[at + r]
+        top = largest(row)
+        tops[r] = top
+        for k in range(length):
+            to[k] = row[k] - top
+    flat = made[at : at + count].reshape(-1)
+    for k in range(flat.size):
+        flat[k] = exponential_below_0(flat[k])
+    for r in range(count):
+        to = made[at + r]
+        total = x.dtype.type(0)
+        for k in range(length):
+            total = add_up(total, to[k])
+        totals[r] = total
+
+
+@register_jitable(forceinline=True)
+def totals_of_rows(x, first, count, aside, tops, totals):
+    """Put tops and totals of ``count`` rows aside, as `exps_of_rows` does; long rows leave no exponentials."""
+    if x.shape[1] >= _LONG:
+        for r in range(count):
+            row = x[first + r]
+            tops[r] = largest(row)
+            totals[r] = sum_of_exps(row, tops[r])
+        return
+    exps_of_rows(x, first, count, aside, 0, tops, totals)
+
+
+def rows_together(length):
+    """How many rows of a length `exps_of_rows` is best given at once."""
+    return 1 if length >= _LONG else _BLOCK // length

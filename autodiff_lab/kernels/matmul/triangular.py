@@ -1,0 +1,101 @@
+"""Substitution: triangular and tridiagonal systems, in a number of steps that grows with their elements alone.
+
+Substitution in a triangle is accurate component by component, however badly conditioned the triangle is; elimination
+with exchanged rows is not.  A zero on the diagonal gives inf and nan, as IEEE 754 and TensorFlow have it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.arrays import on_gpu
+
+ndarray = np.ndarray
+
+
+def solve_triangular(a: Any, b: Any, lower: bool) -> Any:
+    """Return the solution x of a x = b, where a is a triangle; the other triangle is not read.
+
+    Parameters
+    ----------
+    a : array (*s, n, n)
+        Of a dtype that LAPACK knows: float32, float64, complex64 or complex128.
+    b : array (*t, n, k)
+        Of the same dtype; leading axes broadcast.
+    lower : bool
+        Which triangle.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.matmul.triangular import solve_triangular
+    >>> solve_triangular(np.array([[2.0, 0.0], [1.0, 4.0]]), np.array([[2.0], [9.0]]), True).tolist()
+    [[1.0], [2.0]]
+    """
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    n = a.shape[-1]
+    if on_gpu(a) or (len(stack) and int(np.prod(stack)) > n):
+        return _rows(a, b, lower, stack)
+    return _by_blas(a, b, lower, stack)
+
+
+def _rows(a: Any, b: Any, lower: bool, stack: tuple[int, ...]) -> Any:
+    """Return one row after the other, of all systems at once."""
+    n = a.shape[-1]
+    x = (np.broadcast_to(b, (*stack, *b.shape[-2:])) + b.dtype.type(0)).astype(b.dtype)
+    for i in range(n) if lower else range(n - 1, -1, -1):
+        done = slice(0, i) if lower else slice(i + 1, n)
+        rest = x[..., i : i + 1, :]
+        if i != (0 if lower else n - 1):
+            rest = rest - a[..., i : i + 1, done] @ x[..., done, :]
+        x[..., i : i + 1, :] = rest / a[..., i : i + 1, i : i + 1]
+    return x
+
+
+def _by_blas(a: Any, b: Any, lower: bool, stack: tuple[int, ...]) -> Any:
+    """Return one system after the other; of an array in C's order BLAS sees the transpose."""
+    from scipy.linalg.blas import get_blas_funcs
+
+    x = np.empty((*stack, *b.shape[-2:]), b.dtype)
+    if not x.size:
+        return x
+    solve: Any = get_blas_funcs("trsm", (a, b))
+    a, b = np.broadcast_to(a, (*stack, *a.shape[-2:])), np.broadcast_to(b, x.shape)
+    for at in np.ndindex(stack):
+        x[at] = solve(1.0, a[at].T, b[at].T, side=1, lower=not lower).T
+    return x
+
+
+def solve_tridiagonal(diagonals: Any, b: Any) -> Any:
+    """Return the solution x of a system whose matrix has three diagonals; nan where the matrix is singular.
+
+    Parameters
+    ----------
+    diagonals : ndarray (*s, 3, n)
+        Superdiagonal, diagonal and subdiagonal; the last of the first and the first of the last are not read.
+    b : ndarray (*s, n, k)
+        The right-hand sides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.matmul.triangular import solve_tridiagonal
+    >>> solve_tridiagonal(np.array([[1.0, 0.0], [2.0, 2.0], [0.0, 1.0]]), np.array([[3.0], [3.0]])).tolist()
+    [[1.0], [1.0]]
+    """
+    from scipy.linalg.lapack import get_lapack_funcs
+
+    x = np.empty(b.shape, b.dtype)
+    n = b.shape[-2]
+    if not x.size:
+        return x
+    if n == 1:
+        return b / diagonals[..., 1:2, :]
+    solve: Any = get_lapack_funcs("gtsv", (diagonals, b))
+    for at in np.ndindex(b.shape[:-2]):
+        above, middle, below = diagonals[at]
+        *_, found, fault = solve(below[1:], middle, above[:-1], b[at])
+        x[at] = found if not fault else np.nan
+    return x

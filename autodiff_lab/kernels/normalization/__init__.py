@@ -1,0 +1,1 @@
+"""Mean and variance over axes, and values normalized by them."""

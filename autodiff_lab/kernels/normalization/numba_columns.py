@@ -1,0 +1,248 @@
+"""Columns normalized to mean 0 and variance 1, and the gradients; the references are in `normalization.reference`.
+
+An array is seen as planes (a, n, w), and n goes.  Statistics are taken of pieces of rows, and put together exactly:
+the squares about the mean of all are those about the means of the pieces, and the squares of the distances between.
+
+Optimisations: a piece stays in the second cache while its means and then its squares are found, so that memory is read
+once for the statistics; sums of pieces are put together in float64; narrow rows are laid side by side, so that vectors
+are full.
+"""
+# pyright: reportIndexIssue=false
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from autodiff_lab.kernels.base.loops import loop, row_major
+from autodiff_lab.kernels.base.threads import spread
+
+WORTH_A_THREAD = 65_536
+_PIECE = 131_072  # elements of a piece: 128 KiB of float32, twice that with cotangents
+_WIDE = 64  # columns that fill vectors
+
+
+class Statistics(NamedTuple):
+    """Of columns, as float64, the axis of n at length 1: all that a gradient depends on.
+
+    `shares` is the sum of the cotangents, `products` that of their products with the distances from the mean.
+    """
+
+    mean: Any
+    squares: Any
+    shares: Any = None
+    products: Any = None
+
+
+@register_jitable(forceinline=True)
+def _add_rows(rows: Any, total: Any) -> None:
+    """Four at a time: what a total costs to read and write is shared by them."""
+    four = rows.shape[0] // 4 * 4
+    for i in range(0, four, 4):
+        a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+        for k in range(total.size):
+            total[k] += (a[k] + b[k]) + (c[k] + d[k])
+    for i in range(four, rows.shape[0]):
+        a = rows[i]
+        for k in range(total.size):
+            total[k] += a[k]
+
+
+@register_jitable(forceinline=True)
+def _add_squares(rows: Any, mean: Any, total: Any) -> None:
+    """Of the distances from the mean."""
+    four = rows.shape[0] // 4 * 4
+    for i in range(0, four, 4):
+        a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+        for k in range(total.size):
+            m = mean[k]
+            total[k] += ((a[k] - m) * (a[k] - m) + (b[k] - m) * (b[k] - m)) + (
+                (c[k] - m) * (c[k] - m) + (d[k] - m) * (d[k] - m)
+            )
+    for i in range(four, rows.shape[0]):
+        a = rows[i]
+        for k in range(total.size):
+            total[k] += (a[k] - mean[k]) * (a[k] - mean[k])
+
+
+@register_jitable(forceinline=True)
+def _add_products(shares: Any, rows: Any, mean: Any, total: Any) -> None:
+    """Of shares with the distances from the mean."""
+    two = rows.shape[0] // 2 * 2
+    for i in range(0, two, 2):
+        a, b, g, h = rows[i], rows[i + 1], shares[i], shares[i + 1]
+        for k in range(total.size):
+            total[k] += g[k] * (a[k] - mean[k]) + h[k] * (b[k] - mean[k])
+    for i in range(two, rows.shape[0]):
+        a, g = rows[i], shares[i]
+        for k in range(total.size):
+            total[k] += g[k] * (a[k] - mean[k])
+
+
+@loop("void({t}[:,:,::1], int64, {t}[:,:,::1], int64, int64)")
+def _measure(x: Any, piece: int, facts: Any, low: int, high: int) -> None:
+    """Means and squares of pieces of rows."""
+    pieces = -(-x.shape[1] // piece)
+    for p in range(low, high):
+        first = p % pieces * piece
+        rows = x[p // pieces, first : first + piece]
+        mean, squares = facts[p, 0], facts[p, 1]
+        mean[:] = 0
+        squares[:] = 0
+        _add_rows(rows, mean)
+        count = x.dtype.type(rows.shape[0])
+        for k in range(mean.size):
+            mean[k] /= count
+        _add_squares(rows, mean, squares)
+
+
+@loop("void({t}[:,:,::1], {t}[:,:,::1], int64, {t}[:,:,::1], int64, int64)")
+def _measure_both(g: Any, x: Any, piece: int, facts: Any, low: int, high: int) -> None:
+    """What `_measure` does, and sums of contributions and of their products with the distances from the means."""
+    pieces = -(-x.shape[1] // piece)
+    for p in range(low, high):
+        first = p % pieces * piece
+        rows, shares = x[p // pieces, first : first + piece], g[p // pieces, first : first + piece]
+        mean, squares, total, products = facts[p, 0], facts[p, 1], facts[p, 2], facts[p, 3]
+        facts[p] = 0
+        _add_rows(rows, mean)
+        count = x.dtype.type(rows.shape[0])
+        for k in range(mean.size):
+            mean[k] /= count
+        _add_squares(rows, mean, squares)
+        _add_rows(shares, total)
+        _add_products(shares, rows, mean, products)
+
+
+@loop("void({t}[:,:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,:,::1], int64, int64)")
+def _forward(x: Any, means: Any, factors: Any, offsets: Any, made: Any, low: int, high: int) -> None:
+    for i in range(low, high):
+        a, n = i // x.shape[1], i % x.shape[1]
+        row, to, mean, factor, offset = x[a, n], made[a, n], means[a], factors[a], offsets[a]
+        for k in range(row.size):
+            to[k] = (row[k] - mean[k]) * factor[k] + offset[k]
+
+
+@loop("void({t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,:,::1], int64, int64)")
+def _slope(
+    g: Any, x: Any, means: Any, tilts: Any, levels: Any, factors: Any, made: Any, low: int, high: int
+) -> None:  # fmt: skip
+    for i in range(low, high):
+        a, n = i // x.shape[1], i % x.shape[1]
+        row, share, to = x[a, n], g[a, n], made[a, n]
+        mean, tilt, level, factor = means[a], tilts[a], levels[a], factors[a]
+        for k in range(row.size):
+            to[k] = factor[k] * (share[k] - level[k] - (row[k] - mean[k]) * tilt[k])
+
+
+LOOPS = (_measure, _measure_both, _forward, _slope)
+
+
+def _mapped(function: Any, *found: Statistics) -> Statistics:
+    return Statistics(*(None if facts[0] is None else function(*facts) for facts in zip(*found, strict=True)))
+
+
+def _weighed(counts: Any, found: Statistics) -> Statistics:
+    """Statistics of groups along axis 1 put together; `counts` (groups, 1) says how many rows each has."""
+    with np.errstate(all="ignore"):
+        mean = np.add.reduce(found.mean * (counts / counts.sum()), axis=1, keepdims=True)
+        away = found.mean - mean
+        squares = np.add.reduce(found.squares + counts * away * away, axis=1, keepdims=True)
+        if found.shares is None:
+            return Statistics(mean, squares)
+        shares = np.add.reduce(found.shares, axis=1, keepdims=True)
+        away *= found.shares
+        away += found.products
+        return Statistics(mean, squares, shares, np.add.reduce(away, axis=1, keepdims=True))
+
+
+def _of_pieces(x: Any, g: Any | None) -> tuple[Any, Statistics]:
+    """Counts and statistics of pieces of planes (a, n, w): each (a, pieces, w)."""
+    a, n, w = x.shape
+    piece = max(16, _PIECE // w)
+    pieces = -(-n // piece)
+    facts = np.empty((a * pieces, 2 if g is None else 4, w), x.dtype)
+    if g is None:
+        run = functools.partial(_measure[x.dtype], x, piece, facts)
+    else:
+        run = functools.partial(_measure_both[x.dtype], g, x, piece, facts)
+    spread(run, a * pieces, max(1, WORTH_A_THREAD // (piece * w)))
+    counts = np.minimum(piece, n - piece * np.arange(pieces))[:, None].astype(np.float64)
+    found = np.moveaxis(facts.reshape(a, pieces, -1, w).astype(np.float64), 2, 0)
+    return counts, Statistics(*found)
+
+
+def side_by_side(x: Any) -> list[Any]:
+    """Narrow planes as wide ones, several rows in one, and the rows that are left over if there are any."""
+    a, n, w = x.shape
+    fold = min(n, max(1, _WIDE // w))
+    if fold == 1 or (a > 1 and n % fold):
+        return [x]
+    whole = n // fold * fold
+    wide = x[:, :whole].reshape(a, n // fold, fold * w)
+    return [wide, x[:, whole:]] if whole < n else [wide]
+
+
+def statistics(x: Any, g: Any | None, together: int) -> Statistics:
+    """Of the columns of planes (a, n, w), of which so many neighbours count as one: each (a, 1, w)."""
+    a, _, w = x.shape
+    shares = [None, None] if g is None else side_by_side(g)
+    counts: list[Any] = []
+    parts: list[Statistics] = []
+    for part, share in zip(side_by_side(x), shares, strict=False):
+        count, found = _of_pieces(part, share)
+        counts.append(np.repeat(count, part.shape[2] // w, axis=0))
+        parts.append(_mapped(lambda fact: fact.reshape(a, -1, w), found))
+    found = parts[0] if len(parts) == 1 else _mapped(lambda *both: np.concatenate(both, axis=1), *parts)
+    if found.mean.shape[1] > 1:
+        found = _weighed(np.concatenate(counts), found)
+    if together == 1:
+        return found
+    groups = _mapped(lambda fact: fact.reshape(-1, together, 1), found)
+    found = _weighed(np.full((together, 1), float(x.shape[1])), groups)
+    return _mapped(lambda fact: np.repeat(fact.reshape(a, 1, -1), together, axis=2), found)
+
+
+def root_of(squares: Any, count: int, epsilon: float, dtype: Any) -> Any:
+    """1 / √(variance + epsilon) in a dtype, whose range it keeps to."""
+    with np.errstate(all="ignore"):
+        return 1 / np.sqrt((squares / count).astype(dtype) + dtype.type(epsilon))
+
+
+def _apply(run: Any, facts: list[Any], made: Any, *arrays: Any) -> Any:
+    """Run a loop over all rows of planes, with facts (a, w) about the columns."""
+    for *parts, to in zip(*(side_by_side(array) for array in arrays), side_by_side(made), strict=True):
+        fold = to.shape[2] // made.shape[2]
+        about = [fact if fold == 1 else np.tile(fact, (1, fold)) for fact in facts]
+        rows, least = to.shape[0] * to.shape[1], max(1, WORTH_A_THREAD // to.shape[2])
+        spread(functools.partial(run, *parts, *about, to), rows, least)
+    return made
+
+
+def moments_over(x: Any, together: int) -> tuple[Any, Any]:
+    """Of the columns of planes (a, n, w), of which so many neighbours count as one: (a, w / together) each."""
+    found = statistics(x, None, together)
+    mean, squares = found.mean[:, 0, ::together], found.squares[:, 0, ::together]
+    return mean.astype(x.dtype), (squares / (x.shape[1] * together)).astype(x.dtype)
+
+
+def forward_over(x: Any, scale: Any, offset: Any, epsilon: float, together: int = 1) -> Any:
+    """(x - mean) / √(variance + epsilon) · scale + offset for planes (a, n, w); scale and offset (w)."""
+    found = statistics(x, None, together)
+    root = root_of(found.squares, x.shape[1] * together, epsilon, x.dtype)
+    facts = [found.mean.astype(x.dtype), root * scale, np.broadcast_to(offset, root.shape)]
+    return _apply(_forward[x.dtype], [row_major(fact[:, 0]) for fact in facts], np.empty(x.shape, x.dtype), x)
+
+
+def slope_over(g: Any, x: Any, scale: Any, epsilon: float, together: int = 1) -> tuple[Any, Any, Any]:
+    """The contributions of planes x (a, n, w), of the scale and of the offset (w); the scale is all ones for groups."""
+    found, count = statistics(x, g, together), x.shape[1] * together
+    root = root_of(found.squares, count, epsilon, x.dtype)
+    of_scale = found.products * root
+    facts = [found.mean, of_scale / count * root, found.shares / count, root * scale]
+    about = [np.ascontiguousarray(fact[:, 0].astype(x.dtype)) for fact in facts]
+    made = _apply(_slope[x.dtype], about, np.empty(x.shape, x.dtype), g, x)
+    return made, *(np.add.reduce(total[:, 0]).astype(x.dtype) for total in (of_scale, found.shares))

@@ -1,0 +1,1 @@
+"""Largest and mean values of windows."""

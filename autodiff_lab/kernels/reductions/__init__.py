@@ -1,0 +1,1 @@
+"""Sums, means, extremes and log-sum-exps over axes."""

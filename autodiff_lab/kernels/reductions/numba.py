@@ -1,0 +1,257 @@
+"""Sums, means, extremes and log-sum-exps over neighbouring axes; the references are in `kernels.reductions.reference`.
+
+An array is seen as (a, n, b), and n goes: rows where b is 1, columns elsewhere.
+
+Optimisations: sums of rows are added in whatever order is fastest within pieces of 4,096, and pieces in float64, which
+also errs less; extremes are found among integers that are ordered as the floats are, nan beyond them; short
+columns are taken many rows at a time, so that vectors are full; columns stay in the first cache while rows pass by.
+"""
+# pyright: reportIndexIssue=false, reportCallIssue=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
+from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.maths.rows import largest_or_nan, least_or_nan, sum_of, totals_of_rows
+from autodiff_lab.kernels.maths.single import larger, smaller
+from autodiff_lab.kernels.softmax.numba import room
+
+Axes = tuple[int, ...]
+_PIECE = 4096  # elements of a row that a thread is given at once where there is only one row
+_WIDE = 64  # columns that fill vectors
+_WORTH_A_THREAD = 200_000
+_SHORT = 16
+_AMPLE = 1024  # elements of a row whose extreme NumPy finds as quickly
+
+
+@loop("void({t}[:,::1], float64[::1], int64, int64)")
+def _row_sums(x: Any, made: Any, low: int, high: int) -> None:
+    length = x.shape[1]
+    if length < _SHORT:
+        for i in range(low, high):
+            total = x.dtype.type(0)
+            for k in range(length):
+                total += x[i, k]
+            made[i] = total
+        return
+    for i in range(low, high):
+        made[i] = sum_of(x[i])
+
+
+@loop("void({t}[:,::1], {t}[::1], int64, int64)")
+def _row_maxima(x: Any, made: Any, low: int, high: int) -> None:
+    for i in range(low, high):
+        made[i] = largest_or_nan(x[i])
+
+
+@loop("void({t}[:,::1], {t}[::1], int64, int64)")
+def _row_minima(x: Any, made: Any, low: int, high: int) -> None:
+    for i in range(low, high):
+        made[i] = least_or_nan(x[i])
+
+
+@loop("void({t}[:,::1], int64, {t}[::1], float64[:,::1], int64, int64)")
+def _column_sums(x: Any, width: int, aside: Any, made: Any, low: int, high: int) -> None:
+    """Add rows (n·width) of planes up into (width); `aside` has room for several rows."""
+    across = aside.size
+    groups, folds = x.shape[1] // across, across // width
+    for a in range(low, high):
+        total, first = made[a], 0
+        total[:] = 0
+        while first < groups:
+            last = min(groups, first + _PIECE)
+            aside[:] = 0
+            for group in range(first, last):
+                part = x[a, group * across : (group + 1) * across]
+                for k in range(part.size):
+                    aside[k] += part[k]
+            for fold in range(folds):
+                for k in range(width):
+                    total[k] += aside[fold * width + k]
+            first = last
+        rest = x[a, groups * across :]
+        for fold in range(rest.size // width):
+            for k in range(width):
+                total[k] += rest[fold * width + k]
+
+
+def _column_extremes(better: Callable[[Any, Any], Any]) -> Loop:
+    def run(x: Any, width: int, aside: Any, made: Any, low: int, high: int) -> None:
+        across = aside.size
+        groups, folds = x.shape[1] // across, across // width
+        for a in range(low, high):
+            total, plane = made[a], x[a]
+            total[:] = plane[:width]
+            if groups:
+                aside[:] = plane[:across]
+                for group in range(1, groups):
+                    part = plane[group * across : (group + 1) * across]
+                    for k in range(part.size):
+                        aside[k] = better(aside[k], part[k])
+                for fold in range(folds):
+                    for k in range(width):
+                        total[k] = better(total[k], aside[fold * width + k])
+            rest = plane[groups * across :]
+            for fold in range(rest.size // width):
+                for k in range(width):
+                    total[k] = better(total[k], rest[fold * width + k])
+
+    run.__name__ = f"_column_{better.__name__}"
+    return loop("void({t}[:,::1], int64, {t}[::1], {t}[:,::1], int64, int64)")(run)
+
+
+@loop("void({t}[:,::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+def _row_logsumexps(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> None:
+    for first in range(low, high, tops.size):
+        count = min(tops.size, high - first)
+        totals_of_rows(x, first, count, aside, tops, totals)
+        for r in range(count):
+            if abs(tops[r]) == np.inf:  # e^(x - top) is nan there; the top is right unless a nan lies below it
+                value = tops[r]
+                for k in range(x.shape[1]):
+                    value = x[first + r, k] if x[first + r, k] != x[first + r, k] else value
+                made[first + r] = value
+            else:
+                made[first + r] = math.log(totals[r]) + tops[r]
+
+
+_column_maxima, _column_minima = _column_extremes(larger), _column_extremes(smaller)
+
+
+def _sizes(shape: tuple[int, ...], axes: Axes) -> tuple[int, int, int] | None:
+    """A, n and b; None where the axes are not neighbours, or nothing is there."""
+    if not axes or axes[-1] - axes[0] != len(axes) - 1:
+        return None
+    rank = len(shape)
+    first, last = rank + axes[0], rank + axes[-1] + 1
+    a, n, b = math.prod(shape[:first]), math.prod(shape[first:last]), math.prod(shape[last:])
+    return (a, n, b) if a and n and b else None
+
+
+def _shape(x: Any, axes: Axes, keepdims: bool) -> tuple[int, ...]:
+    first, last = x.ndim + axes[0], x.ndim + axes[-1] + 1
+    return (*x.shape[:first], *(1,) * (keepdims * len(axes)), *x.shape[last:])
+
+
+def _over(x: Any, axes: Axes, rows: Loop, columns: Loop, kind: Any, together: Callable[..., Any]) -> Any:
+    """Reduce to (a, b), by one loop for rows and one for columns; None where they do not serve."""
+    sizes = _sizes(x.shape, axes)
+    if sizes is None or not x.flags.carray:  # NumPy reads other layouts without a copy
+        return None
+    a, n, b = sizes
+    if b == 1:
+        run = rows[x.dtype]
+        if a == 1 and n >= 2 * _PIECE:  # one row: its pieces are rows, so that threads can share them
+            flat = x.reshape(-1)
+            count = n // _PIECE
+            parts = _rows(run, flat[: count * _PIECE].reshape(count, _PIECE), kind)
+            rest = flat[count * _PIECE :]
+            return together(np.append(parts, _rows(run, rest[None], kind) if rest.size else rest.astype(kind)))
+        return _rows(run, x.reshape(a, n), kind)
+    made, lines = np.empty((a, b), kind), x.reshape(a, n * b)
+    run, across = columns[x.dtype], b * max(1, min(n, _WIDE // b))
+    spread(
+        lambda low, high: run(lines, b, np.empty(across, x.dtype), made, low, high),
+        a,
+        max(1, _WORTH_A_THREAD // (n * b)),
+    )
+    return made
+
+
+def _rows(run: Any, lines: Any, kind: Any) -> Any:
+    made = np.empty(len(lines), kind)
+    spread(lambda low, high: run(lines, made, low, high), len(lines), max(1, _WORTH_A_THREAD // lines.shape[1]))
+    return made
+
+
+def _sample(work: int, dtype: Any) -> Any:
+    return [np.ones((work // 64, 64), dtype)], {"axes": (-1,), "keepdims": False}
+
+
+@override(_row_sums, _column_sums, sample=_sample)
+def sum_over(x: Any, axes: Axes, keepdims: bool) -> Any:
+    """Sum over neighbouring axes."""
+    total = _over(x, axes, _row_sums, _column_sums, np.float64, np.add.reduce)
+    if total is None:
+        return NotImplemented
+    return total.astype(x.dtype).reshape(_shape(x, axes, keepdims))[()]
+
+
+@override(_row_sums, _column_sums, sample=_sample)
+def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
+    """Mean over neighbouring axes."""
+    total = _over(x, axes, _row_sums, _column_sums, np.float64, np.add.reduce)
+    if total is None:
+        return NotImplemented
+    total = total / (x.size // total.size)
+    return total.astype(x.dtype).reshape(_shape(x, axes, keepdims))[()]
+
+
+@loop("void({t}[::1], {t}[::1], {t}[:,::1], {t}[:,::1], int64, int64)")
+def _row_grads(g: Any, best: Any, x: Any, made: Any, low: int, high: int) -> None:
+    for i in range(low, high):
+        row, to, top, parts = x[i], made[i], best[i], np.int32(0)
+        for k in range(row.size):
+            parts = np.int32(parts + (np.int32(1) if row[k] == top else np.int32(0)))
+        share, nothing = g[i] * (x.dtype.type(1) / parts), x.dtype.type(0) / parts  # nan where nan is the best
+        share, nothing = x.dtype.type(share), x.dtype.type(nothing)
+        for k in range(row.size):
+            to[k] = share if row[k] == top else nothing
+
+
+def _sample_of_grads(work: int, dtype: Any) -> Any:
+    best = np.ones((work // 64, 1), dtype)
+    return [best, best, np.ones((work // 64, 64), dtype)], {"axes": (-1,)}
+
+
+@override(_row_grads, sample=_sample_of_grads)
+def extreme_grad(g: Any, best: Any, x: Any, axes: Axes) -> Any:
+    """Share cotangents among the best of each row."""
+    kept = (*x.shape[:-1], 1)
+    if axes != (-1,) or not x.size or g.shape != kept or best.shape != kept or g.dtype != x.dtype:
+        return NotImplemented
+    rows, made = row_major(x).reshape(-1, x.shape[-1]), np.empty((x.size // x.shape[-1], x.shape[-1]), x.dtype)
+    shares, tops, run = row_major(g).reshape(-1), row_major(best).reshape(-1), _row_grads[x.dtype]
+    spread(
+        lambda low, high: run(shares, tops, rows, made, low, high), len(rows), max(1, _WORTH_A_THREAD // len(made[0]))
+    )
+    return made.reshape(x.shape)
+
+
+def _extreme(x: Any, axes: Axes, keepdims: bool, rows: Loop, columns: Loop, together: Any) -> Any:
+    if len(axes) == x.ndim or (axes == (-1,) and x.shape[-1] > _AMPLE):
+        return NotImplemented  # NumPy is as quick
+    best = _over(x, axes, rows, columns, x.dtype, together)
+    return NotImplemented if best is None else best.reshape(_shape(x, axes, keepdims))[()]
+
+
+@override(_row_maxima, _column_maxima, sample=_sample)
+def max_over(x: Any, axes: Axes, keepdims: bool) -> Any:
+    """Maximum over neighbouring axes."""
+    return _extreme(x, axes, keepdims, _row_maxima, _column_maxima, np.maximum.reduce)
+
+
+@override(_row_minima, _column_minima, sample=_sample)
+def min_over(x: Any, axes: Axes, keepdims: bool) -> Any:
+    """Minimum over neighbouring axes."""
+    return _extreme(x, axes, keepdims, _row_minima, _column_minima, np.minimum.reduce)
+
+
+@override(_row_logsumexps, sample=_sample)
+def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:
+    """Log-sum-exp over the last axes."""
+    sizes = _sizes(x.shape, axes)
+    if sizes is None or axes[-1] != -1:
+        return NotImplemented
+    lines, run = row_major(x).reshape(sizes[0], sizes[1]), _row_logsumexps[x.dtype]
+    made = np.empty(sizes[0], x.dtype)
+    spread(
+        lambda low, high: run(lines, made, *room(lines), low, high), sizes[0], max(1, _WORTH_A_THREAD // 4 // sizes[1])
+    )
+    return made.reshape(_shape(x, axes, keepdims))[()]

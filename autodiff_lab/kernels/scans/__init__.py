@@ -1,0 +1,1 @@
+"""Scans along an axis: cumulative sums, products and log-sum-exps, linear recurrences."""

@@ -1,0 +1,1 @@
+"""Softmax and cross entropy of rows."""

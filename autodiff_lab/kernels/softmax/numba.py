@@ -1,0 +1,345 @@
+"""Softmax, log-softmax and their gradients along the last axis; the references are in `kernels.softmax.reference`.
+
+Optimisations: a row stays in the first cache while its largest element is found, the exponentials are taken and scaled;
+the largest is found among integers that are ordered as the floats are, by vector instructions; exponentials are
+our own polynomials; short rows are taken several at a time; sums are added in whatever order is fastest within pieces,
+and pieces in float64.
+
+Cross entropy of rows and its gradients; the references are in `kernels.softmax.reference`.
+
+Optimisations: those of `kernels.softmax.numba`; a loss makes no array of probabilities; a gradient takes the
+exponentials again instead of reading those of the loss from memory, and multiplies them by the cotangent while they lie
+in the first cache, so that logits are read once and the gradient is written once.  Where loss and gradient are wanted
+at once, as in a compiled program, both are made of the same exponentials, with the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.base.loops import loop, override, row_major
+from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.maths.bits import add_up
+from autodiff_lab.kernels.maths.rows import (
+    exponential,
+    exps_of_rows,
+    rows_together,
+    sum_of,
+    sum_of_products,
+    totals_of_rows,
+)
+
+# pyright: reportIndexIssue=false
+
+
+WORTH_A_THREAD = 65_536
+"""Elements from which on a thread of its own pays."""
+
+
+def rows_of(x: Any) -> Any:
+    """Return the array as rows along its last axis."""
+    return row_major(x).reshape(-1, x.shape[-1])
+
+
+def room(x: Any) -> tuple[Any, Any, Any]:
+    """Room for the rows that are taken together: their exponentials, tops and totals."""
+    count = rows_together(x.shape[1])
+    return np.empty((count, x.shape[1]), x.dtype), np.empty(count, x.dtype), np.empty(count)
+
+
+def over_rows(run: Any, x: Any) -> list[Any]:
+    """Spread the rows of a matrix over threads."""
+    return spread(run, x.shape[0], max(1, WORTH_A_THREAD // x.shape[1]))
+
+
+@loop("void({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+def _softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> None:
+    for first in range(low, high, tops.size):
+        count = min(tops.size, high - first)
+        exps_of_rows(x, first, count, made, first, tops, totals)
+        for r in range(count):
+            row = made[first + r]
+            scale = x.dtype.type(1 / totals[r])
+            for k in range(row.size):
+                row[k] *= scale
+
+
+@loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+def _log_softmax(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> None:
+    for first in range(low, high, tops.size):
+        count = min(tops.size, high - first)
+        totals_of_rows(x, first, count, aside, tops, totals)
+        for r in range(count):
+            row, to = x[first + r], made[first + r]
+            total = x.dtype.type(math.log(totals[r]))
+            for k in range(row.size):
+                to[k] = (row[k] - tops[r]) - total
+
+
+@loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], int64, int64)")
+def _softmax_grad(g: Any, y: Any, made: Any, low: int, high: int) -> None:
+    for i in range(low, high):
+        share, row, to = g[i], y[i], made[i]
+        mean = y.dtype.type(sum_of_products(share, row))
+        for k in range(row.size):
+            to[k] = (share[k] - mean) * row[k]
+
+
+@loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], int64, int64, int64)")
+def _log_softmax_grad(g: Any, y: Any, made: Any, together: int, low: int, high: int) -> None:
+    for first in range(low, high, together):
+        last = min(first + together, high)
+        source, target = y[first:last].reshape(-1), made[first:last].reshape(-1)
+        for k in range(source.size):
+            target[k] = exponential(source[k])
+        for i in range(first, last):
+            share, to = g[i], made[i]
+            total = y.dtype.type(sum_of(share))
+            for k in range(share.size):
+                to[k] = share[k] - total * to[k]
+
+
+def _sample(work: int, dtype: Any) -> Any:
+    return [np.ones((work // 64, 64), dtype)], {"axis": -1}
+
+
+def _sample_of_grad(work: int, dtype: Any) -> Any:
+    return [np.ones((work // 64, 64), dtype)] * 2, {"axis": -1}
+
+
+@override(_softmax, sample=_sample)
+def softmax(x: Any, axis: int) -> Any:
+    """Softmax along the last axis."""
+    if axis != -1 or not x.size or not x.ndim:
+        return NotImplemented
+    rows = rows_of(x)
+    made = np.empty(rows.shape, x.dtype)
+    run = _softmax[x.dtype]
+    over_rows(lambda low, high: run(rows, made, *room(rows)[1:], low, high), rows)
+    return made.reshape(x.shape)
+
+
+@override(_log_softmax, sample=_sample)
+def log_softmax(x: Any, axis: int) -> Any:
+    """Log-softmax along the last axis."""
+    if axis != -1 or not x.size or not x.ndim:
+        return NotImplemented
+    rows = rows_of(x)
+    made = np.empty(rows.shape, x.dtype)
+    run = _log_softmax[x.dtype]
+    over_rows(lambda low, high: run(rows, made, *room(rows), low, high), rows)
+    return made.reshape(x.shape)
+
+
+def _slope(loop_of: Any, g: Any, y: Any, axis: int, *how: int) -> Any:
+    if axis != -1 or not y.size or not y.ndim or g.shape != y.shape or g.dtype != y.dtype:
+        return NotImplemented
+    shares, rows = rows_of(g), rows_of(y)
+    made = np.empty(rows.shape, y.dtype)
+    run = loop_of[y.dtype]
+    over_rows(lambda low, high: run(shares, rows, made, *how, low, high), rows)
+    return made.reshape(y.shape)
+
+
+@override(_softmax_grad, sample=_sample_of_grad)
+def softmax_grad(g: Any, y: Any, axis: int) -> Any:
+    """Gradient of softmax along the last axis."""
+    return _slope(_softmax_grad, g, y, axis)
+
+
+@override(_log_softmax_grad, sample=_sample_of_grad)
+def log_softmax_grad(g: Any, y: Any, axis: int) -> Any:
+    """Gradient of log-softmax along the last axis."""
+    return _slope(_log_softmax_grad, g, y, axis, rows_together(y.shape[-1] or 1) if y.ndim else 1)
+
+
+# pyright: reportIndexIssue=false, reportCallIssue=false
+
+
+@loop("int64({t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+def _sparse(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> int:
+    """Give the number of labels that are no class."""
+    wrong = 0
+    for first in range(low, high, tops.size):
+        count = min(tops.size, high - first)
+        totals_of_rows(x, first, count, aside, tops, totals)
+        for r in range(count):
+            label = labels[first + r]
+            if 0 <= label < x.shape[1]:
+                losses[first + r] = math.log(totals[r]) - (x[first + r, label] - tops[r])
+            else:
+                wrong += 1
+    return wrong
+
+
+@loop("int64({t}[::1], {t}[:,::1], int64[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+def _sparse_grad(g: Any, x: Any, labels: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
+    """Give the number of labels that are no class."""
+    wrong = 0
+    for first in range(low, high, tops.size):
+        count = min(tops.size, high - first)
+        exps_of_rows(x, first, count, made, first, tops, totals)
+        for r in range(count):
+            row, share, label = made[first + r], g[first + r], labels[first + r]
+            scale = x.dtype.type(share / totals[r])
+            label = labels[first + r]
+            if not 0 <= label < row.size:
+                wrong += 1
+                continue
+            own = x.dtype.type(row[label] / totals[r] - 1)
+            for k in range(row.size):
+                row[k] *= scale
+            row[label] = own * share
+    return wrong
+
+
+@loop("int64({t}[::1], {t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+def _sparse_both(
+    g: Any, x: Any, labels: Any, losses: Any, made: Any, tops: Any, totals: Any, low: int, high: int
+) -> int:
+    """Losses and gradients from the same exponentials; give the number of labels that are no class."""
+    wrong = 0
+    for first in range(low, high, tops.size):
+        count = min(tops.size, high - first)
+        exps_of_rows(x, first, count, made, first, tops, totals)
+        for r in range(count):
+            row, share, label = made[first + r], g[first + r], labels[first + r]
+            if not 0 <= label < row.size:
+                wrong += 1
+                continue
+            losses[first + r] = math.log(totals[r]) - (x[first + r, label] - tops[r])
+            scale = x.dtype.type(share / totals[r])
+            own = x.dtype.type(row[label] / totals[r] - 1)
+            for k in range(row.size):
+                row[k] *= scale
+            row[label] = own * share
+    return wrong
+
+
+@loop("void({t}[:,::1], {t}[:,::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+def _dense(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> None:
+    for first in range(low, high, tops.size):
+        count = min(tops.size, high - first)
+        totals_of_rows(x, first, count, aside, tops, totals)
+        for r in range(count):
+            row, label, top = x[first + r], labels[first + r], tops[r]
+            total = x.dtype.type(math.log(totals[r]))
+            loss = x.dtype.type(0)
+            for k in range(row.size):
+                loss = add_up(loss, label[k] * (total - (row[k] - top)))
+            losses[first + r] = loss
+
+
+@loop("void({t}[::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+def _dense_grad(g: Any, x: Any, labels: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> None:
+    for first in range(low, high, tops.size):
+        count = min(tops.size, high - first)
+        exps_of_rows(x, first, count, made, first, tops, totals)
+        for r in range(count):
+            row, label, share = made[first + r], labels[first + r], g[first + r]
+            scale = x.dtype.type(sum_of(label) / totals[r])
+            for k in range(row.size):
+                row[k] = (row[k] * scale - label[k]) * share
+
+
+def _numbers(labels: Any) -> Any:
+    return row_major(np.asarray(labels).astype(np.int64, copy=False)).reshape(-1)
+
+
+def _logits(work: int, dtype: Any) -> Any:
+    return np.ones((work // 64, 64), dtype)
+
+
+def _sample_of_sparse(work: int, dtype: Any) -> Any:
+    return [_logits(work, dtype), np.zeros(work // 64, np.int64)], {}
+
+
+def _sample_of_sparse_grad(work: int, dtype: Any) -> Any:
+    return [np.ones(work // 64, dtype), _logits(work, dtype), np.zeros(work // 64, np.int64)], {}
+
+
+def _sample_of_dense(work: int, dtype: Any) -> Any:
+    return [_logits(work, dtype)] * 2, {}
+
+
+def _sample_of_dense_grad(work: int, dtype: Any) -> Any:
+    return [np.ones(work // 64, dtype), _logits(work, dtype), _logits(work, dtype)], {}
+
+
+def _fit(logits: Any, labels: Any, g: Any = None) -> bool:
+    """Return whether the shapes and dtypes are those of plain rows."""
+    if not logits.ndim or not logits.size or (labels.dtype != logits.dtype and labels.dtype.kind not in "iu"):
+        return False
+    if labels.shape != (logits.shape if labels.dtype == logits.dtype else logits.shape[:-1]):
+        return False
+    return g is None or (g.dtype == logits.dtype and g.shape == logits.shape[:-1])
+
+
+@override(_sparse, sample=_sample_of_sparse)
+def sparse_softmax_cross_entropy(logits: Any, labels: Any) -> Any:
+    """Cross entropy of each row with its class number."""
+    if not _fit(logits, labels) or labels.dtype.kind not in "iu":
+        return NotImplemented
+    rows, numbers = rows_of(logits), _numbers(labels)
+    losses = np.empty(len(rows), logits.dtype)
+    run = _sparse[logits.dtype]
+    wrong = over_rows(lambda low, high: run(rows, numbers, losses, *room(rows), low, high), rows)
+    return NotImplemented if any(wrong) else losses.reshape(logits.shape[:-1])[()]
+
+
+@override(_sparse_grad, sample=_sample_of_sparse_grad)
+def sparse_softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
+    """Gradient of the cross entropy with class numbers."""
+    if not _fit(logits, labels, g) or labels.dtype.kind not in "iu":
+        return NotImplemented
+    shares, rows, numbers = row_major(np.reshape(g, -1)), rows_of(logits), _numbers(labels)
+    made = np.empty(rows.shape, logits.dtype)
+    run = _sparse_grad[logits.dtype]
+    wrong = over_rows(lambda low, high: run(shares, rows, numbers, made, *room(rows)[1:], low, high), rows)
+    return NotImplemented if any(wrong) else made.reshape(logits.shape)
+
+
+@override(_sparse_both, sample=_sample_of_sparse_grad)
+def sparse_softmax_cross_entropy_and_grad(g: Any, logits: Any, labels: Any) -> Any:
+    """Cross entropy of each row with its class number, and its gradient."""
+    if not _fit(logits, labels, g) or labels.dtype.kind not in "iu":
+        return NotImplemented
+    shares, rows, numbers = row_major(g).reshape(-1), rows_of(logits), _numbers(labels)
+    losses, made = np.empty(len(rows), logits.dtype), np.empty(rows.shape, logits.dtype)
+    count = rows_together(rows.shape[1])
+    run = _sparse_both[logits.dtype]
+
+    def range_of_rows(low: int, high: int) -> int:
+        tops, totals = np.empty(count, logits.dtype), np.empty(count)
+        return run(shares, rows, numbers, losses, made, tops, totals, low, high)
+
+    if any(over_rows(range_of_rows, rows)):
+        return NotImplemented
+    return losses.reshape(logits.shape[:-1])[()], made.reshape(logits.shape)
+
+
+@override(_dense, sample=_sample_of_dense)
+def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
+    """Cross entropy of each row with its label distributions."""
+    if not _fit(logits, labels) or labels.dtype != logits.dtype:
+        return NotImplemented
+    rows, shares = rows_of(logits), rows_of(labels)
+    losses = np.empty(len(rows), logits.dtype)
+    run = _dense[logits.dtype]
+    over_rows(lambda low, high: run(rows, shares, losses, *room(rows), low, high), rows)
+    return losses.reshape(logits.shape[:-1])[()]
+
+
+@override(_dense_grad, sample=_sample_of_dense_grad)
+def softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
+    """Gradient of the cross entropy with label distributions."""
+    if not _fit(logits, labels, g) or labels.dtype != logits.dtype:
+        return NotImplemented
+    cotangents, rows, shares = row_major(np.reshape(g, -1)), rows_of(logits), rows_of(labels)
+    made = np.empty(rows.shape, logits.dtype)
+    run = _dense_grad[logits.dtype]
+    over_rows(lambda low, high: run(cotangents, rows, shares, made, *room(rows)[1:], low, high), rows)
+    return made.reshape(logits.shape)

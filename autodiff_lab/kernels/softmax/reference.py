@@ -1,0 +1,122 @@
+"""Softmax and its logarithm along an axis, and what their rules multiply cotangents by.
+
+The axis is negative.  Cotangents may have further axes before those of the result.  Half floats are computed in
+float32.
+
+Cross entropy of rows with label distributions or with class numbers, and what its rules make of a cotangent.
+
+Logits are (*b, k); labels are distributions (*b, k) or class numbers (*b).  Cotangents may have further axes before b.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.arrays import ranked
+from autodiff_lab.kernels.base.halves import as_float32
+from autodiff_lab.kernels.checks import check_positions
+
+
+def softmax(x: Any, axis: int) -> Any:
+    """e^x over its sum."""
+    if x.itemsize == 2:
+        return as_float32(softmax, x, axis=axis)
+    if not x.size:
+        return x.copy()
+    made = np.exp(x - np.maximum.reduce(x, axis=axis, keepdims=True))
+    made /= np.add.reduce(made, axis=axis, keepdims=True)
+    return made
+
+
+def log_softmax(x: Any, axis: int) -> Any:
+    """X less ln Σ e^x."""
+    if x.itemsize == 2:
+        return as_float32(log_softmax, x, axis=axis)
+    if not x.size:
+        return x.copy()
+    shifted = x - np.maximum.reduce(x, axis=axis, keepdims=True)
+    return shifted - np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
+
+
+def softmax_grad(g: Any, y: Any, axis: int) -> Any:
+    """(g - Σ g·y)·y for the result y of a softmax: the derivative is its own transpose."""
+    if g.itemsize == 2:
+        return as_float32(softmax_grad, g, y, axis=axis)
+    made = g - np.add.reduce(g * y, axis=axis, keepdims=True)
+    made *= y
+    return made
+
+
+def log_softmax_grad(g: Any, y: Any, axis: int) -> Any:
+    """G - e^y·Σ g for the result y of a log-softmax."""
+    if g.itemsize == 2:
+        return as_float32(log_softmax_grad, g, y, axis=axis)
+    return g - np.add.reduce(g, axis=axis, keepdims=True) * np.exp(y)
+
+
+def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
+    """-Σ labels · ln softmax(logits) of each row."""
+    if logits.itemsize == 2:
+        return as_float32(softmax_cross_entropy, logits, labels)
+    return -np.add.reduce(labels * log_softmax(logits, -1), axis=-1)
+
+
+def softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
+    """G · (softmax(logits) · Σ labels - labels)."""
+    if logits.itemsize == 2:
+        return as_float32(softmax_cross_entropy_grad, g, logits, labels)
+    shares = softmax(logits, -1)
+    shares *= np.add.reduce(labels, axis=-1, keepdims=True)
+    shares -= labels
+    return ranked(g)[..., None] * shares
+
+
+def classes(labels: Any, count: int) -> Any:
+    """Return the labels with a last axis of length 1, if each is a class number.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If one is negative, or not below the number of classes.
+    """
+    labels = ranked(labels)
+    check_positions(labels, count, "sparse_softmax_cross_entropy_with_logits: a label is not in")
+    return labels[..., None].astype(np.intp, copy=False)
+
+
+def sparse_softmax_cross_entropy(logits: Any, labels: Any) -> Any:
+    """-ln of the probability of each row's class.
+
+    No array of probabilities is made: each row is summed once, and the label's element picked out of it.
+    """
+    if logits.itemsize == 2:
+        return as_float32(sparse_softmax_cross_entropy, logits, labels)
+    at = classes(labels, logits.shape[-1])
+    shifted = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
+    total = np.log(np.add.reduce(np.exp(shifted), axis=-1))
+    return (total - np.take_along_axis(shifted, at, axis=-1)[..., 0])[()]
+
+
+def sparse_softmax_cross_entropy_and_grad(g: Any, logits: Any, labels: Any) -> tuple[Any, Any]:
+    """Return the losses and their gradient, which an override makes of the same exponentials."""
+    losses = sparse_softmax_cross_entropy(logits, labels)
+    return losses, sparse_softmax_cross_entropy_grad(g, logits, labels)
+
+
+def softmax_minus_label(logits: Any, labels: Any) -> Any:
+    """Softmax(logits), less 1 at the class."""
+    if logits.itemsize == 2:
+        return as_float32(softmax_minus_label, logits, labels)
+    at = classes(labels, logits.shape[-1])
+    shares = softmax(logits, -1)
+    np.put_along_axis(shares, at, np.take_along_axis(shares, at, axis=-1) - shares.dtype.type(1), axis=-1)
+    return shares
+
+
+def sparse_softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
+    """G · (softmax(logits), less 1 at the class)."""
+    if logits.itemsize == 2:
+        return as_float32(sparse_softmax_cross_entropy_grad, g, logits, labels)
+    return ranked(g)[..., None] * softmax_minus_label(logits, labels)

@@ -1,1 +1,0 @@
-"""Values of more than one tensor, and state: ragged and sparse tensors, slices, data sets, queues, placeholders."""

@@ -1,0 +1,94 @@
+"""Words that the glossary of CONTRIBUTING.md retired do not come back, as names or in docstrings and messages.
+
+The last column of the table holds them: in code style if they are retired as names, in quotation marks if they are
+phrases.  `NAMES_OF_OTHERS` lists names that other libraries gave.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.tree import PACKAGE, ROOT
+
+FOLDERS = ["engine", "ops", "kernels", "compile", "extras", "gpu"]
+
+# Retired words left by folder. The counts may only fall; a folder at 0 needs no row.
+LEFT = {"engine": 11, "ops": 163, "kernels": 299, "compile": 24, "extras": 32}
+
+NAMES_OF_OTHERS = {"negative_slope", "shared_axes"}
+
+ROW = re.compile(r"^\| [^|]+ \| [^|]+ \|(?P<retired>[^|]*)\|$", re.MULTILINE)
+
+
+@cache
+def retired() -> tuple[set[str], list[re.Pattern[str]]]:
+    """Return the retired names, and a pattern for each retired phrase, as the glossary has them."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = page.partition("## Words")[2].partition("\n## ")[0]
+    cells = [row["retired"] for row in ROW.finditer(table)]
+    names = {name for cell in cells for name in re.findall(r"`([a-z]+)`", cell)}
+    said = [phrase for cell in cells for phrase in re.findall(r'"([^"]+)"', cell)]
+    return names, [re.compile(rf"\b{phrase.replace(' ', chr(92) + 's+')}\b") for phrase in said]
+
+
+def parts(name: str) -> set[str]:
+    """Return the words of an identifier.
+
+    >>> sorted(parts("_row_slopesOf"))
+    ['of', 'row', 'slopes']
+    """
+    return set(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().split("_")) - {""}
+
+
+def findings(path: Path) -> Iterator[str]:
+    """Yield the retired words of a file: in identifiers, in strings that are names, in docstrings and in messages."""
+    names, phrases = retired()
+    text = path.read_text(encoding="utf-8")
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        where = f"{path.relative_to(PACKAGE)}:{token.start[0]}"
+        if token.type == tokenize.NAME and token.string not in NAMES_OF_OTHERS and parts(token.string) & names:
+            yield f"{where}: the name {token.string}"
+        elif token.type in (tokenize.STRING, tokenize.COMMENT):
+            if re.fullmatch(r"[rf]?[\"'][\w.]+[\"']", token.string) and parts(token.string.strip("rf\"'")) & names:
+                yield f"{where}: the name {token.string}"
+            yield from (f"{where}: {m.group()!r}" for phrase in phrases for m in phrase.finditer(token.string))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            said = re.findall(r"(?<!`)\b[a-z]+\b", ast.get_docstring(node) or "")
+            for word in sorted(set(said) & names - {"share", "shares", "running"}):  # the verbs stay
+                yield f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 1)}: the word {word} in a docstring"
+
+
+@pytest.mark.parametrize("folder", [name for name in FOLDERS if (PACKAGE / name).is_dir()])
+def test_retired_words_do_not_come_back(folder: str, figure: Callable[[str, str], None]) -> None:
+    found = [line for path in sorted((PACKAGE / folder).rglob("*.py")) for line in findings(path)]
+    figure(f"retired words in {folder}", str(len(found)))
+    assert len(found) <= LEFT.get(folder, 0), "The glossary of CONTRIBUTING.md has other words:\n" + "\n".join(found)
+
+
+def test_the_glossary_names_each_word_once_and_has_words_for_what_it_retires() -> None:
+    names, phrases = retired()
+    assert {"slope", "share", "standardize", "running"} <= names
+    assert len(phrases) >= 10
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Words")[2].partition("\n## ")[0]
+    words = Counter(re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE))
+    assert len(words) >= 30
+    assert not [word for word, times in words.items() if times > 1]
+
+
+def test_the_search_finds_names_strings_and_phrases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.test_glossary.PACKAGE", tmp_path)
+    path = tmp_path / "toy.py"
+    path.write_text(
+        'def row_slopes(negative_slope):\n    """Return what\n    hangs\n    on it."""\n    return "_share"\n'
+    )
+    assert [line.partition(": ")[2] for line in findings(path)] == [
+        "the name row_slopes", "'hangs\\n    on'", 'the name "_share"',
+    ]  # fmt: skip
