@@ -51,3 +51,22 @@ def test_values_are_read_where_a_trace_hears_of_it() -> None:
 def test_a_look_is_found_and_a_shape_is_none() -> None:
     text = "a = x._held + 1\nb = x._held.shape\nc = beside(x._held, y._array)\nd = f(x._held)\n"
     assert list(values_read(ast.parse(text))) == [1, 4]
+
+
+OBSERVING = {"setprofile", "_getframe", "f_back", "f_code", "f_globals", "f_locals"}
+"""Ways to Python's frames and to the calls that it makes."""
+
+
+def observed(tree: ast.AST) -> set[str]:
+    """Return the ways to frames and calls that a module takes."""
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & OBSERVING
+
+
+def test_calls_are_observed_in_one_module_and_frames_read_in_one_more_for_messages() -> None:
+    found = {
+        path.name: observed(ast.parse(path.read_text(encoding="utf-8")))
+        for path in project_files()
+        if path.suffix == ".py" and path.is_relative_to(PACKAGE / "compile")
+    }
+    assert {name for name, ways in found.items() if ways} == {"effects.py", "frames.py"}
+    assert {name for name, ways in found.items() if "setprofile" in ways} == {"effects.py"}

@@ -193,14 +193,14 @@ def test_collections_of_garbage_do_not_make_a_trace_deaf(capsys: pytest.CaptureF
     capsys.readouterr()
 
 
-def test_a_function_that_could_not_be_followed_runs_eagerly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_that_could_not_be_observed_runs_eagerly(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = [2.0]
     read = lab.function(lambda x: x * numbers[0])
     monkeypatch.setattr(sys, "setprofile", lambda _: None)
     read(lab.constant(1.0))
     numbers[0] = 3.0
     assert float(read(lab.constant(1.0))) == 3.0
-    assert "could not be followed" in read.why()
+    assert "could not be observed" in read.why()
 
 
 def test_attributes_of_a_function_that_is_not_called_are_part_of_the_surroundings() -> None:

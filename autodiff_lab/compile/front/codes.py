@@ -1,28 +1,24 @@
-"""Codes: the names that the code of a function holds, its inner functions included, and the line that has one."""
+"""Codes: the names in the code of a function, nested functions included, and the lines on which they stand."""
 
 from __future__ import annotations
 
 import linecache
 import re
-import sys
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from autodiff_lab.compile.front.kinds import TRUSTED, root_of
 from autodiff_lab.compile.front.trace import Refusal
 from autodiff_lab.events import Place
 
-LIBRARIES = {*sys.stdlib_module_names, *TRUSTED}
-
 
 class Code:
-    """What can be read of a code object, inner ones included, without reading its instructions.
+    """What a code object and those nested in it declare; instructions are not read.
 
     Attributes
     ----------
     names : list of str
-        Globals, built-ins, attributes and imported modules: whatever the code looks up by a name.
+        Globals, built-ins, attributes and imported modules: whatever the code looks up by name.
     texts : list of str
         Strings that could be names.
     inner : list of code
@@ -32,8 +28,8 @@ class Code:
     imports : bool
         Whether a module may be imported: an import has a level and a list of names among the constants.
     found, modules, silent, calls, by_name
-        What was found under its names: attributes of modules, modules, built-in functions that do more than compute,
-        whether there is one that calls others, and one that looks up attributes.
+        What `Surroundings` found under these names: attributes of modules, modules, built-in functions that may have
+        side effects, whether one calls others, and whether one looks up attributes.
     """
 
     def __init__(self, code: types.CodeType) -> None:
@@ -75,17 +71,8 @@ def _may_import(constants: tuple[Any, ...]) -> bool:
     )
 
 
-def users_frame(frame: types.FrameType) -> tuple[types.FrameType, types.FrameType | None]:
-    """Return the innermost frame that is the user's and not a library's, and the one that it called."""
-    here: types.FrameType | None = frame
-    inner = None
-    while here is not None and root_of(here.f_globals) in LIBRARIES:
-        here, inner = here.f_back, here
-    return (frame, None) if here is None else (here, inner)
-
-
 def line_of(code: Code, name: str) -> Place:
-    """Return the first line of a function that has a name in it, or its first line."""
+    """Return the first line of a function on which a name stands, or its first line."""
     lines = sorted({line for part in (code.code, *code.inner) for *_, line in part.co_lines() if line})
     word = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\b") if name else None
     file = code.code.co_filename

@@ -1,9 +1,15 @@
-"""Effects: every call that a function makes while it is traced, and whether it could do more than compute.
+"""Effects: observe every call that a function makes while it is traced, and refuse what may do more than compute.
 
-The interpreter tells a profiler of each function that begins and each built-in one that is called.  A function of the
-user's, or of a library that the user's code calls, is looked at as the traced one is; a built-in one must be known to
-compute and do nothing else.  So what a helper of the standard library does is found where it ends: in a lock, a file, a
-clock.  Our own code, and what it calls to compile a kernel, is not listened to.
+This is the only module that takes part in how Python runs the user's code.  It has to: a program may stand for a
+function only if the function does nothing else, and what a helper of a library does (read a clock, open a file, append
+to a log) is visible neither in the function's text nor in the objects that it reaches.  Python reports calls to
+`sys.setprofile` and to nothing else that works in every version and leaves the code as it is.  So for the time of one
+trace a profiler listens in this thread; if another one is active already, the function stays eager.
+
+Functions of the user and of libraries that the user's code calls are handed to `Surroundings`, which examines them as
+it does the traced one: by their code objects, because those are what Python reports.  A built-in function must be known
+to be pure.  So the effects of a library are found where they end: in a lock, a file, a clock.  Our own code and what
+it calls, to compile a kernel for instance, is not examined.
 """
 
 from __future__ import annotations
@@ -11,10 +17,11 @@ from __future__ import annotations
 import gc
 import sys
 import types
+from functools import partial
 from threading import get_ident
 from typing import Any, Self
 
-from autodiff_lab.compile.front.codes import users_frame
+from autodiff_lab.compile.front.frames import library_call, users_frame
 from autodiff_lab.compile.front.kinds import BY_NAME, NUMPYS, NUMPYS_KINDS, PACKAGE, pure, reads_attributes, root_of
 from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Refusal
@@ -24,19 +31,16 @@ _OURS, _THEIRS, _NUMPY, _BEHIND = range(4)  # ours, the user's or a library's, N
 
 
 class Effects:
-    """A block in which the calls of this thread are heard.
+    """A block in which the calls of this thread are observed.
 
     Attributes
     ----------
     refusals : list of Refusal
-        What was called that may do more than compute.
-    deaf : bool
-        Whether another profiler listens, so that nothing can be said.
+        Calls that may do more than compute.
     """
 
     def __init__(self, around: Surroundings) -> None:
         self.refusals: list[Refusal] = []
-        self.deaf = False
         self._around = around
         self._stack = [_OURS]
         self._roots: dict[types.CodeType, str] = {}
@@ -44,20 +48,17 @@ class Effects:
         self._thread = get_ident()
 
     def __enter__(self) -> Self:
-        self.deaf = sys.getprofile() is not None
-        if not self.deaf:
-            # The collector may run anything at any time, and says when. It may do so between these two lines as well.
-            gc.callbacks.append(self._collector_stops)
-            gc.callbacks.insert(0, self._collector_starts)
-            self._collecting = False
-            sys.setprofile(self._hear)
+        # The garbage collector may run any code at any time, also between these lines, and says when.
+        gc.callbacks.append(self._collector_stops)
+        gc.callbacks.insert(0, self._collector_starts)
+        self._collecting = False
+        sys.setprofile(self._observe)
         return self
 
     def __exit__(self, *error: object) -> None:
-        if not self.deaf:
-            sys.setprofile(None)
-            gc.callbacks.remove(self._collector_starts)
-            gc.callbacks.remove(self._collector_stops)
+        sys.setprofile(None)
+        gc.callbacks.remove(self._collector_starts)
+        gc.callbacks.remove(self._collector_stops)
 
     def _collector_starts(self, phase: str, about: Any) -> None:
         if phase == "start" and get_ident() == self._thread:
@@ -67,23 +68,23 @@ class Effects:
         if phase == "stop" and get_ident() == self._thread:
             self._collecting = False
 
-    def _hear(self, frame: types.FrameType, event: str, called: Any) -> None:
+    def _observe(self, frame: types.FrameType, event: str, called: Any) -> None:
         if self._collecting:
             return
         if event == "call":
             caller, kind = self._stack[-1], self._kind(frame)
             self._stack.append(kind)
             if kind == _THEIRS:
-                self._around.runs(frame)
-            elif caller == _THEIRS:
-                self._around.calls_ours(frame)
+                self._around.begins(frame.f_code, frame.f_globals, frame.f_locals, partial(library_call, frame))
+            elif caller == _THEIRS:  # a function of ours or of NumPy's, which may call what it is given
+                self._around.pass_on(frame.f_locals.values())
         elif event == "return":
             if len(self._stack) > 1 and self._stack.pop() == _THEIRS:
-                self._around.passed(called)
+                self._around.pass_on((called,))
         elif event == "c_call" and self._stack[-1] in (_THEIRS, _NUMPY):
             self._calls(frame, called)
         elif event == "c_call" and called is print and self._stack[-1] == _OURS:
-            self.refusals.append(Refusal("print() is called, which a program would not do again", place_now()))
+            self.refusals.append(Refusal("print() is called, which a program would not repeat", place_now()))
 
     def _kind(self, frame: types.FrameType) -> int:
         code, caller = frame.f_code, self._stack[-1]
@@ -99,23 +100,20 @@ class Effects:
     def _calls(self, frame: types.FrameType, called: Any) -> None:
         if pure(called):
             if self._stack[-1] == _THEIRS and (called in BY_NAME or reads_attributes(called)):
-                self._around.by_name_in(frame)
+                through, local = library_call(frame), frame.f_locals.values()
+                self._around.looks_up_names(frame.f_code, frame.f_globals, local, through)
         elif self._stack[-1] == _THEIRS or not (
             called in NUMPYS or type(getattr(called, "__self__", None)) in NUMPYS_KINDS
         ):
-            self._note(_name(called), frame)
-
-    def _note(self, name: str, frame: types.FrameType) -> None:
-        here, through = users_frame(frame)
-        said = f"{name}() is called" if through is None else f"{through.f_code.co_qualname}() calls {name}()"
-        place = (here.f_code.co_filename, here.f_lineno)
-        self.refusals.append(Refusal(f"{said}, which a program would not do again", place))
+            here, through = users_frame(frame)
+            name = _name(called)
+            said = f"{name}() is called" if through is None else f"{through.f_code.co_qualname}() calls {name}()"
+            place = (here.f_code.co_filename, here.f_lineno)
+            self.refusals.append(Refusal(f"{said}, which a program would not repeat", place))
 
 
 def _name(called: Any) -> str:
     owner, name = getattr(called, "__self__", None), getattr(called, "__name__", "a built-in function")
     if owner is None or getattr(owner, "__name__", "") == "builtins":
         return name
-    if isinstance(owner, (types.ModuleType, type)):
-        return f"{owner.__name__}.{name}"
-    return f"{type(owner).__name__}.{name}"
+    return f"{owner.__name__ if isinstance(owner, (types.ModuleType, type)) else type(owner).__name__}.{name}"

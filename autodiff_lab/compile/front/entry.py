@@ -152,14 +152,19 @@ def _give_one(tensors: list[Tensor]) -> Any:
 
 
 def not_made(result: Any, held: Callable[[Any], bool]) -> list[Refusal]:
-    """Refuse a list or a dict in a result that was there before, or stands there twice: a program makes new ones."""
+    """Refuse a list or dict in the result that existed before or occurs twice: a program makes new ones."""
     seen: set[int] = set()
     waiting = [result]
     while waiting:
         value = waiting.pop()
         if isinstance(value, (list, dict, deque)):
             if id(value) in seen or held(value):
-                return [Refusal(f"it returns a {type(value).__name__} that a program would make anew", None)]
+                return [
+                    Refusal(
+                        f"it returns a {type(value).__name__} of which a program would make a new one in every call",
+                        None,
+                    )
+                ]
             seen.add(id(value))
         if isinstance(value, (list, tuple, dict, deque)):
             waiting.extend(value.values() if isinstance(value, dict) else value)

@@ -161,8 +161,8 @@ class Function:
         with lent as (args, kwargs), active(trace), Effects(around) as effects:
             result = self.python_function(*args, **kwargs)
         refusals = [*trace.refusals, *effects.refusals, *around.refusals, *lent.refusals(around.holds)]
-        if not around.heard():
-            refusals.append(Refusal("what it does could not be followed", None))
+        if not around.observed():
+            refusals.append(Refusal("its calls could not be observed", None))
         changed = next(around.changes(), None)
         met = self._meets(call, around)  # by a function that it called: the next call knows
         building = met or trace.builds or (changed is not None and not refusals)

@@ -11,7 +11,6 @@ from values without saying how.  The last is the rule behind all: a tensor whose
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_lab.compile.front.kinds import PACKAGE, root_of
+from autodiff_lab.compile.front.frames import called_function
 from autodiff_lab.compile.program.names import statement_names
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.engine.devices import memory_of
@@ -77,18 +76,6 @@ def _literal(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return all(map(_literal, value))
     return value.__class__ in (int, float, bool, complex)
-
-
-def _asked() -> str:
-    """Find the function of ours that the user's code called, for the words of a refusal and for nothing else."""
-    frame, name = sys._getframe(4), "an op"  # pyright: ignore[reportPrivateUsage] - behind `Tensor._array`
-    while frame is not None and root_of(frame.f_globals) == PACKAGE:
-        if "<locals>" not in frame.f_code.co_qualname:  # a decorator's wrapper goes by its own name, which nobody knows
-            name = frame.f_code.co_name.strip("_")
-        if name == "call":  # of a layer, a loss or a metric, which the user knows by its class
-            name = type(frame.f_locals.get("self")).__name__
-        frame = frame.f_back
-    return name
 
 
 class Trace:
@@ -205,9 +192,9 @@ class Trace:
             return
         if holder.__class__ is Variable:
             if holder._id < self._start or holder in self.assigned:
-                self.refuse(f"{_asked()} reads the value of the variable {holder.name} outside of the ops")
+                self.refuse(f"{called_function()} reads the value of the variable {holder.name} outside of the ops")
         elif self._resolved(holder) in self._depends:
-            self.refuse(f"{_asked()} looks at the values of a tensor")
+            self.refuse(f"{called_function()} looks at the values of a tensor")
 
     def note_read(self, variable: Variable, tensor: Tensor) -> None:
         """Note a variable that was read: its value is an input, or what the function assigned before."""

@@ -141,7 +141,7 @@ def _passes(lines: list[Line], texts: dict[int, str]) -> list[list[Line]]:
     costly = True
     for line in _angles_together(lines):
         function = bool(functions_in(texts[line.outs[0]]))
-        paired = function and bool(made) and _shares_angle(line, made[-1])
+        paired = function and bool(made) and _has_its_angle(line, made[-1])
         if not made or (function and costly and not paired):
             made.append([])
             costly = False
@@ -150,7 +150,7 @@ def _passes(lines: list[Line], texts: dict[int, str]) -> list[list[Line]]:
     return made
 
 
-def _shares_angle(line: Line, others: list[Line]) -> bool:
+def _has_its_angle(line: Line, others: list[Line]) -> bool:
     return bool(angle(line)) and any(angle(m) and m.ins == line.ins for m in others)
 
 

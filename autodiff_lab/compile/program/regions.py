@@ -231,7 +231,11 @@ class _Finder:
         scalar, place = not out.shape, out.memory
         near = [self.home[i] for i in line.ins if i in self.inner]
         mates = [r for r in near if r.shape == out.shape and dtype in (r.dtype, None) and r.memory is place]
-        mates += [r for r in self.open[out.shape, dtype, place] if r not in mates and (scalar or self._share(r, line))]
+        mates += [
+            r
+            for r in self.open[out.shape, dtype, place]
+            if r not in mates and (scalar or self._reads_the_same(r, line))
+        ]
         for region in sorted(mates, key=lambda r: -r.stage):
             endless = scalar and place is None  # loops are found in them, and an interpreter runs any length
             if (endless or region.size < region.most) and self._ready(line, region) <= region.stage:
@@ -249,7 +253,7 @@ class _Finder:
                 return
         self._alone(line)
 
-    def _share(self, region: Region, line: Line) -> bool:
+    def _reads_the_same(self, region: Region, line: Line) -> bool:
         """Return whether a line reads an array that the region reads anyway."""
         ins = {i for i in line.ins if len(self.program.values[i].shape) and i not in self.inner}
         if not ins.isdisjoint(region.reads):

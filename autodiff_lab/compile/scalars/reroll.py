@@ -198,10 +198,10 @@ class _Finder:
             laws.append(tuple(mine))
         if count < FEWEST_ROUNDS:
             return None
-        shortened = tuple(
+        cut = tuple(
             tuple(Tabled(law.values[:count]) if isinstance(law, Tabled) else law for law in mine) for mine in laws
         )
-        return Loop(start, period, count, shortened)
+        return Loop(start, period, count, cut)
 
     def _law(self, read: Any, start: int, at: int, period: int) -> tuple[Law | None, int]:
         """Return the law of an operand, and for how many rounds it holds."""
