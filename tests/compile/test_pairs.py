@@ -1,4 +1,4 @@
-"""A loss and its gradient in one pass: the bits of the two kernels, in all layouts, and what a program does with them."""
+"""A loss and its gradient in one pass: the bits of the two kernels, in all layouts, and what programs do with them."""
 
 from importlib import import_module
 from typing import Any
