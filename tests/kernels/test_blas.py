@@ -126,7 +126,7 @@ FORK = """
     from autodiff_lab.kernels.matmul import blas
     a = np.arange(250_000, dtype="d").reshape(500, 500) % 7
     want = a @ a
-    assert np.array_equal(blas.matmul(a, a), want)  # whole numbers: exact in any order
+    assert np.array_equal(blas.matmul(a, a), want)  # integers: exact in any order
     children = []
     for _ in range(3):
         child = os.fork()

@@ -24,7 +24,7 @@ def test_values_are_those_of_einsum(equation: str, size: int, dtype: type) -> No
     want = np.einsum(equation, *xs)
     got = contraction.contract(*xs, inputs=inputs, output=output)
     assert got.dtype == want.dtype
-    np.testing.assert_array_equal(got, want)  # whole numbers: exact in any order, below 2048 even in float16
+    np.testing.assert_array_equal(got, want)  # integers: exact in any order, below 2048 even in float16
 
 
 @pytest.mark.parametrize("lead", [((), (5,)), ((5,), ()), ((5,), (5,)), ((2, 1), (5,)), ((2, 1), (1, 5))])
@@ -67,9 +67,9 @@ def test_derivatives_agree_with_differences_at_sizes_that_become_products(equati
     direction = rng.normal(size=x.shape)
     with lab.GradientTape() as tape:
         value = lab.reduce_sum(lab.sin(lab.einsum(equation, x, y)))
-    slope = float((tape.gradient(value, x).numpy() * direction).sum())
+    derivative = float((tape.gradient(value, x).numpy() * direction).sum())
 
     def at(step: float) -> float:
         return float(np.sin(np.einsum(equation, x.numpy() + step * direction, y.numpy())).sum())
 
-    assert abs((at(1e-5) - at(-1e-5)) / 2e-5 - slope) < 1e-5 * max(1.0, abs(slope))
+    assert abs((at(1e-5) - at(-1e-5)) / 2e-5 - derivative) < 1e-5 * max(1.0, abs(derivative))

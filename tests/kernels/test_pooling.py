@@ -68,7 +68,7 @@ def drawn(rng: np.random.Generator, rank: int) -> tuple[tuple[int, ...], dict[st
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_random_shapes_with_equal_elements_and_values_that_are_not_finite(rank: int, dtype: str) -> None:
-    """Whole numbers from a few make many equals; the first of them gets the share, and nan counts as the largest."""
+    """Few different integers give many ties; the first of them gets the gradient, and nan counts as the largest."""
     rng = np.random.default_rng(rank)
     cases = [case for case in (drawn(rng, rank) for _ in range(40)) if case is not None]
     assert len(cases) > 20
@@ -99,8 +99,8 @@ def test_what_is_empty_is_left_to_numpy() -> None:
 
 
 @pytest.mark.parametrize("which", ["reference", "numba"])
-def test_padding_never_gets_a_share(which: str) -> None:
-    """Elements of minus infinity are as large as padding, and come after it; a window of padding alone has no share."""
+def test_padding_never_gets_a_gradient(which: str) -> None:
+    """Elements of -inf are as large as padding, and come after it; a window of padding alone passes nothing on."""
     how: dict[str, Any] = {"window": (2,), "strides": (2,), "padding": ((3, 0),)}
     g, x = np.array([1.0, 2.0, 4.0]).reshape(1, 3, 1), np.full((1, 3, 1), -np.inf)
     arguments = ("max_pool_input", g, x)

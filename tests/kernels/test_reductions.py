@@ -60,7 +60,7 @@ def test_nan_infinities_and_extremes_agree_with_the_reference(name: str, special
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_slopes_of_extremes_agree_with_the_reference(dtype: str) -> None:
+def test_gradients_of_extremes_agree_with_the_reference(dtype: str) -> None:
     rng = np.random.default_rng(5)
     for shape in ((1,), (5,), (4, 1), (30, 7), (3, 200), (2, 3, 4)):
         for x in (rng.normal(size=shape), rng.integers(0, 3, shape), np.full(shape, np.nan), np.full(shape, -np.inf)):

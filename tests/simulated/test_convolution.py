@@ -150,7 +150,7 @@ def test_settings_in_lists() -> None:
 
 
 def test_sums_that_come_out_the_same() -> None:
-    """The gradient with respect to the filter has the same bits at every run: many shares, added in order."""
+    """The gradient with respect to the filter has the same bits at every run: many chunks, added in order."""
     x, w, how = plain(channels=1, filters=3, images=5)
     g = np.random.default_rng(6).standard_normal(reference.convolve(x, w, **how).shape).astype(np.float32)
     assert g[..., 0].size > 4 * convolution.LEAST
@@ -189,7 +189,7 @@ def test_second_derivatives() -> None:
                     y = lab.reduce_sum(lab.nn.conv2d(a, b, strides=(2, 1), padding="SAME") ** 3)
                 by_x, by_w = inner.gradient(y, [a, b])
                 z = lab.reduce_sum(by_x * by_x) + lab.reduce_sum(by_w * by_w)
-            return [slope.numpy() for slope in outer.gradient(z, [a, b])]
+            return [grad.numpy() for grad in outer.gradient(z, [a, b])]
 
     for got, expected in zip(twice("/GPU:0"), twice("/CPU:0"), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-2 * np.abs(expected).max())

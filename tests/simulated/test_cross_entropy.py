@@ -1,4 +1,4 @@
-"""Cross entropy on a GPU, with class numbers and with shares, and its slopes, against NumPy's."""
+"""Cross entropy on a GPU, with class numbers and with distributions, and its gradients, against NumPy's."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ LENGTHS = (1, 2, 9, 33, 128, 129, 257, 290)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("length", LENGTHS)
 def test_class_numbers(length: int, dtype: str) -> None:
-    """Losses, slopes and both at once, with rows of any length; the first and the last class among the labels."""
+    """Losses, gradients and both at once, with rows of any length; the first and the last class among the labels."""
     random = np.random.default_rng(length)
     x, g = (random.normal(size=(5, length)) * 3).astype(dtype), random.normal(size=5).astype(dtype)
     labels = random.integers(0, length, 5)
@@ -32,8 +32,8 @@ def test_class_numbers(length: int, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("length", LENGTHS)
-def test_shares(length: int, dtype: str) -> None:
-    """Labels that are shares, which need not add up to 1."""
+def test_distributions(length: int, dtype: str) -> None:
+    """Labels that are distributions, which need not add up to 1."""
     random = np.random.default_rng(length)
     x, g = (random.normal(size=(3, length)) * 3).astype(dtype), random.normal(size=3).astype(dtype)
     labels = (random.random((3, length)) / length).astype(dtype)
@@ -74,16 +74,16 @@ def test_no_rows() -> None:
 
 @pytest.mark.parametrize("length", [3, 290])
 def test_logits_that_are_not_finite(length: int) -> None:
-    """A nan or inf reaches its own row alone; classes ruled out by -inf have no share, and their own loss is inf."""
+    """A nan or inf reaches its own row alone; classes ruled out by -inf have probability 0, and a loss of inf."""
     x = np.random.default_rng(0).normal(size=(5, length)).astype(np.float32)
     x[0, 1], x[1, -1], x[2, 0], x[3, 0], x[4] = np.nan, np.inf, -np.inf, -np.inf, -np.inf
     labels, g = np.array([0, 0, 0, 1, 0], np.int32), np.ones(5, np.float32)
     agree("sparse_softmax_cross_entropy", x, labels)
     agree("sparse_softmax_cross_entropy_and_grad", g, x, labels)
-    shares = np.zeros_like(x)
-    shares[:, 1] = 1
-    agree("softmax_cross_entropy", x, shares)
-    agree("softmax_cross_entropy_grad", g, x, shares)
+    labels = np.zeros_like(x)
+    labels[:, 1] = 1
+    agree("softmax_cross_entropy", x, labels)
+    agree("softmax_cross_entropy_grad", g, x, labels)
 
 
 @pytest.mark.parametrize("wrong", [-1, 4, 2**31 - 1, -(2**31), 2**40])

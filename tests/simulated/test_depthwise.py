@@ -91,7 +91,7 @@ def test_views() -> None:
 
 
 def test_sums_that_come_out_the_same() -> None:
-    """The gradient with respect to the filter has the same bits at every run: many shares, added in order."""
+    """The gradient with respect to the filter has the same bits at every run: many chunks, added in order."""
     x, w = plain(3, 1)
     g = np.random.default_rng(4).standard_normal(reference.depthwise(x, w, **PLAIN).shape).astype(np.float32)
     assert g[..., 0].size > 4 * depthwise.LEAST

@@ -40,7 +40,7 @@ def test_remainders_and_quotients_are_numpys(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", [*DTYPES, "complex64", "complex128"])
 @pytest.mark.parametrize("name", ["add", "subtract", "maximum", "minimum"])
 def test_values_at_positions_are_numpys(name: str, dtype: str) -> None:
-    """Repeated positions, one axis and two, nan among floats, whole numbers that wrap around."""
+    """Repeated positions, one axis and two, nan among floats, integers that wrap around."""
     if dtype[0] == "c" and name in ("maximum", "minimum"):
         return  # CuPy and NumPy order complex numbers, and no op here does
     rng = np.random.default_rng(3)
@@ -60,7 +60,7 @@ def test_values_at_positions_are_numpys(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("name", ["logaddexp", "maximum", "minimum", "add", "multiply"])
 @pytest.mark.parametrize("length", [0, 1, 2, 3, 8, 33])
-def test_running_joins_are_numpys(name: str, length: int) -> None:
+def test_accumulations_are_numpys(name: str, length: int) -> None:
     x = np.random.default_rng(length).normal(size=(length, 2))
     ufunc = getattr(np, name)
     for axis in (0, -1):

@@ -62,7 +62,7 @@ def drawn(rng: np.random.Generator, rank: int) -> tuple[tuple[int, ...], dict[st
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_random_settings_with_equal_elements_and_values_that_are_not_finite(rank: int) -> None:
-    """Whole numbers from a few make many equals; the first of them gets the share, and nan counts as the largest."""
+    """Few different integers give many ties; the first of them gets the gradient, and nan counts as the largest."""
     rng = np.random.default_rng(rank)
     cases = [case for case in (drawn(rng, rank) for _ in range(9)) if case is not None]
     assert len(cases) > 5
@@ -71,8 +71,8 @@ def test_random_settings_with_equal_elements_and_values_that_are_not_finite(rank
         check(rng.choice([1, 2, np.nan, np.inf, -np.inf], shape, p=[0.5, 0.2, 0.1, 0.1, 0.1]).astype("d"), how)
 
 
-def test_padding_never_gets_a_share() -> None:
-    """Elements of minus infinity are as large as padding, and come after it; a window of padding alone has no share."""
+def test_padding_never_gets_a_gradient() -> None:
+    """Elements of -inf are as large as padding, and come after it; a window of padding alone passes nothing on."""
     how: dict[str, Any] = {"window": (2,), "strides": (2,), "padding": ((3, 0),)}
     g, x = np.array([1.0, 2.0, 4.0]).reshape(1, 3, 1), np.full((1, 3, 1), -np.inf)
     ours, _ = both("max_pool_input", g, x, **how)

@@ -71,7 +71,7 @@ def test_without_elements(name: str, shape: tuple[int, ...]) -> None:
 
 
 def test_what_is_left_to_the_reference() -> None:
-    """Whole numbers, complex ones, and extremes of nothing, which are an error."""
+    """Integers, complex numbers, and extremes of nothing, which are an error."""
     for name in SIMPLE:
         assert declined(name, np.zeros((2, 2), np.int32), axes=(-1,), keepdims=False)
         assert declined(name, np.zeros((2, 2), np.complex64), axes=(-1,), keepdims=False)
@@ -127,7 +127,7 @@ def test_cuts_fill_the_gpu_and_cover_the_rows() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(7, 5), (3, 100), (2, 300), (1, LONG), (3, 90, 5), (1, LONG, 3), (2, 9, 70)])
-def test_the_slope_of_an_extreme(shape: tuple[int, ...], dtype: str) -> None:
+def test_the_gradient_of_an_extreme(shape: tuple[int, ...], dtype: str) -> None:
     """Shares go to what equals the extreme, in equal parts; few long rows are counted in parts."""
     axis = 1 - len(shape)
     x = np.round(numbers(*shape, dtype=dtype))
@@ -136,7 +136,7 @@ def test_the_slope_of_an_extreme(shape: tuple[int, ...], dtype: str) -> None:
     agreement.agree("extreme_grad", g, x.min(axis=axis, keepdims=True), x, axes=(axis,))
 
 
-def test_the_slope_of_an_extreme_over_several_axes() -> None:
+def test_the_gradient_of_an_extreme_over_several_axes() -> None:
     """Axes that follow each other are one; others are left to the reference, as are stacked cotangents."""
     x = np.round(numbers(4, 5, 6))
     for axes in ((-3, -2, -1), (-2, -1), (-3, -2), (-3,)):
@@ -152,7 +152,7 @@ def test_the_slope_of_an_extreme_over_several_axes() -> None:
 
 
 @pytest.mark.parametrize("length", [5, LONG])
-def test_the_slope_of_an_extreme_that_is_nan(length: int) -> None:
+def test_the_gradient_of_an_extreme_that_is_nan(length: int) -> None:
     """There are no parts then: nan for the whole row, and for no other; an infinite cotangent spoils zeros."""
     x = numbers(3, length)
     x[0, 3] = np.nan

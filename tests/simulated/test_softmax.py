@@ -1,4 +1,4 @@
-"""Softmax and its logarithm on a GPU, and their slopes, against NumPy's: along any axis, at any length."""
+"""Softmax and its logarithm on a GPU, and their gradients, against NumPy's: along any axis, at any length."""
 
 import numpy as np
 import pytest
@@ -18,15 +18,15 @@ LENGTHS = (1, 2, 3, 9, 31, 33, 65, 128, 129, 200, 257, 290)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("length", LENGTHS)
 def test_rows_of_any_length(length: int, dtype: str) -> None:
-    """Each way of sharing a row among threads gives the reference's values, and so does each slope."""
+    """Each way of splitting a row among threads gives the reference's values and gradients."""
     random = np.random.default_rng(length)
     x = random.normal(size=(3, length)).astype(dtype) * 3
     g = random.normal(size=(3, length)).astype(dtype)
     agree("softmax", x, axis=-1)
     agree("log_softmax", x, axis=-1)
-    shares = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
-    agree("softmax_grad", g, shares, axis=-1, tolerance=1e-5 if dtype == "float32" else 1e-14)
-    agree("log_softmax_grad", g, np.log(shares), axis=-1, tolerance=2e-5 if dtype == "float32" else 2e-14)
+    probabilities = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+    agree("softmax_grad", g, probabilities, axis=-1, tolerance=1e-5 if dtype == "float32" else 1e-14)
+    agree("log_softmax_grad", g, np.log(probabilities), axis=-1, tolerance=2e-5 if dtype == "float32" else 2e-14)
 
 
 @pytest.mark.parametrize("name", NAMES + SLOPES)

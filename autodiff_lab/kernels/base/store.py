@@ -51,7 +51,7 @@ def _nowhere() -> None:
         _state["warned"] = True
         with suppress(RuntimeWarning):  # where warnings are errors, kernels are compiled all the same
             warnings.warn(
-                "No cache folder can be written, so compiled functions are compiled anew in each process. Set "
+                "No cache folder can be written, so compiled functions are compiled again in each process. Set "
                 "AUTODIFF_LAB_CACHE to a folder of yours.",
                 RuntimeWarning,
                 stacklevel=6,

@@ -1,9 +1,9 @@
 """Convolution over one to three axes and its two gradients, on a GPU: products of matrices that are not written down.
 
-One kernel makes the convolution and its gradient with respect to the input (`convolution_tiles`, with
-`convolution_axes`), another the gradient with respect to the filter (`convolution_filter`, `convolution_shares`); both
-multiply as `convolution_slabs` says.  A window of one point leaves plain matrices: those are the library's.  Zeros
-around x are multiplied too, so an infinite weight makes nan there, as in a convolution of a padded x.
+One kernel computes the convolution and its gradient with respect to the input (`cuda_tiles`, with
+`cuda_axes`), another the gradient with respect to the filter (`cuda_filter`); both multiply as `cuda_tiles` describes.
+A window of one point leaves plain matrices, which the library multiplies.  The zeros around x are multiplied too, so an
+infinite weight gives nan there, as in a convolution of a padded x.
 
 What limits them, for 256 images of 56 x 56 x 64 with a window of 3 x 3 and 64 filters in float32:
 
@@ -33,7 +33,7 @@ from typing import Any
 
 from autodiff_lab.kernels.convolution.cuda_axes import AXES, MOST_PHASES, Geometry, backward, forward
 from autodiff_lab.kernels.convolution.cuda_depthwise import depthwise, depthwise_filter, depthwise_input
-from autodiff_lab.kernels.convolution.cuda_filter import LEAST, shared
+from autodiff_lab.kernels.convolution.cuda_filter import LEAST, sum_of_chunks
 from autodiff_lab.kernels.convolution.cuda_filter import tile_for as filter_tile_for
 from autodiff_lab.kernels.convolution.cuda_tiles import tile_for
 from autodiff_lab.kernels.convolution.reference import Padding, Sizes
@@ -79,7 +79,7 @@ def _made(source: DeviceArray, w: DeviceArray, shape: Sizes, geometry: Geometry)
 
 
 def convolve(x: DeviceArray, w: DeviceArray, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
-    """X (n, *spatial, c_in) with w (*window, c_in, c_out), as `reference.convolution.convolve`."""
+    """Convolve x (n, *spatial, c_in) with w (*window, c_in, c_out), as `reference.convolve`."""
     geometry = forward((x.shape[0], *w.shape[-2:]), x.shape[1:-1], w.shape[:-2], strides, padding, dilations)
     if not _taken(x, w, geometry):
         return NotImplemented
@@ -91,7 +91,7 @@ def convolve(x: DeviceArray, w: DeviceArray, strides: Sizes, padding: Padding, d
 def convolve_input(
     g: DeviceArray, w: DeviceArray, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes
 ) -> Any:
-    """Return the gradient with respect to x, of the given shape, as `reference.convolution.convolve_input`."""
+    """Return the gradient with respect to x, of the given shape, as `reference.convolve_input`."""
     geometry = backward(
         (shape[0], *w.shape[:-3:-1]), shape[1:-1], g.shape[1:-1], w.shape[:-2], strides, padding, dilations
     )
@@ -104,7 +104,7 @@ def convolve_input(
 def convolve_filter(
     x: DeviceArray, g: DeviceArray, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes
 ) -> Any:
-    """Return the gradient with respect to w, (*window, c_in, c_out), as `reference.convolution.convolve_filter`."""
+    """Return the gradient with respect to w, (*window, c_in, c_out), as `reference.convolve_filter`."""
     geometry = forward((x.shape[0], x.shape[-1], g.shape[-1]), x.shape[1:-1], window, strides, padding, dilations)
     if not _taken(x, g, geometry):
         return NotImplemented
@@ -117,7 +117,7 @@ def convolve_filter(
     blocks = -(-rows // tile.rows) * -(-geometry.written // tile.columns)
     given = flat(x), flat(g)
 
-    def share_out(parts: DeviceArray, share: int, shares: int) -> None:
-        launch(run, (blocks, shares), tile.threads, *given, parts, share, *geometry.arguments())
+    def launch_chunks(parts: DeviceArray, chunk: int, chunks: int) -> None:
+        launch(run, (blocks, chunks), tile.threads, *given, parts, chunk, *geometry.arguments())
 
-    return shared(x, shape, geometry.pixels, blocks, LEAST, share_out)
+    return sum_of_chunks(x, shape, geometry.pixels, blocks, LEAST, launch_chunks)

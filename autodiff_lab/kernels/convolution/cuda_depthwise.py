@@ -1,11 +1,11 @@
 """Depthwise convolution and its two gradients, on a GPU: each channel by itself.
 
-The convolution and its gradient with respect to the input are one kernel, as in `convolution_axes`.  A thread makes 8
+The convolution and its gradient with respect to the input are one kernel, as in `cuda_axes`.  A thread makes 8
 neighbours on the last axis, or 8 of one phase, of one channel: a weight is read once for 8 products, and places are
 divided out once. Neighbouring threads have neighbouring channels.
 
-The gradient with respect to the filter shares out the pixels as `convolution_shares` says.  A thread has a channel and
-every 8th pixel of its chunk, and keeps 3 by 3 sums: a number of g is read once for 9 taps.
+The gradient with respect to the filter splits the pixels into chunks, which `sum_of_chunks` adds up.  A thread has a
+channel and every 8th pixel of its chunk, and keeps 3 by 3 sums: a number of g is read once for 9 taps.
 
 Traffic: with a window of 9 taps the source is read 9 times, 8 of them from the first or second-level cache; memory sees
 one read and one write, 8 bytes an element.  Occupancy: 256 threads of 40 to 64 registers (70 in float64 on a B200),
@@ -40,7 +40,7 @@ from autodiff_lab.kernels.convolution.cuda_axes import (
     int32,
     met,
 )
-from autodiff_lab.kernels.convolution.cuda_filter import ACROSS, ACROSS_BITS, LANES, shared
+from autodiff_lab.kernels.convolution.cuda_filter import ACROSS, ACROSS_BITS, LANES, sum_of_chunks
 from autodiff_lab.kernels.convolution.cuda_tiles import uint64
 from autodiff_lab.kernels.convolution.reference import Padding, Sizes
 from autodiff_lab.kernels.cuda.array import DeviceArray
@@ -116,8 +116,8 @@ def depthwise_strips(  # noqa: C901, PLR0912 - a loop for each axis
 
 
 @kernel(("depthwise_filter",), f"T[::1], T[::1], T[::1], int32, int32, {NUMBERS}")
-def depthwise_shares(  # noqa: C901, PLR0912, PLR0915 - counting on each axis
-    x: Any, g: Any, made: Any, alike: Any, share: Any, sizes: Any, depth: Any, height: Any, width: Any
+def depthwise_filter_chunks(  # noqa: C901, PLR0912, PLR0915 - counting on each axis
+    x: Any, g: Any, made: Any, alike: Any, chunk: Any, sizes: Any, depth: Any, height: Any, width: Any
 ) -> None:
     """For 32 channels of g, 3 by 3 taps and a chunk of the pixels: the products of g and what the taps meet, summed."""
     kept = cuda.shared.array(ALL_SUMS, x.dtype)
@@ -146,16 +146,16 @@ def depthwise_shares(  # noqa: C901, PLR0912, PLR0915 - counting on each axis
         ahead[r] = (from_z[r] * height[0] + from_y[r]) * width[0] * read if i < depth[1] else 0
 
     # Every 8th pixel of the chunk, counted on from one to the next.
-    pixel = int32(cuda.blockIdx.y * share + (me >> ACROSS_BITS))
-    end = int32(min(share, int32(images * depth[2] * height[2] * width[2] - cuda.blockIdx.y * share)))
-    end = int32(cuda.blockIdx.y * share + end)
+    pixel = int32(cuda.blockIdx.y * chunk + (me >> ACROSS_BITS))
+    end = int32(min(chunk, int32(images * depth[2] * height[2] * width[2] - cuda.blockIdx.y * chunk)))
+    end = int32(cuda.blockIdx.y * chunk + end)
     rest, x_at = divided(pixel, width[2])
     rest, y_at = divided(rest, height[2])
     image, z_at = divided(rest, depth[2])
     next_x = int32(width[6] * read)
     if channel < written:
         while pixel < end:
-            slope = g[uint64(int32(pixel * written + channel))]
+            cotangent = g[uint64(int32(pixel * written + channel))]
             z, y = int32(z_at * depth[3]), int32(y_at * height[3])
             from_x = int32(x_at * width[3] + width[5] + first_k * width[6])
             line = int32((((image * depth[0] + z) * height[0] + y) * width[0] + from_x) * read + from_c)
@@ -168,7 +168,7 @@ def depthwise_shares(  # noqa: C901, PLR0912, PLR0915 - counting on each axis
                 there = inside[s // SIDE] & across[s % SIDE]
                 values[s] = x[uint64(at)] if there else x.dtype.type(0)
             for s in range(SUMS):
-                sums[s] += values[s] * slope
+                sums[s] += values[s] * cotangent
             pixel = int32(pixel + LANES)
             x_at = int32(x_at + LANES)
             while x_at >= width[2]:
@@ -225,7 +225,7 @@ def _strips(
 
 
 def depthwise(x: DeviceArray, w: DeviceArray, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
-    """X (n, *spatial, c) with w (*window, c, m) -> (n, *out, c·m), as `reference.depthwise.depthwise`."""
+    """Convolve each channel of x (n, *spatial, c) with its filters in w (*window, c, m), as `reference.depthwise`."""
     channels, multiple = w.shape[-2:]
     geometry = forward(
         (x.shape[0], channels, channels * multiple), x.shape[1:-1], w.shape[:-2], strides, padding, dilations
@@ -240,7 +240,7 @@ def depthwise(x: DeviceArray, w: DeviceArray, strides: Sizes, padding: Padding, 
 def depthwise_input(
     g: DeviceArray, w: DeviceArray, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes
 ) -> Any:
-    """Return the gradient with respect to x, of the given shape, as `reference.depthwise.depthwise_input`."""
+    """Return the gradient with respect to x, of the given shape, as `reference.depthwise_input`."""
     geometry = backward(
         (shape[0], g.shape[-1], shape[-1]), shape[1:-1], g.shape[1:-1], w.shape[:-2], strides, padding, dilations
     )
@@ -253,7 +253,7 @@ def depthwise_input(
 def depthwise_filter(
     x: DeviceArray, g: DeviceArray, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes
 ) -> Any:
-    """Return the gradient with respect to w, (*window, c, m), as `reference.depthwise.depthwise_filter`."""
+    """Return the gradient with respect to w, (*window, c, m), as `reference.depthwise_filter`."""
     channels = x.shape[-1]
     geometry = forward((x.shape[0], channels, g.shape[-1]), x.shape[1:-1], window, strides, padding, dilations)
     if not _taken(x, g, geometry):
@@ -266,10 +266,10 @@ def depthwise_filter(
     blocks = -(-geometry.written // ACROSS) * -(-rows // SIDE) * -(-columns // SIDE)
     given = flat(x), flat(g)
 
-    def share_out(parts: DeviceArray, share: int, shares: int) -> None:
+    def launch_chunks(parts: DeviceArray, chunk: int, chunks: int) -> None:
         launch(
-            depthwise_shares, (blocks, shares), THREADS, *given, parts, shape[-1], share,
+            depthwise_filter_chunks, (blocks, chunks), THREADS, *given, parts, shape[-1], chunk,
             *geometry.arguments(),
         )  # fmt: skip
 
-    return shared(x, shape, geometry.pixels, blocks, LEAST, share_out)
+    return sum_of_chunks(x, shape, geometry.pixels, blocks, LEAST, launch_chunks)

@@ -1,11 +1,11 @@
-"""Sums over the pixels of all images, as gradients by filters need them: shared out among blocks, then added up.
+"""Sums over the pixels of all images, as the gradients of filters need them: split among blocks, then added up.
 
-The blocks of a first kernel leave their sums side by side; `add_shares` adds them in an order that is always the same.
+The blocks of a first kernel leave their sums side by side; `add_chunks` adds them in an order that is always the same.
 
 The gradient of a convolution by its filter: a product of matrices whose inner axis is all pixels of all images.
 
 Row m of the result is one channel of x at one tap of the window, a column is one channel of g.  There are few tiles of
-so small a result, and hundreds of thousands of pixels; so the pixels are shared out among blocks, each block leaves its
+so small a result, and hundreds of thousands of pixels; so the pixels are split among blocks, each block leaves its
 sums, and a second kernel adds those up.  Nothing depends on which block is first: the same bits at every run.
 
 A thread always copies the same row m, so its tap and channel are worked out once; where the pixels lie is worked out
@@ -31,12 +31,12 @@ LANES = THREADS // ACROSS
 """Threads for each of them."""
 WAVES = 12
 """Blocks of the first kernel for each multiprocessor: four at a time, three times, so that few wait for the last."""
-MOST_SHARES = 65_535
+MOST_CHUNKS = 65_535
 """The y axis of a grid has no more blocks."""
 
 
 @kernel(("convolve_filter", "depthwise_filter"), "T[::1], T[::1], int32, int32")
-def add_shares(parts: Any, made: Any, count: Any, shares: Any) -> None:
+def add_chunks(parts: Any, made: Any, count: Any, chunks: Any) -> None:
     """Element i of made is the sum of elements i, i + count, ... of parts."""
     kept = cuda.shared.array(THREADS, parts.dtype)
     me = cuda.threadIdx.x
@@ -44,8 +44,8 @@ def add_shares(parts: Any, made: Any, count: Any, shares: Any) -> None:
     i = cuda.blockIdx.x * ACROSS + (me & ACROSS - 1)
     total = parts.dtype.type(0)
     if i < count:
-        for share in range(lane, shares, LANES):
-            total += parts[share * count + i]
+        for chunk in range(lane, chunks, LANES):
+            total += parts[chunk * count + i]
     kept[me] = total
     cuda.syncthreads()
     if lane == 0 and i < count:
@@ -54,7 +54,7 @@ def add_shares(parts: Any, made: Any, count: Any, shares: Any) -> None:
         made[i] = total
 
 
-def shared(like: DeviceArray, shape: tuple[int, ...], pixels: int, blocks: int, least: int,
+def sum_of_chunks(like: DeviceArray, shape: tuple[int, ...], pixels: int, blocks: int, least: int,
            run: Callable[[DeviceArray, int, int], None]) -> DeviceArray:  # fmt: skip
     """Return an array of that shape, each element a sum over pixels.
 
@@ -69,18 +69,18 @@ def shared(like: DeviceArray, shape: tuple[int, ...], pixels: int, blocks: int, 
     least : int
         Pixels that a chunk has at least, in multiples of which it comes.
     run : callable
-        Given memory for the sums of all chunks, the pixels of a chunk and how many shares: launches the kernel.
+        Launches the kernel, given memory for the sums of all chunks, the pixels of a chunk and the number of chunks.
     """
     made = empty(like, shape)
-    wanted = min(-(-like.memory.multiprocessors * WAVES // blocks), MOST_SHARES)
-    share = max(least, -(-pixels // wanted // least) * least)
-    shares = -(-pixels // share)
-    if shares == 1:
-        run(made.reshape(-1), share, 1)
+    wanted = min(-(-like.memory.multiprocessors * WAVES // blocks), MOST_CHUNKS)
+    chunk = max(least, -(-pixels // wanted // least) * least)
+    chunks = -(-pixels // chunk)
+    if chunks == 1:
+        run(made.reshape(-1), chunk, 1)
         return made
-    parts = empty(like, (shares * made.size,))
-    run(parts, share, shares)
-    launch(add_shares, blocks_for(made.size, ACROSS), THREADS, parts, made.reshape(-1), made.size, shares)
+    parts = empty(like, (chunks * made.size,))
+    run(parts, chunk, chunks)
+    launch(add_chunks, blocks_for(made.size, ACROSS), THREADS, parts, made.reshape(-1), made.size, chunks)
     return made
 
 
@@ -128,7 +128,7 @@ def fetched(x: Any, places: Any, at: Any, apart: Any, tap: Any, depth: Any, heig
 
 
 @inlined
-def fetched_slopes(
+def fetched_cotangents(
     g: Any, pixel: Any, end: Any, column: Any, written: Any, apart: Any, copies: Any, right: Any
 ) -> None:
     """What a thread copies of g: one channel of some pixels."""
@@ -138,7 +138,7 @@ def fetched_slopes(
         right[r] = g[uint64(int32(at + r * apart * written))] if there else g.dtype.type(0)
 
 
-def shared_out(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: C901, PLR0915 - the kernel is inside
+def tiled(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: C901, PLR0915 - the kernel is inside
     """Return the kernel that makes tiles of this layout, one for each chunk of the pixels."""
     rows, columns, high, wide = tile
     threads, apart, parts = tile.threads, tile.apart, high * wide
@@ -149,7 +149,7 @@ def shared_out(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: C901, PLR0
     both_left, both_right, all_places = 2 * DEPTH * lines[0], 2 * DEPTH * lines[1], 2 * threads * PLACES
     turn = threads // DEPTH
 
-    def shares(x: Any, g: Any, made: Any, share: Any, sizes: Any, depth: Any, height: Any, width: Any) -> None:
+    def filter_tiles(x: Any, g: Any, made: Any, chunk: Any, sizes: Any, depth: Any, height: Any, width: Any) -> None:
         left = cuda.shared.array(both_left, x.dtype, 16)
         right = cuda.shared.array(both_right, x.dtype, 16)
         places = cuda.shared.array(all_places, np.int32, 16)
@@ -160,8 +160,8 @@ def shared_out(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: C901, PLR0
         images, read, written = sizes
         down, across = divided(int32(cuda.blockIdx.x), int32(written + columns - 1) // columns)
         first_row, first_column = int32(down * rows), int32(across * columns)
-        first = int32(cuda.blockIdx.y * share)
-        end = int32(first + min(share, int32(images * depth[2] * height[2] * width[2] - first)))
+        first = int32(cuda.blockIdx.y * chunk)
+        end = int32(first + min(chunk, int32(images * depth[2] * height[2] * width[2] - first)))
         tap = tap_of(int32(first_row + (me & rows - 1)), read, depth, height, width)
         column = int32(first_column + (me & columns - 1))
         for part in range(parts):
@@ -176,7 +176,7 @@ def shared_out(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: C901, PLR0
             at = int32((slab & 2 * turn - 1) * DEPTH + (me >> row_bits))
             fetched(x, places, at, deep_left, tap, depth, height, width, copies_left, copied_left)
             pixel = int32(first + slab * DEPTH + (me >> column_bits))
-            fetched_slopes(g, pixel, end, column, written, deep_right, copies_right, copied_right)
+            fetched_cotangents(g, pixel, end, column, written, deep_right, copies_right, copied_right)
             if slab > 0:
                 half = int32(slab - 1 & 1) * DEPTH
                 a = int32(half * lines[0] + (me >> across_bits) * 4)
@@ -200,10 +200,10 @@ def shared_out(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: C901, PLR0
                     at = (cuda.blockIdx.y * all_rows + row) * written + column + (j << across_bits)
                     made[uint64(at)] = sums[i * wide + j]
 
-    shares.__name__ = shares.__qualname__ = name
-    shares.__doc__ = f"Tiles of {rows} rows by {columns} columns, {high} by {wide} of them a thread's, of one share."
+    filter_tiles.__name__ = filter_tiles.__qualname__ = name
+    filter_tiles.__doc__ = f"Tiles of {rows} rows by {columns} columns for one chunk; a thread makes {high} by {wide}."
     signature = f"{dtype}[::1], {dtype}[::1], {dtype}[::1], int32, {NUMBERS}"
-    return kernel(("convolve_filter",), signature, launch_bounds=tile.bounds)(shares)
+    return kernel(("convolve_filter",), signature, launch_bounds=tile.bounds)(filter_tiles)
 
 
 NAMES = ("wide", "narrow")
@@ -212,7 +212,7 @@ _DOUBLE = (Tile(32, 32, 8, 4), Tile(16, 16, 4, 4)) if SIMULATED else (Tile(64, 6
 TILES: dict[str, tuple[tuple[Tile, Kernel], ...]] = {
     dtype: tuple(
         [
-            (tile, shared_out(f"convolution_filter_{name}_{dtype}", tile, dtype))
+            (tile, tiled(f"convolution_filter_{name}_{dtype}", tile, dtype))
             for name, tile in zip(NAMES, tiles, strict=True)
         ]
     )

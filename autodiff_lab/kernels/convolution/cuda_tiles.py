@@ -9,8 +9,8 @@ Tiles: a convolution, or its gradient with respect to the input, as a product of
 written down.
 
 Row m of that matrix is a pixel of the result, column k one channel of the source at one tap of the window.  A block
-makes a tile of the result, some pixels by some channels, as `convolution_slabs` says: it copies the next slabs, finding
-the elements of the source as `convolution_axes` says, while it multiplies those before.
+makes a tile of the result, some pixels by some channels, as `cuda_tiles` says: it copies the next slabs, finding
+the elements of the source as `cuda_axes` says, while it multiplies those before.
 
 Nothing is divided on the way: where the pixels lie is worked out once for a block, and a thread, which always copies
 the same column of slabs, goes from one channel or tap to the next by counting.

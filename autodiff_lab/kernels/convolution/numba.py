@@ -1,7 +1,7 @@
-"""The loops of convolutions over images and rows, around the tiles of `convolution_tiles`.
+"""The loops of convolutions over images and rows, around the tiles of `numba_tiles`.
 
 `correlate` computes a convolution, and its gradient with respect to the input, which is one too; `correlate_filter` the
-gradient with respect to the filter.  `convolution_plans` says what they read and write where.
+gradient with respect to the filter.  `numba_plans` says what they read and write where.
 
 Optimisations: no window is copied, only an image that needs zeros around it, one at a time, which then lies in the
 second-level cache, and some columns of the filter; for a filter's gradient so many rows of pixels at a time as lie in
@@ -13,7 +13,7 @@ Threads share the images.  Results depend neither on the number of threads nor o
 
 Overrides of depthwise convolution and its two gradients, over one to three axes, in float32 and float64.
 
-Optimisations: the tiles of `convolution_tiles`, one channel in each lane; no window is copied, only an image that needs
+Optimisations: the tiles of `numba_tiles`, one channel in each lane; no window is copied, only an image that needs
 zeros around it; threads share the images.  A channel with several filters is laid beside itself first.
 """
 # ruff: noqa: ANN001
@@ -152,7 +152,7 @@ def _sample_of_filter(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
 
 @override(correlate, sample=_sample)
 def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
-    """X (n, *spatial, c_in) with w (*window, c_in, c_out) -> (n, *out, c_out)."""
+    """Convolve x (n, *spatial, c_in) with w (*window, c_in, c_out): (n, *out, c_out)."""
     plan = plans.forward(x.shape, w.shape, strides, padding, dilations) if x.dtype == w.dtype else None
     if plan is None:
         return NotImplemented
@@ -277,7 +277,7 @@ def _sample_of_channel_filter(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any
 
 @override(correlate_deep, sample=_sample_of_channels)
 def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
-    """X (n, *spatial, c) with w (*window, c, m) -> (n, *out, c·m)."""
+    """Convolve each channel of x (n, *spatial, c) with its filters in w (*window, c, m): (n, *out, c·m)."""
     c = w.shape[-2] * w.shape[-1]
     wide, filters = (*x.shape[:-1], c), (*w.shape[:-2], c, c)
     plan = plans.forward(wide, filters, strides, padding, dilations, deep=True) if x.dtype == w.dtype else None

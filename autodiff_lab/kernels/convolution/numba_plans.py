@@ -40,7 +40,7 @@ class Plan(NamedTuple):
     taps : ndarray of int64
         Where each tap's numbers begin in the filter, in the order of the runs.
     sizes : ndarray of int64
-        Lengths and distances, in the order in which `convolution_tiles` reads them.
+        Lengths and distances, in the order in which `numba_tiles` reads them.
     rows : ndarray of int64
         Where the windows of each row of the result begin in an image.
     image : int

@@ -48,7 +48,7 @@ def same_padding(spatial: Sizes, window: Sizes, strides: Sizes, dilations: Sizes
 
 
 def padded(x: Any, padding: Padding, value: float = 0.0) -> Any:
-    """X with its spatial axes padded."""
+    """Pad the spatial axes of x."""
     if not any(low or high for low, high in padding):
         return x
     return np.pad(x, ((0, 0), *padding, (0, 0)), constant_values=value)
@@ -73,7 +73,7 @@ def places(window: Sizes, out: Sizes, strides: Sizes, dilations: Sizes) -> Itera
 
 @in_float32
 def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
-    """X (n, *spatial, c_in) with w (*window, c_in, c_out) -> (n, *out, c_out)."""
+    """Convolve x (n, *spatial, c_in) with w (*window, c_in, c_out): (n, *out, c_out)."""
     window = w.shape[:-2]
     rank = len(window)
     if 0 in x.shape:  # no window lies in an axis without elements
@@ -113,7 +113,7 @@ def convolve_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padd
 
 @in_float32
 def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
-    """X (n, *spatial, c) with w (*window, c, m) -> (n, *out, c·m)."""
+    """Convolve each channel of x (n, *spatial, c) with its filters in w (*window, c, m): (n, *out, c·m)."""
     window, (channels, multiple) = w.shape[:-2], w.shape[-2:]
     out = out_sizes(x.shape[1:-1], window, strides, padding, dilations)
     total = zeros((x.shape[0], *out, channels, multiple), x)

@@ -126,7 +126,7 @@ def joined(name: str) -> Callable[[Any], Callable[..., Any]]:
     return made
 
 
-def running(name: str) -> Callable[[Any], Callable[..., Any]]:
+def cumulative(name: str) -> Callable[[Any], Callable[..., Any]]:
     """Cumulative sums and products: CuPy adds half floats up in half floats' place, and knows no small integers."""
 
     def made(memory: Any) -> Callable[..., Any]:
@@ -156,8 +156,8 @@ DIFFERENT_FUNCTIONS: dict[tuple[str, str], Callable[[Any], Callable[..., Any]]] 
     ("numpy", "angle"): angle,
     ("numpy", "concatenate"): joined("concatenate"),
     ("numpy", "stack"): joined("stack"),
-    ("numpy", "cumsum"): running("cumsum"),
-    ("numpy", "cumprod"): running("cumprod"),
+    ("numpy", "cumsum"): cumulative("cumsum"),
+    ("numpy", "cumprod"): cumulative("cumprod"),
     ("numpy.linalg", "solve"): solve,
     ("numpy.linalg", "inv"): looking("inv"),
     ("numpy.linalg", "cholesky"): looking("cholesky"),

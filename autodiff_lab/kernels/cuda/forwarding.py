@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.cuda.differences import DIFFERENT_FUNCTIONS, DIFFERENT_UFUNCS, into, running
+from autodiff_lab.kernels.cuda.differences import DIFFERENT_FUNCTIONS, DIFFERENT_UFUNCS, cumulative, into
 from autodiff_lab.kernels.cuda.scattering import at
 
 REDUCTIONS = {
@@ -115,7 +115,7 @@ def accumulation(memory: Any, name: str) -> Callable[..., Any]:
     """``ufunc.accumulate``: scans (sum) and products are CuPy's, others join spans of 1, 2, 4, ... elements."""
     m = memory.module
     if name in ACCUMULATIONS:
-        return lambda x, axis=0, dtype=None: running(ACCUMULATIONS[name])(memory)(x, axis, dtype or x.dtype)
+        return lambda x, axis=0, dtype=None: cumulative(ACCUMULATIONS[name])(memory)(x, axis, dtype or x.dtype)
     join = getattr(m, name)
 
     def accumulate(x: Any, axis: int = 0) -> Any:

@@ -105,17 +105,17 @@ class _Block:
         self.shared: dict[Any, Any] = {}
 
 
-_running: list[Any] = [None]
+_current: list[Any] = [None]
 _ONE_LAUNCH = threading.RLock()
 
 
 def _now() -> Any:
     """Return the CUDA thread that runs."""
-    if _running[0] is None:
+    if _current[0] is None:
         raise InvalidArgumentError(
             "cuda: this runs outside of a kernel. Try a launch of the function that it stands in."
         )
-    return _running[0]
+    return _current[0]
 
 
 def thread_now() -> int:
@@ -302,17 +302,17 @@ def simulate(function: Callable[..., None], blocks: Any, threads: Any, arguments
             for at in _points(grid):
                 _run_block(make, function, _Block(at, size, grid), given)
         finally:
-            _running[0] = None
+            _current[0] = None
 
 
 def _run_block(make: Any, function: Any, block: _Block, arguments: list[Any]) -> None:
-    running = [_Thread(place, number, block, make(function)) for number, place in enumerate(_points(block.size))]
-    for thread in running:
+    threads = [_Thread(place, number, block, make(function)) for number, place in enumerate(_points(block.size))]
+    for thread in threads:
         thread.body.gr_context = copy_context()  # what NumPy does at a division by zero depends on it
         _go_on(thread, *arguments)
-    while not all(thread.body.dead for thread in running):
-        _check_barrier(function, running)
-        for thread in running:
+    while not all(thread.body.dead for thread in threads):
+        _check_barrier(function, threads)
+        for thread in threads:
             _go_on(thread)
 
 
@@ -325,7 +325,7 @@ def _greenlet() -> Any:
 
 def _go_on(thread: _Thread, *arguments: Any) -> None:
     """Run a thread to its next barrier; an error says which thread it was."""
-    _running[0] = thread
+    _current[0] = thread
     try:
         thread.body.switch(*arguments)
     except Exception as error:
@@ -338,9 +338,9 @@ def _shown(place: Three) -> str:
     return str(place.x) if place.y == place.z == 0 else str(tuple(place))
 
 
-def _check_barrier(function: Callable[..., None], running: list[_Thread]) -> None:
+def _check_barrier(function: Callable[..., None], threads: list[_Thread]) -> None:
     """All threads of a block must come to one barrier: on a GPU those that do not make the result undefined."""
-    places = {None if thread.body.dead else _barrier(thread) for thread in running}
+    places = {None if thread.body.dead else _barrier(thread) for thread in threads}
     if len(places) > 1:
         lines = ", ".join("its end" if line is None else f"line {line}" for line in sorted(places, key=str))
         raise InvalidArgumentError(

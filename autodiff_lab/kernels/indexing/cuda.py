@@ -40,7 +40,7 @@ def joined(
 
 
 def scatter_axis(g: DeviceArray, indices: Any, axis: int, length: int) -> Any:
-    """Add elements up along a negative axis, as `reference.scatter.scatter_axis`; out of range adds nothing."""
+    """Add elements up along a negative axis, as `reference.scatter_axis`; out of range adds nothing."""
     if g.dtype.char not in "fd":
         return NotImplemented
     places = positions_of(indices, (length,))
@@ -53,7 +53,7 @@ def scatter_axis(g: DeviceArray, indices: Any, axis: int, length: int) -> Any:
 
 
 def scatter_nd(g: DeviceArray, indices: Any, shape: tuple[int, ...]) -> Any:
-    """Add elements up by rows of coordinates, as `reference.scatter.scatter_nd`; what is out of range adds nothing."""
+    """Add elements up by rows of coordinates, as `reference.scatter_nd`; what is out of range adds nothing."""
     if g.dtype.char not in "fd" or indices.__class__ is not DeviceArray or not indices.shape[-1]:
         return NotImplemented
     check_columns(indices, tuple(shape), "scatter_nd")
@@ -79,12 +79,12 @@ def _by_segment(name: str, kernels: Kernels, x: DeviceArray, ids: Any, count: in
 
 
 def segment_sum(x: DeviceArray, ids: Any, count: int) -> Any:
-    """Add rows up by segment, as `reference.scatter.segment_sum`."""
+    """Add rows up by segment, as `reference.segment_sum`."""
     return _by_segment("segment_sum", ADD, x, ids, count, 0)
 
 
 def segment_max(x: DeviceArray, ids: Any, count: int, empty: float) -> Any:
-    """Largest of the rows of each segment, nan if one is, as `reference.scatter.segment_max`."""
+    """Largest of the rows of each segment, nan if one is, as `reference.segment_max`."""
     return _by_segment("segment_max", TAKE_MAX, x, ids, count, empty)
 
 

@@ -56,7 +56,7 @@ def divisor(d: int) -> tuple[Any, int]:
 
 @cuda.jit(device=True)
 def quotient(n: Any, multiplier: Any, shift: Any) -> Any:
-    """N over the divisor, rounded down, in 32 bits."""
+    """Divide n by the divisor, rounding down, in 32 bits."""
     return np.int32(np.uint64(np.uint32(n)) * np.uint64(multiplier) >> np.uint64(shift))
 
 
@@ -178,7 +178,7 @@ def picked(x: DeviceArray, positions: DeviceArray, pieces: int, length: int, inn
 
 
 def gather(x: DeviceArray, indices: Any, axis: int) -> Any:
-    """Pick elements of a negative axis, as `reference.gathering.gather`; what is out of range gives 0."""
+    """Pick elements of a negative axis, as `reference.gather`; what is out of range gives 0."""
     positions = taken_as_positions(indices)
     if positions is None or x.itemsize not in WORDS:
         return NotImplemented
@@ -194,7 +194,7 @@ def gather(x: DeviceArray, indices: Any, axis: int) -> Any:
 
 
 def gather_nd(x: DeviceArray, indices: Any, lead: int = 0) -> Any:
-    """Pick elements by rows of coordinates, as `reference.gathering.gather_nd`; what is out of range gives 0."""
+    """Pick elements by rows of coordinates, as `reference.gather_nd`; what is out of range gives 0."""
     if indices.__class__ is not DeviceArray or x.itemsize not in WORDS or not x.size:
         return NotImplemented
     depth = indices.shape[-1]

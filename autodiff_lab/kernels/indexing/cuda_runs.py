@@ -104,12 +104,12 @@ def shared_of(operation: Operation) -> Any:
     return shared
 
 
-def shares_of(operation: Operation) -> Any:
+def medium_runs_of(operation: Operation) -> Any:
     """The device function in which a block takes those of its places that are met between SHORT and LONG times."""
     shared = shared_of(operation)
 
     @cuda.jit(device=True)
-    def shares(
+    def medium_runs(
         g: Any, order: Any, first: Any, made: Any, corner: Any, end: Any, entries: Any, length: Any, inner: Any,
         column: Any, row: Any, wide: Any, deep: Any,
     ) -> None:  # fmt: skip
@@ -125,7 +125,7 @@ def shares_of(operation: Operation) -> Any:
                     if row == 0 and at < inner:
                         made[np.uint32(r * inner + at)] = value
 
-    return shares
+    return medium_runs
 
 
 def pieces_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kernel:
@@ -229,7 +229,7 @@ Kernels = tuple[Kernel, Kernel, Kernel]
 def _runs_of(  # noqa: C901 - a kernel whose loops are unrolled
     name: str, operation: Operation, merge: Any, blocks: int, serves: tuple[str, ...]
 ) -> Kernel:
-    nothing, shares = operation.nothing, shares_of(operation)
+    nothing, medium_runs = operation.nothing, medium_runs_of(operation)
 
     def runs(  # noqa: C901 - its loops are unrolled
         g: Any, order: Any, first: Any, made: Any, empty: Any, rows: Any, entries: Any, length: Any, multiplier: Any,
@@ -281,7 +281,7 @@ def _runs_of(  # noqa: C901 - a kernel whose loops are unrolled
                     made[np.uint32(at + beside)] = values[k + ROWS] if counts[k] > 0 else empty
         if cuda.syncthreads_or(np.int32(longest > SHORT)) != 0:
             end = min(corner + ROWS * deep, rows)
-            shares(g, order, first, made, corner, end, entries, length, inner, column, row, wide, deep)
+            medium_runs(g, order, first, made, corner, end, entries, length, inner, column, row, wide, deep)
 
     runs.__name__ = f"{name}_runs"
     sizes = "int32, int32, int32, uint32, int32, int32, int32"

@@ -1,6 +1,6 @@
 """Vector maths, its smallest parts: bits of numbers, choices without a branch, products and sums rounded once.
 
-Each is one instruction or two in LLVM.  Needs Numba; the functions of `vector_maths` and of `vector_maths_double` are
+Each is one instruction or two in LLVM.  Needs Numba; the functions of `single` and of `double` are
 made of these, and so are fused loops.
 """
 # pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false

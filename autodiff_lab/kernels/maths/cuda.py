@@ -1,7 +1,7 @@
 """What generated kernels are made of: the names that their text may use, for float32 or for float64.
 
 `lab.function` writes one kernel for a run of elementwise ops and their reductions.  A kernel of float32 has no
-instruction of float64, but in the library's way with angles beyond 100,000.  Folding is in `elementwise_warps`.
+instruction of float64, but in the library's way with angles beyond 100,000.  Folding is in `cuda_folds`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Vector maths in float64: elementary functions without branches, as `vector_maths` has them in float32.
+"""Vector maths in float64: elementary functions without branches, as `single` has them in float32.
 
 Exponentials are Taylor polynomials after a reduction by powers of two, which at 13 terms are as good as any; logarithms
 and the polynomials of sine and cosine have the coefficients of fdlibm, minimax polynomials in general use.

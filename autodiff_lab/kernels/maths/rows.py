@@ -51,7 +51,7 @@ def _exponential(x):
 
 @register_jitable(forceinline=True, fastmath={"contract"})
 def _exp_below_0(x):
-    """The exponential of `vector_maths` for x up to 0: one power of two, 64 too large so that it never underflows."""
+    """The exponential of `single` for x up to 0: one power of two, 64 too large so that it never underflows."""
     clamped = choose(x < _LOWEST, _LOWEST, x)
     shifted = clamped * _LOG2E + _MAGIC
     n = bits_of(shifted) - _MAGIC_BITS

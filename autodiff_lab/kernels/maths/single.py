@@ -5,7 +5,7 @@ polynomial of ours about 0.3.  Arithmetic in a fused loop keeps the order and th
 are NumPy's; only `add_up`, the step of a sum, may be reordered.  The functions work in float32 where their argument is
 float32 and agree with the true value within the ulp printed in ``docs/compiling.md``; infinities, nan, zeros, negative
 and subnormal arguments give what IEEE 754 says.
-Those for float64 are in `vector_maths_double`.
+Those for float64 are in `double`.
 
 The coefficients are those of Cephes, minimax polynomials in general use.
 """

@@ -55,21 +55,21 @@ def polynomial(coefficients: list[float], number: Any) -> Any:
 
 
 def _family(number: Any, near: Any, beyond: Any, middle: float, end: float, exp_and_rest: Any) -> tuple[Any, Any, Any]:
-    """Erf, erfc and the normal distribution for one dtype."""
+    """Make erf, erfc and the normal distribution function for one dtype."""
     zero, half, one, two, a, end = (number(v) for v in (0, 0.5, 1, 2, middle, end))
     root_half, tail = number(np.sqrt(0.5)), number(40 if number is np.float64 else 15)
 
     @register_jitable(forceinline=True, fastmath={"contract"})
-    def far_share(x, high, low):
-        """E^-(high + low) · Q / (1 + 2x), which is erfc(x) where x² = high + low."""
+    def tail_of(x, high, low):
+        """Return erfc(x) where x² = high + low: e^-(high + low) · Q / (1 + 2x)."""
         return exp_and_rest(-high, -low) * beyond((x - a) / (x + a)) / (one + two * x)
 
     @register_jitable(forceinline=True)
     def complement(size):
-        """Erfc beyond one half, by the square of its argument in two parts."""
+        """Return erfc beyond one half, with the square of its argument in two parts."""
         x = choose(size > end, end, size)
         high = x * x
-        return far_share(x, high, fused(x, x, -high))
+        return tail_of(x, high, fused(x, x, -high))
 
     @register_jitable(forceinline=True, fastmath={"contract"})
     def erf(x):
@@ -93,7 +93,7 @@ def _family(number: Any, near: Any, beyond: Any, middle: float, end: float, exp_
         high = size * size
         low = fused(size, size, -high)
         scaled = size * root_half
-        beyond_half = far_share(scaled, high * half, low * half) * half
+        beyond_half = tail_of(scaled, high * half, low * half) * half
         value = choose(x < zero, beyond_half, one - beyond_half)
         turned = x * root_half
         return choose(scaled < half, half + half * (near(turned * turned) * turned + turned), value)

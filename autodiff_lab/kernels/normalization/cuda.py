@@ -1,7 +1,7 @@
 """Values normalized to mean 0 and variance 1 on a GPU, as `normalization.reference`.
 
-An array is seen as (a, n, b, d), and n and d go, by the names of the axes: rows where b is 1, columns elsewhere, which
-d neighbours share where d is more than 1.  No axis is moved.  Layer normalization is rows, batch normalization columns,
+An array is viewed as (a, n, b, d) and normalized over n and d: rows where b is 1, otherwise columns, of which d
+neighbours form a group.  No axis is moved.  Layer normalization is rows, batch normalization columns,
 of groups where channels come first; few long rows are columns of one, so that more than a block works at each, unless
 there is a scale for each element.
 
@@ -62,7 +62,7 @@ def seen(x: DeviceArray, axes: Axes) -> Seen | None:
     """An array as (a, n, b, d); None without elements or kernels, and where axes lie otherwise or count from 0."""
     if x.dtype.char not in "fd" or not axes or max(axes) >= 0 or 0 in x.shape:
         return None
-    check_size("standardize", x.shape)
+    check_size("plain_normalize", x.shape)
     rank = len(x.shape)
     gone = [k - rank in axes for k in range(rank)]
     starts = [k for k in range(rank) if k == 0 or gone[k] != gone[k - 1]]
@@ -103,7 +103,7 @@ def moments(x: DeviceArray, axes: Axes) -> Any:
     return means.reshape(shape), variances.reshape(shape)
 
 
-def _standardized(x: DeviceArray, view: Seen, scaling: tuple[DeviceArray, DeviceArray] | None, epsilon: float) -> Any:
+def _normalized(x: DeviceArray, view: Seen, scaling: tuple[DeviceArray, DeviceArray] | None, epsilon: float) -> Any:
     one = view.b * view.d == 1
     if (one and not view.few(x.memory.multiprocessors)) if scaling is None else view.scaled_rows:
         made = rows_normalized(flat(x), scaling, epsilon, view.a, view.n)
@@ -112,10 +112,10 @@ def _standardized(x: DeviceArray, view: Seen, scaling: tuple[DeviceArray, Device
     return made.reshape(x.shape)
 
 
-def standardize(x: DeviceArray, axes: Axes, epsilon: float) -> Any:
+def plain_normalize(x: DeviceArray, axes: Axes, epsilon: float) -> Any:
     """(x - mean) / √(variance + epsilon)."""
     view = seen(x, axes)
-    return NotImplemented if view is None else _standardized(x, view, None, epsilon)
+    return NotImplemented if view is None else _normalized(x, view, None, epsilon)
 
 
 def normalize(x: DeviceArray, scale: DeviceArray, offset: DeviceArray, axes: Axes, epsilon: float) -> Any:
@@ -123,10 +123,10 @@ def normalize(x: DeviceArray, scale: DeviceArray, offset: DeviceArray, axes: Axe
     view = seen(x, axes)
     if view is None or not _fits(scale, x, view) or not _fits(offset, x, view):
         return NotImplemented
-    return _standardized(x, view, (flat(scale), flat(offset)), epsilon)
+    return _normalized(x, view, (flat(scale), flat(offset)), epsilon)
 
 
-def standardize_grad(g: DeviceArray, x: DeviceArray, axes: Axes, epsilon: float) -> Any:
+def plain_normalize_grad(g: DeviceArray, x: DeviceArray, axes: Axes, epsilon: float) -> Any:
     """(g - mean of g - y · mean of g·y) / √(variance + epsilon), y being what `plain_normalize` gives."""
     view = seen(x, axes)
     if view is None or g.shape != x.shape or g.dtype != x.dtype:
@@ -143,12 +143,12 @@ def normalize_grad(g: DeviceArray, x: DeviceArray, scale: DeviceArray, axes: Axe
     view = seen(x, axes)
     if view is None or g.shape != x.shape or g.dtype != x.dtype or not _fits(scale, x, view):
         return NotImplemented
-    shares, x_flat, factor = flat(g), flat(x), flat(scale)
+    g_flat, x_flat, factor = flat(g), flat(x), flat(scale)
     if view.scaled_rows:
-        made, facts = grad_of_rows(shares, x_flat, factor, epsilon, view.a, view.n)
-        of_scale, of_offset = scaling_grad_of_rows(shares, x_flat, facts, view.a, view.n)
+        made, facts = grad_of_rows(g_flat, x_flat, factor, epsilon, view.a, view.n)
+        of_scale, of_offset = scaling_grad_of_rows(g_flat, x_flat, facts, view.a, view.n)
     else:
-        made, facts = grad_of_columns(shares, x_flat, factor, epsilon, view.columns(x.memory.multiprocessors))
+        made, facts = grad_of_columns(g_flat, x_flat, factor, epsilon, view.columns(x.memory.multiprocessors))
         by_plane = facts.reshape(4, view.a, view.b)
         both = by_plane[2:, 0] if view.a == 1 else by_plane[2:].sum(axis=1)
         of_offset, of_scale = both[0], both[1]

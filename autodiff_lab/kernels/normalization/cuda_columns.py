@@ -54,13 +54,13 @@ def joined(count: Any, total: Any, squares: Any, more: Any, more_total: Any, mor
 
 
 @cuda.jit(device=True)
-def join_threads(parts: Any, count: Any, total: Any, squares: Any, shares: Any, products: Any, sizes: Any) -> Any:
+def join_threads(parts: Any, count: Any, total: Any, squares: Any, g_sum: Any, products: Any, sizes: Any) -> Any:
     """What the threads of a block measured in their column; the first of them gets the whole, in a fixed order."""
     thread = np.uint32(cuda.threadIdx.x)
     lane = np.uint32(thread // sizes[4])
     span = np.uint32(BLOCK // sizes[4])
     parts[0, thread], parts[1, thread], parts[2, thread] = count, total, squares
-    parts[3, thread], parts[4, thread] = shares, products
+    parts[3, thread], parts[4, thread] = g_sum, products
     while span > 1:
         half = np.uint32((span + 1) // 2)
         cuda.syncthreads()
@@ -69,12 +69,12 @@ def join_threads(parts: Any, count: Any, total: Any, squares: Any, shares: Any, 
             more = parts[0, other]
             squares, apart = joined(count, total, squares, more, parts[1, other], parts[2, other])
             both = max(count + more, parts.dtype.type(1))
-            products += parts[4, other] + apart * ((parts[3, other] * count - shares * more) / both)
-            count, total, shares = count + more, total + parts[1, other], shares + parts[3, other]
+            products += parts[4, other] + apart * ((parts[3, other] * count - g_sum * more) / both)
+            count, total, g_sum = count + more, total + parts[1, other], g_sum + parts[3, other]
             parts[0, thread], parts[1, thread], parts[2, thread] = count, total, squares
-            parts[3, thread], parts[4, thread] = shares, products
+            parts[3, thread], parts[4, thread] = g_sum, products
         span = half
-    return total, squares, shares, products, lane == 0
+    return total, squares, g_sum, products, lane == 0
 
 
 @cuda.jit(device=True)
@@ -92,10 +92,10 @@ def about_mean(count: Any, level: Any, spread: Any) -> Any:
 
 
 @kernel(
-    ("moments", "standardize", "normalize", "standardize_grad", "normalize_grad"),
+    ("moments", "plain_normalize", "normalize", "plain_normalize_grad", "normalize_grad"),
     "T[::1], T[::1], T[::1], uint32, UniTuple(uint32, 7)",
 )
-def measure_columns(g: Any, x: Any, measures: Any, sloped: Any, sizes: Any) -> None:
+def measure_columns(g: Any, x: Any, measures: Any, with_g: Any, sizes: Any) -> None:
     """Take sums of the columns of a piece and squares about their means; with a cotangent, sums of it as well.
 
     These are sums of cotangents, and of their products with distances from the mean.
@@ -105,15 +105,15 @@ def measure_columns(g: Any, x: Any, measures: Any, sloped: Any, sizes: Any) -> N
     given = cuda.local.array(AT_ONCE, x.dtype)
     plane, column, row, end, deep, there = column_of(sizes)
     rows, zero = seen_by(row, end, deep, there), x.dtype.type(0)
-    total, level, squares, shares, products, near = zero, zero, zero, zero, zero, zero
+    total, level, squares, g_sum, products, near = zero, zero, zero, zero, zero, zero
     step = np.uint32(deep * sizes[1])
     at = np.uint32(np.uint32(plane * sizes[0] + row) * sizes[1] + column)
     done = np.uint32(0)
     while done < rows:
-        part, moved, spread, share, product = zero, zero, zero, zero, zero
+        part, moved, spread, g_part, product = zero, zero, zero, zero, zero
         for k in range(AT_ONCE):
             kept[k] = x[np.uint32(at + k * step)] if np.uint32(done + k) < rows else zero
-            given[k] = g[np.uint32(at + k * step)] if sloped != 0 and np.uint32(done + k) < rows else zero
+            given[k] = g[np.uint32(at + k * step)] if with_g != 0 and np.uint32(done + k) < rows else zero
             part += kept[k]
         if done == 0:
             near = part / x.dtype.type(min(rows, np.uint32(AT_ONCE)))
@@ -121,39 +121,39 @@ def measure_columns(g: Any, x: Any, measures: Any, sloped: Any, sizes: Any) -> N
             away = kept[k] - near if np.uint32(done + k) < rows else zero
             moved += away
             spread += away * away
-            share += given[k]
+            g_part += given[k]
             product += given[k] * away
         total, level, squares = total + part, level + moved, squares + spread
-        shares, products = shares + share, products + product
+        g_sum, products = g_sum + g_part, products + product
         done = np.uint32(done + AT_ONCE)
         at = np.uint32(at + AT_ONCE * step)
     count = x.dtype.type(rows)
     if rows > 0:
         mean, squares = about_mean(count, level, squares)
-        products -= shares * mean
-    total, squares, shares, products, first = join_threads(parts, count, total, squares, shares, products, sizes)
+        products -= g_sum * mean
+    total, squares, g_sum, products, first = join_threads(parts, count, total, squares, g_sum, products, sizes)
     if there and first:
         own = np.uint32(np.uint32(cuda.blockIdx.x) // sizes[3] * sizes[1] + column)
-        size = np.uint32(measures.size // (4 if sloped != 0 else 2))
+        size = np.uint32(measures.size // (4 if with_g != 0 else 2))
         measures[own] = total
         measures[np.uint32(size + own)] = squares
-        if sloped != 0:
-            measures[np.uint32(2 * size + own)] = shares
+        if with_g != 0:
+            measures[np.uint32(2 * size + own)] = g_sum
             measures[np.uint32(3 * size + own)] = products
 
 
 @row_kernel(
-    ("moments", "standardize", "standardize_grad", "normalize", "normalize_grad"),
+    ("moments", "plain_normalize", "plain_normalize_grad", "normalize", "normalize_grad"),
     "T[::1], T[::1], T, uint32, UniTuple(uint32, 7)",
 )
 def join_pieces(
-    measures: Any, facts: Any, epsilon: Any, sloped: Any, sizes: Any, groups: Any, entries: Any, bits: Any, again: Any
+    measures: Any, facts: Any, epsilon: Any, with_g: Any, sizes: Any, groups: Any, entries: Any, bits: Any, again: Any
 ) -> None:
     """Take means and variances of groups; sums of cotangents, and of their products with what is normalized."""
     parts = cuda.shared.array(WARP, measures.dtype)
     group, first, some = place(groups, entries, bits)
     step, zero = (1 << again) & MOST_STEP, measures.dtype.type(0)
-    size, wide = np.uint32(measures.size // (4 if sloped != 0 else 2)), np.uint32(sizes[1] // sizes[2])
+    size, wide = np.uint32(measures.size // (4 if with_g != 0 else 2)), np.uint32(sizes[1] // sizes[2])
     lane = np.uint32(first - group * entries)
     plane = np.uint32(np.uint32(group) // wide)
     origin = np.uint32(plane * sizes[5] * sizes[1] + (np.uint32(group) - plane * wide) * sizes[2])
@@ -164,7 +164,7 @@ def join_pieces(
         piece = np.uint32(i // sizes[2])
         total += measures[np.uint32(origin + piece * sizes[1] + (i - piece * sizes[2]))]
     mean = group_sum(total, parts, bits) / count
-    squares, shares, products = zero, zero, zero
+    squares, g_sum, products = zero, zero, zero
     for k in range(some):
         i = np.uint32(lane + k * step)
         piece = np.uint32(i // sizes[2])
@@ -172,16 +172,16 @@ def join_pieces(
         rows = measures.dtype.type(np.uint32(min(sizes[6], np.uint32(sizes[0] - piece * sizes[6]))))
         away = measures[at] / rows - mean
         squares += measures[np.uint32(size + at)] + away * away * rows
-        if sloped != 0:
-            share = measures[np.uint32(2 * size + at)]
-            shares += share
-            products += measures[np.uint32(3 * size + at)] + share * away
+        if with_g != 0:
+            g_part = measures[np.uint32(2 * size + at)]
+            g_sum += g_part
+            products += measures[np.uint32(3 * size + at)] + g_part * away
     variance = group_sum(squares, parts, bits) / count
-    shares, products = group_sum(shares, parts, bits), group_sum(products, parts, bits)
+    g_sum, products = group_sum(g_sum, parts, bits), group_sum(products, parts, bits)
     if group < groups and lane == 0:
         facts[group] = mean
         facts[groups + group] = variance
-        facts[2 * groups + group] = shares
+        facts[2 * groups + group] = g_sum
         facts[3 * groups + group] = products / math.sqrt(variance + epsilon)
 
 
@@ -229,7 +229,7 @@ def columns(planes: tuple[int, int, int], d: int, multiprocessors: int) -> Colum
     return Columns(a, n, w, d, chunks, width, -(-n // rows), rows)
 
 
-@kernel(("standardize", "normalize"), "T[::1], T[::1], T[::1], T[::1], T[::1], T, uint32, UniTuple(uint32, 7)")
+@kernel(("plain_normalize", "normalize"), "T[::1], T[::1], T[::1], T[::1], T[::1], T, uint32, UniTuple(uint32, 7)")
 def normalize_columns(
     x: Any, facts: Any, scale: Any, offset: Any, made: Any, epsilon: Any, scaled: Any, sizes: Any
 ) -> None:
@@ -259,7 +259,7 @@ def normalize_columns(
 
 
 @kernel(
-    ("standardize_grad", "normalize_grad"), "T[::1], T[::1], T[::1], T[::1], T[::1], T, uint32, UniTuple(uint32, 7)"
+    ("plain_normalize_grad", "normalize_grad"), "T[::1], T[::1], T[::1], T[::1], T[::1], T, uint32, UniTuple(uint32, 7)"
 )
 def normalize_columns_grad(
     g: Any, x: Any, facts: Any, scale: Any, made: Any, epsilon: Any, scaled: Any, sizes: Any
@@ -278,14 +278,14 @@ def normalize_columns_grad(
         step = np.uint32(deep * sizes[1])
         at = np.uint32(np.uint32(plane * sizes[0] + row) * sizes[1] + column)
         kept = cuda.local.array(AT_ONCE, x.dtype)
-        shares = cuda.local.array(AT_ONCE, x.dtype)
+        given = cuda.local.array(AT_ONCE, x.dtype)
         while row < end:
             for k in range(AT_ONCE):
                 kept[k] = x[np.uint32(at + k * step)] if np.uint32(row + k * deep) < end else mean
-                shares[k] = g[np.uint32(at + k * step)] if np.uint32(row + k * deep) < end else mean
+                given[k] = g[np.uint32(at + k * step)] if np.uint32(row + k * deep) < end else mean
             for k in range(AT_ONCE):
                 if np.uint32(row + k * deep) < end:
-                    made[np.uint32(at + k * step)] = factor * (shares[k] - level - (kept[k] - mean) * tilt)
+                    made[np.uint32(at + k * step)] = factor * (given[k] - level - (kept[k] - mean) * tilt)
             row = np.uint32(row + AT_ONCE * deep)
             at = np.uint32(at + AT_ONCE * step)
 
@@ -296,9 +296,9 @@ def facts_of_columns(x: DeviceArray, g: DeviceArray | None, epsilon: float, how:
     With a cotangent there follow sums of it, and of its products with the normalized columns.
     """
     measures, facts = empty(x, ((2 if g is None else 4) * how.a * how.pieces * how.w,)), empty(x, (4 * how.groups,))
-    small, sloped = x.dtype.type(epsilon), np.uint32(g is not None)
-    launch(measure_columns, how.blocks, BLOCK, x if g is None else g, x, measures, sloped, how.facts)
-    join_pieces.launch(how.groups, how.pieces * how.d, measures, facts, small, sloped, how.facts)
+    small, with_g = x.dtype.type(epsilon), np.uint32(g is not None)
+    launch(measure_columns, how.blocks, BLOCK, x if g is None else g, x, measures, with_g, how.facts)
+    join_pieces.launch(how.groups, how.pieces * how.d, measures, facts, small, with_g, how.facts)
     return facts
 
 

@@ -50,7 +50,7 @@ def moments_rows(x: Any, means: Any, variances: Any, rows: Any, length: Any, bit
         variances[row] = squares / x.dtype.type(length)
 
 
-@row_kernel(("standardize", "normalize"), "T[::1], T[::1], T[::1], T[::1], T, boolean")
+@row_kernel(("plain_normalize", "normalize"), "T[::1], T[::1], T[::1], T[::1], T, boolean")
 def normalize_rows(
     x: Any, scale: Any, offset: Any, made: Any, epsilon: Any, scaled: Any, rows: Any, length: Any, bits: Any, again: Any
 ) -> None:
@@ -76,7 +76,7 @@ def _given(g: Any, scale: Any, scaled: Any, at: Any, own: Any) -> Any:
     return g[at & MOST] * scale[own & MOST] if scaled else g[at & MOST]
 
 
-@row_kernel(("standardize_grad", "normalize_grad"), "T[::1], T[::1], T[::1], T[::1], T[::1], T, boolean")
+@row_kernel(("plain_normalize_grad", "normalize_grad"), "T[::1], T[::1], T[::1], T[::1], T[::1], T, boolean")
 def normalize_rows_grad(
     g: Any, x: Any, scale: Any, made: Any, facts: Any, epsilon: Any, scaled: Any, rows: Any, length: Any, bits: Any,
     again: Any,

@@ -1,7 +1,7 @@
 """Values normalized to mean 0 and variance 1; the references are in `kernels.normalization.reference`.
 
-An array is seen as (a, n, b, d), and n and d go, by the names of the axes: rows where b is 1, columns elsewhere, which
-d neighbours share where d is more than 1.
+An array is viewed as (a, n, b, d) and normalized over n and d: rows where b is 1, otherwise columns, of which d
+neighbours form a group.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FEW = 32_768
 
 
 def sizes(shape: tuple[int, ...], axes: Axes) -> tuple[int, int, int, int] | None:
-    """A, n, b and d; None where the axes lie otherwise, or nothing is there."""
+    """Return a, n, b and d; None if the axes are not of that form, or the array is empty."""
     if not axes or 0 in shape:
         return None
     rank = len(shape)
@@ -56,7 +56,7 @@ def _sample_scaled(work: int, dtype: Any) -> Any:
     return [np.ones((work // 64, 64), dtype), *[np.ones(64, dtype)] * 2], {"axes": (-1,), "epsilon": 1e-3}
 
 
-def _sample_of_shares(work: int, dtype: Any) -> Any:
+def _sample_of_scaled_grad(work: int, dtype: Any) -> Any:
     return [*[np.ones((work // 64, 64), dtype)] * 2, np.ones(64, dtype)], {"axes": (-1,), "epsilon": 1e-3}
 
 
@@ -82,7 +82,7 @@ def moments(x: Any, axes: Axes) -> Any:
 
 
 @override(rows.forward, *columns.LOOPS, sample=_sample)
-def standardize(x: Any, axes: Axes, epsilon: float) -> Any:
+def plain_normalize(x: Any, axes: Axes, epsilon: float) -> Any:
     """Normalize rows, columns, or groups of columns."""
     seen = planes(x, axes)
     if seen is None:
@@ -96,19 +96,19 @@ def standardize(x: Any, axes: Axes, epsilon: float) -> Any:
     return columns.forward_over(plane, np.ones(w, x.dtype), np.zeros(w, x.dtype), epsilon, d).reshape(x.shape)
 
 
-@override(rows.slope, *columns.LOOPS, sample=_sample_of_grad)
-def standardize_grad(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
+@override(rows.grad, *columns.LOOPS, sample=_sample_of_grad)
+def plain_normalize_grad(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
     """Gradient of rows, columns, or groups of columns."""
     seen = planes(x, axes, g)
     if seen is None:
         return NotImplemented
     plane, d = seen
     a, n, w = plane.shape
-    shares = row_major(g).reshape(plane.shape)
+    g_plane = row_major(g).reshape(plane.shape)
     if w == 1:
-        flat = rows.slope_over(shares.reshape(a, n), plane.reshape(a, n), np.ones(n, x.dtype), epsilon)
+        flat = rows.grad_over(g_plane.reshape(a, n), plane.reshape(a, n), np.ones(n, x.dtype), epsilon)
         return flat.reshape(x.shape)
-    return columns.slope_over(shares, plane, np.ones(w, x.dtype), epsilon, d)[0].reshape(x.shape)
+    return columns.grad_over(g_plane, plane, np.ones(w, x.dtype), epsilon, d)[0].reshape(x.shape)
 
 
 def _scales(plane: Any, d: int, scale: Any, x: Any, axes: Axes) -> bool:
@@ -138,17 +138,17 @@ def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> An
     return columns.forward_over(plane, scale, offset, epsilon).reshape(x.shape)
 
 
-@override(rows.shares, *columns.LOOPS, sample=_sample_of_shares)
+@override(rows.scaled_grad, *columns.LOOPS, sample=_sample_of_scaled_grad)
 def normalize_grad(g: Any, x: Any, scale: Any, axes: Axes, epsilon: float) -> Any:
-    """Shares of rows or columns, of the scale and of the offset."""
+    """Gradients of rows or columns, of the scale and of the offset."""
     seen = planes(x, axes, g)
     if seen is None or not _scales(*seen, scale, x, axes):
         return NotImplemented
     plane = seen[0]
     a, n, w = plane.shape
-    shares, flat = row_major(g).reshape(plane.shape), row_major(scale).reshape(-1)
+    g_plane, flat = row_major(g).reshape(plane.shape), row_major(scale).reshape(-1)
     if w == 1:
-        of_x, *rest = rows.shares_over(shares.reshape(a, n), plane.reshape(a, n), flat, epsilon)
+        of_x, *rest = rows.scaled_grad_over(g_plane.reshape(a, n), plane.reshape(a, n), flat, epsilon)
     else:
-        of_x, *rest = columns.slope_over(shares, plane, flat, epsilon)
-    return of_x.reshape(x.shape), *(share.reshape(scale.shape) for share in rest)
+        of_x, *rest = columns.grad_over(g_plane, plane, flat, epsilon)
+    return of_x.reshape(x.shape), *(total.reshape(scale.shape) for total in rest)

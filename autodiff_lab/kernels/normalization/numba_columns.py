@@ -28,18 +28,18 @@ _WIDE = 64  # columns that fill vectors
 class Statistics(NamedTuple):
     """Of columns, as float64, the axis of n at length 1: all that a gradient depends on.
 
-    `shares` is the sum of the cotangents, `products` that of their products with the distances from the mean.
+    `cotangents` is the sum of the cotangents, `products` that of their products with the distances from the mean.
     """
 
     mean: Any
     squares: Any
-    shares: Any = None
+    cotangents: Any = None
     products: Any = None
 
 
 @register_jitable(forceinline=True)
 def _add_rows(rows: Any, total: Any) -> None:
-    """Four at a time: what a total costs to read and write is shared by them."""
+    """Add four rows at a time, so that a total is read and written once for the four."""
     four = rows.shape[0] // 4 * 4
     for i in range(0, four, 4):
         a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
@@ -69,15 +69,15 @@ def _add_squares(rows: Any, mean: Any, total: Any) -> None:
 
 
 @register_jitable(forceinline=True)
-def _add_products(shares: Any, rows: Any, mean: Any, total: Any) -> None:
-    """Of shares with the distances from the mean."""
+def _add_products(g_rows: Any, rows: Any, mean: Any, total: Any) -> None:
+    """Add the products of cotangents with the distances from the mean."""
     two = rows.shape[0] // 2 * 2
     for i in range(0, two, 2):
-        a, b, g, h = rows[i], rows[i + 1], shares[i], shares[i + 1]
+        a, b, g, h = rows[i], rows[i + 1], g_rows[i], g_rows[i + 1]
         for k in range(total.size):
             total[k] += g[k] * (a[k] - mean[k]) + h[k] * (b[k] - mean[k])
     for i in range(two, rows.shape[0]):
-        a, g = rows[i], shares[i]
+        a, g = rows[i], g_rows[i]
         for k in range(total.size):
             total[k] += g[k] * (a[k] - mean[k])
 
@@ -105,7 +105,7 @@ def _measure_both(g: Any, x: Any, piece: int, facts: Any, low: int, high: int) -
     pieces = -(-x.shape[1] // piece)
     for p in range(low, high):
         first = p % pieces * piece
-        rows, shares = x[p // pieces, first : first + piece], g[p // pieces, first : first + piece]
+        rows, g_rows = x[p // pieces, first : first + piece], g[p // pieces, first : first + piece]
         mean, squares, total, products = facts[p, 0], facts[p, 1], facts[p, 2], facts[p, 3]
         facts[p] = 0
         _add_rows(rows, mean)
@@ -113,8 +113,8 @@ def _measure_both(g: Any, x: Any, piece: int, facts: Any, low: int, high: int) -
         for k in range(mean.size):
             mean[k] /= count
         _add_squares(rows, mean, squares)
-        _add_rows(shares, total)
-        _add_products(shares, rows, mean, products)
+        _add_rows(g_rows, total)
+        _add_products(g_rows, rows, mean, products)
 
 
 @loop("void({t}[:,:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,:,::1], int64, int64)")
@@ -127,18 +127,18 @@ def _forward(x: Any, means: Any, factors: Any, offsets: Any, made: Any, low: int
 
 
 @loop("void({t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,:,::1], int64, int64)")
-def _slope(
+def _grad(
     g: Any, x: Any, means: Any, tilts: Any, levels: Any, factors: Any, made: Any, low: int, high: int
 ) -> None:  # fmt: skip
     for i in range(low, high):
         a, n = i // x.shape[1], i % x.shape[1]
-        row, share, to = x[a, n], g[a, n], made[a, n]
+        row, g_row, to = x[a, n], g[a, n], made[a, n]
         mean, tilt, level, factor = means[a], tilts[a], levels[a], factors[a]
         for k in range(row.size):
-            to[k] = factor[k] * (share[k] - level[k] - (row[k] - mean[k]) * tilt[k])
+            to[k] = factor[k] * (g_row[k] - level[k] - (row[k] - mean[k]) * tilt[k])
 
 
-LOOPS = (_measure, _measure_both, _forward, _slope)
+LOOPS = (_measure, _measure_both, _forward, _grad)
 
 
 def _mapped(function: Any, *found: Statistics) -> Statistics:
@@ -151,12 +151,12 @@ def _weighed(counts: Any, found: Statistics) -> Statistics:
         mean = np.add.reduce(found.mean * (counts / counts.sum()), axis=1, keepdims=True)
         away = found.mean - mean
         squares = np.add.reduce(found.squares + counts * away * away, axis=1, keepdims=True)
-        if found.shares is None:
+        if found.cotangents is None:
             return Statistics(mean, squares)
-        shares = np.add.reduce(found.shares, axis=1, keepdims=True)
-        away *= found.shares
+        total = np.add.reduce(found.cotangents, axis=1, keepdims=True)
+        away *= found.cotangents
         away += found.products
-        return Statistics(mean, squares, shares, np.add.reduce(away, axis=1, keepdims=True))
+        return Statistics(mean, squares, total, np.add.reduce(away, axis=1, keepdims=True))
 
 
 def _of_pieces(x: Any, g: Any | None) -> tuple[Any, Statistics]:
@@ -189,11 +189,11 @@ def side_by_side(x: Any) -> list[Any]:
 def statistics(x: Any, g: Any | None, together: int) -> Statistics:
     """Of the columns of planes (a, n, w), of which so many neighbours count as one: each (a, 1, w)."""
     a, _, w = x.shape
-    shares = [None, None] if g is None else side_by_side(g)
+    cotangents = [None, None] if g is None else side_by_side(g)
     counts: list[Any] = []
     parts: list[Statistics] = []
-    for part, share in zip(side_by_side(x), shares, strict=False):
-        count, found = _of_pieces(part, share)
+    for part, g_part in zip(side_by_side(x), cotangents, strict=False):
+        count, found = _of_pieces(part, g_part)
         counts.append(np.repeat(count, part.shape[2] // w, axis=0))
         parts.append(_mapped(lambda fact: fact.reshape(a, -1, w), found))
     found = parts[0] if len(parts) == 1 else _mapped(lambda *both: np.concatenate(both, axis=1), *parts)
@@ -237,12 +237,12 @@ def forward_over(x: Any, scale: Any, offset: Any, epsilon: float, together: int 
     return _apply(_forward[x.dtype], [row_major(fact[:, 0]) for fact in facts], np.empty(x.shape, x.dtype), x)
 
 
-def slope_over(g: Any, x: Any, scale: Any, epsilon: float, together: int = 1) -> tuple[Any, Any, Any]:
+def grad_over(g: Any, x: Any, scale: Any, epsilon: float, together: int = 1) -> tuple[Any, Any, Any]:
     """The contributions of planes x (a, n, w), of the scale and of the offset (w); the scale is all ones for groups."""
     found, count = statistics(x, g, together), x.shape[1] * together
     root = root_of(found.squares, count, epsilon, x.dtype)
     of_scale = found.products * root
-    facts = [found.mean, of_scale / count * root, found.shares / count, root * scale]
+    facts = [found.mean, of_scale / count * root, found.cotangents / count, root * scale]
     about = [np.ascontiguousarray(fact[:, 0].astype(x.dtype)) for fact in facts]
-    made = _apply(_slope[x.dtype], about, np.empty(x.shape, x.dtype), g, x)
-    return made, *(np.add.reduce(total[:, 0]).astype(x.dtype) for total in (of_scale, found.shares))
+    made = _apply(_grad[x.dtype], about, np.empty(x.shape, x.dtype), g, x)
+    return made, *(np.add.reduce(total[:, 0]).astype(x.dtype) for total in (of_scale, found.cotangents))

@@ -1,8 +1,8 @@
 """Rows normalized to mean 0 and variance 1, and their gradients; references are in `kernels.normalization.reference`.
 
-Optimisations: a row stays in the first cache while its mean, its variance and the sums of its gradient are found, so
-that memory is read once and written once; sums are added in whatever order is fastest within pieces, and pieces in
-float64; the contributions of scale and offset are added up row by row in the same pass.
+Optimizations: a row stays in the first-level cache while its mean, its variance and the sums of its gradient are
+computed, so that memory is read once and written once; sums are added in whatever order is fastest within pieces, and
+pieces in float64; the contributions of scale and offset are added up row by row in the same pass.
 """
 # pyright: reportIndexIssue=false, reportCallIssue=false
 
@@ -22,7 +22,7 @@ from autodiff_lab.kernels.maths.rows import sum_of
 WORTH_A_THREAD = 65_536
 """Elements from which on a thread of its own pays."""
 _PIECE = 4096
-_FLUSH = 64  # rows whose shares are added up in their own precision
+_FLUSH = 64  # rows whose contributions are added up in their own precision
 
 
 @register_jitable(forceinline=True)
@@ -41,21 +41,21 @@ def _sum_of_squares(row: Any, mean: Any) -> Any:
 
 
 @register_jitable(forceinline=True)
-def _sums_of_grad(share: Any, scale: Any, row: Any, mean: Any) -> Any:
-    """Of squared distances from the mean, of scaled shares, and of their products with the distances."""
-    squares, shares, products, start = 0.0, 0.0, 0.0, 0
+def _sums_of_grad(g_row: Any, scale: Any, row: Any, mean: Any) -> Any:
+    """Of squared distances from the mean, of scaled cotangents, and of their products with the distances."""
+    squares, total, products, start = 0.0, 0.0, 0.0, 0
     while start < row.size:
         stop = min(row.size, start + _PIECE)
         a, b, c = row.dtype.type(0), row.dtype.type(0), row.dtype.type(0)
         for k in range(start, stop):
             away = row[np.uint64(k)] - mean
-            scaled = share[np.uint64(k)] * scale[np.uint64(k)]
+            scaled = g_row[np.uint64(k)] * scale[np.uint64(k)]
             a = add_up(a, away * away)
             b = add_up(b, scaled)
             c = add_up(c, scaled * away)
-        squares, shares, products = squares + a, shares + b, products + c
+        squares, total, products = squares + a, total + b, products + c
         start = stop
-    return squares, shares, products
+    return squares, total, products
 
 
 @loop("void({t}[:,::1], {t}[::1], {t}[::1], int64, int64)")
@@ -81,21 +81,21 @@ def forward(x: Any, scale: Any, offset: Any, epsilon: Any, made: Any, low: int, 
 
 
 @loop("void({t}[:,::1], {t}[:,::1], {t}[::1], {t}, {t}[:,::1], int64, int64)")
-def slope(g: Any, x: Any, scale: Any, epsilon: Any, made: Any, low: int, high: int) -> None:
+def grad(g: Any, x: Any, scale: Any, epsilon: Any, made: Any, low: int, high: int) -> None:
     """Write the contribution of x in a cotangent, row by row."""
     one, count = x.dtype.type(1), x.shape[1]
     for i in range(low, high):
-        share, row, to = g[i], x[i], made[i]
+        g_row, row, to = g[i], x[i], made[i]
         mean = x.dtype.type(sum_of(row) / count)
-        squares, shares, products = _sums_of_grad(share, scale, row, mean)
+        squares, total, products = _sums_of_grad(g_row, scale, row, mean)
         root = x.dtype.type(one / math.sqrt(x.dtype.type(x.dtype.type(squares / count) + epsilon)))
-        level, tilt = x.dtype.type(shares / count), x.dtype.type(products / count * root)
+        level, tilt = x.dtype.type(total / count), x.dtype.type(products / count * root)
         for k in range(row.size):
-            to[k] = root * (share[k] * scale[k] - level - (row[k] - mean) * root * tilt)
+            to[k] = root * (g_row[k] * scale[k] - level - (row[k] - mean) * root * tilt)
 
 
 @loop("void({t}[:,::1], {t}[:,::1], {t}[::1], {t}, {t}[:,::1], {t}[:,::1], float64[:,::1], int64, int64)")
-def shares(
+def scaled_grad(
     g: Any, x: Any, scale: Any, epsilon: Any, made: Any, aside: Any, totals: Any, low: int, high: int
 ) -> None:  # fmt: skip
     """Write what `gradient` does, and add the contributions of scale and offset up in two rows of totals."""
@@ -106,17 +106,17 @@ def shares(
         aside[:] = 0
         of_scale, of_offset = aside[0], aside[1]
         for i in range(first, last):
-            share, row, to = g[i], x[i], made[i]
+            g_row, row, to = g[i], x[i], made[i]
             mean = x.dtype.type(sum_of(row) / count)
-            squares, sums, products = _sums_of_grad(share, scale, row, mean)
+            squares, total, products = _sums_of_grad(g_row, scale, row, mean)
             root = x.dtype.type(one / math.sqrt(x.dtype.type(x.dtype.type(squares / count) + epsilon)))
-            level, tilt = x.dtype.type(sums / count), x.dtype.type(products / count * root)
+            level, tilt = x.dtype.type(total / count), x.dtype.type(products / count * root)
             for k in range(row.size):
-                to[k] = root * (share[k] * scale[k] - level - (row[k] - mean) * root * tilt)
+                to[k] = root * (g_row[k] * scale[k] - level - (row[k] - mean) * root * tilt)
             for k in range(row.size):
-                of_scale[k] += share[k] * ((row[k] - mean) * root)
+                of_scale[k] += g_row[k] * ((row[k] - mean) * root)
             for k in range(row.size):
-                of_offset[k] += share[k]
+                of_offset[k] += g_row[k]
         for k in range(count):
             totals[0, k] += of_scale[k]
             totals[1, k] += of_offset[k]
@@ -141,16 +141,16 @@ def forward_over(x: Any, scale: Any, offset: Any, epsilon: float) -> Any:
     return made
 
 
-def slope_over(g: Any, x: Any, scale: Any, epsilon: float) -> Any:
+def grad_over(g: Any, x: Any, scale: Any, epsilon: float) -> Any:
     """`gradient` for all rows."""
-    made, run, small = np.empty(x.shape, x.dtype), slope[x.dtype], x.dtype.type(epsilon)
+    made, run, small = np.empty(x.shape, x.dtype), grad[x.dtype], x.dtype.type(epsilon)
     spread(lambda low, high: run(g, x, scale, small, made, low, high), len(x), _least(x))
     return made
 
 
-def shares_over(g: Any, x: Any, scale: Any, epsilon: float) -> tuple[Any, Any, Any]:
-    """`shares` for all rows: those of x (a, n), scale (n) and offset (n)."""
-    made, run, small = np.empty(x.shape, x.dtype), shares[x.dtype], x.dtype.type(epsilon)
+def scaled_grad_over(g: Any, x: Any, scale: Any, epsilon: float) -> tuple[Any, Any, Any]:
+    """Gradients for all rows: those of x (a, n), scale (n) and offset (n)."""
+    made, run, small = np.empty(x.shape, x.dtype), scaled_grad[x.dtype], x.dtype.type(epsilon)
 
     def part(low: int, high: int) -> Any:
         totals = np.zeros((2, x.shape[1]))

@@ -38,13 +38,13 @@ def moments(x: Any, axes: Axes) -> tuple[Any, Any]:
 
 
 @in_float32
-def standardize(x: Any, axes: Axes, epsilon: float) -> Any:
+def plain_normalize(x: Any, axes: Axes, epsilon: float) -> Any:
     """(x - mean) / √(variance + epsilon)."""
     return standard(x, axes, epsilon)[0]
 
 
 @in_float32
-def standardize_grad(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
+def plain_normalize_grad(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
     """(g - mean of g - y · mean of g·y) / √(variance + epsilon), y being what `plain_normalize` gives."""
     y, root = standard(x, axes, epsilon)
     return root * (g - mean(g, axes) - y * mean(g * y, axes))
@@ -60,7 +60,7 @@ def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> An
 def normalize_grad(g: Any, x: Any, scale: Any, axes: Axes, epsilon: float) -> tuple[Any, Any, Any]:
     """Return the gradients of `normalize` for x, scale and offset; the last two have the shape of the scale."""
     y, root = standard(x, axes, epsilon)
-    lead, share = g.shape[: g.ndim - x.ndim], g * scale
+    lead, scaled = g.shape[: g.ndim - x.ndim], g * scale
     over = tuple(k for k in range(-x.ndim, 0) if -k > scale.ndim or scale.shape[k] == 1)
     of_scale, of_offset = (np.add.reduce(h, axis=over, keepdims=True).reshape(lead + scale.shape) for h in (g * y, g))
-    return root * (share - mean(share, axes) - y * mean(share * y, axes)), of_scale, of_offset
+    return root * (scaled - mean(scaled, axes) - y * mean(scaled * y, axes)), of_scale, of_offset

@@ -74,8 +74,8 @@ def pool_gather_largest(g: Any, numbers: Any, out: Any, facts: Any) -> None:
                     mine = np.uint32(number * facts[18] + (pixel[2] - w * facts[21]))
                     for c in range(CHANNELS):
                         if c < facts[32]:
-                            share, own = g[np.uint32(at + c * facts[1])], numbers[np.uint32(at + c * facts[1])]
-                            totals[c] += share if own == mine else g.dtype.type(0)
+                            given, own = g[np.uint32(at + c * facts[1])], numbers[np.uint32(at + c * facts[1])]
+                            totals[c] += given if own == mine else g.dtype.type(0)
                     w = np.uint32(w + 1)
                 h = np.uint32(h + 1)
             d = np.uint32(d + 1)

@@ -139,10 +139,10 @@ def _best_column(line, places, first, end, c) -> int:
 
 
 @loop("void({t}[::1], {t}[::1], {t}[::1], {t}[:,::1], int32[:,::1], int64[::1], int64, int64, int64)")
-def largest_shares(x, shares, out, lines, places, sizes, pick, low, high) -> None:  # noqa: C901 - a loop for each axis
+def largest_grad(x, values, out, lines, places, sizes, pick, low, high) -> None:  # noqa: C901 - a loop for each axis
     """Add the contribution of each window to its largest element, the first of equals; `pick` reads it instead.
 
-    A window that holds nothing but padding has no share, and 0 is picked for it.
+    A window that holds nothing but padding gets no contribution, and 0 is picked for it.
     """
     c, depth, height, count = sizes[0], sizes[1], sizes[2], sizes[6]
     line, wide, place, wide_place = lines[0], lines[1], places[0], places[1]
@@ -170,9 +170,9 @@ def largest_shares(x, shares, out, lines, places, sizes, pick, low, high) -> Non
                                 plane, rest = divmod(at, (h1 - h0) * line.size)
                                 at = plane * height * line.size + rest
                             if pick:
-                                out[goal + k] = shares[start + at]
+                                out[goal + k] = values[start + at]
                             else:
-                                out[start + at] += shares[goal + k]
+                                out[start + at] += values[goal + k]
                     goal += c
 
 
@@ -208,7 +208,7 @@ def means(x, out, line, sizes, low, high) -> None:  # noqa: C901 - a loop for ea
 
 
 @loop("void({t}[::1], {t}[::1], {t}[::1], int64[::1], int64, int64)")
-def mean_shares(g, out, line, sizes, low, high) -> None:
+def mean_grad(g, out, line, sizes, low, high) -> None:
     """Adds the contribution of each window to all its elements, evenly."""
     c, depth, height = sizes[0], sizes[1], sizes[2]
     place = low * sizes[13] * sizes[14] * sizes[15] * c
@@ -221,11 +221,11 @@ def mean_shares(g, out, line, sizes, low, high) -> None:
                 for place_w in range(sizes[15]):
                     w0, w1 = _range(place_w, 2, sizes)
                     count = g.dtype.type(max(0, d1 - d0) * max(0, h1 - h0) * max(0, w1 - w0))
-                    share = g[place : place + c]
+                    given = g[place : place + c]
                     for w in range(w0, w1):
                         here = line[w * c : (w + 1) * c]
                         for k in range(c):
-                            here[k] += share[k] / count
+                            here[k] += given[k] / count
                     place += c
                 for d in range(d0, d1):
                     for h in range(h0, h1):
@@ -278,19 +278,19 @@ def max_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     return _run(largest, x, np.empty(plan.shape, x.dtype), plan)
 
 
-def _shared(x: Any, shares: Any, out: Any, plan: _Plan, pick: int) -> Any:
-    sizes, run = plan.sizes, largest_shares[x.dtype]
-    flat, x, shares = out.reshape(-1), _flat(x), _flat(shares)
+def _shared(x: Any, values: Any, out: Any, plan: _Plan, pick: int) -> Any:
+    sizes, run = plan.sizes, largest_grad[x.dtype]
+    flat, x, values = out.reshape(-1), _flat(x), _flat(values)
 
     def images(low: int, high: int) -> None:
         lines, places = np.empty((2, plan.line), x.dtype), np.empty((2, plan.line), np.int32)
-        run(x, shares, flat, lines, places, sizes, pick, low, high)
+        run(x, values, flat, lines, places, sizes, pick, low, high)
 
     spread(images, plan.shape[0], plan.least)
     return out
 
 
-@override(largest_shares, sample=_sample_of_input)
+@override(largest_grad, sample=_sample_of_input)
 def max_pool_input(g: Any, x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """Return the gradient of `max_pool` by x."""
     plan = _plan(x.shape, window, strides, padding)
@@ -299,7 +299,7 @@ def max_pool_input(g: Any, x: Any, window: Sizes, strides: Sizes, padding: Paddi
     return _shared(x, g, np.zeros(x.shape, x.dtype), plan, 0)
 
 
-@override(largest_shares, sample=_sample_of_pick)
+@override(largest_grad, sample=_sample_of_pick)
 def max_pool_pick(h: Any, x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """Return the elements of h where those of x are the largest of their windows."""
     plan = _plan(x.shape, window, strides, padding)
@@ -317,10 +317,10 @@ def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any
     return _run(means, x, np.empty(plan.shape, x.dtype), plan)
 
 
-@override(mean_shares, sample=_sample_of_means)
+@override(mean_grad, sample=_sample_of_means)
 def average_pool_input(g: Any, shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """Return the gradient of `average_pool` by x."""
     plan = _plan(tuple(shape), window, strides, padding)
     if plan is None or g.shape != plan.shape:
         return NotImplemented
-    return _run(mean_shares, g, np.zeros(shape, g.dtype), plan)
+    return _run(mean_grad, g, np.zeros(shape, g.dtype), plan)

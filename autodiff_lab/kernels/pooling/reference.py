@@ -100,12 +100,12 @@ def average_pool_input(g: Any, shape: Sizes, window: Sizes, strides: Sizes, padd
     """Return the gradient of `average_pool` by x: each window's contribution is spread evenly."""
     if not g.size:
         return zeros(shape, g)
-    share = g / counts(shape, window, strides, padding, g)
+    part = g / counts(shape, window, strides, padding, g)
     ones = (1,) * len(window)
     out = out_sizes(shape[1:-1], window, strides, padding, ones)
     spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
     total = zeros((g.shape[0], *spatial, shape[-1]), g)
     for _, where in places(window, out, strides, ones):
-        total[where] += share
+        total[where] += part
     inner = tuple(slice(low, low + n) for n, (low, _) in zip(shape[1:-1], padding, strict=True))
     return contiguous(total[(slice(None), *inner)])

@@ -35,7 +35,7 @@ _TERMS = {"float32": 5, "float64": 9}
 
 @cuda.jit(device=True)
 def _philox(low: Any, high: Any, key: Any) -> Any:
-    """Four words, each in 64 bits, from a counter and a key; `reference.counter_random.philox`."""
+    """Four words, each in 64 bits, from a counter and a key; `reference.philox`."""
     c0, c1, c2, c3 = low & _WORD, low >> _HALF, high & _WORD, high >> _HALF
     k0, k1 = key & _WORD, key >> _HALF
     for _ in range(ROUNDS):
@@ -59,9 +59,9 @@ def _turn(dtype: str) -> Any:
     sines = tuple([real((-1) ** n / factorial(2 * n + 1)) for n in terms])
 
     @cuda.jit(device=True)
-    def turn(share: Any) -> Any:
-        quarters = np.int32(share * four + half)
-        angle = (share * four - real(quarters)) * quarter
+    def turn(fraction: Any) -> Any:
+        quarters = np.int32(fraction * four + half)
+        angle = (fraction * four - real(quarters)) * quarter
         square, cosine, sine = angle * angle, zero, zero
         for n in range(len(cosines)):
             cosine = cosine * square + cosines[n]
@@ -82,7 +82,7 @@ def _numbers(dtype: str, is_normal: bool) -> Kernel:
     turn = _turn(dtype)
 
     @cuda.jit(device=True)
-    def share(word: Any, next_word: Any) -> Any:
+    def integer(word: Any, next_word: Any) -> Any:
         """An integer of 24 bits, or of 53 from two words."""
         return real(np.uint32(word >> eight)) if single else real(((word << _HALF) | next_word) >> eleven)
 
@@ -101,10 +101,10 @@ def _numbers(dtype: str, is_normal: bool) -> Kernel:
         w0, w1, w2, w3 = _philox(here, high + np.uint64(here < low), key)
         at = (thread // LANES) * (LANES * each) + thread % LANES
         if single:
-            made0, made1 = pair(share(w0, w1), share(w1, w2))
-            made2, made3 = pair(share(w2, w3), share(w3, w0))
+            made0, made1 = pair(integer(w0, w1), integer(w1, w2))
+            made2, made3 = pair(integer(w2, w3), integer(w3, w0))
         else:
-            made0, made1 = pair(share(w0, w1), share(w2, w3))
+            made0, made1 = pair(integer(w0, w1), integer(w2, w3))
             made2, made3 = made0, made1
         if at < count:
             made[at] = made0
@@ -149,7 +149,7 @@ def uniform(memory: Memory, shape: tuple[int, ...], dtype: str, key: int, counte
     Returns
     -------
     DeviceArray
-        The bits that `reference.counter_random.uniform` gives.
+        The bits that `reference.uniform` gives.
     """
     return _drawn(memory, shape, dtype, key, counter, is_normal=False)
 

@@ -68,7 +68,7 @@ def _words(count: int, dtype: str, key: int, counter: int) -> Any:
     return philox(np.stack([low & WORD, low >> 32, high & WORD, high >> 32], axis=-1).astype(np.uint32), key)
 
 
-def _shares(words: Any, dtype: str) -> Any:
+def _integers(words: Any, dtype: str) -> Any:
     """Integers of 24 or 53 bits: one from each word, or from each two."""
     if dtype == "float32":
         return words >> 8
@@ -89,8 +89,8 @@ def uniform(shape: tuple[int, ...], dtype: str, key: int, counter: int = 0) -> A
     >>> bool((uniform((5,), "float32", key=1) == uniform((9,), "float32", key=1)[:5]).all())
     True
     """
-    shares = _shares(_words(prod(shape), dtype, key, counter), dtype)
-    return _laid_out(shares * 2.0 ** (-24 if dtype == "float32" else -53), shape, dtype)
+    integers = _integers(_words(prod(shape), dtype, key, counter), dtype)
+    return _laid_out(integers * 2.0 ** (-24 if dtype == "float32" else -53), shape, dtype)
 
 
 def normal(shape: tuple[int, ...], dtype: str, key: int, counter: int = 0) -> Any:
@@ -102,9 +102,9 @@ def normal(shape: tuple[int, ...], dtype: str, key: int, counter: int = 0) -> An
     >>> abs(float(normal((10_000,), "float64", key=1).mean())) < 0.05
     True
     """
-    shares = _shares(_words(prod(shape), dtype, key, counter), dtype) * 1.0
+    integers = _integers(_words(prod(shape), dtype, key, counter), dtype) * 1.0
     scale = 2.0 ** (-24 if dtype == "float32" else -53)
-    radius = np.sqrt(-2 * np.log((shares[:, ::2] + 1) * scale))  # of 1 at most, never of 0
-    angle = 2 * np.pi * scale * shares[:, 1::2]
+    radius = np.sqrt(-2 * np.log((integers[:, ::2] + 1) * scale))  # of 1 at most, never of 0
+    angle = 2 * np.pi * scale * integers[:, 1::2]
     pairs = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
-    return _laid_out(pairs.reshape(shares.shape), shape, dtype)
+    return _laid_out(pairs.reshape(integers.shape), shape, dtype)

@@ -1,4 +1,4 @@
-"""Reductions over any axes: sums, means, extremes and log-sum-exps, from the kernels of `reductions_kernels`.
+"""Reductions over any axes: sums, means, extremes and log-sum-exps, from the kernels of `cuda_kernels`.
 
 Axes that follow each other in memory and are both reduced, or both kept, count as one; then one reduced axis is left
 between an outer and an inner part, or several, which are reduced one after the other, the longest first.  Axes are
@@ -175,22 +175,22 @@ def sum_over(x: DeviceArray, axes: Axes, keepdims: bool) -> Any:
 
 
 def mean_over(x: DeviceArray, axes: Axes, keepdims: bool) -> Any:
-    """Mean over axes, as `reference.reductions.mean_over`."""
+    """Mean over axes, as `reference.mean_over`."""
     return _over("mean", SUMS, x, axes, keepdims, float("nan"), count(x, axes))
 
 
 def max_over(x: DeviceArray, axes: Axes, keepdims: bool) -> Any:
-    """Largest element, nan if one is, as `reference.reductions.max_over`."""
+    """Largest element, nan if one is, as `reference.max_over`."""
     return _over("max", MAXIMA, x, axes, keepdims, None)
 
 
 def min_over(x: DeviceArray, axes: Axes, keepdims: bool) -> Any:
-    """Least element, nan if one is, as `reference.reductions.min_over`."""
+    """Least element, nan if one is, as `reference.min_over`."""
     return _over("min", MINIMA, x, axes, keepdims, None)
 
 
 def logsumexp_over(x: DeviceArray, axes: Axes, keepdims: bool) -> Any:
-    """Ln Σ e^x, as `reference.reductions.logsumexp_over`."""
+    """Return ln Σ e^x, as `reference.logsumexp_over`."""
     return _over("logsumexp", LOGARITHMS, x, axes, keepdims, float("-inf"))
 
 
@@ -290,7 +290,7 @@ def _corner(reduced: Any, inner: Any, wide: Any, tiles: Any, parts: Any, chunk: 
 def extreme_ties(
     best: Any, x: Any, made: Any, reduced: Any, inner: Any, wide: Any, deep: Any, tiles: Any, parts: Any, chunk: Any
 ) -> None:
-    """Count in one part of a reduction: blocks as in `reductions_kernels`."""
+    """Count in one part of a reduction: blocks as in `cuda_kernels`."""
     above, outer, column, row, r, stop = _corner(reduced, inner, wide, tiles, parts, chunk)
     hits = x.dtype.type(0)
     if row < deep and column < inner:
@@ -315,7 +315,7 @@ def extreme_spread(
 
 
 def extreme_grad(g: DeviceArray, best: DeviceArray, x: DeviceArray, axes: Axes) -> Any:
-    """Share a cotangent out, as `reference.reductions.extreme_grad`; one group of neighbouring axes, no stack."""
+    """Share a cotangent out, as `reference.extreme_grad`; one group of neighbouring axes, no stack."""
     kept = shape_over(x, axes, keepdims=True)
     same = g.dtype == x.dtype == best.dtype and g.shape == best.shape == kept
     if not same or x.dtype.char not in "fd" or not x.size:

@@ -1,4 +1,4 @@
-"""What a reduction does with its elements: the operations for which `reductions_kernels` makes kernels.
+"""What a reduction does with its elements: the operations for which `cuda_kernels` makes kernels.
 
 An operation keeps a state in each thread, takes elements into it eight at a time (eight loads in flight, added up as a
 tree, which is both quicker and more accurate than one after the other), merges the states of a block's threads in

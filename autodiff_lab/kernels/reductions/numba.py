@@ -125,7 +125,7 @@ _column_maxima, _column_minima = _column_extremes(larger), _column_extremes(smal
 
 
 def _sizes(shape: tuple[int, ...], axes: Axes) -> tuple[int, int, int] | None:
-    """A, n and b; None where the axes are not neighbours, or nothing is there."""
+    """Return a, n and b; None if the axes are not neighbours, or the array is empty."""
     if not axes or axes[-1] - axes[0] != len(axes) - 1:
         return None
     rank = len(shape)
@@ -199,10 +199,10 @@ def _row_grads(g: Any, best: Any, x: Any, made: Any, low: int, high: int) -> Non
         row, to, top, parts = x[i], made[i], best[i], np.int32(0)
         for k in range(row.size):
             parts = np.int32(parts + (np.int32(1) if row[k] == top else np.int32(0)))
-        share, nothing = g[i] * (x.dtype.type(1) / parts), x.dtype.type(0) / parts  # nan where nan is the best
-        share, nothing = x.dtype.type(share), x.dtype.type(nothing)
+        part, nothing = g[i] * (x.dtype.type(1) / parts), x.dtype.type(0) / parts  # nan where nan is the best
+        part, nothing = x.dtype.type(part), x.dtype.type(nothing)
         for k in range(row.size):
-            to[k] = share if row[k] == top else nothing
+            to[k] = part if row[k] == top else nothing
 
 
 def _sample_of_grads(work: int, dtype: Any) -> Any:
@@ -217,10 +217,9 @@ def extreme_grad(g: Any, best: Any, x: Any, axes: Axes) -> Any:
     if axes != (-1,) or not x.size or g.shape != kept or best.shape != kept or g.dtype != x.dtype:
         return NotImplemented
     rows, made = row_major(x).reshape(-1, x.shape[-1]), np.empty((x.size // x.shape[-1], x.shape[-1]), x.dtype)
-    shares, tops, run = row_major(g).reshape(-1), row_major(best).reshape(-1), _row_grads[x.dtype]
-    spread(
-        lambda low, high: run(shares, tops, rows, made, low, high), len(rows), max(1, _WORTH_A_THREAD // len(made[0]))
-    )
+    cotangents, tops, run = row_major(g).reshape(-1), row_major(best).reshape(-1), _row_grads[x.dtype]
+    least = max(1, _WORTH_A_THREAD // x.shape[-1])
+    spread(lambda low, high: run(cotangents, tops, rows, made, low, high), len(rows), least)
     return made.reshape(x.shape)
 
 

@@ -89,7 +89,7 @@ def extreme_grad(g: Any, best: Any, x: Any, axes: Axes) -> Any:
 
 
 def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:
-    """Ln Σ e^x, without overflow; -inf where there is nothing to add up."""
+    """Return ln Σ e^x, without overflow; -inf where there is nothing to add up."""
     wide = widened(x)
     top = _finite_top(wide, axes)
     total = np.log(np.add.reduce(np.exp(wide - top), axis=axes, keepdims=True)) + top
@@ -103,10 +103,10 @@ def _finite_top(x: Any, axes: Axes) -> Any:
 
 
 @in_float32
-def shares_over(x: Any, axes: Axes) -> Any:
-    """e^x over its sum over axes: the derivative of `logsumexp_over`; 0 where all elements are -inf.
+def softmax_over(x: Any, axes: Axes) -> Any:
+    """Return e^x over its sum over axes, the derivative of `logsumexp_over`; 0 where all elements are -inf.
 
-    It must not be e^(x - y) with the rounded result y, whose error grows with its size: at 1e8 that gives 1 for 0.5.
+    Taking e^(x - y) with the rounded result y would be wrong: its error grows with y, and at 1e8 it gives 1 for 0.5.
     """
     made = np.exp(x - _finite_top(x, axes))
     total = np.add.reduce(made, axis=axes, keepdims=True)

@@ -42,7 +42,7 @@ def gapped(i: Any) -> Any:
 
 @cuda.jit(device=True)
 def quotient(n: Any, d: Any) -> Any:
-    """N // d, of numbers that 31 bits hold: a division of 64-bit numbers costs a hundred instructions."""
+    """Divide two numbers below 2^31, rounding down: a division of 64-bit numbers costs a hundred instructions."""
     return np.int64(np.uint32(n) // np.uint32(d))
 
 
@@ -294,17 +294,17 @@ def _along(op: str, scan: Scan, x: DeviceArray, a: DeviceArray, axis: int, exclu
 
 
 def cumsum(x: DeviceArray, axis: int, exclusive: bool, reverse: bool) -> Any:
-    """Sums of all elements up to each, as `reference.running.cumsum`."""
+    """Return the sums of all elements up to each, as `reference.cumsum`."""
     return _along("cumsum", _SUM, x, x, axis, exclusive, reverse)
 
 
 def cumprod(x: DeviceArray, axis: int, exclusive: bool, reverse: bool) -> Any:
-    """Products of all elements up to each, as `reference.running.cumprod`."""
+    """Return the products of all elements up to each, as `reference.cumprod`."""
     return _along("cumprod", _PRODUCT, x, x, axis, exclusive, reverse)
 
 
 def cumulative_logsumexp(x: DeviceArray, axis: int, reverse: bool) -> Any:
-    """Ln Σ e^x of all elements up to each, as `reference.running.cumulative_logsumexp`."""
+    """Return ln Σ e^x of all elements up to each, as `reference.cumulative_logsumexp`."""
     return _along("cumulative_logsumexp", _LOGSUMEXP, x, x, axis, exclusive=False, reverse=reverse)
 
 

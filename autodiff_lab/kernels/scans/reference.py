@@ -13,7 +13,7 @@ from autodiff_lab.kernels.base.halves import as_float32, in_float32, is_half, wi
 
 @in_float32
 def recurrence(b: Any, a: Any, axis: int, reverse: bool) -> Any:
-    """Give h, where each h is b plus a times the h before; leading axes that only b has are a stack."""
+    """Return h, where each h is b + a times the previous h; leading axes that only b has are a stack."""
     b, a = np.moveaxis(b, axis, 0), np.moveaxis(a, axis, 0)
     made = empty(b.shape, b)
     last: Any = None
@@ -23,20 +23,20 @@ def recurrence(b: Any, a: Any, axis: int, reverse: bool) -> Any:
 
 
 def cumsum(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
-    """Sums of all elements up to each."""
+    """Return the sums of all elements up to each."""
     if x.itemsize == 2 and is_half(x.dtype):
         return as_float32(cumsum, x, axis=axis, exclusive=exclusive, reverse=reverse)
-    return _running(np.cumsum, 0, x, axis, exclusive, reverse)
+    return _scanned(np.cumsum, 0, x, axis, exclusive, reverse)
 
 
 def cumprod(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
-    """Products of all elements up to each."""
+    """Return the products of all elements up to each."""
     if x.itemsize == 2 and is_half(x.dtype):
         return as_float32(cumprod, x, axis=axis, exclusive=exclusive, reverse=reverse)
-    return _running(np.cumprod, 1, x, axis, exclusive, reverse)
+    return _scanned(np.cumprod, 1, x, axis, exclusive, reverse)
 
 
-def _running(function: Callable[..., Any], neutral: int, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+def _scanned(function: Callable[..., Any], neutral: int, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
     x = ranked(x)
     line = np.flip(x, axis) if reverse else x
     made = function(line, axis=axis, dtype=x.dtype)
@@ -50,14 +50,14 @@ def _running(function: Callable[..., Any], neutral: int, x: Any, axis: int, excl
 
 
 def cumulative_logsumexp(x: Any, axis: int, reverse: bool) -> Any:
-    """Ln Σ e^x of all elements up to each; half floats are added up in float32."""
+    """Return ln Σ e^x of all elements up to each; half floats are added up in float32."""
     dtype, line = x.dtype, widened(ranked(x))
     made = np.logaddexp.accumulate(np.flip(line, axis) if reverse else line, axis=axis)
     return (np.flip(made, axis) if reverse else made).astype(dtype)
 
 
-def running_top(x: Any, axis: int, reverse: bool) -> Any:
-    """Return the largest element up to each, brought into the range of finite numbers; nan from the first nan on."""
+def cumulative_max(x: Any, axis: int, reverse: bool) -> Any:
+    """Return the largest element up to each, clipped to the range of finite numbers; nan from the first nan on."""
     limit = np.nextafter(x.dtype.type(np.inf), x.dtype.type(0))
     made = np.minimum(np.maximum(ranked(x), -limit), limit)
     line = np.moveaxis(np.flip(made, axis) if reverse else made, axis, 0)
@@ -65,7 +65,7 @@ def running_top(x: Any, axis: int, reverse: bool) -> Any:
         line = np.maximum.accumulate(line, axis=0)
     else:
         step = 1
-        while step < len(line):  # each looks twice as far back as before: CuPy has no running maximum
+        while step < len(line):  # each looks twice as far back as before: CuPy has no cumulative maximum
             line = np.concatenate([line[:step], np.maximum(line[step:], line[:-step])])
             step *= 2
     line = np.moveaxis(line, 0, axis)

@@ -33,7 +33,7 @@ from autodiff_lab.kernels.softmax.cuda_cross_entropy import (
     sparse_softmax_cross_entropy_and_grad,
     sparse_softmax_cross_entropy_grad,
 )
-from autodiff_lab.kernels.softmax.cuda_pieces import normalizer, online, shares, take
+from autodiff_lab.kernels.softmax.cuda_pieces import normalizer, online, take, write_scaled
 
 __all__ = [
     "log_softmax",
@@ -59,7 +59,7 @@ def softmax_rows(x: Any, y: Any, rows: Any, length: Any, bits: Any, again: Any) 
     step = (1 << bits) & MOST_STEP
     _, first, count = place(rows, length, bits)
     best, total = normalizer(x, held, few, first, count, step, parts, bits)
-    shares(x, held, few, y, first, count, (1 << again) & MOST_STEP, best, x.dtype.type(1) / total)
+    write_scaled(x, held, few, y, first, count, (1 << again) & MOST_STEP, best, x.dtype.type(1) / total)
 
 
 @row_kernel(("log_softmax",), "T[::1], T[::1]")
@@ -114,21 +114,21 @@ def along(op: str, kernel: RowKernel, x: DeviceArray, axis: int, y: DeviceArray 
 
 
 def softmax(x: DeviceArray, axis: int) -> Any:
-    """e^x over its sum, as `reference.softmax.softmax`."""
+    """Return e^x over its sum, as `reference.softmax`."""
     return along("softmax", softmax_rows, x, axis)
 
 
 def log_softmax(x: DeviceArray, axis: int) -> Any:
-    """X less ln Σ e^x, as `reference.softmax.log_softmax`."""
+    """Return x - ln Σ e^x, as `reference.log_softmax`."""
     return along("log_softmax", log_softmax_rows, x, axis)
 
 
 @cuda.jit(device=True)
-def _both(g: Any, y: Any, slopes: Any, results: Any, i: Any, count: Any, step: Any) -> None:
+def _both(g: Any, y: Any, given: Any, results: Any, i: Any, count: Any, step: Any) -> None:
     """Keep elements of both arrays from i on; zeros beyond the row."""
     i &= MOST
-    for k in range(slopes.size):
-        slopes[k] = g[i] if k < count else g.dtype.type(0)
+    for k in range(given.size):
+        given[k] = g[i] if k < count else g.dtype.type(0)
         results[k] = y[i] if k < count else g.dtype.type(0)
         i += step
 
@@ -139,7 +139,7 @@ def _product(g: Any, y: Any) -> Any:
 
 
 @cuda.jit(device=True)
-def _slope(g: Any, y: Any, total: Any) -> Any:
+def _softmax_grad(g: Any, y: Any, total: Any) -> Any:
     return (g - total) * y
 
 
@@ -187,15 +187,15 @@ def _grads(name: str, doc: str, term: Any, grad: Any) -> RowKernel:
     return row_kernel((name,), "T[::1], T[::1], T[::1]")(run)
 
 
-softmax_grad_rows = _grads("softmax_grad", "Rows of made become (g - Σ g·y)·y.", _product, _slope)
+softmax_grad_rows = _grads("softmax_grad", "Rows of made become (g - Σ g·y)·y.", _product, _softmax_grad)
 log_softmax_grad_rows = _grads("log_softmax_grad", "Rows of made become g - e^y·Σ g.", _first, _log_grad)
 
 
 def softmax_grad(g: DeviceArray, y: DeviceArray, axis: int) -> Any:
-    """(g - Σ g·y)·y, as `reference.softmax.softmax_grad`."""
+    """Return (g - Σ g·y)·y, as `reference.softmax_grad`."""
     return along("softmax_grad", softmax_grad_rows, g, axis, y)
 
 
 def log_softmax_grad(g: DeviceArray, y: DeviceArray, axis: int) -> Any:
-    """G - e^y·Σ g, as `reference.softmax.log_softmax_grad`."""
+    """Return g - e^y·Σ g, as `reference.log_softmax_grad`."""
     return along("log_softmax_grad", log_softmax_grad_rows, g, axis, y)

@@ -18,10 +18,10 @@ from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.groups import KEPT, MOST_STEP, WARP, group_largest, group_sum, lowest, place, row_kernel
 from autodiff_lab.kernels.cuda.launching import MOST, check_size, cuda, empty, flat, math
 from autodiff_lab.kernels.cuda.promises import promise
-from autodiff_lab.kernels.softmax.cuda_pieces import inf, normalizer, online, shares, take
+from autodiff_lab.kernels.softmax.cuda_pieces import inf, normalizer, online, take, write_scaled
 
 _LOSS = ("sparse_softmax_cross_entropy",)
-_SLOPE = ("sparse_softmax_cross_entropy_grad", "sparse_softmax_cross_entropy_and_grad")
+_GRAD = ("sparse_softmax_cross_entropy_grad", "sparse_softmax_cross_entropy_and_grad")
 
 
 @row_kernel(_LOSS, *[f"T[::1], {whole}[::1], T[::1], boolean[::1]" for whole in ("int32", "int64")])
@@ -47,7 +47,7 @@ def loss_of(x: Any, label: Any, start: Any, length: Any, best: Any, total: Any, 
     return x.dtype.type(inf) - x.dtype.type(inf)
 
 
-@row_kernel(_SLOPE, *[f"T[::1], T[::1], {whole}[::1], T[::1], T[::1], boolean[::1]" for whole in ("int32", "int64")])
+@row_kernel(_GRAD, *[f"T[::1], T[::1], {whole}[::1], T[::1], T[::1], boolean[::1]" for whole in ("int32", "int64")])
 def class_grads(
     x: Any, g: Any, labels: Any, losses: Any, made: Any, right: Any, rows: Any, length: Any, bits: Any, again: Any
 ) -> None:
@@ -58,17 +58,17 @@ def class_grads(
     row, first, count = place(rows, length, bits)
     best, total = normalizer(x, held, few, first, count, lanes, parts, bits)
     lane = cuda.threadIdx.x & (lanes - 1) & 1023
-    label, share = -1, x.dtype.type(0)
+    label, factor = -1, x.dtype.type(0)
     if row < rows:
-        label, share = labels[row], g[row]
+        label, factor = labels[row], g[row]
         if lane == 0:
             losses[row] = loss_of(x, label, first, length, best, total, right)
     if label < 0 or label >= length:
-        share = x.dtype.type(inf) - x.dtype.type(inf)
-    shares(x, held, few, made, first, count, (1 << again) & MOST_STEP, best, share / total)
+        factor = x.dtype.type(inf) - x.dtype.type(inf)
+    write_scaled(x, held, few, made, first, count, (1 << again) & MOST_STEP, best, factor / total)
     if 0 <= label < length and label & (lanes - 1) == lane:  # this thread wrote the label's element
         at = first - lane + (label & MOST)
-        made[at] = (math.exp(x[at] - best) / total - x.dtype.type(1)) * share
+        made[at] = (math.exp(x[at] - best) / total - x.dtype.type(1)) * factor
 
 
 def _whole(labels: DeviceArray) -> DeviceArray:
@@ -101,7 +101,7 @@ def _promise(right: DeviceArray, count: int) -> None:
 
 
 def sparse_softmax_cross_entropy(logits: DeviceArray, labels: DeviceArray) -> Any:
-    """-ln of the probability of each row's class, as `reference.cross_entropy.sparse_softmax_cross_entropy`.
+    """Return minus the logarithm of the probability of each row's class, as `reference.sparse_softmax_cross_entropy`.
 
     A label that is not a class makes its loss nan, and is an `InvalidArgumentError` when a result is next read.
     """
@@ -115,7 +115,7 @@ def sparse_softmax_cross_entropy(logits: DeviceArray, labels: DeviceArray) -> An
 
 
 def sparse_softmax_cross_entropy_and_grad(g: DeviceArray, logits: DeviceArray, labels: DeviceArray) -> Any:
-    """Losses and g·(softmax(logits), less 1 at the class), from the same exponentials.
+    """Return the losses, and g·softmax(logits) minus g at the class, from the same exponentials.
 
     A label that is not a class makes its loss and its row nan, and is an `InvalidArgumentError` when a result is next
     read.
@@ -132,7 +132,7 @@ def sparse_softmax_cross_entropy_and_grad(g: DeviceArray, logits: DeviceArray, l
 
 
 def sparse_softmax_cross_entropy_grad(g: DeviceArray, logits: DeviceArray, labels: DeviceArray) -> Any:
-    """G · (softmax(logits), less 1 at the class); the losses that come with it cost one number a row."""
+    """Return g · softmax(logits), minus g at the class; the losses computed with it cost one number a row."""
     both = sparse_softmax_cross_entropy_and_grad(g, logits, labels)
     return both if both is NotImplemented else both[1]
 
@@ -190,18 +190,18 @@ def distribution_grads(x: Any, g: Any, labels: Any, made: Any, rows: Any, length
     whole = group_sum(whole, parts, bits)
     best, total = normalizer(x, held, few, i, count, step, parts, bits)
     scale, step = whole / total, (1 << again) & MOST_STEP
-    share = g[row] if row < rows else scale
+    factor = g[row] if row < rows else scale
     _ask(labels, few, i, count, step)
     for k in range(KEPT):
         if k < count:
-            made[i & MOST] = (held[k] * scale - few[k]) * share
+            made[i & MOST] = (held[k] * scale - few[k]) * factor
         i += step
     for start in range(KEPT, count, KEPT):
         _ask(x, held, i, count - start, step)
         _ask(labels, few, i, count - start, step)
         for k in range(KEPT):
             if start + k < count:
-                made[i & MOST] = (math.exp(held[k] - best) * scale - few[k]) * share
+                made[i & MOST] = (math.exp(held[k] - best) * scale - few[k]) * factor
             i += step
 
 
@@ -217,7 +217,7 @@ def _fits_distributions(logits: DeviceArray, labels: Any, g: Any = None) -> bool
 
 
 def softmax_cross_entropy(logits: DeviceArray, labels: DeviceArray) -> Any:
-    """-Σ labels · ln softmax(logits) of each row, as `reference.cross_entropy.softmax_cross_entropy`."""
+    """Return -Σ labels · ln softmax(logits) for each row, as `reference.softmax_cross_entropy`."""
     if not _fits_distributions(logits, labels):
         return NotImplemented
     check_size("softmax_cross_entropy", logits.shape)
@@ -228,7 +228,7 @@ def softmax_cross_entropy(logits: DeviceArray, labels: DeviceArray) -> Any:
 
 
 def softmax_cross_entropy_grad(g: DeviceArray, logits: DeviceArray, labels: DeviceArray) -> Any:
-    """G · (softmax(logits) · Σ labels - labels), as `reference.cross_entropy.softmax_cross_entropy_grad`."""
+    """Return g · (softmax(logits) · Σ labels - labels), as `reference.softmax_cross_entropy_grad`."""
     if not _fits_distributions(logits, labels, g):
         return NotImplemented
     check_size("softmax_cross_entropy_grad", logits.shape)

@@ -69,7 +69,7 @@ def normalizer(x: Any, held: Any, few: Any, first: Any, count: Any, step: Any, p
 
 
 @cuda.jit(device=True)
-def shares(x: Any, held: Any, few: Any, y: Any, i: Any, count: Any, step: Any, best: Any, scale: Any) -> None:
+def write_scaled(x: Any, held: Any, few: Any, y: Any, i: Any, count: Any, step: Any, best: Any, scale: Any) -> None:
     """Write scale·e^(x - best), from the exponentials kept, and beyond them from x read again."""
     for k in range(held.size):
         if k < count:

@@ -82,10 +82,10 @@ def _log_softmax(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: int
 @loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], int64, int64)")
 def _softmax_grad(g: Any, y: Any, made: Any, low: int, high: int) -> None:
     for i in range(low, high):
-        share, row, to = g[i], y[i], made[i]
-        mean = y.dtype.type(sum_of_products(share, row))
+        g_row, row, to = g[i], y[i], made[i]
+        mean = y.dtype.type(sum_of_products(g_row, row))
         for k in range(row.size):
-            to[k] = (share[k] - mean) * row[k]
+            to[k] = (g_row[k] - mean) * row[k]
 
 
 @loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], int64, int64, int64)")
@@ -96,10 +96,10 @@ def _log_softmax_grad(g: Any, y: Any, made: Any, together: int, low: int, high: 
         for k in range(source.size):
             target[k] = exponential(source[k])
         for i in range(first, last):
-            share, to = g[i], made[i]
-            total = y.dtype.type(sum_of(share))
-            for k in range(share.size):
-                to[k] = share[k] - total * to[k]
+            g_row, to = g[i], made[i]
+            total = y.dtype.type(sum_of(g_row))
+            for k in range(g_row.size):
+                to[k] = g_row[k] - total * to[k]
 
 
 def _sample(work: int, dtype: Any) -> Any:
@@ -134,26 +134,26 @@ def log_softmax(x: Any, axis: int) -> Any:
     return made.reshape(x.shape)
 
 
-def _slope(loop_of: Any, g: Any, y: Any, axis: int, *how: int) -> Any:
+def _grad(loop_of: Any, g: Any, y: Any, axis: int, *how: int) -> Any:
     if axis != -1 or not y.size or not y.ndim or g.shape != y.shape or g.dtype != y.dtype:
         return NotImplemented
-    shares, rows = rows_of(g), rows_of(y)
+    cotangents, rows = rows_of(g), rows_of(y)
     made = np.empty(rows.shape, y.dtype)
     run = loop_of[y.dtype]
-    over_rows(lambda low, high: run(shares, rows, made, *how, low, high), rows)
+    over_rows(lambda low, high: run(cotangents, rows, made, *how, low, high), rows)
     return made.reshape(y.shape)
 
 
 @override(_softmax_grad, sample=_sample_of_grad)
 def softmax_grad(g: Any, y: Any, axis: int) -> Any:
     """Gradient of softmax along the last axis."""
-    return _slope(_softmax_grad, g, y, axis)
+    return _grad(_softmax_grad, g, y, axis)
 
 
 @override(_log_softmax_grad, sample=_sample_of_grad)
 def log_softmax_grad(g: Any, y: Any, axis: int) -> Any:
     """Gradient of log-softmax along the last axis."""
-    return _slope(_log_softmax_grad, g, y, axis, rows_together(y.shape[-1] or 1) if y.ndim else 1)
+    return _grad(_log_softmax_grad, g, y, axis, rows_together(y.shape[-1] or 1) if y.ndim else 1)
 
 
 # pyright: reportIndexIssue=false, reportCallIssue=false
@@ -183,8 +183,8 @@ def _sparse_grad(g: Any, x: Any, labels: Any, made: Any, tops: Any, totals: Any,
         count = min(tops.size, high - first)
         exps_of_rows(x, first, count, made, first, tops, totals)
         for r in range(count):
-            row, share, label = made[first + r], g[first + r], labels[first + r]
-            scale = x.dtype.type(share / totals[r])
+            row, factor, label = made[first + r], g[first + r], labels[first + r]
+            scale = x.dtype.type(factor / totals[r])
             label = labels[first + r]
             if not 0 <= label < row.size:
                 wrong += 1
@@ -192,7 +192,7 @@ def _sparse_grad(g: Any, x: Any, labels: Any, made: Any, tops: Any, totals: Any,
             own = x.dtype.type(row[label] / totals[r] - 1)
             for k in range(row.size):
                 row[k] *= scale
-            row[label] = own * share
+            row[label] = own * factor
     return wrong
 
 
@@ -206,16 +206,16 @@ def _sparse_both(
         count = min(tops.size, high - first)
         exps_of_rows(x, first, count, made, first, tops, totals)
         for r in range(count):
-            row, share, label = made[first + r], g[first + r], labels[first + r]
+            row, factor, label = made[first + r], g[first + r], labels[first + r]
             if not 0 <= label < row.size:
                 wrong += 1
                 continue
             losses[first + r] = math.log(totals[r]) - (x[first + r, label] - tops[r])
-            scale = x.dtype.type(share / totals[r])
+            scale = x.dtype.type(factor / totals[r])
             own = x.dtype.type(row[label] / totals[r] - 1)
             for k in range(row.size):
                 row[k] *= scale
-            row[label] = own * share
+            row[label] = own * factor
     return wrong
 
 
@@ -239,10 +239,10 @@ def _dense_grad(g: Any, x: Any, labels: Any, made: Any, tops: Any, totals: Any, 
         count = min(tops.size, high - first)
         exps_of_rows(x, first, count, made, first, tops, totals)
         for r in range(count):
-            row, label, share = made[first + r], labels[first + r], g[first + r]
+            row, label, factor = made[first + r], labels[first + r], g[first + r]
             scale = x.dtype.type(sum_of(label) / totals[r])
             for k in range(row.size):
-                row[k] = (row[k] * scale - label[k]) * share
+                row[k] = (row[k] * scale - label[k]) * factor
 
 
 def _numbers(labels: Any) -> Any:
@@ -295,10 +295,10 @@ def sparse_softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
     """Gradient of the cross entropy with class numbers."""
     if not _fit(logits, labels, g) or labels.dtype.kind not in "iu":
         return NotImplemented
-    shares, rows, numbers = row_major(np.reshape(g, -1)), rows_of(logits), _numbers(labels)
+    cotangents, rows, numbers = row_major(np.reshape(g, -1)), rows_of(logits), _numbers(labels)
     made = np.empty(rows.shape, logits.dtype)
     run = _sparse_grad[logits.dtype]
-    wrong = over_rows(lambda low, high: run(shares, rows, numbers, made, *room(rows)[1:], low, high), rows)
+    wrong = over_rows(lambda low, high: run(cotangents, rows, numbers, made, *room(rows)[1:], low, high), rows)
     return NotImplemented if any(wrong) else made.reshape(logits.shape)
 
 
@@ -307,14 +307,14 @@ def sparse_softmax_cross_entropy_and_grad(g: Any, logits: Any, labels: Any) -> A
     """Cross entropy of each row with its class number, and its gradient."""
     if not _fit(logits, labels, g) or labels.dtype.kind not in "iu":
         return NotImplemented
-    shares, rows, numbers = row_major(g).reshape(-1), rows_of(logits), _numbers(labels)
+    cotangents, rows, numbers = row_major(g).reshape(-1), rows_of(logits), _numbers(labels)
     losses, made = np.empty(len(rows), logits.dtype), np.empty(rows.shape, logits.dtype)
     count = rows_together(rows.shape[1])
     run = _sparse_both[logits.dtype]
 
     def range_of_rows(low: int, high: int) -> int:
         tops, totals = np.empty(count, logits.dtype), np.empty(count)
-        return run(shares, rows, numbers, losses, made, tops, totals, low, high)
+        return run(cotangents, rows, numbers, losses, made, tops, totals, low, high)
 
     if any(over_rows(range_of_rows, rows)):
         return NotImplemented
@@ -326,10 +326,10 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     """Cross entropy of each row with its label distributions."""
     if not _fit(logits, labels) or labels.dtype != logits.dtype:
         return NotImplemented
-    rows, shares = rows_of(logits), rows_of(labels)
+    rows, targets = rows_of(logits), rows_of(labels)
     losses = np.empty(len(rows), logits.dtype)
     run = _dense[logits.dtype]
-    over_rows(lambda low, high: run(rows, shares, losses, *room(rows), low, high), rows)
+    over_rows(lambda low, high: run(rows, targets, losses, *room(rows), low, high), rows)
     return losses.reshape(logits.shape[:-1])[()]
 
 
@@ -338,8 +338,8 @@ def softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
     """Gradient of the cross entropy with label distributions."""
     if not _fit(logits, labels, g) or labels.dtype != logits.dtype:
         return NotImplemented
-    cotangents, rows, shares = row_major(np.reshape(g, -1)), rows_of(logits), rows_of(labels)
+    cotangents, rows, targets = row_major(np.reshape(g, -1)), rows_of(logits), rows_of(labels)
     made = np.empty(rows.shape, logits.dtype)
     run = _dense_grad[logits.dtype]
-    over_rows(lambda low, high: run(cotangents, rows, shares, made, *room(rows)[1:], low, high), rows)
+    over_rows(lambda low, high: run(cotangents, rows, targets, made, *room(rows)[1:], low, high), rows)
     return made.reshape(logits.shape)

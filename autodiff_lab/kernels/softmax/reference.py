@@ -20,7 +20,7 @@ from autodiff_lab.kernels.checks import check_positions
 
 
 def softmax(x: Any, axis: int) -> Any:
-    """e^x over its sum."""
+    """Return e^x over its sum."""
     if x.itemsize == 2:
         return as_float32(softmax, x, axis=axis)
     if not x.size:
@@ -31,7 +31,7 @@ def softmax(x: Any, axis: int) -> Any:
 
 
 def log_softmax(x: Any, axis: int) -> Any:
-    """X less ln Σ e^x."""
+    """Return x - ln Σ e^x."""
     if x.itemsize == 2:
         return as_float32(log_softmax, x, axis=axis)
     if not x.size:
@@ -41,7 +41,7 @@ def log_softmax(x: Any, axis: int) -> Any:
 
 
 def softmax_grad(g: Any, y: Any, axis: int) -> Any:
-    """(g - Σ g·y)·y for the result y of a softmax: the derivative is its own transpose."""
+    """Return (g - Σ g·y)·y for the result y of a softmax; the Jacobian is symmetric."""
     if g.itemsize == 2:
         return as_float32(softmax_grad, g, y, axis=axis)
     made = g - np.add.reduce(g * y, axis=axis, keepdims=True)
@@ -50,27 +50,27 @@ def softmax_grad(g: Any, y: Any, axis: int) -> Any:
 
 
 def log_softmax_grad(g: Any, y: Any, axis: int) -> Any:
-    """G - e^y·Σ g for the result y of a log-softmax."""
+    """Return g - e^y·Σ g for the result y of a log-softmax."""
     if g.itemsize == 2:
         return as_float32(log_softmax_grad, g, y, axis=axis)
     return g - np.add.reduce(g, axis=axis, keepdims=True) * np.exp(y)
 
 
 def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
-    """-Σ labels · ln softmax(logits) of each row."""
+    """Return -Σ labels · ln softmax(logits) for each row."""
     if logits.itemsize == 2:
         return as_float32(softmax_cross_entropy, logits, labels)
     return -np.add.reduce(labels * log_softmax(logits, -1), axis=-1)
 
 
 def softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
-    """G · (softmax(logits) · Σ labels - labels)."""
+    """Return g · (softmax(logits) · Σ labels - labels)."""
     if logits.itemsize == 2:
         return as_float32(softmax_cross_entropy_grad, g, logits, labels)
-    shares = softmax(logits, -1)
-    shares *= np.add.reduce(labels, axis=-1, keepdims=True)
-    shares -= labels
-    return ranked(g)[..., None] * shares
+    made = softmax(logits, -1)
+    made *= np.add.reduce(labels, axis=-1, keepdims=True)
+    made -= labels
+    return ranked(g)[..., None] * made
 
 
 def classes(labels: Any, count: int) -> Any:
@@ -87,9 +87,9 @@ def classes(labels: Any, count: int) -> Any:
 
 
 def sparse_softmax_cross_entropy(logits: Any, labels: Any) -> Any:
-    """-ln of the probability of each row's class.
+    """Return minus the logarithm of the probability of each row's class.
 
-    No array of probabilities is made: each row is summed once, and the label's element picked out of it.
+    No array of probabilities is made: each row is summed once, and the element of its label is picked out.
     """
     if logits.itemsize == 2:
         return as_float32(sparse_softmax_cross_entropy, logits, labels)
@@ -100,23 +100,23 @@ def sparse_softmax_cross_entropy(logits: Any, labels: Any) -> Any:
 
 
 def sparse_softmax_cross_entropy_and_grad(g: Any, logits: Any, labels: Any) -> tuple[Any, Any]:
-    """Return the losses and their gradient, which an override makes of the same exponentials."""
+    """Return the losses and their gradient; an override computes both from the same exponentials."""
     losses = sparse_softmax_cross_entropy(logits, labels)
     return losses, sparse_softmax_cross_entropy_grad(g, logits, labels)
 
 
 def softmax_minus_label(logits: Any, labels: Any) -> Any:
-    """Softmax(logits), less 1 at the class."""
+    """Return softmax(logits), minus 1 at the class."""
     if logits.itemsize == 2:
         return as_float32(softmax_minus_label, logits, labels)
     at = classes(labels, logits.shape[-1])
-    shares = softmax(logits, -1)
-    np.put_along_axis(shares, at, np.take_along_axis(shares, at, axis=-1) - shares.dtype.type(1), axis=-1)
-    return shares
+    made = softmax(logits, -1)
+    np.put_along_axis(made, at, np.take_along_axis(made, at, axis=-1) - made.dtype.type(1), axis=-1)
+    return made
 
 
 def sparse_softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
-    """G · (softmax(logits), less 1 at the class)."""
+    """Return g · softmax(logits), minus g at the class."""
     if logits.itemsize == 2:
         return as_float32(sparse_softmax_cross_entropy_grad, g, logits, labels)
     return ranked(g)[..., None] * softmax_minus_label(logits, labels)

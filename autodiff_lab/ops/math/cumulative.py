@@ -77,7 +77,7 @@ scan_product = general(
     doc="The kernel-level running product; `lab.math.cumprod` is the public function.")
 
 running_top = general(
-    "running_top", reference.running_top, None,
+    "running_top", reference.cumulative_max, None,
     symbol="max→", latex=r"\max_{{\le i}} {0}", sentence="takes the largest element of {0} so far",
     doc="The running maximum, brought into the range of finite numbers; the rule of `cumulative_logsumexp` uses it.")
 

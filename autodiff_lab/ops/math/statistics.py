@@ -50,7 +50,7 @@ def _shares_rule(ops: Any, h: Any, out: Any, x: Any, axes: tuple[int, ...]) -> A
 
 
 shares_over = general(
-    "logsumexp_shares", reference.shares_over, _shares_rule,
+    "logsumexp_shares", reference.softmax_over, _shares_rule,
     symbol="e / Σ e", latex=r"\frac{{e^{{{0}}}}}{{\sum e^{{{0}}}}}",
     locals_latex=(r"\left(h - \textstyle\sum h\,y\right) y",), sentence="turns {0} into shares that add up to 1",
     keeps="output", doc="e^x over its sum over negative axes; the rule of `reduce_logsumexp` uses it.")

@@ -29,7 +29,7 @@ def _scaled(ops: Any, g: Any, out: Any, x: Any, scale: Any, offset: Any, axes: A
 
 
 standardize = general(
-    "standardize", chosen("standardize", reference.standardize),
+    "standardize", chosen("plain_normalize", reference.plain_normalize),
     lambda ops, g, out, x, axes, epsilon: ops.standardize_grad(g, x, axes=axes, epsilon=epsilon), warns=False,
     symbol="(x − mean)/σ", latex=r"\frac{{{0} - \overline{{{0}}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",
     locals_latex=(r"\frac{{g - \overline{{g}} - y\,\overline{{g y}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",),
@@ -67,7 +67,7 @@ def _slope_rule_x(ops: Any, h: Any, out: Any, g: Any, x: Any, axes: Axes, epsilo
 
 standardize_grad = general(
     "standardize_grad",
-    chosen("standardize_grad", reference.standardize_grad, work=_elements),
+    chosen("plain_normalize_grad", reference.plain_normalize_grad, work=_elements),
     lambda ops, h, out, g, x, axes, epsilon: ops.standardize_grad(h, x, axes=axes, epsilon=epsilon), _slope_rule_x,
     warns=False, symbol="d standardize",
     latex=r"\frac{{{0} - \overline{{{0}}} - y\,\overline{{{0} y}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",

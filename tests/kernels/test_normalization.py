@@ -1,4 +1,4 @@
-"""Kernels of normalisation against their references: axes, layouts, nan, infinities, rows of one value, threads."""
+"""Kernels of normalization against their references: axes, layouts, nan, infinities, rows of one value, threads."""
 
 from typing import Any
 
@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.kernels.base.choose import CHOSEN, use_kernels
-from autodiff_lab.ops.nn import standardization
+from autodiff_lab.ops.nn import normalization  # noqa: F401 - registers the kernels of this family
 from tests.kernels.agreement import DTYPES, agree, both, declined, layouts
 from tests.ops.samples import samples
 from tests.ops.test_derivatives import first_order
 
 pytest.importorskip("numba", reason="overrides need Numba")
-standardization.standardize([0.0], axes=(), epsilon=1.0)  # the kernels of this family are registered
 
-ALL = ("moments", "standardize", "standardize_grad", "normalize", "normalize_grad")
+ALL = ("moments", "plain_normalize", "plain_normalize_grad", "normalize", "normalize_grad")
 PLAIN = ALL[:3]
 # Rows, columns, planes of columns, narrow columns with rows left over, groups of columns, axes of length 1.
 SHAPES = [
@@ -49,13 +49,13 @@ def call(name: str, x: np.ndarray, axes: tuple[int, ...], seed: int = 0) -> tupl
     rng = np.random.default_rng(seed)
     g = np.asarray(rng.normal(size=x.shape)).astype(x.dtype)
     scale, offset = (rng.normal(size=scales(x.shape, axes)).astype(x.dtype) for _ in range(2))
-    arrays = {"standardize_grad": [g, x], "normalize": [x, scale, offset], "normalize_grad": [g, x, scale]}
+    arrays = {"plain_normalize_grad": [g, x], "normalize": [x, scale, offset], "normalize_grad": [g, x, scale]}
     how: dict[str, Any] = {} if name == "moments" else {"epsilon": 1e-3}
     return arrays.get(name, [x]), {"axes": axes, **how}
 
 
 def check(name: str, x: np.ndarray, axes: tuple[int, ...], **more: Any) -> None:
-    """Compare the two kernels on one array; sums err with their length, and a slope cancels."""
+    """Compare the two kernels on one array; the error of sums grows with their length, and gradients cancel."""
     arrays, params = call(name, x, axes)
     params |= more
     within = 1e-4 if x.dtype == np.float32 else 1e-12
@@ -102,7 +102,7 @@ def test_columns_of_few_elements_are_left_to_the_reference(name: str, monkeypatc
 
 def test_a_stack_of_cotangents_is_left_to_the_reference() -> None:
     x, g = np.ones((4, 5), "f"), np.ones((2, 4, 5), "f")
-    assert declined("standardize_grad", g, x, axes=(-1,), epsilon=0.1)
+    assert declined("plain_normalize_grad", g, x, axes=(-1,), epsilon=0.1)
     assert declined("normalize_grad", g, x, x[0], axes=(-1,), epsilon=0.1)
 
 
@@ -146,15 +146,15 @@ def test_values_far_from_zero_keep_their_digits(axes: tuple[int, ...]) -> None:
     x = (np.random.default_rng(4).normal(size=(500, 600)) + 1e4).astype("f")
     wide = x.astype("d")
     exact = (wide - wide.mean(axes, keepdims=True)) / wide.std(axes, keepdims=True)
-    assert CHOSEN["standardize"].compile(x.dtype)
-    made = CHOSEN["standardize"].override()(x, axes=axes, epsilon=0.0)
+    assert CHOSEN["plain_normalize"].compile(x.dtype)
+    made = CHOSEN["plain_normalize"].override()(x, axes=axes, epsilon=0.0)
     np.testing.assert_allclose(made, exact, atol=0.01)  # one unit in the last place of x is 0.001
 
 
 def test_statistics_of_pieces_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    from autodiff_lab.kernels.normalization import numba_columns as standardize_columns
+    from autodiff_lab.kernels.normalization import numba_columns as columns
 
-    monkeypatch.setattr(standardize_columns, "_PIECE", 200)
+    monkeypatch.setattr(columns, "_PIECE", 200)
     for name in ALL:
         for shape, axes in SHAPES[8:13]:
             check(name, np.random.default_rng(5).normal(size=shape).astype("f"), axes)
@@ -162,8 +162,9 @@ def test_statistics_of_pieces_are_those_of_the_whole(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("name", ALL)
 def test_rules_pass_their_checks_on_the_overrides(name: str) -> None:
+    op = next(op.name for op in REGISTRY.values() if op.kernel is CHOSEN[name])
     with use_kernels("numba"):
-        assert [sentence for sample in samples(name) for sentence in first_order(sample)] == []
+        assert [sentence for sample in samples(op) for sentence in first_order(sample)] == []
 
 
 def test_threads_share_rows_and_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Normalisation on a GPU against NumPy's: axes, layouts, scales, nan and infinities, rows of one value."""
+"""Normalization on a GPU against NumPy's: axes, layouts, scales, nan and infinities, rows of one value."""
 
 from typing import Any
 
@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from autodiff_lab.kernels.cuda.overrides import CudaKernels
-from autodiff_lab.ops.nn import standardization
+from autodiff_lab.ops.nn import normalization  # noqa: F401 - registers the kernels of this family
 from tests.simulated.agreement import agree, both, declined, on_gpu
 
-standardization.standardize([0.0], axes=(), epsilon=1.0)  # the kernels of this family are registered
-ALL = ("moments", "standardize", "standardize_grad", "normalize", "normalize_grad")
+ALL = ("moments", "plain_normalize", "plain_normalize_grad", "normalize", "normalize_grad")
 HOW: dict[str, Any] = {"epsilon": 1e-3}
 # Rows shorter than a warp, than what a warp keeps, than what a block keeps, and longer; columns narrower than a block,
 # not a divisor of it, wider; planes of columns; groups of columns; axes of length 1.
@@ -39,12 +38,12 @@ def call(name: str, x: np.ndarray, axes: tuple[int, ...]) -> tuple[list[Any], di
     rng = np.random.default_rng(0)
     g = np.asarray(rng.normal(size=x.shape)).astype(x.dtype)
     scale, offset = (rng.normal(size=scales(x.shape, axes)).astype(x.dtype) for _ in range(2))
-    arrays = {"standardize_grad": [g, x], "normalize": [x, scale, offset], "normalize_grad": [g, x, scale]}
+    arrays = {"plain_normalize_grad": [g, x], "normalize": [x, scale, offset], "normalize_grad": [g, x, scale]}
     return arrays.get(name, [x]), {"axes": axes, **({} if name == "moments" else HOW)}
 
 
 def check(name: str, x: np.ndarray, axes: tuple[int, ...], **more: Any) -> None:
-    """Compare the two kernels on one array; sums err with their length, and a slope cancels."""
+    """Compare the two kernels on one array; the error of sums grows with their length, and gradients cancel."""
     arrays, params = call(name, x, axes)
     agree(name, *arrays, tolerance=1e-4 if x.dtype == np.float32 else 1e-12, **(params | more))
 
@@ -58,8 +57,8 @@ def test_each_kernel_on_rows_and_columns(axis: int, dtype: str) -> None:
     scale, offset = (rng.normal(size=6).astype(dtype) for _ in range(2))
     within = 2e-5 if dtype == "float32" else 2e-13
     agree("moments", x, axes=(axis,), tolerance=within)
-    agree("standardize", x, axes=(axis,), tolerance=within, **HOW)
-    agree("standardize_grad", g, x, axes=(axis,), tolerance=within, **HOW)
+    agree("plain_normalize", x, axes=(axis,), tolerance=within, **HOW)
+    agree("plain_normalize_grad", g, x, axes=(axis,), tolerance=within, **HOW)
     agree("normalize", x, scale, offset, axes=(axis,), tolerance=within, **HOW)
     agree("normalize_grad", g, x, scale, axes=(axis,), tolerance=within, **HOW)
 
@@ -106,7 +105,7 @@ def test_values_without_spread_become_zero_or_nan_where_epsilon_is_zero(name: st
     check(name, np.full((24, 40), 0.75, "f"), axes, epsilon=0.0)
 
 
-@pytest.mark.parametrize("name", ["standardize", "standardize_grad"])
+@pytest.mark.parametrize("name", ["plain_normalize", "plain_normalize_grad"])
 @pytest.mark.parametrize(("shape", "axes"), [((2, 600), (-1,)), ((80, 40), (-2,)), ((2, 70), (-2,))])
 @pytest.mark.parametrize("far", [0, 3, 1e4])
 def test_results_are_as_exact_as_the_reference(name: str, shape: tuple[int, int], axes: Any, far: float) -> None:
@@ -124,8 +123,8 @@ def test_layouts() -> None:
     for made in (np.asfortranarray(x), np.repeat(x, 2, axis=1)[:, ::2], np.broadcast_to(x[:1], x.shape)):
         device = on_gpu(x).memory.wrap(made)
         for axes in ((-1,), (-2,)):
-            ours = CudaKernels.standardize_grad(device, device, axes=axes, **HOW)
-            expected, _ = both("standardize_grad", *[np.ascontiguousarray(made)] * 2, axes=axes, **HOW)
+            ours = CudaKernels.plain_normalize_grad(device, device, axes=axes, **HOW)
+            expected, _ = both("plain_normalize_grad", *[np.ascontiguousarray(made)] * 2, axes=axes, **HOW)
             np.testing.assert_array_equal(ours.to_host(), expected.to_host())
 
 
@@ -134,11 +133,11 @@ def test_what_the_kernels_do_not_take_is_left_to_the_reference() -> None:
     for name in ALL:
         for shape, axes in (((2, 3), ()), ((0, 3), (-1,)), ((3, 0), (-1,)), ((3, 2, 2, 4, 3), (-5, -3, -1))):
             x = np.zeros(shape)
-            arrays = {"standardize_grad": [x, x], "normalize": [x, x, x], "normalize_grad": [x, x, x]}.get(name, [x])
-            assert declined(name, *arrays, axes=axes, **({} if name == "moments" else HOW))
+            more = {"plain_normalize_grad": 1, "normalize": 2, "normalize_grad": 2}
+            assert declined(name, x, *[x] * more.get(name, 0), axes=axes, **({} if name == "moments" else HOW))
     x = np.ones((4, 5))
-    assert declined("standardize", x.astype(np.float16), axes=(-1,), **HOW)
-    assert declined("standardize_grad", np.ones((2, 4, 5)), x, axes=(-1,), **HOW)
+    assert declined("plain_normalize", x.astype(np.float16), axes=(-1,), **HOW)
+    assert declined("plain_normalize_grad", np.ones((2, 4, 5)), x, axes=(-1,), **HOW)
     assert declined("normalize", x, x, x, axes=(-1,), **HOW)
     assert declined("normalize_grad", x, x, x[:, :1], axes=(-1,), **HOW)
 
