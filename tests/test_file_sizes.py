@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 5_300, "ops": 10_100, "kernels": 13_900, "gpu": 1_600, "compile": 6_490, "extras": 8_400}
+BUDGETS = {"engine": 5_300, "ops": 10_100, "kernels": 13_900, "gpu": 1_600, "compile": 6_490, "extras": 8_270}
 """The most lines of Python that a folder may hold: whoever makes one shorter lowers its number."""
 WHOLE = 72_350
 CORE = 55_600

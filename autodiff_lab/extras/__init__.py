@@ -1,1 +1,1 @@
-"""What the core does without: each part loads when its public name is first asked for."""
+"""Everything the core works without; each module loads when one of its public names is first used."""

@@ -1,9 +1,9 @@
-"""Assertions on tensors: they raise at once, name what differs and where, and return nothing."""
+"""Assertions on the values of tensors; the error says which element fails and where."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from autodiff_lab.ops.array.casting import identity
 
 
 def text(message: str | None) -> str:
-    """Return a message behind a sentence, if there is one."""
+    """Return a message to append to a sentence, if there is one."""
     return f" {message}" if message else ""
 
 
@@ -28,7 +28,7 @@ def _compare(name: str, sign: str, holds: Callable[[Any, Any], Any], x: Any, y: 
             f"{name}: shapes {a._held.shape} and {b._held.shape} do not broadcast.{text(message)}"
         ) from None
     if (left.dtype.kind == "O") != (right.dtype.kind == "O"):
-        raise DtypeMismatch(f"{name}: {a.dtype.name} and {b.dtype.name} cannot be compared.{text(message)}")
+        raise DtypeMismatch(f"{name}: dtypes {a.dtype.name} and {b.dtype.name} cannot be compared.{text(message)}")
     wrong = ~np.asarray(holds(left, right))
     if wrong.any():
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -39,28 +39,73 @@ def _compare(name: str, sign: str, holds: Callable[[Any, Any], Any], x: Any, y: 
         )
 
 
-def assert_equal(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
-    """Raise unless every element of x equals that of y.
+class _OfTwo(Protocol):
+    def __call__(
+        self, x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> None: ...
+
+
+class _OfOne(Protocol):
+    def __call__(
+        self, x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> None: ...
+
+
+def _described(function: Any, name: str, words: str, example: str) -> Any:
+    """Give a function made from a table its name and its documentation."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""Raise unless {words}.
 
     Raises
     ------
     InvalidArgumentError
-        If one differs.
+        If an element fails the comparison.
+    ShapeMismatch
+        If the shapes do not broadcast.
 
     Examples
     --------
     >>> import autodiff_lab as lab
-    >>> lab.debugging.assert_equal([1, 2], [1, 2])
+    >>> lab.debugging.{name}({example})
     """
-    _compare("assert_equal", "==", np.equal, x, y, message)
+    return function
+
+
+def _of_two(name: str, sign: str, holds: Callable[[Any, Any], Any], words: str, example: str) -> _OfTwo:
+    def compare(
+        x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> None:
+        _compare(called, sign, holds, x, y, message)
+
+    called = name
+    return _described(compare, name, f"every element of x {words} that of y", example)
+
+
+def _of_one(name: str, sign: str, holds: Callable[[Any, Any], Any], example: str) -> _OfOne:
+    def compare(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+        _compare(called, sign, holds, x, 0, message)
+
+    called = name
+    return _described(compare, name, f"``x {sign} 0`` holds for every element", example)
+
+
+assert_equal = _of_two("assert_equal", "==", np.equal, "equals", "[1, 2], [1, 2]")
+assert_less = _of_two("assert_less", "<", np.less, "is less than", "[1, 2], 3")
+assert_less_equal = _of_two("assert_less_equal", "<=", np.less_equal, "is less than or equal to", "[1, 2], 2")
+assert_greater = _of_two("assert_greater", ">", np.greater, "is greater than", "[1, 2], 0")
+assert_greater_equal = _of_two(
+    "assert_greater_equal", ">=", np.greater_equal, "is greater than or equal to", "[1, 2], 1"
+)
+assert_positive = _of_one("assert_positive", ">", np.greater, "[1.0, 2.0]")
+assert_negative = _of_one("assert_negative", "<", np.less, "[-1.0]")
+assert_non_negative = _of_one("assert_non_negative", ">=", np.greater_equal, "[0.0, 1.0]")
+assert_non_positive = _of_one("assert_non_positive", "<=", np.less_equal, "[0.0, -1.0]")
 
 
 def assert_none_equal(
     x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:
-    """Raise unless every element of x differs from that of y.
+    """Raise unless every element of x differs from that of y; the order of the arguments is that of TensorFlow.
 
     Examples
     --------
@@ -68,106 +113,6 @@ def assert_none_equal(
     >>> lab.debugging.assert_none_equal([1, 2], 0)
     """
     _compare("assert_none_equal", "!=", np.not_equal, x, y, message)
-
-
-def assert_less(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
-    """Raise unless every element of x is less than that of y.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> lab.debugging.assert_less([1, 2], 3)
-    """
-    _compare("assert_less", "<", np.less, x, y, message)
-
-
-def assert_less_equal(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
-    """Raise unless no element of x is greater than that of y.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> lab.debugging.assert_less_equal([1, 2], 2)
-    """
-    _compare("assert_less_equal", "<=", np.less_equal, x, y, message)
-
-
-def assert_greater(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
-    """Raise unless every element of x is greater than that of y.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> lab.debugging.assert_greater([1, 2], 0)
-    """
-    _compare("assert_greater", ">", np.greater, x, y, message)
-
-
-def assert_greater_equal(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
-    """Raise unless no element of x is less than that of y.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> lab.debugging.assert_greater_equal([1, 2], 1)
-    """
-    _compare("assert_greater_equal", ">=", np.greater_equal, x, y, message)
-
-
-def assert_positive(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
-    """Raise unless every element is greater than 0.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> lab.debugging.assert_positive([1.0, 2.0])
-    """
-    _compare("assert_positive", ">", np.greater, x, 0, message)
-
-
-def assert_negative(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
-    """Raise unless every element is less than 0.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> lab.debugging.assert_negative([-1.0])
-    """
-    _compare("assert_negative", "<", np.less, x, 0, message)
-
-
-def assert_non_negative(
-    x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
-    """Raise unless no element is less than 0.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> lab.debugging.assert_non_negative([0.0, 1.0])
-    """
-    _compare("assert_non_negative", ">=", np.greater_equal, x, 0, message)
-
-
-def assert_non_positive(
-    x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
-    """Raise unless no element is greater than 0.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> lab.debugging.assert_non_positive([0.0, -1.0])
-    """
-    _compare("assert_non_positive", "<=", np.less_equal, x, 0, message)
 
 
 def assert_near(
@@ -179,7 +124,7 @@ def assert_near(
     summarize: int | None = None,
     name: str | None = None,
 ) -> None:
-    """Raise unless ``|x - y| <= atol + rtol * |y|``; both are ten times the dtype's step if they are not given.
+    """Raise unless ``|x - y| <= atol + rtol * |y|``; both default to 10 times the dtype's epsilon.
 
     Examples
     --------
@@ -190,12 +135,12 @@ def assert_near(
     def tolerance(value: Any) -> float:
         array = convert(value)._array
         if array.ndim or array.dtype.kind not in "fiuV":
-            raise InvalidArgumentError(f"assert_near: a tolerance is one number, got {value!r:.80}.")
+            raise InvalidArgumentError(f"assert_near: expected a number as tolerance, got {value!r:.80}.")
         return float(getattr(value, "_array", value))
 
     a = convert(x)
     if a.dtype.name in ("string", "bool"):
-        raise DtypeMismatch(f"assert_near: takes numbers, got {a.dtype.name}.")
+        raise DtypeMismatch(f"assert_near: expected a numeric dtype, got {a.dtype.name}.")
     step = 10 * float(a.dtype._limits().eps) if a.dtype.is_floating else 0.0
     relative, absolute = (step if t is None else tolerance(t) for t in (rtol, atol))
 
@@ -206,7 +151,7 @@ def assert_near(
 
 
 def assert_all_finite(x: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise if an element is nan or infinite.
+    """Raise if any element is nan or infinite.
 
     Examples
     --------
@@ -231,7 +176,7 @@ def _finite(name: str, x: Tensor, message: str | None) -> None:
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
-    """Return the tensor itself, unless an element is nan or infinite.
+    """Return the tensor, or raise if any element is nan or infinite.
 
     Raises
     ------
@@ -250,7 +195,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
 
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
-    """Raise, with some data, unless a condition holds.
+    """Raise an error that shows some data unless a condition holds.
 
     Raises
     ------

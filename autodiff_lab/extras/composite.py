@@ -1,4 +1,4 @@
-"""How a value of several tensors becomes a source of tapes: by the one tensor in it that gradients reach."""
+"""Registration of composite tensors as sources of tapes, through the one tensor in them that gradients reach."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autodiff_lab.engine import nest
 
 
 class _Frame:
-    """The value that a gradient is shaped like; two frames are equal only if they are one."""
+    """The value whose structure a gradient takes; two frames are equal only if they are the same object."""
 
     __slots__ = ("like",)
 
@@ -18,7 +18,7 @@ class _Frame:
 
 
 def source_by_values(cls: type, values: Callable[[Any], Any], shaped: Callable[[Any, Any], Any]) -> None:
-    """Let tapes watch values of a class and differentiate by them.
+    """Let tapes watch values of a class and differentiate with respect to them.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ def source_by_values(cls: type, values: Callable[[Any], Any], shaped: Callable[[
     values : callable
         The part of a value that gradients reach.
     shaped : callable
-        Takes a value and the gradient of that part, and gives the gradient of the value; not asked where that part
-        has none.
+        Takes a value and the gradient of that part and returns the gradient of the value; not called if that part has
+        no gradient.
     """
 
     def rebuilt(frame: Any, children: Any) -> Any:

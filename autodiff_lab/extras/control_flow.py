@@ -1,7 +1,7 @@
-"""Choices and loops in the form of functions.
+"""Conditionals and loops as functions.
 
-Operations run at once here, so Python's own ``if`` and ``while`` do the same and read better; these are for code that
-spells them as functions.  Only the branch that is taken runs, so only it has a gradient.
+Operations run eagerly, so Python's ``if`` and ``while`` do the same and read better; these functions are for code that
+is written with them.  Only the chosen branch runs, so only it has a gradient.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ Branch = Callable[[], Any]
 
 
 def truth(value: Any, name: str) -> bool:
-    """Return whether a condition holds; it is one truth value, and asking does not take it off the tape."""
+    """Return whether a scalar condition holds, without recording that its value was read."""
     tensor = convert(value)
     if tensor._held.size != 1 or tensor._held.dtype.kind != "b":
         raise InvalidArgumentError(
-            f"{name}: a condition is one truth value, got {tensor.dtype.name} of shape "
+            f"{name}: expected a scalar bool as condition, got {tensor.dtype.name} of shape "
             f"{tensor._held.shape}. Try lab.reduce_all(x > 0)."
         )
     return bool(tensor._array)
 
 
 def called(function: Any, name: str, *args: Any) -> Any:
-    """Return the value of a function; the error for what is none names the caller."""
+    """Call a function, or raise an error that names the caller if it is not callable."""
     if not callable(function):
-        raise NotCallable(f"{name}: a function is needed, got a {type(function).__name__}. Try lambda: value.")
+        raise NotCallable(f"{name}: expected a function, got {type(function).__name__}. Try lambda: value.")
     return function(*args)
 
 
 def cond(pred: Any, true_fn: Branch | None = None, false_fn: Branch | None = None, name: str | None = None) -> Any:
-    """Return the value of one of two functions.
+    """Call one of two functions, chosen by a condition, and return its result.
 
     Parameters
     ----------
     pred : bool or Tensor ()
-        Which.
+        The condition.
     true_fn, false_fn : callable
-        Called without arguments; only the one that is chosen is called.
+        Called without arguments; only the chosen one is called.
 
     Raises
     ------
     InvalidArgumentError
-        If the condition is not one truth value.
+        If the condition is not a scalar bool.
     NotCallable
         If a branch is not a function.
 
@@ -64,7 +64,7 @@ def cond(pred: Any, true_fn: Branch | None = None, false_fn: Branch | None = Non
     for branch in (true_fn, false_fn):
         if not callable(branch):
             raise NotCallable(
-                f"cond: true_fn and false_fn are functions, got a {type(branch).__name__}. Try lambda: value."
+                f"cond: expected functions as true_fn and false_fn, got {type(branch).__name__}. Try lambda: value."
             )
     with scoped(name):
         return called(true_fn if truth(pred, "cond") else false_fn, "cond")
@@ -77,7 +77,7 @@ def case(
     strict: bool = False,
     name: str = "case",
 ) -> Any:
-    """Return the value of the first function whose condition holds.
+    """Call the first function whose condition holds, and return its result.
 
     Parameters
     ----------
@@ -86,12 +86,12 @@ def case(
     default : callable, optional
         Called if no condition holds.
     exclusive : bool
-        Whether it is an error that more than one condition holds.
+        Whether it is an error if more than one condition holds.
 
     Raises
     ------
     InvalidArgumentError
-        If no condition holds and there is no default, or several hold and must not.
+        If no condition holds and there is no default, or several hold and `exclusive` is True.
 
     Examples
     --------
@@ -103,13 +103,15 @@ def case(
     given = pred_fn_pairs.items() if isinstance(pred_fn_pairs, Mapping) else pred_fn_pairs
     pairs = listed(given, "case: pred_fn_pairs")
     if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
-        raise InvalidArgumentError("case: pairs of a condition and a function are needed.")
+        raise InvalidArgumentError("case: expected pairs of a condition and a function as pred_fn_pairs.")
     holding = [function for condition, function in pairs if truth(condition, "case")]
     if exclusive and len(holding) > 1:
-        raise InvalidArgumentError(f"case: {len(holding)} conditions hold, and exclusive=True allows one.")
+        raise InvalidArgumentError(f"case: {len(holding)} conditions hold, but exclusive=True allows only one.")
     chosen = holding[0] if holding else default
     if chosen is None:
-        raise InvalidArgumentError(f"case: none of {len(pairs)} conditions holds, and there is no default.")
+        raise InvalidArgumentError(
+            f"case: no condition holds ({len(pairs)} given), and there is no default. Try default=lambda: value."
+        )
     with scoped(None if name == "case" else name):
         return called(chosen, "case")
 
@@ -120,21 +122,21 @@ def switch_case(
     default: Branch | None = None,
     name: str = "switch_case",
 ) -> Any:
-    """Return the value of the function with a number.
+    """Call the function with an index, and return its result.
 
     Parameters
     ----------
     branch_index : int or integer Tensor ()
-        The number.
+        The index.
     branch_fns : sequence of callable, or of (int, callable), or dict
         The functions.
     default : callable, optional
-        Called if no function has the number; the one with the highest number if it is not given.
+        Called if no function has this index; by default, the function with the highest index.
 
     Raises
     ------
     InvalidArgumentError
-        If the number is not one integer, or there are no functions.
+        If the index is not a scalar integer, or there are no functions.
 
     Examples
     --------
@@ -145,7 +147,7 @@ def switch_case(
     number = convert(branch_index)
     if number._held.ndim or number._held.dtype.kind not in "iu":
         raise InvalidArgumentError(
-            f"switch_case: the number of a branch is one whole number, got {number.dtype.name} "
+            f"switch_case: expected a scalar integer as branch_index, got {number.dtype.name} "
             f"of shape {number._held.shape}."
         )
     if isinstance(branch_fns, Mapping):
@@ -154,12 +156,12 @@ def switch_case(
         branches = {}
         for i, branch in enumerate(listed(branch_fns, "switch_case: branch_fns")):
             number_of, function = branch if isinstance(branch, (tuple, list)) and len(branch) == 2 else (i, branch)
-            branches[whole(number_of, "switch_case: the number of a branch")] = function
+            branches[whole(number_of, "switch_case: branch index")] = function
     if not branches:
-        raise InvalidArgumentError("switch_case: there are no branches.")
+        raise InvalidArgumentError("switch_case: expected at least one branch, got none.")
     if sorted(branches) != list(range(len(branches))):
         raise InvalidArgumentError(
-            f"switch_case: the numbers of branches are those from 0 to {len(branches) - 1}, got {sorted(branches)}."
+            f"switch_case: expected branch indices from 0 to {len(branches) - 1}, got {sorted(branches)}."
         )
     otherwise = branches[max(branches)] if default is None else default
     with scoped(None if name == "switch_case" else name):
@@ -177,27 +179,29 @@ def while_loop(
     maximum_iterations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Repeat a function on its own results while a condition holds.
+    """Call a function repeatedly on its results while a condition holds.
 
     Parameters
     ----------
     cond : callable
-        Takes the loop's values, gives one truth value.
+        Takes the loop variables and returns a scalar bool.
     body : callable
-        Takes the loop's values, gives the next ones, in the same structure.
+        Takes the loop variables and returns their next values in the same structure.
     loop_vars : list or tuple
-        The values at first.
+        The initial values.
     maximum_iterations : int, optional
-        The loop ends after so many rounds.
+        The largest number of iterations.
 
     Returns
     -------
-    The values at the end, in the structure of `loop_vars`.
+    The final values, in the structure of `loop_vars`.
 
     Raises
     ------
     InvalidArgumentError
-        If the condition is not one truth value, or the body gives another structure.
+        If the condition is not a scalar bool.
+    ShapeMismatch
+        If the body returns another structure.
 
     Examples
     --------
@@ -223,14 +227,14 @@ def _repeated(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> 
             found = [found]
         if as_arguments and isinstance(found, (list, tuple)):
             found = type(values)(found) if type(values) in (list, tuple) else found
-        nesting.same_structure(values, found, "while_loop: the body's values")
+        nesting.same_structure(values, found, "while_loop: result of body")
         values = nesting.map_structure(_tensor_unless_composite, found)
         rounds += 1
     return values
 
 
 def _tensor_unless_composite(value: Any) -> Any:
-    """Return a tensor of a plain value; what is made of several tensors is left as it is."""
+    """Convert a plain value to a tensor; values composed of several tensors are left unchanged."""
     if isinstance(value, Tensor) or hasattr(value, "__lab_apply__") or hasattr(value, "__loop_value__"):
         return value
     return convert(value)

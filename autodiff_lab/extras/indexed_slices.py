@@ -1,4 +1,4 @@
-"""IndexedSlices: a gradient of which only some rows are not zero, as their positions and values."""
+"""IndexedSlices: a gradient with few nonzero rows, stored as their positions and values."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from autodiff_lab.ops.array.shaping import expand_dims
 
 
 class IndexedSlices:
-    """Rows of a tensor by position; rows of one position add up, all other rows are 0.
+    """Rows of a tensor by position; rows with the same position are added, all other rows are 0.
 
-    Any op takes it as the whole tensor, if its shape is known.
+    Ops accept it in place of the dense tensor, if its shape is known.
 
     Parameters
     ----------
@@ -26,12 +26,12 @@ class IndexedSlices:
     indices : integer vector (n)
         Their positions.
     dense_shape : integer vector, optional
-        The shape of the whole.
+        The shape of the dense tensor.
 
     Raises
     ------
     ShapeMismatch
-        If there are not as many positions as rows.
+        If there is not one position for each row.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class IndexedSlices:
         rows, places = self._values._held.shape, self._indices._array
         if places.ndim != 1 or places.dtype.kind not in "iu" or rows[:1] != places.shape:
             raise ShapeMismatch(
-                f"IndexedSlices: values (n, ...) and n whole numbers are needed; got values {rows} and "
+                f"IndexedSlices: expected values (n, ...) and n integer indices, got values {rows} and "
                 f"{self._indices.dtype.name} indices {places.shape}."
             )
 
@@ -67,12 +67,12 @@ class IndexedSlices:
 
     @property
     def dense_shape(self) -> Tensor | None:
-        """The shape of the whole, if it is known."""
+        """The shape of the dense tensor, if it is known."""
         return self._dense_shape
 
     @property
     def shape(self) -> TensorShape:
-        """The shape of the whole; None stands for a number of rows that is not known."""
+        """The shape of the dense tensor; None for an unknown number of rows."""
         if self._dense_shape is None:
             return TensorShape((None, *self._values._held.shape[1:]))
         return TensorShape(self._dense_shape._array.tolist())
@@ -85,25 +85,25 @@ class IndexedSlices:
     def __tensor__(self) -> Tensor:
         if self._dense_shape is None:
             raise ConversionError(
-                "IndexedSlices without a dense_shape cannot become a tensor: how many rows there are "
-                "is not known. Try IndexedSlices(values, indices, dense_shape)."
+                "IndexedSlices without a dense_shape cannot be converted to a tensor, because the number of rows "
+                "is unknown. Try IndexedSlices(values, indices, dense_shape)."
             )
         return scatter_nd(expand_dims(self._indices, -1), self._values, self._dense_shape._array)
 
     def consumers(self) -> list[Any]:
-        """Return the operations that take these rows; empty, as operations run at once here."""
+        """Return the operations that use these rows: always an empty list, since operations run eagerly."""
         return []
 
     def with_values(self, new_values: Any) -> IndexedSlices:
-        """Other rows at the same positions."""
+        """Return other rows at the same positions."""
         return IndexedSlices(new_values, self._indices, self._dense_shape)
 
     def with_shape(self, dense_shape: Any) -> IndexedSlices:
-        """Return the same rows of a whole of this shape."""
+        """Return the same rows of a dense tensor of this shape."""
         return IndexedSlices(self._values, self._indices, [int(n) for n in dense_shape])
 
     def numpy(self) -> Any:
-        """Return the whole tensor as a NumPy array."""
+        """Return the dense tensor as a NumPy array."""
         return self.__tensor__().numpy()
 
     def __neg__(self) -> IndexedSlices:

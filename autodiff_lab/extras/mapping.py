@@ -1,4 +1,4 @@
-"""Functions applied along the first axis: map, folds and scans, as loops over rows."""
+"""Map, fold and scan along the first axis, as loops over rows."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from autodiff_lab.ops.array.joining import stack, unstack
 
 
 def _rows(elems: Any, name: str) -> list[Any]:
-    """Return the structures of the rows, in order."""
+    """Return one structure for each row."""
     tensors = [convert(leaf) for leaf in nesting.flatten(elems)]
     if not tensors:
-        raise InvalidArgumentError(f"{name}: there is nothing to go along; elems is empty.")
+        raise InvalidArgumentError(f"{name}: expected at least one tensor in elems, got none.")
     shapes = [t._held.shape for t in tensors]
     if any(not s for s in shapes) or len({s[0] for s in shapes}) > 1:
-        raise ShapeMismatch(f"{name}: elems need a first axis of one length, got shapes {shapes}.")
+        raise ShapeMismatch(f"{name}: expected elems with first axes of equal length, got shapes {shapes}.")
     columns = [unstack(t) for t in tensors]
     return [nesting.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
 
 
 def _stacked(results: list[Any]) -> Any:
-    """Return one structure of tensors from a list of structures."""
+    """Stack a list of structures into one structure of tensors."""
     columns = zip(*(nesting.flatten(r) for r in results), strict=True)
     return nesting.pack_sequence_as(results[0], [stack(list(column)) for column in columns])
 
 
 def _check_function(fn: Any, name: str) -> None:
     if not callable(fn):
-        raise NotCallable(f"{name}: a function is needed, got a {type(fn).__name__}.")
+        raise NotCallable(f"{name}: expected a function, got {type(fn).__name__}.")
 
 
 def _as_tensors(value: Any) -> Any:
@@ -52,25 +52,25 @@ def map_fn(
     name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:
-    """Return a function applied to each row, its results stacked.
+    """Apply a function to each row, and stack the results.
 
-    Shapes: elems (n, *s) or a structure of such -> (n, *t) where fn gives (*t).
+    Shapes: elems (n, *s) or a structure of such -> (n, *t) if fn returns (*t).
 
     Parameters
     ----------
     fn : callable
-        Takes a row, or a structure of rows, and gives a tensor or a structure.
+        Takes a row, or a structure of rows, and returns a tensor or a structure.
     elems : Tensor or structure
-        What to go along.
+        The rows.
     fn_output_signature : DType or TensorSpec, or a structure of them, optional
-        What fn gives; checked if it is given.
+        The dtypes that fn returns, which are checked.
 
     Raises
     ------
     ShapeMismatch
         If the first axes differ.
     DtypeMismatch
-        If fn gives another dtype than it should.
+        If fn returns another dtype than the signature says.
 
     Examples
     --------
@@ -85,33 +85,38 @@ def map_fn(
             return named(elems.__lab_apply__(map_fn, (elems,), {"fn": fn, "signature": signature}), name)
     rows = _rows(elems, "map_fn")
     if not rows:
-        raise ShapeMismatch("map_fn: elems has no rows, so what fn gives is not known. Try at least one row.")
+        raise ShapeMismatch(
+            "map_fn: elems has no rows, so the structure of the result is unknown. Try at least one row."
+        )
     with scoped(name):
         results = [_as_tensors(fn(row)) for row in rows]
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if signature is not None:
         _check_signature(signature, results[0])
     for result in results[1:]:
-        nesting.same_structure(results[0], result, "map_fn: what fn gives")
+        nesting.same_structure(results[0], result, "map_fn: result of fn")
     return named(_stacked(results), name)
 
 
 def _check_signature(signature: Any, result: Any) -> None:
     wanted, got = nesting.flatten(signature), nesting.flatten(result)
     if len(wanted) != len(got):
-        raise ShapeMismatch(f"map_fn: fn gives {len(got)} tensors, but fn_output_signature has {len(wanted)}.")
+        raise ShapeMismatch(
+            f"map_fn: expected fn to return {len(wanted)} tensors, as in fn_output_signature, got {len(got)}."
+        )
     for want, have in zip(wanted, got, strict=True):
         expected = as_dtype(getattr(want, "dtype", want))
         if have.dtype != expected:
             raise DtypeMismatch(
-                f"map_fn: fn gives {have.dtype.name}, but fn_output_signature says {expected.name}. Try lab.cast."
+                f"map_fn: expected fn to return {expected.name}, as in fn_output_signature, got {have.dtype.name}. "
+                "Try lab.cast."
             )
 
 
 def vectorized_map(fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
-    """Return a function applied to each row, its results stacked; here the rows are taken one after another.
+    """Apply a function to each row, one after another, and stack the results.
 
-    Shapes: elems (n, *s) or a structure of such -> (n, *t) where fn gives (*t).
+    Shapes: elems (n, *s) or a structure of such -> (n, *t) if fn returns (*t).
 
     Examples
     --------
@@ -123,7 +128,7 @@ def vectorized_map(fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop:
 
 
 def _fold(name: str, fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> list[Any]:
-    """Return every state of a fold, the first included."""
+    """Return every state of a fold, including the initial one."""
     _check_function(fn, name)
     rows = _rows(elems, name)
     if reverse:
@@ -136,55 +141,47 @@ def _fold(name: str, fn: Callable[[Any, Any], Any], elems: Any, initializer: Any
         states = [_as_tensors(initializer)]
     for row in rows:
         state = _as_tensors(fn(states[-1], row))
-        nesting.same_structure(states[0], state, f"{name}: what fn gives")
+        nesting.same_structure(states[0], state, f"{name}: result of fn")
         states.append(state)
     return states
 
 
-def foldl(
-    fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    name: str | None = None,
-) -> Any:
-    """Return a function of the value so far and the next row, from the first row to the last; the value at the end.
+def _folding(name: str, reverse: bool, order: str, result: str) -> Callable[..., Any]:
+    called = name
+
+    def fold(
+        fn: Callable[[Any, Any], Any],
+        elems: Any,
+        initializer: Any = None,
+        parallel_iterations: int = 10,
+        back_prop: bool = True,
+        swap_memory: bool = False,
+        name: str | None = None,
+    ) -> Any:
+        with scoped(name):
+            return _fold(called, fn, elems, initializer, reverse)[-1]
+
+    fold.__name__ = fold.__qualname__ = name
+    fold.__doc__ = f"""Combine the rows with a function of the value so far and the next row, from the {order}.
 
     Shapes: elems (n, *s) -> that of the initializer, or of a row.
+
+    Raises
+    ------
+    ShapeMismatch
+        If the first axes differ, or there are neither rows nor an initializer.
 
     Examples
     --------
     >>> import autodiff_lab as lab
-    >>> print(lab.foldl(lambda so_far, x: so_far - x, lab.constant([1.0, 2.0, 3.0])))
-    Tensor(-4.0, shape=(), dtype=float32)
+    >>> print(lab.{name}(lambda so_far, x: so_far - x, lab.constant([1.0, 2.0, 3.0])))
+    Tensor({result}, shape=(), dtype=float32)
     """
-    with scoped(name):
-        return _fold("foldl", fn, elems, initializer, reverse=False)[-1]
+    return fold
 
 
-def foldr(
-    fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    name: str | None = None,
-) -> Any:
-    """Return a function of the value so far and the next row, from the last row to the first; the value at the end.
-
-    Shapes: elems (n, *s) -> that of the initializer, or of a row.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> print(lab.foldr(lambda so_far, x: so_far - x, lab.constant([1.0, 2.0, 3.0])))
-    Tensor(0.0, shape=(), dtype=float32)
-    """
-    with scoped(name):
-        return _fold("foldr", fn, elems, initializer, reverse=True)[-1]
+foldl = _folding("foldl", reverse=False, order="first row to the last", result="-4.0")
+foldr = _folding("foldr", reverse=True, order="last row to the first", result="0.0")
 
 
 def scan(
@@ -198,9 +195,9 @@ def scan(
     reverse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Return every value of a fold, stacked; without an initializer the first row is the first value.
+    """Fold, and stack the value after each row; without an initializer, the first row is the first value.
 
-    Shapes: elems (n, *s) -> (n, *t) where the value has (*t).
+    Shapes: elems (n, *s) -> (n, *t) if the value has shape (*t).
 
     Examples
     --------
@@ -212,5 +209,5 @@ def scan(
         states = _fold("scan", fn, elems, initializer, reverse)
     values = states if initializer is None else states[1:]
     if not values:
-        raise ShapeMismatch("scan: elems has no rows, so there is nothing to stack.")
+        raise ShapeMismatch("scan: elems has no rows, so there is nothing to stack. Try at least one row.")
     return named(_stacked(values[::-1] if reverse else values), name)

@@ -1,7 +1,7 @@
-"""Nested structures as users see them: ``lab.nest``.
+"""Nested structures: ``lab.nest``.
 
-Lists, tuples, named tuples and dicts (by sorted keys, as TensorFlow flattens them) are structures; everything else, a
-tensor above all, is a leaf.
+Lists, tuples, named tuples and dicts (in the order of sorted keys, as in TensorFlow) are structures; everything else,
+including a tensor, is a leaf.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def is_nested(seq: Any) -> bool:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """Return the leaves of a structure as a list; a single value is a structure of one.
+    """Return the leaves of a structure as a list; a single value is a leaf.
 
     Examples
     --------
@@ -39,8 +39,8 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
 
 def same_structure(first: Any, other: Any, what: str = "nest", check_types: bool = True) -> None:
-    """Refuse two structures that differ; the error begins with `what`."""
-    stands = f"a {type(first).__name__} stands where the other has a {type(other).__name__}."
+    """Raise an error that starts with `what` if two structures differ."""
+    stands = f"expected {type(first).__name__}, got {type(other).__name__}."
     if is_nested(first) != is_nested(other):
         raise ShapeMismatch(f"{what}: the structures differ: {stands}")
     if not is_nested(first):
@@ -49,12 +49,10 @@ def same_structure(first: Any, other: Any, what: str = "nest", check_types: bool
         raise DtypeMismatch(f"{what}: the structures differ: {stands} Try check_types=False.")
     if isinstance(first, Mapping) and isinstance(other, Mapping):
         if set(first) != set(other):
-            raise ShapeMismatch(f"{what}: the structures differ: keys {_keys(first)} and {_keys(other)}.")
+            raise ShapeMismatch(f"{what}: the structures differ: expected keys {_keys(first)}, got {_keys(other)}.")
         first, other = ([each[key] for key in first] for each in (first, other))
     if len(first) != len(other):
-        raise ShapeMismatch(
-            f"{what}: the structures differ: {len(first)} parts stand where the other has {len(other)}."
-        )
+        raise ShapeMismatch(f"{what}: the structures differ: expected {len(first)} parts, got {len(other)}.")
     for a, b in zip(first, other, strict=True):
         same_structure(a, b, what, check_types)
 
@@ -64,14 +62,14 @@ def _keys(structure: Mapping[Any, Any]) -> list[Any]:
 
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
-    """Refuse two structures that differ.
+    """Raise an error if two structures differ.
 
     Raises
     ------
     ShapeMismatch
-        A `ValueError`: another number of parts, other keys, or a leaf where the other has a structure.
+        If the number of parts or the keys differ, or one has a leaf where the other has a structure; a `ValueError`.
     DtypeMismatch
-        A `TypeError`: parts of other types.
+        If the types of parts differ; a `TypeError`.
 
     Examples
     --------
@@ -82,12 +80,12 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
-    """Values in the places of a structure's leaves.
+    """Return a structure with its leaves replaced by values.
 
     Raises
     ------
     ShapeMismatch
-        If there are not as many values as leaves.
+        If the numbers of values and leaves differ.
 
     Examples
     --------
@@ -98,14 +96,12 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     leaves, rebuild = nest.flatten(structure, rows=True, by_key=True)
     values = listed(flat_sequence, "pack_sequence_as: flat_sequence")
     if len(values) != len(leaves):
-        raise ShapeMismatch(
-            f"pack_sequence_as: the structure has {len(leaves)} leaves, but there are {len(values)} values."
-        )
+        raise ShapeMismatch(f"pack_sequence_as: expected {len(leaves)} values, one for each leaf, got {len(values)}.")
     return rebuild(values)
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """Return a function applied to the leaves of structures that are alike; the results stand in their places.
+    """Apply a function to the corresponding leaves of structures, and return the results in the same structure.
 
     Raises
     ------
@@ -119,7 +115,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     {'a': 11}
     """
     if not structure:
-        raise InvalidArgumentError("map_structure: at least one structure is needed.")
+        raise InvalidArgumentError("map_structure: expected at least one structure, got none.")
     check = bool(kwargs.get("check_types", True))
     for other in structure[1:]:
         same_structure(structure[0], other, "map_structure", check)

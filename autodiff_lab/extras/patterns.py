@@ -1,6 +1,6 @@
-r"""Regular expressions as TensorFlow's RE2 reads them, by Python's `re`.
+r"""Regular expressions in the syntax of RE2, which TensorFlow uses, by Python's `re`.
 
-The differences that matter are here: strings are UTF-8 and `.` is a character, but ``\w``, ``\d`` and ``\s`` are ASCII;
+This module handles the differences: strings are UTF-8 and `.` is a character, but ``\w``, ``\d`` and ``\s`` are ASCII;
 ``$`` is the very end; ``[[:alpha:]]`` is a class; and in a rewrite ``\0`` is the whole match and ``\1`` a group.
 """
 
@@ -22,28 +22,28 @@ _NAMED = re.compile(r"\[:(\w+):\]")
 
 
 def decoded(text: bytes) -> str:
-    """Bytes as text; those that are not UTF-8 stand for themselves."""
+    """Decode bytes to text, keeping those that are not UTF-8 as surrogates."""
     return text.decode("utf-8", "surrogateescape")
 
 
 def encoded(text: str) -> bytes:
-    """Text as bytes, undoing `decoded`."""
+    """Encode text to bytes, the inverse of `decoded`."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def _escaped(found: re.Match[str]) -> str:
-    """Return an opening bracket inside a class, which Python reads as a set to come."""
+    """Escape an opening bracket inside a class, which Python would read as the start of a nested set."""
     return r"\[" if found[0] == "[" else found[0]
 
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str, what: str) -> re.Pattern[str]:
-    """Return a pattern for Python's `re`.
+    """Compile an RE2 pattern with Python's `re`.
 
     Raises
     ------
     InvalidArgumentError
-        If it is not a regular expression.
+        If it is not a valid regular expression.
     """
     lines = re.match(r"\(\?[a-z]*m", pattern) is not None
 
@@ -61,16 +61,16 @@ def compiled(pattern: str, what: str) -> re.Pattern[str]:
     try:
         return re.compile(_PIECES.sub(piece, pattern), re.ASCII)
     except re.error as error:
-        raise InvalidArgumentError(f"{what}: {pattern!r} is not a regular expression: {error}.") from None
+        raise InvalidArgumentError(f"{what}: {pattern!r} is not a valid regular expression: {error}.") from None
 
 
 def rewrite_parts(rewrite: str, groups: int, what: str) -> list[str | int]:
-    r"""Return the pieces of a rewrite: text, and numbers of groups.
+    r"""Split a rewrite into its pieces: text, and numbers of groups.
 
     Raises
     ------
     InvalidArgumentError
-        If a backslash is followed by anything but a digit or a backslash, or a group is not in the pattern.
+        If a backslash is followed by anything but a digit or a backslash, or the pattern has no such group.
 
     Examples
     --------
@@ -85,17 +85,20 @@ def rewrite_parts(rewrite: str, groups: int, what: str) -> list[str | int]:
             parts.append("\\")
         elif piece[1:].isdecimal() and piece.isascii():
             if int(piece[1]) > groups:
-                raise InvalidArgumentError(f"{what}: the rewrite {rewrite!r} names group {piece[1]} of {groups}.")
+                raise InvalidArgumentError(
+                    f"{what}: the rewrite {rewrite!r} refers to group {piece[1]}, but the pattern has {groups}."
+                )
             parts.append(int(piece[1]))
         else:
             raise InvalidArgumentError(
-                rf"{what}: in the rewrite {rewrite!r} a backslash is followed by a digit or by a backslash. Try '\\'."
+                f"{what}: expected a digit or a backslash after each backslash of the rewrite, got {rewrite!r}. "
+                r"Try '\\'."
             )
     return parts
 
 
 def replaced(text: bytes, pattern: str, rewrite: str, everywhere: bool) -> bytes:
-    r"""Return a text in which the first match, or each, is rewritten.
+    r"""Rewrite the first match, or every match, in a text.
 
     Examples
     --------
@@ -105,7 +108,7 @@ def replaced(text: bytes, pattern: str, rewrite: str, everywhere: bool) -> bytes
     expression = compiled(pattern, "regex_replace")
     parts = rewrite_parts(rewrite, expression.groups, "regex_replace")
     whole, made, at = decoded(text), [], 0
-    last = -1  # where the match before ended: an empty one is not taken there
+    last = -1  # where the previous match ended: an empty match there does not count
     for match in expression.finditer(whole):
         if match.start() == match.end() == last:
             continue
@@ -117,5 +120,5 @@ def replaced(text: bytes, pattern: str, rewrite: str, everywhere: bool) -> bytes
 
 
 def matches(text: bytes, pattern: str) -> bool:
-    """Return whether a pattern matches a whole text."""
+    """Return whether a pattern matches an entire text."""
     return compiled(pattern, "regex_full_match").fullmatch(decoded(text)) is not None

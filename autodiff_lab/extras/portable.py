@@ -1,4 +1,4 @@
-"""What portable programs ask and call because TensorFlow may also build graphs; here operations always run at once."""
+"""Functions of TensorFlow that matter when it builds graphs; here operations always run eagerly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autodiff_lab.ops.array.creation import shape
 
 
 def executing_eagerly() -> bool:
-    """Return whether operations run at once: always.
+    """Return whether operations run eagerly: always True.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def executing_eagerly() -> bool:
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of a tensor as a NumPy array; None for a variable, whose value changes; other values as they are.
+    """Return the value of a tensor as a NumPy array, None for a variable, and other values unchanged.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
 
 
 def get_current_name_scope() -> str:
-    """Return the path of the scopes around, empty outside of them.
+    """Return the path of the enclosing name scopes, or an empty string.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def get_current_name_scope() -> str:
 
 
 def group(*inputs: Any, **kwargs: Any) -> None:
-    """Nothing: all the inputs have run already.
+    """Do nothing: the inputs have already been computed.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def group(*inputs: Any, **kwargs: Any) -> None:
 
 
 def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:
-    """A block whose operations run after others, as all operations here run in the order in which they are written.
+    """Return a context manager without effect: operations already run in the order in which they are written.
 
     Callables among the inputs are called.
 
@@ -90,7 +90,7 @@ def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:
 
 
 def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
-    """Return a list of tensors as they are; gradients pass through each.
+    """Return the identity of each tensor of a list; gradients flow through.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
 
 
 def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[Tensor]:
-    """Return the shape of each tensor of a list, as vectors of integers.
+    """Return the shape of each tensor of a list as a vector of integers.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[
 
 
 def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None = None) -> list[Any]:
-    """Return the tensors as a list: all of them have been worked out already.
+    """Return the tensors as a list; all of them have already been computed.
 
     Examples
     --------
@@ -129,12 +129,12 @@ def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None =
 def py_function(
     func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: str | None = None
 ) -> Any:
-    """Call a Python function with tensors; gradients pass through the operations in it.
+    """Call a Python function with tensors; gradients flow through the operations in it.
 
     Parameters
     ----------
     func : callable
-        Takes a tensor for each input; without it, a decorator is returned.
+        Called with a tensor for each input; without it, a decorator is returned.
     inp : list
         The inputs.
     Tout : DType, or a list of them
@@ -143,7 +143,9 @@ def py_function(
     Raises
     ------
     InvalidArgumentError
-        If there are more or fewer results than dtypes, or no `Tout`.
+        If the number of results differs from that of the dtypes, or `Tout` is missing.
+    NotCallable
+        If `func` is not a function.
 
     Examples
     --------
@@ -166,23 +168,9 @@ def numpy_function(
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:
-    """Call a Python function with NumPy arrays; its results are constants, through which no gradient passes.
+    """Call a Python function with NumPy arrays; its results are constants, so gradients stop.
 
-    Parameters
-    ----------
-    func : callable
-        Takes an array for each input; without it, a decorator is returned.
-    inp : list
-        The inputs.
-    Tout : DType, or a list of them
-        The dtype of each result; a list of results is returned for a list.
-    stateful : bool
-        Without effect.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If there are more or fewer results than dtypes, or no `Tout`.
+    Parameters and errors are those of `py_function`; `stateful` has no effect.
 
     Examples
     --------
@@ -201,19 +189,21 @@ def numpy_function(
 
 def _as_decorator(called: Callable[..., Any], func: Any, inp: Any, dtypes: Any, what: str) -> Any:
     if dtypes is None:
-        raise InvalidArgumentError(f"{what}: Tout, the dtype of each result, is missing.")
+        raise InvalidArgumentError(f"{what}: expected the dtype of each result as Tout, got None.")
     if func is None:
         return lambda function: lambda *arguments: called(function, arguments)
     if not callable(func):
-        raise NotCallable(f"{what}: func is {type(func).__name__}, not a function.")
+        raise NotCallable(f"{what}: expected a function, got {type(func).__name__}.")
     return called(func, () if inp is None else inp)
 
 
 def _results(answer: Any, dtypes: Any, what: str) -> Any:
-    """Results as tensors of the dtypes that were announced."""
+    """Convert results to tensors of the expected dtypes."""
     if not isinstance(dtypes, (list, builtins.tuple)):
         return convert_to_tensor(answer, dtypes)
     answers = [] if answer is None else list(answer) if isinstance(answer, (list, builtins.tuple)) else [answer]
     if len(answers) != len(dtypes):
-        raise InvalidArgumentError(f"{what}: {len(answers)} results for {len(dtypes)} dtypes in Tout.")
+        raise InvalidArgumentError(
+            f"{what}: expected one result for each dtype in Tout, got {len(answers)} for {len(dtypes)}."
+        )
     return [convert_to_tensor(value, dtype) for value, dtype in zip(answers, dtypes, strict=True)]

@@ -1,4 +1,4 @@
-"""Printing of tensors by value, which does not take them off the tape."""
+"""Printing of tensors by value, without recording that the value was read."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def print(
     end: str = "\n",
     name: str | None = None,
 ) -> None:
-    """Print tensors and other values, tensors by their value alone.
+    """Print tensors, by value only, and other objects.
 
     Parameters
     ----------
     *inputs : Tensor or any value, or nested structures of them
         What to print.
     output_stream : file or str, optional
-        Where to, or ``"file://"`` and a path for lines added to a file; standard output if it is not given.
-        `lab.print` writes as Python's own `print` does, so that cells of a notebook show it.
+        Where to print: a file, or ``"file://"`` and a path to append to; by default standard output, which notebook
+        cells show.
     summarize : int, optional
-        How many elements at each end of an axis are shown, 3 by default; -1 shows all.
+        The number of elements shown at each end of an axis, 3 by default; -1 shows all.
 
     Examples
     --------
@@ -63,7 +63,8 @@ def print(
     if isinstance(output_stream, str):
         if not output_stream.startswith("file://"):
             raise InvalidArgumentError(
-                f"print: output_stream is a file, or 'file://' and a path, got {output_stream!r}. Try sys.stderr."
+                f"print: expected a file, or 'file://' and a path, as output_stream, got {output_stream!r}. "
+                "Try sys.stderr."
             )
         with Path(output_stream.removeprefix("file://")).open("a", encoding="utf-8") as file:
             _builtin_print(*words, sep=sep, end=end, file=file)
@@ -73,7 +74,7 @@ def print(
 
 
 class _Bare(str):
-    """Text that stands in a list without quotes."""
+    """Text that is shown in a list without quotes."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
-"""Reductions over segments: values that share a number are reduced to one.
+"""Reductions over segments: values with the same segment number are reduced to one.
 
-Ragged axes and the axes of sparse tensors are both reduced so, by the ops of `math.unsorted_segment_sum` and its kin;
-an empty segment has their results: 0, 1, or the least or largest number of the dtype.
+The axes of ragged and sparse tensors are both reduced this way, with `math.unsorted_segment_sum` and related ops, which
+also define the result of an empty segment: 0, 1, or the smallest or largest value of the dtype.
 """
 
 from __future__ import annotations
@@ -23,25 +23,26 @@ from autodiff_lab.ops.math.arithmetic import divide
 
 
 def filler(values: Tensor, default: Any, inner: tuple[int, ...]) -> Tensor:
-    """Return what fills the places without a value: a default that gradients reach, or 0, False or the empty string."""
+    """Return the value for empty places: a default that gradients reach, or 0, False or the empty string."""
     if default is None:
         array = values._array
         return laid_beside(values, np.full(inner, b"" if array.dtype.kind == "O" else 0, array.dtype))
     fill = convert(default, values)
     if fill._held.dtype != values._held.dtype:
         raise DtypeMismatch(
-            f"default_value: it is {fill.dtype.name} and the values are {values.dtype.name}. Try lab.cast."
+            f"default_value: expected {values.dtype.name}, the dtype of the values, got {fill.dtype.name}. Try "
+            "lab.cast."
         )
     have = fill._held.shape
     if len(have) > len(inner) or any(n not in (1, m) for n, m in zip(have[::-1], inner[::-1], strict=False)):
-        raise ShapeMismatch(f"default_value: a shape of {have} does not broadcast to {inner}, the shape of one value.")
+        raise ShapeMismatch(f"default_value: shape {have} does not broadcast to {inner}, the shape of one value.")
     if fill is not default and fill.device != values.device:
         fill = fill.cpu() if values.device == "/CPU:0" else laid_beside(values, fill._array)
     return fill if have == inner else broadcast_to(fill, inner)
 
 
 def padded(values: Tensor, positions: np.ndarray[Any, Any], fill: Tensor) -> Tensor:
-    """Return a rectangle of values by position, with `fill` where the position is the number of values.
+    """Return the values at positions, with `fill` where the position is the number of values.
 
     Shapes: values (v, *inner), positions (*p), fill (*inner) -> (*p, *inner).
     """
@@ -50,7 +51,7 @@ def padded(values: Tensor, positions: np.ndarray[Any, Any], fill: Tensor) -> Ten
 
 
 def positions_of(segments: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
-    """Positions of the values of each segment, a row each, filled up with the number of values."""
+    """Return the positions of the values of each segment, one row each, padded with the number of values."""
     lengths = np.bincount(segments, minlength=count)
     order = np.argsort(segments, kind="stable")
     places = np.arange(len(segments)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -60,14 +61,14 @@ def positions_of(segments: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, 
 
 
 def reduce_segments(name: str, values: Tensor, segments: np.ndarray[Any, Any], count: int) -> Tensor:
-    """Reduce the values of each segment, by the reduction of that public name.
+    """Reduce the values of each segment with the public reduction of this name.
 
-    Shapes: values (v, *inner), segments (v) of numbers below `count` -> (count, *inner).
+    Shapes: values (v, *inner), segments (v) of integers below `count` -> (count, *inner).
 
     Raises
     ------
     InvalidArgumentError
-        If segments cannot be reduced so.
+        If there is no segment form of this reduction.
     """
     if name == "reduce_mean":
         total = reduce_segments("reduce_sum", values, segments, count)
@@ -76,7 +77,8 @@ def reduce_segments(name: str, values: Tensor, segments: np.ndarray[Any, Any], c
         return divide(total, cast(reshape(laid_beside(total, lengths), shape), total.dtype))
     if name not in _KNOWN:
         raise InvalidArgumentError(
-            f"{name}: rows of different lengths are not reduced so; {', '.join(_KNOWN)} are. Try x.to_tensor() first."
+            f"{name}: not available for rows of different lengths; expected one of {', '.join(_KNOWN)}. "
+            "Try x.to_tensor() first."
         )
     if name in ("reduce_any", "reduce_all"):
         fill = laid_beside(values, np.full(values._held.shape[1:], name == "reduce_all"))

@@ -19,12 +19,12 @@ def _rank(x: Any) -> tuple[int, tuple[int, ...]]:
 
 
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise unless x has so many axes.
+    """Raise unless x has this rank.
 
     Raises
     ------
     ShapeMismatch
-        A `ValueError`: it does not.
+        If it does not; a `ValueError`.
 
     Examples
     --------
@@ -34,11 +34,11 @@ def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None 
     have, shape = _rank(x)
     wanted = one_whole_number(rank, "assert_rank")
     if have != wanted:
-        raise ShapeMismatch(f"assert_rank: rank {wanted} is needed, got shape {shape}.{text(message)}")
+        raise ShapeMismatch(f"assert_rank: expected rank {wanted}, got shape {shape}.{text(message)}")
 
 
 def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise unless x has so many axes or more.
+    """Raise unless x has at least this rank.
 
     Examples
     --------
@@ -48,11 +48,13 @@ def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: st
     have, shape = _rank(x)
     wanted = one_whole_number(rank, "assert_rank_at_least")
     if have < wanted:
-        raise ShapeMismatch(f"assert_rank_at_least: rank {wanted} or more is needed, got shape {shape}.{text(message)}")
+        raise ShapeMismatch(
+            f"assert_rank_at_least: expected rank {wanted} or higher, got shape {shape}.{text(message)}"
+        )
 
 
 def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, name: str | None = None) -> None:
-    """Raise unless the number of axes of x is one of those given.
+    """Raise unless x has one of these ranks.
 
     Examples
     --------
@@ -62,11 +64,11 @@ def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, nam
     have, shape = _rank(x)
     wanted = whole_numbers(listed(ranks, "assert_rank_in: ranks"), "assert_rank_in")
     if have not in wanted:
-        raise ShapeMismatch(f"assert_rank_in: a rank of {wanted} is needed, got shape {shape}.{text(message)}")
+        raise ShapeMismatch(f"assert_rank_in: expected a rank in {wanted}, got shape {shape}.{text(message)}")
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
-    """Raise unless a tensor is a single number; it is returned.
+    """Raise unless a tensor is a scalar, and return it.
 
     Examples
     --------
@@ -76,25 +78,25 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
     """
     x = convert(tensor)
     if x._held.shape:
-        raise ShapeMismatch(f"assert_scalar: a single number is needed, got shape {x._held.shape}.{text(message)}")
+        raise ShapeMismatch(f"assert_scalar: expected a scalar, got shape {x._held.shape}.{text(message)}")
     return x if name is None else identity(x, name)
 
 
 def assert_shapes(
     shapes: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:
-    """Raise unless tensors have the shapes that go with them; equal letters stand for equal lengths.
+    """Raise unless tensors have given shapes; equal letters stand for equal lengths.
 
     Parameters
     ----------
     shapes : sequence of (tensor, shape) or dict
-        Each shape is a sequence of lengths: a number, a letter, None or "." for any; "*" or ... first or last stands
-        for any further axes.
+        Each shape is a sequence of lengths: a number, a letter, or None or "." for any length; a leading or trailing
+        "*" or ... stands for any further axes.
 
     Raises
     ------
     ShapeMismatch
-        A `ValueError`: a shape differs, or a letter stands for two lengths.
+        If a shape differs, or a letter stands for two lengths; a `ValueError`.
 
     Examples
     --------
@@ -105,7 +107,7 @@ def assert_shapes(
     pairs: list[Any] = list(shapes.items()) if isinstance(shapes, Mapping) else listed(shapes, "assert_shapes: shapes")
     lengths: dict[Any, int] = {}
     if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
-        raise InvalidArgumentError("assert_shapes: pairs of a tensor and a shape are needed.")
+        raise InvalidArgumentError("assert_shapes: expected pairs of a tensor and a shape.")
     for tensor, wanted in pairs:
         _, shape = _rank(tensor)
         for length, symbol in _aligned(shape, wanted, message):
@@ -114,28 +116,30 @@ def assert_shapes(
             expected = symbol if isinstance(symbol, int) else lengths.setdefault(symbol, length)
             if expected != length:
                 raise ShapeMismatch(
-                    f"assert_shapes: {symbol!r} of {tuple(wanted)} is {expected}, but the tensor has "
+                    f"assert_shapes: expected {tuple(wanted)} with {symbol!r} = {expected}, got "
                     f"shape {shape}.{text(message)}"
                 )
 
 
 def _aligned(shape: tuple[int, ...], wanted: Any, message: str | None) -> list[tuple[int, Any]]:
-    """Lengths with the symbols that stand for them."""
+    """Pair lengths with their symbols."""
     symbols = list(wanted) if isinstance(wanted, (list, tuple, str)) else [wanted]
     rest = [i for i, s in enumerate(symbols) if s is Ellipsis or s == "*"]
     if not rest:
         if len(symbols) != len(shape):
             raise ShapeMismatch(
-                f"assert_shapes: {tuple(symbols)} has {len(symbols)} axes, but the tensor has shape "
+                f"assert_shapes: expected {len(symbols)} axes, as in {tuple(symbols)}, got shape "
                 f"{shape}.{text(message)}"
             )
         return list(zip(shape, symbols, strict=True))
     if len(rest) > 1 or rest[0] not in (0, len(symbols) - 1):
-        raise ShapeMismatch(f"assert_shapes: '*' stands once, first or last, in {tuple(symbols)}.{text(message)}")
+        raise ShapeMismatch(
+            f"assert_shapes: expected a single '*', first or last, got {tuple(symbols)}.{text(message)}"
+        )
     named = symbols[1:] if rest[0] == 0 else symbols[:-1]
     if len(named) > len(shape):
         raise ShapeMismatch(
-            f"assert_shapes: {tuple(symbols)} needs {len(named)} axes or more, but the tensor has "
+            f"assert_shapes: expected at least {len(named)} axes, as in {tuple(symbols)}, got "
             f"shape {shape}.{text(message)}"
         )
     part = shape[len(shape) - len(named) :] if rest[0] == 0 else shape[: len(named)]
@@ -143,12 +147,12 @@ def _aligned(shape: tuple[int, ...], wanted: Any, message: str | None) -> list[t
 
 
 def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise unless a tensor has a dtype.
+    """Raise unless a tensor has this dtype.
 
     Raises
     ------
     DtypeMismatch
-        A `TypeError`: it has another.
+        If it has another; a `TypeError`.
 
     Examples
     --------
@@ -157,7 +161,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
     """
     have, wanted = convert(tensor).dtype, as_dtype(tf_type)
     if have != wanted:
-        raise DtypeMismatch(f"assert_type: {wanted.name} is needed, got {have.name}.{text(message)}")
+        raise DtypeMismatch(f"assert_type: expected {wanted.name}, got {have.name}.{text(message)}")
 
 
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
@@ -170,11 +174,11 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     """
     have = convert(x).dtype
     if not have.is_integer:
-        raise DtypeMismatch(f"assert_integer: whole numbers are needed, got {have.name}.{text(message)}")
+        raise DtypeMismatch(f"assert_integer: expected an integer dtype, got {have.name}.{text(message)}")
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
-    """Raise unless tensors are of one floating dtype, which is returned; float32 if there are none.
+    """Raise unless tensors have the same floating dtype, and return it; float32 if there are none.
 
     Examples
     --------
@@ -189,7 +193,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
         raise DtypeMismatch(f"assert_same_float_dtype: the dtypes differ: {names}. Try lab.cast.")
     one = found.pop() if found else as_dtype("float32")
     if not one.is_floating:
-        raise DtypeMismatch(f"assert_same_float_dtype: a floating dtype is needed, got {one.name}.")
+        raise DtypeMismatch(f"assert_same_float_dtype: expected a floating dtype, got {one.name}.")
     return one
 
 

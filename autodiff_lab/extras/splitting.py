@@ -1,4 +1,4 @@
-"""Strings taken apart: each string has its own number of parts, so the result is ragged."""
+"""Splitting of strings: the number of parts varies from string to string, so the result is ragged."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def _apart(input: Any, what: str, parts: Callable[[bytes], list[bytes]]) -> Tens
 
 
 def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Tensor | RaggedTensor:
-    """Return the words of each string, or what stands between a separator.
+    """Split each string into words, or at a separator.
 
     Shapes: () -> (None), (*s) -> (*s, None).  Dtypes: string.  Derivative: none, gradients stop at strings.
 
     Raises
     ------
     DtypeMismatch
-        If the input is not a string.
+        If the input does not contain strings.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     Tensor([b'a' b'b'], shape=(2,), dtype=string)
     """
     if sep is not None and not isinstance(sep, str):
-        raise InvalidArgumentError(f"strings.split: sep is a string, got {sep!r:.80}.")
+        raise InvalidArgumentError(f"strings.split: expected a string as sep, got {sep!r:.80}.")
     between, most = sep.encode() if sep else None, one_whole_number(maxsplit, "strings.split: maxsplit")
 
     def words(text: bytes) -> list[bytes]:
@@ -63,7 +63,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
 
 
 def bytes_split(input: Any, name: str | None = None) -> Tensor | RaggedTensor:
-    """Return the bytes of each string, as strings of length 1.
+    """Split each string into bytes, as strings of length 1.
 
     Shapes: () -> (None), (*s) -> (*s, None).  Dtypes: string.  Derivative: none, gradients stop at strings.
 
@@ -83,25 +83,25 @@ def unicode_split(
     replacement_char: int = 65533,
     name: str | None = None,
 ) -> Tensor | RaggedTensor:
-    """Return the characters of each string.
+    """Split each string into characters.
 
     Shapes: () -> (None), (*s) -> (*s, None).  Dtypes: string.  Derivative: none, gradients stop at strings.
 
     Parameters
     ----------
     input : string Tensor
-        What to split.
+        The strings.
     input_encoding : {"UTF-8", "UTF-16-BE", "UTF-32-BE"}
-        How characters are written, before and after.
+        The encoding of the input and of the result.
     errors : {"replace", "strict", "ignore"}
-        What becomes of bytes that are not characters.
+        How to handle bytes that are not characters.
     replacement_char : int
-        The number of the character that replaces them.
+        The code point of the replacement character.
 
     Raises
     ------
     InvalidArgumentError
-        If the encoding is not known, or, with errors='strict', a string is not written in it.
+        If the encoding is unknown, or a string is not valid in it and errors='strict'.
 
     Examples
     --------
@@ -111,12 +111,12 @@ def unicode_split(
     """
     if input_encoding not in ("UTF-8", "UTF-16-BE", "UTF-32-BE") or errors not in ("replace", "strict", "ignore"):
         raise InvalidArgumentError(
-            "unicode_split: the encoding is 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE' and errors is 'replace', 'strict' or "
-            f"'ignore'; got {input_encoding!r} and {errors!r}"
+            "unicode_split: expected 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE' as input_encoding and 'replace', 'strict' or "
+            f"'ignore' as errors, got {input_encoding!r} and {errors!r}."
         )
     replacement_char = one_whole_number(replacement_char, "unicode_split: replacement_char")
     if not 0 <= int(replacement_char) < 0x110000 or 0xD800 <= int(replacement_char) < 0xE000:
-        raise InvalidArgumentError(f"unicode_split: replacement_char {replacement_char} is not a character.")
+        raise InvalidArgumentError(f"unicode_split: expected a code point as replacement_char, got {replacement_char}.")
     code = input_encoding.lower()
     put_in = chr(int(replacement_char))
 
@@ -125,7 +125,7 @@ def unicode_split(
             found = _decoded(text, code, errors, put_in)
         except UnicodeDecodeError as error:
             raise InvalidArgumentError(
-                f"unicode_split: {text!r} is not {input_encoding}: {error.reason}. Try errors='replace'."
+                f"unicode_split: {text!r} is not valid {input_encoding}: {error.reason}. Try errors='replace'."
             ) from None
         return [c.encode(code) for c in found]
 
@@ -133,7 +133,7 @@ def unicode_split(
 
 
 def _decoded(text: bytes, code: str, errors: str, put_in: str) -> str:
-    """Text in which what is not a character is replaced by one, left out, or refused."""
+    """Decode text, replacing or ignoring invalid bytes or raising an error."""
     if errors != "replace":
         return text.decode(code, errors)
     made, rest = "", text

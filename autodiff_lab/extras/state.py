@@ -1,7 +1,7 @@
-"""Where values go into a state and come out of it again: data sets and queues keep arrays, not tensors.
+"""How values enter and leave a state: datasets and queues store arrays, not tensors.
 
-A value that comes out is a new tensor that no op made, so gradients stop.  Both ways are told to those who listen,
-as a value that leaves the engine and one that enters it.
+A value that leaves the state is a new tensor without history, so gradients stop.  Observers receive an event in both
+cases: a value that leaves the engine, and one that enters it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autodiff_lab.events import TensorLeft, TensorMet, sinks_now
 
 
 def kept(value: Any, how: str) -> Any:
-    """Return the array of a value that goes into a state; `how` names the state for those who listen."""
+    """Return the array of a value that enters a state; `how` names the state in the event."""
     tensor = convert(value)
     for sink in sinks_now():
         sink.note(TensorLeft, tensor, how)
@@ -23,7 +23,7 @@ def kept(value: Any, how: str) -> Any:
 
 
 def given(array: Any) -> Tensor:
-    """Return a tensor that comes out of a state."""
+    """Return the tensor of an array that leaves a state."""
     tensor = wrap(array)
     for sink in sinks_now():
         sink.note(TensorMet, tensor, "converted")
@@ -31,8 +31,8 @@ def given(array: Any) -> Tensor:
 
 
 def structure_of(value: Any) -> tuple[list[Any], Any]:
-    """Return the leaves of a structure of tensors, and what puts others in their places.
+    """Return the leaves of a structure of tensors, and a function that rebuilds it from other leaves.
 
-    A list is one leaf, as in TensorFlow's data sets: it becomes a tensor.  So is a ragged or sparse tensor.
+    A list is one leaf, as in TensorFlow's datasets: it becomes a tensor.  So is a ragged or sparse tensor.
     """
     return nest.flatten(value, leaf=lambda x: isinstance(x, list) or is_composite(x))

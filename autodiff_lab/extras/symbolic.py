@@ -1,7 +1,7 @@
-"""Placeholders: tensors with a shape and a dtype and no value, in a graph that only names them.
+"""Placeholders: tensors with a shape and a dtype but no value, in a graph that only names them.
 
-Operations run at once here, so a placeholder cannot go through one.  It is for code that asks of a tensor what it will
-be: its shape, its dtype, and whether `convert_to_tensor` takes it.
+Operations run eagerly, so they do not accept a placeholder.  It is for code that inspects a tensor: its shape, its
+dtype, and whether `convert_to_tensor` accepts it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DEFAULT: ContextVar[Graph | None] = ContextVar("autodiff_lab_graph", default=No
 
 
 class Graph:
-    """A set of placeholders with different names.
+    """A collection of placeholders with unique names.
 
     Examples
     --------
@@ -36,12 +36,12 @@ class Graph:
 
     @property
     def placeholders(self) -> tuple[SymbolicTensor, ...]:
-        """The placeholders made so far, in order."""
+        """The placeholders created so far, in order."""
         return tuple(self._placeholders)
 
     @contextmanager
     def as_default(self) -> Generator[Graph]:
-        """Make this the graph of the placeholders that a block makes."""
+        """Make this the graph of the placeholders that are created in a block."""
         token = _DEFAULT.set(self)
         try:
             yield self
@@ -49,22 +49,22 @@ class Graph:
             _DEFAULT.reset(token)
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """Return the name, with a number behind it if it is taken; it is taken from now on, if asked."""
+        """Return the name, with a number appended if it is already used, and mark it as used by default."""
         used = self._uses.get(name, 0)
         if mark_as_used:
             self._uses[name] = used + 1
         return f"{name}_{used}" if used else name
 
     def add(self, tensor: SymbolicTensor) -> None:
-        """Take in a placeholder."""
+        """Add a placeholder."""
         self._placeholders.append(tensor)
 
 
 class SymbolicTensor:
-    """A tensor without a value; made by `placeholder`."""
+    """A tensor without a value, created by `placeholder`."""
 
     __slots__ = ("__weakref__", "_dtype", "_graph", "_name", "_shape")
-    CURE = "Try a function of a tensor in place of a graph with placeholders."
+    CURE = "Try a function of a tensor instead of a graph with placeholders."
 
     def __init__(self, graph: Graph, name: str, shape: TensorShape, dtype: DType) -> None:
         self._graph, self._name, self._shape, self._dtype = graph, name, shape, dtype
@@ -81,7 +81,7 @@ class SymbolicTensor:
 
     @property
     def shape(self) -> TensorShape:
-        """Length of each axis; None for one that is not known."""
+        """Length of each axis; None if unknown."""
         return self._shape
 
     @property
@@ -90,16 +90,16 @@ class SymbolicTensor:
         return self._dtype
 
     def get_shape(self) -> TensorShape:
-        """Length of each axis, as a method."""
+        """Return the length of each axis."""
         return self._shape
 
     @property
     def WHY(self) -> str:
-        """What is said where an op is asked for a value."""
-        return f"{self} is symbolic: it has a shape and a dtype and no value, and operations run at once here."
+        """The reason given when an op needs a value."""
+        return f"{self} is symbolic: it has a shape and a dtype but no value, and operations run eagerly."
 
     def __lab_apply__(self, op: Any, inputs: tuple[Any, ...], params: dict[str, Any]) -> SymbolicTensor:
-        """Refuse everything but to be a tensor already."""
+        """Accept `convert_to_tensor` only."""
         if op.__name__ == "convert_to_tensor":
             return self
         raise NotOneTensor(self)
@@ -108,28 +108,28 @@ class SymbolicTensor:
         raise AttributeError(f"'SymbolicTensor' object has no attribute {name!r}: a placeholder has no value.")
 
     def __bool__(self) -> bool:
-        raise TypeError("A placeholder has no value, so it is neither true nor false.")
+        raise TypeError("A placeholder has no value, so it has no truth value.")
 
     def __repr__(self) -> str:
         return f'Tensor("{self._name}", shape={self._shape}, dtype={self._dtype.name})'
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SymbolicTensor:
-    """Return a tensor without a value, in the graph of the block around.
+    """Create a tensor without a value, in the graph of the enclosing block.
 
     Parameters
     ----------
     dtype : DType
-        The element type it stands for.
+        The element type.
     shape : sequence of int or None, optional
-        Length of each axis, None where it is not known; nothing at all if even the rank is not.
+        Length of each axis, None if unknown; without it, the rank is unknown too.
     name : str, optional
-        ``"Placeholder"`` if it is not given; a taken name gets a number.
+        ``"Placeholder"`` by default; a number is appended to a name that is already used.
 
     Raises
     ------
     NoGraph
-        A `RuntimeError`: outside a graph.
+        If there is no enclosing graph; a `RuntimeError`.
 
     Examples
     --------
@@ -141,8 +141,8 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Symbo
     graph = _DEFAULT.get()
     if graph is None:
         raise NoGraph(
-            "placeholder: operations run at once here, and a placeholder has no value to run them on. "
-            "Try a function of a tensor, or `with lab.Graph().as_default():` around this line."
+            "placeholder: operations run eagerly, and a placeholder has no value to run them on. "
+            "Try a function of a tensor, or put this line in a `with lab.Graph().as_default():` block."
         )
     tensor = SymbolicTensor(graph, f"{graph.unique_name(name or 'Placeholder')}:0", TensorShape(shape), as_dtype(dtype))
     graph.add(tensor)

@@ -1,4 +1,4 @@
-"""TensorArray: a list of tensors that a loop fills, and that becomes one tensor at the end."""
+"""TensorArray: a list of tensors that a loop fills and that is then stacked into one tensor."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from autodiff_lab.ops.array.joining import concat, split, stack, unstack
 
 
 class TensorArray:
-    """A list of tensors of one dtype; gradients pass through what is written and read.
+    """A list of tensors of the same dtype; gradients flow through writes and reads.
 
     Parameters
     ----------
     dtype : DType
-        Of the elements.
+        The dtype of the elements.
     size : int
-        How many there are at first.
+        The initial number of elements.
     dynamic_size : bool
-        Whether writing behind the end makes it longer.
+        Whether writing beyond the end extends the array.
     clear_after_read : bool
-        Whether an element may be read only once; it makes room while a loop runs.
+        Whether an element can be read only once, which frees memory during a loop.
     element_shape : TensorShape, optional
         The shape that elements must have.
 
     Raises
     ------
     OutOfRangeError
-        If a position is not there.
+        If a position is out of range.
     InvalidArgumentError
-        If an element is read that was not written, or was read before.
+        If an element is read that was not written or has already been read.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class TensorArray:
     Tensor([0. 1. 4.], shape=(3,), dtype=float32)
     """
 
-    __loop_value__ = True  # a loop passes it on as it is
+    __loop_value__ = True  # `while_loop` passes it on unchanged
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class TensorArray:
 
     @property
     def dynamic_size(self) -> bool:
-        """Whether writing behind the end makes it longer."""
+        """Whether writing beyond the end extends the array."""
         return self._dynamic
 
     @property
@@ -97,19 +97,21 @@ class TensorArray:
         if not 0 <= at < len(self._tensors):
             raise OutOfRangeError(
                 f"TensorArray: position {at} is not in [0, {len(self._tensors)}). Try "
-                "dynamic_size=True to write behind the end."
+                "dynamic_size=True to write beyond the end."
             )
         return at
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """Put a tensor at a position; the array is returned."""
+        """Write a tensor at a position, and return the array."""
         at = self._position(index, write=True)
         plain = not hasattr(value, "_held")
         tensor = convert_to_tensor(value, self._dtype) if plain else convert(value)
         if tensor.dtype != self._dtype:
-            raise DtypeMismatch(f"TensorArray: elements are {self._dtype.name}, got {tensor.dtype.name}. Try lab.cast.")
+            raise DtypeMismatch(
+                f"TensorArray: expected dtype {self._dtype.name}, got {tensor.dtype.name}. Try lab.cast."
+            )
         if self._shape is not None and not self._shape.is_compatible_with(tensor._held.shape):
-            raise ShapeMismatch(f"TensorArray: elements have shape {self._shape}, got {tensor._held.shape}.")
+            raise ShapeMismatch(f"TensorArray: expected shape {self._shape}, got {tensor._held.shape}.")
         if self._shape is None and self._infer:
             self._shape = TensorShape(tensor._held.shape)
         self._tensors[at] = tensor if name is None else identity(tensor, name)
@@ -120,7 +122,7 @@ class TensorArray:
         """Return the tensor at a position."""
         at = self._position(index)
         if at in self._read:
-            raise InvalidArgumentError(f"TensorArray: position {at} was read before. Try clear_after_read=False.")
+            raise InvalidArgumentError(f"TensorArray: position {at} has already been read. Try clear_after_read=False.")
         tensor = self._written(at)
         if self._once:
             self._read.add(at)
@@ -133,10 +135,10 @@ class TensorArray:
             return tensor
         if self._shape is not None and self._shape.is_fully_defined() and at not in self._read:
             return wrap(np.zeros(tuple(n or 0 for n in self._shape), self._dtype.dtype)[()])
-        raise InvalidArgumentError(f"TensorArray: position {at} was not written, or was read before.")
+        raise InvalidArgumentError(f"TensorArray: position {at} was not written or has already been read.")
 
     def stack(self, name: str | None = None) -> Tensor:
-        """All elements along a new first axis."""
+        """Stack all elements along a new first axis."""
         if not self._tensors:
             known = self._shape is not None and self._shape.is_fully_defined()
             shape = tuple(n or 0 for n in self._shape) if known and self._shape is not None else ()
@@ -144,11 +146,11 @@ class TensorArray:
         return stack([self._written(i) for i in range(len(self._tensors))], name=name)
 
     def concat(self, name: str | None = None) -> Tensor:
-        """All elements along their first axis."""
+        """Concatenate all elements along their first axis."""
         return concat([self._written(i) for i in range(len(self._tensors))], 0, name)
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
-        """Return the elements at some positions, stacked."""
+        """Stack the elements at some positions."""
         positions = whole_numbers(indices, "TensorArray.gather")
         return stack([self._written(self._position(i)) for i in positions], name=name)
 
@@ -162,10 +164,12 @@ class TensorArray:
         return self
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
-        """Put the rows of a tensor at some positions."""
+        """Write the rows of a tensor at some positions."""
         positions, rows = whole_numbers(indices, "TensorArray.scatter"), unstack(value, name=name)
         if len(positions) != len(rows):
-            raise ShapeMismatch(f"TensorArray.scatter: {len(positions)} positions for {len(rows)} rows.")
+            raise ShapeMismatch(
+                f"TensorArray.scatter: expected one position for each of the {len(rows)} rows, got {len(positions)}."
+            )
         for at, row in zip(positions, rows, strict=True):
             self.write(at, row)
         return self
@@ -177,13 +181,15 @@ class TensorArray:
         edges = np.cumsum([0, *sizes])
         self._infer = False
         if len(sizes) != len(self._tensors) and not self._dynamic:
-            raise ShapeMismatch(f"TensorArray.split: {len(sizes)} parts for {len(self._tensors)} places.")
+            raise ShapeMismatch(
+                f"TensorArray.split: expected {len(self._tensors)} lengths, one for each element, got {len(sizes)}."
+            )
         for i, part in enumerate(split(x, [int(b - a) for a, b in pairwise(edges)], name=name)):
             self.write(i, part)
         return self
 
     def size(self, name: str | None = None) -> Tensor:
-        """Return how many places there are, int32."""
+        """Return the number of elements, int32."""
         return named(wrap(np.int32(len(self._tensors))), name)
 
     def identity(self) -> TensorArray:
@@ -191,11 +197,13 @@ class TensorArray:
         return self
 
     def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
-        """Refuse: tapes give gradients here."""
-        raise InvalidArgumentError("TensorArray.grad: tapes give gradients here. Try tape.gradient.")
+        """Raise an error: use a tape for gradients."""
+        raise InvalidArgumentError(
+            "TensorArray.grad: not available, since gradients come from tapes. Try tape.gradient."
+        )
 
     def close(self, name: str | None = None) -> None:
-        """Let go of the elements."""
+        """Release the elements."""
         self._tensors.clear()
 
     def __len__(self) -> int:

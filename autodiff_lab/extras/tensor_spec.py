@@ -1,4 +1,4 @@
-"""TensorSpec: what is known of a tensor before there is one, its shape and dtype."""
+"""TensorSpec: the expected shape and dtype of a tensor."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from autodiff_lab.engine.shape import TensorShape
 
 
 class TensorSpec:
-    """A shape, of which lengths may be open, and a dtype.
+    """A shape, in which lengths may be None, and a dtype.
 
     Parameters
     ----------
     shape : TensorShape or sequence of int or None, or None
-        Length of each axis; None alone leaves the rank open too.
+        Length of each axis, None for any; None alone stands for any rank.
     dtype : DType
         Element type.
     name : str, optional
-        Of the tensor.
+        The name of the tensor.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class TensorSpec:
 
     @property
     def shape(self) -> TensorShape:
-        """Length of each axis; None for one that is open."""
+        """Length of each axis; None for any length."""
         return self._shape
 
     @property
@@ -68,14 +68,16 @@ class TensorSpec:
         return self._name
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
-        """Return whether a tensor, or another spec, fits."""
+        """Return whether a tensor, or another spec, is compatible."""
         other = spec_or_tensor if hasattr(spec_or_tensor, "dtype") else convert(spec_or_tensor)
         return as_dtype(other.dtype) == self._dtype and self._shape.is_compatible_with(other.shape)
 
     def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
-        """Return the spec that both fit, as far as it can be told."""
+        """Return the most specific spec that both are compatible with."""
         if other.dtype != self._dtype:
-            raise ValueError(f"TensorSpec: {self._dtype.name} and {other.dtype.name} have no spec in common.")
+            raise ValueError(
+                f"TensorSpec: dtypes {self._dtype.name} and {other.dtype.name} differ, so there is no common spec."
+            )
         if self._shape.rank != other.shape.rank or self._shape.rank is None:
             return TensorSpec(None, self._dtype)
         lengths = [a if a == b else None for a, b in zip(self._shape, other.shape, strict=True)]

@@ -94,7 +94,7 @@ def test_lengths_that_are_not_known_or_have_no_end() -> None:
         with pytest.raises(TypeError, match="length"):
             len(dataset)
     assert plain(Dataset.range(0).repeat()) == []
-    assert repr(endless) == "<Dataset without end>"
+    assert repr(endless) == "<Dataset of infinite length>"
 
 
 def test_zip_stops_with_the_shortest() -> None:

@@ -49,7 +49,7 @@ def test_it_prints_its_parts_and_wants_a_position_for_each_row() -> None:
         "IndexedSlices(indices=Tensor([4], shape=(1,), dtype=int32), values=Tensor([1.], shape=(1,), dtype=float32), "
         "dense_shape=Tensor([5], shape=(1,), dtype=int32))"
     )
-    with pytest.raises(lab.errors.ShapeMismatch, match="n whole numbers"):
+    with pytest.raises(lab.errors.ShapeMismatch, match="n integer indices"):
         lab.IndexedSlices([[1.0]], [1, 2])
     with pytest.raises(lab.errors.ShapeMismatch, match="float32 indices"):
         lab.IndexedSlices([[1.0]], [1.0])

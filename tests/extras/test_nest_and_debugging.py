@@ -51,7 +51,7 @@ def test_structures_that_differ_are_told_apart() -> None:
     ):  # fmt: skip
         with pytest.raises(error, match="the structures differ"):
             nest.assert_same_structure(first, other)
-    with pytest.raises(errors.ShapeMismatch, match="3 leaves, but there are 1"):
+    with pytest.raises(errors.ShapeMismatch, match="expected 3 values, one for each leaf, got 1"):
         nest.pack_sequence_as([1, [2, 3]], [1])
 
 

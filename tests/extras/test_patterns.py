@@ -33,8 +33,9 @@ def test_a_rewrite_is_that_of_re2(text: Any, pattern: str, rewrite: str, expecte
 
 
 @pytest.mark.parametrize(("pattern", "rewrite", "words"), [
-    ("a", "\\", "a digit or by a backslash"), ("a", r"\x", "a digit or by a backslash"), ("a", r"\1", "group 1 of 0"),
-    ("(", "x", "not a regular expression"), (["a"], "x", "one string"),
+    ("a", "\\", "a digit or a backslash"), ("a", r"\x", "a digit or a backslash"),
+    ("a", r"\1", "group 1, but the pattern has 0"), ("(", "x", "not a valid regular expression"),
+    (["a"], "x", "a single string"),
 ])  # fmt: skip
 def test_patterns_and_rewrites_without_a_meaning_are_refused(pattern: Any, rewrite: str, words: str) -> None:
     with pytest.raises(lab.errors.InvalidArgumentError, match=words):
@@ -53,7 +54,7 @@ def test_what_is_not_finite_is_filled_up_with_blanks(value: float) -> None:
     written = lab.strings.as_string(lab.constant([value, 1.5]), width=9, fill="0").numpy().tolist()
     assert written == [f"{value:9}".encode(), b"01.500000"]
     for fill in ("ab", "*", "x"):
-        with pytest.raises(lab.errors.InvalidArgumentError, match="fill is one of"):
+        with pytest.raises(lab.errors.InvalidArgumentError, match="as fill, got"):
             lab.strings.as_string(value, width=9, fill=fill)
 
 

@@ -23,7 +23,7 @@ def test_nested_rows_are_told_and_taken_in_every_form() -> None:
         more = {"nested_nrows": [3, 3]} if name == "value_rowids" else {}
         made = getattr(lab.RaggedTensor, f"from_nested_{name}")(x.flat_values, numbers, **more)
         assert made.to_list() == DEEP
-    with pytest.raises(lab.errors.InvalidArgumentError, match="2 lists of row numbers and 1"):
+    with pytest.raises(lab.errors.InvalidArgumentError, match="got 1 for 2"):
         lab.RaggedTensor.from_nested_value_rowids([1], [[0], [0]], [1])
 
 
@@ -80,7 +80,7 @@ def test_brackets_take_tensors_and_every_kind_of_whole_number() -> None:
     inner = lab.ragged.constant([[[1, 2]], [[3, 4], [5, 6]]], ragged_rank=1)
     assert inner[..., 1].to_list() == [[2], [4, 6]]
     for bad in (1.5, True, "a", [[1]], lab.constant([0, 1])):
-        with pytest.raises(lab.errors.InvalidArgumentError, match=r"not an index|Index out of range"):
+        with pytest.raises(lab.errors.InvalidArgumentError, match=r"expected integers, slices|Index out of range"):
             x[:, bad]
     with pytest.raises(lab.errors.InvalidArgumentError, match="step of 0"):
         x[::0]

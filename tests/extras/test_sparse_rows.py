@@ -50,7 +50,7 @@ def test_counts_of_sparse_values_limits_and_presence() -> None:
     ("call", "error", "words"),
     [
         (lambda: lab.sparse.fill_empty_rows(lab.SparseTensor([], [], [2, 0]), 1.0), lab.errors.ShapeMismatch,
-         "first place"),
+         "at least one element"),
         (lambda: lab.sparse.fill_empty_rows(lab.sparse.eye(2), [1.0, 2.0]), lab.errors.ShapeMismatch, "one value"),
         (lambda: lab.sparse.fill_empty_rows(lab.sparse.eye(2), "a"), lab.errors.LabError, "string|float32"),
         (lambda: lab.sparse.to_indicator(SEVEN, 3), lab.errors.InvalidArgumentError, "below 3"),

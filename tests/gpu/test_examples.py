@@ -22,7 +22,7 @@ ELSEWHERE = {
     "engine.attributes.no_name": "names, and which modules are loaded",
     "engine.configuration.simulate_gpu": "a Python of its own, and its GPU",
     "ops.structured.structured": "strings, which live on the CPU",
-    "extras.ragged.strings.reduce_join": "strings, which live on the CPU",
+    "extras.ragged.calls.reduce_join": "strings, which live on the CPU",
 }
 """Examples that are about something else, and what."""
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")

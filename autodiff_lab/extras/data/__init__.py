@@ -1,1 +1,1 @@
-"""Datasets: where elements come from, what the steps make of them, and how they are batched."""
+"""Datasets: their sources, the steps that transform elements, and batching."""

@@ -1,4 +1,4 @@
-"""Elements of data sets put together into batches, and taken apart into rows."""
+"""Batching of dataset elements, and the rows of tensors as elements."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from autodiff_lab.extras.state import kept, structure_of
 
 
 def rows_of(leaf: Any) -> Sequence[Any]:
-    """Return the rows of a tensor that goes into a data set, a ragged one included."""
+    """Return the rows of a tensor, possibly ragged, as elements of a dataset."""
     if isinstance(leaf, RaggedTensor):
         bare = leaf.with_flat_values(wrap(kept(leaf.flat_values, "dataset")))
         return _Rows(len(bare), bare.__getitem__)
     array = kept(leaf, "dataset")
     if array.ndim == 0:
-        raise ShapeMismatch("from_tensor_slices: a single number has no rows. Try Dataset.from_tensors.")
+        raise ShapeMismatch(
+            "from_tensor_slices: expected tensors with at least one axis, got a scalar. Try Dataset.from_tensors."
+        )
     return _Rows(len(array), lambda index: wrap(array[index]))
 
 
 class _Rows(Sequence[Any]):
-    """Rows that are made when asked for."""
+    """Rows that are created on access."""
 
     def __init__(self, count: int, row: Callable[[Any], Any]) -> None:
         self._count, self._row = count, row
@@ -43,7 +45,7 @@ Stack = Callable[[list[list[Any]]], list[Any]]
 
 
 def stacked(columns: list[list[Any]]) -> list[Any]:
-    """Each column as one tensor with a new first axis."""
+    """Stack each column into one tensor with a new first axis."""
     return [
         stack_rows(column) if isinstance(column[0], RaggedTensor) else _stack([t._array for t in column])
         for column in columns
@@ -53,14 +55,12 @@ def stacked(columns: list[list[Any]]) -> list[Any]:
 def _stack(arrays: list[Any]) -> Tensor:
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1:
-        raise ShapeMismatch(
-            f"batch: the elements have shapes {sorted(shapes)}; only equal ones are stacked. Try padded_batch."
-        )
+        raise ShapeMismatch(f"batch: expected elements of equal shape, got shapes {sorted(shapes)}. Try padded_batch.")
     return wrap(np.stack(arrays))
 
 
 def batched(elements: Iterator[Any], size: int, drop: bool, stack: Stack = stacked) -> Iterator[Any]:
-    """Batches of elements; the last may be smaller, or is dropped."""
+    """Yield batches of elements; the last may be smaller, or is dropped."""
     batch: list[Any] = []
     for element in elements:
         batch.append(element)
@@ -78,7 +78,7 @@ def _together(batch: list[Any], stack: Stack) -> Any:
 
 
 def padded_batch(shapes: Any, fills: Any) -> Stack:
-    """What stacks elements of different shapes: each is filled up to the longest, or to the shape given for it."""
+    """Return a function that stacks elements after padding them to the longest, or to given shapes."""
 
     def stack(columns: list[list[Tensor]]) -> list[Tensor]:
         limits = _for_each(shapes, len(columns))
@@ -92,7 +92,7 @@ def padded_batch(shapes: Any, fills: Any) -> Stack:
 
 
 def _for_each(given: Any, count: int) -> list[Any]:
-    """Return one setting for each column; a single one serves all."""
+    """Return one setting for each column; a single one applies to all."""
     if isinstance(given, tuple) and len(given) == count and count > 1:
         return list(given)
     return [given] * count
@@ -107,13 +107,15 @@ def _padded(arrays: list[Any], limit: Any, fill: Any) -> Tensor:
     made = np.full((len(arrays), *longest), value, dtype)
     for i, array in enumerate(arrays):
         if (np.array(array.shape) > longest).any():
-            raise ShapeMismatch(f"padded_batch: an element of shape {array.shape} does not fit into {tuple(longest)}.")
+            raise ShapeMismatch(
+                f"padded_batch: an element of shape {array.shape} does not fit into shape {tuple(longest)}."
+            )
         made[(i, *(slice(n) for n in array.shape))] = array
     return wrap(made)
 
 
 def ragged_stacked(row_splits_dtype: Any) -> Stack:
-    """Return what stacks elements of different lengths as the rows of ragged tensors; single numbers as a tensor."""
+    """Return a function that stacks elements as the rows of ragged tensors; scalars become a dense tensor."""
 
     def stack(columns: list[list[Any]]) -> list[Any]:
         return [_ragged(column) for column in columns]
@@ -127,17 +129,19 @@ def ragged_stacked(row_splits_dtype: Any) -> Stack:
 
 
 def call(function: Callable[..., Any], element: Any) -> Any:
-    """Return a user's function of an element; the parts of a tuple are its arguments."""
+    """Call a function with an element; the parts of a tuple become its arguments."""
     plain = isinstance(element, tuple) and not hasattr(element, "_make")
     return function(*element) if plain else function(element)
 
 
 def as_element(value: Any, dtypes: list[Any] | None = None) -> Any:
-    """Return what a user's function gave, as an element: tensors at the leaves."""
+    """Convert the result of a user's function to an element, with tensors as its leaves."""
     leaves, rebuild = structure_of(value)
     wanted = [None] * len(leaves) if dtypes is None else dtypes
     if len(wanted) != len(leaves):
-        raise InvalidArgumentError(f"from_generator: {len(leaves)} values were given for {len(wanted)} dtypes")
+        raise InvalidArgumentError(
+            f"from_generator: expected {len(wanted)} values, one for each dtype, got {len(leaves)}."
+        )
     made = [
         leaf if is_composite(leaf) else convert_to_tensor(leaf, dtype)
         for leaf, dtype in zip(leaves, wanted, strict=True)

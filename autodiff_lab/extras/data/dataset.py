@@ -1,7 +1,7 @@
-"""Dataset: elements one after the other, made when they are asked for.
+"""Dataset: a sequence of elements that are created one at a time, on demand.
 
-A data set keeps arrays, and its iterators keep a place in them: that is state, so gradients stop where a value goes in.
-Functions given to `map` and its like run outside the tapes around, as a pipeline's functions do in TensorFlow.
+A dataset stores arrays, and its iterators a position in them: that is state, so gradients stop where a value enters.
+Functions passed to `map` and similar methods are not recorded by enclosing tapes, as in TensorFlow's pipelines.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from autodiff_lab.extras.state import kept, structure_of
 from autodiff_lab.ops.random import uniform
 
 AUTOTUNE = -1
-"""For TensorFlow code that asks for it; elements are made one at a time here."""
+"""For TensorFlow code that passes it; it has no effect, since elements are created one at a time."""
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 _builtin_range, _builtin_enumerate = range, enumerate
@@ -50,7 +50,7 @@ class Dataset(Steps):
 
     @classmethod
     def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Dataset:
-        """Return one element for each row of a tensor, or of a structure of tensors with equally many rows.
+        """Create a dataset with one element for each row of a tensor, or of a structure of tensors.
 
         Raises
         ------
@@ -70,14 +70,14 @@ class Dataset(Steps):
         counts = {len(column) for column in columns}
         if len(counts) != 1:
             raise ShapeMismatch(
-                f"from_tensor_slices: the tensors have {sorted(counts)} rows; they must have equally many."
+                f"from_tensor_slices: expected tensors with the same number of rows, got {sorted(counts)}."
             )
         (count,) = counts
         return cls(lambda: (rebuild([column[i] for column in columns]) for i in _builtin_range(count)), count)
 
     @classmethod
     def from_tensors(cls, tensors: Any, name: str | None = None) -> Dataset:
-        """Return a single element, the whole of what is given."""
+        """Create a dataset with a single element, the tensors themselves."""
         leaves, rebuild = structure_of(tensors)
         element = rebuild([wrap(kept(leaf, "dataset")) for leaf in leaves])
         return cls(lambda: iter([element]), 1)
@@ -92,7 +92,7 @@ class Dataset(Steps):
         output_signature: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """Return the elements that a generator function yields, called again for each iteration.
+        """Create a dataset from a generator function, which is called again for each iteration.
 
         Examples
         --------
@@ -106,13 +106,13 @@ class Dataset(Steps):
 
     @classmethod
     def range(cls, *args: int, output_type: Any = "int64", name: str | None = None) -> Dataset:
-        """Integers, as Python's `range` counts them; int64."""
+        """Create a dataset of integers, as Python's `range` does; int64 by default."""
         numbers, dtype = _builtin_range(*[int(convert(a)._array) for a in args]), as_dtype(output_type).dtype
         return cls(lambda: (wrap(dtype.type(i)) for i in numbers), len(numbers))
 
     @staticmethod
     def zip(*datasets: Any, name: str | None = None) -> Dataset:
-        """Tuples of the elements of several data sets, until one ends.
+        """Combine several datasets into one of tuples, until the shortest ends.
 
         Examples
         --------
@@ -138,25 +138,25 @@ class Dataset(Steps):
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Each element run through a function; the parts of a tuple are its arguments."""
+        """Apply a function to each element; the parts of a tuple are passed as separate arguments."""
         return Dataset(lambda: (as_element(call(map_func, x)) for x in self._make()), self._cardinality)
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Return the elements for which a function is true."""
+        """Keep the elements for which a function returns True."""
         return Dataset(lambda: (x for x in self._make() if bool(call(predicate, x))))
 
     def flat_map(self, map_func: Callable[..., Dataset], name: str | None = None) -> Dataset:
-        """Return the elements of the data sets that a function makes of the elements."""
+        """Apply a function that returns a dataset to each element, and chain the datasets."""
         return Dataset(lambda: (y for x in self._make() for y in call(map_func, x)._make()))
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
-        """Pairs of a number, counted from `start`, and an element."""
+        """Pair each element with its position, counted from `start`."""
         return Dataset(
             lambda: ((wrap(np.int64(i)), x) for i, x in _builtin_enumerate(self._make(), start)), self._cardinality
         )
 
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = None) -> Any:
-        """Return a state that takes in one element after the other.
+        """Reduce the dataset to one state, updated with one element after another.
 
         Examples
         --------
@@ -174,7 +174,7 @@ class Dataset(Steps):
     # --- which and how many ------------------------------------------------------------------------------------------
 
     def take(self, count: int, name: str | None = None) -> Dataset:
-        """Return the first elements; all with -1."""
+        """Keep the first `count` elements, or all with -1."""
         n = int(count)
 
         def make() -> Iterator[Any]:
@@ -187,7 +187,7 @@ class Dataset(Steps):
         return Dataset(make, size if n < 0 else n if size == INFINITE_CARDINALITY else min(n, size))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
-        """Return what comes after the first elements; nothing with -1."""
+        """Drop the first `count` elements, or all with -1."""
         n, size = int(count), self._cardinality
         return Dataset(
             lambda: (x for i, x in _builtin_enumerate(self._make()) if 0 <= n <= i),
@@ -195,7 +195,7 @@ class Dataset(Steps):
         )
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
-        """Return the elements several times, or for ever."""
+        """Repeat the dataset `count` times, or indefinitely."""
         n, size = -1 if count is None else int(count), self._cardinality
 
         def make() -> Iterator[Any]:
@@ -210,7 +210,7 @@ class Dataset(Steps):
         return Dataset(make, whole)
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
-        """Return the elements of this data set and then those of another."""
+        """Append the elements of another dataset."""
         sizes = (self._cardinality, dataset._cardinality)
         return Dataset(
             lambda: (x for part in (self, dataset) for x in part._make()), sum(sizes) if min(sizes) >= 0 else min(sizes)
@@ -219,9 +219,9 @@ class Dataset(Steps):
     def shuffle(
         self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool = True, name: str | None = None
     ) -> Dataset:
-        """Return the elements in random order, each drawn from the next `buffer_size`; repeatable by a seed."""
+        """Shuffle: draw each element at random from a buffer of `buffer_size`; reproducible with a seed."""
         if int(buffer_size) < 1:
-            raise InvalidArgumentError(f"shuffle: a buffer holds at least 1 element, got {buffer_size}")
+            raise InvalidArgumentError(f"shuffle: expected a buffer_size of at least 1, got {buffer_size}.")
         first = int(float(uniform(())) * 2**24) if seed is None else int(seed)
         generators = iter(lambda: np.random.default_rng(first), None)
         shared = np.random.default_rng(first)
@@ -246,12 +246,12 @@ class Dataset(Steps):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Elements stacked along a new first axis, `batch_size` at a time.
+        """Stack `batch_size` elements at a time along a new first axis.
 
         Raises
         ------
         ShapeMismatch
-            While iterating, if elements differ in shape.
+            During iteration, if elements differ in shape.
         """
         n = _positive(batch_size, "batch")
         return Dataset(lambda: batched(self._make(), n, drop_remainder), _batches(self._cardinality, n, drop_remainder))
@@ -264,7 +264,7 @@ class Dataset(Steps):
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """As `batch`, but elements are first filled up with 0, or `padding_values`, to the longest of their batch."""
+        """Batch like `batch`, after padding elements with 0 or `padding_values` to the longest of their batch."""
         n = _positive(batch_size, "padded_batch")
         return Dataset(
             lambda: batched(self._make(), n, drop_remainder, padded_batch(padded_shapes, padding_values)),
@@ -272,11 +272,11 @@ class Dataset(Steps):
         )
 
     def unbatch(self, name: str | None = None) -> Dataset:
-        """Return the rows of the elements."""
+        """Split each element into its rows."""
         return self.flat_map(lambda *element: Dataset.from_tensor_slices(element[0] if len(element) == 1 else element))
 
     def cache(self, filename: str = "", name: str | None = None) -> Dataset:
-        """Return the elements, kept in memory once they have all been made."""
+        """Keep the elements in memory after the first complete iteration."""
         memory: list[Any] = []
 
         def make() -> Iterator[Any]:
@@ -292,23 +292,23 @@ class Dataset(Steps):
         return Dataset(make, self._cardinality)
 
     def prefetch(self, buffer_size: int, name: str | None = None) -> Dataset:
-        """Return the same elements; they are made when asked for."""
+        """Return the dataset unchanged: elements are created on demand."""
         return self
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """Return what a function makes of the data set."""
+        """Return the result of a function of the dataset."""
         return transformation_func(self)
 
     # --- iterating ---------------------------------------------------------------------------------------------------
 
     def cardinality(self) -> Tensor:
-        """Return how many elements there are: -1 for no end, -2 if it is not known; int64."""
+        """Return the number of elements, int64: -1 if infinite, -2 if unknown."""
         return wrap(np.int64(self._cardinality))
 
     def __len__(self) -> int:
         if self._cardinality < 0:
-            why = "has no end" if self._cardinality == INFINITE_CARDINALITY else "is known only by iterating"
-            raise TypeError(f"The length of this data set {why}. Try take(n), or count in a loop.")
+            why = "is infinite" if self._cardinality == INFINITE_CARDINALITY else "is unknown until it is iterated over"
+            raise TypeError(f"The length of this dataset {why}. Try take(n), or count in a loop.")
         return self._cardinality
 
     def __bool__(self) -> bool:
@@ -324,12 +324,12 @@ class Dataset(Steps):
             yield rebuild([leaf.numpy() for leaf in leaves])
 
     def __repr__(self) -> str:
-        size = {INFINITE_CARDINALITY: "without end", UNKNOWN_CARDINALITY: "of unknown length"}
+        size = {INFINITE_CARDINALITY: "of infinite length", UNKNOWN_CARDINALITY: "of unknown length"}
         return f"<Dataset {size.get(self._cardinality, f'of {self._cardinality} elements')}>"
 
 
 class DatasetIterator:
-    """A place in a data set.  What it gives has no history, so gradients stop."""
+    """An iterator over a dataset.  Its elements have no history, so gradients stop."""
 
     def __init__(self, elements: Iterator[Any]) -> None:
         self._elements = elements
@@ -350,11 +350,11 @@ class DatasetIterator:
         return element
 
     def get_next(self) -> Any:
-        """Return the next element; `OutOfRangeError` after the last."""
+        """Return the next element, or raise `OutOfRangeError` after the last."""
         try:
             return next(self)
         except StopIteration:
-            raise OutOfRangeError("The data set has no more elements.") from None
+            raise OutOfRangeError("The dataset has no more elements.") from None
 
 
 def _dtypes_of(signature: Any) -> Any:
@@ -374,7 +374,7 @@ def _drawn(buffer: list[Any], generator: np.random.Generator) -> Any:
 
 def _positive(size: Any, what: str) -> int:
     if int(size) < 1:
-        raise InvalidArgumentError(f"{what}: a batch has at least 1 element, got {size}")
+        raise InvalidArgumentError(f"{what}: expected a batch_size of at least 1, got {size}.")
     return int(size)
 
 

@@ -1,4 +1,4 @@
-"""Data sets without an end, and mixtures of data sets."""
+"""Infinite datasets, and mixtures of datasets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import wrap
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.extras.ragged.partition import whole_number
+from autodiff_lab.extras.ragged.partition import integer
 from autodiff_lab.ops.random import uniform
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _ENDLESS, _UNKNOWN = -1, -2
 
 
 class Sources:
-    """Class methods of `Dataset`."""
+    """Further constructors of `Dataset`."""
 
     if TYPE_CHECKING:
 
@@ -28,9 +28,9 @@ class Sources:
 
     @classmethod
     def counter(cls, start: Any = 0, step: Any = 1, dtype: Any = "int64", name: str | None = None) -> Dataset:
-        """Numbers from `start` on, without an end."""
+        """Create an infinite dataset of numbers from `start` on."""
         kind = as_dtype(dtype).dtype.type
-        first, by = whole_number(start, "counter: start"), whole_number(step, "counter: step")
+        first, by = integer(start, "counter: start"), integer(step, "counter: step")
 
         def make() -> Iterator[Any]:
             at = first
@@ -44,7 +44,7 @@ class Sources:
     def random(
         cls, seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
     ) -> Dataset:
-        """Random integers below 2³², without an end; int64."""
+        """Create an infinite dataset of random integers below 2³²; int64."""
         first = int(float(uniform(())) * 2**24) if seed is None else int(seed)
         shared = np.random.default_rng(first)
 
@@ -59,7 +59,7 @@ class Sources:
     def choose_from_datasets(
         datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = True
     ) -> Dataset:
-        """Return the next element of the data set whose number comes next.
+        """Take each element from the dataset whose number comes next.
 
         Examples
         --------
@@ -79,32 +79,34 @@ class Sources:
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
     ) -> Dataset:
-        """Elements of data sets drawn at random, by weight."""
+        """Take each element from a dataset drawn at random by weight."""
         count = len(datasets)
-        share = np.full(count, 1 / max(count, 1)) if weights is None else np.asarray(weights, np.float64)
-        if share.shape != (count,) or not count or (share < 0).any() or not share.sum() > 0:
-            raise InvalidArgumentError(f"sample_from_datasets: {count} weights from 0 up are needed, got {weights!r}.")
+        chances = np.full(count, 1 / max(count, 1)) if weights is None else np.asarray(weights, np.float64)
+        if chances.shape != (count,) or not count or (chances < 0).any() or not chances.sum() > 0:
+            raise InvalidArgumentError(f"sample_from_datasets: expected {count} non-negative weights, got {weights!r}.")
         first = int(float(uniform(())) * 2**24) if seed is None else int(seed)
 
         def numbers() -> Iterator[int]:
             generator = np.random.default_rng(first)
             while True:
-                yield int(generator.choice(count, p=share / share.sum()))
+                yield int(generator.choice(count, p=chances / chances.sum()))
 
-        return _mixed(datasets, numbers, stop_on_empty_dataset, positive=share > 0)
+        return _mixed(datasets, numbers, stop_on_empty_dataset, positive=chances > 0)
 
 
 def _mixed(datasets: Sequence[Any], numbers: Callable[[], Iterator[int]], stop: bool, positive: Any = None) -> Any:
-    """Elements of data sets in the order of numbers."""
+    """Return a dataset that takes each element from the dataset with the next number."""
     if not datasets:
-        raise InvalidArgumentError("a mixture needs at least one data set.")
+        raise InvalidArgumentError("expected at least one dataset, got none.")
 
     def make() -> Iterator[Any]:
         sources = [d._make() for d in datasets]
         left = set(range(len(sources)) if positive is None else np.flatnonzero(positive).tolist())
         for number in numbers():
             if not 0 <= number < len(sources):
-                raise InvalidArgumentError(f"choose_from_datasets: number {number} of {len(sources)} data sets.")
+                raise InvalidArgumentError(
+                    f"choose_from_datasets: choice {number} is out of range for {len(sources)} datasets."
+                )
             try:
                 element = next(sources[number])
             except StopIteration:

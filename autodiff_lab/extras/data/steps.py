@@ -1,4 +1,4 @@
-"""The less common steps of a data set: windows, groups, mixtures, states that go along."""
+"""Less common steps of a dataset: windows, groups, interleaving, scans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autodiff_lab.engine.tensor import wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.extras.data.batching import as_element, batched, call, padded_batch, ragged_stacked
 from autodiff_lab.extras.data.sources import Sources
-from autodiff_lab.extras.ragged.partition import whole_number, whole_vector
+from autodiff_lab.extras.ragged.partition import integer, integer_vector
 from autodiff_lab.extras.state import structure_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _UNKNOWN = -2
 
 
 class Options:
-    """Settings that TensorFlow's pipelines read; they are kept and change nothing here.
+    """Settings for TensorFlow's pipelines; they are stored but have no effect.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Options:
 
 
 class Steps(Sources):
-    """Methods of `Dataset`."""
+    """Further methods of `Dataset`."""
 
     _make: Callable[[], Iterator[Any]]
     _cardinality: int
@@ -55,7 +55,7 @@ class Steps(Sources):
     # --- which -------------------------------------------------------------------------------------------------------
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Return the elements before the first for which a function is false."""
+        """Keep the elements before the first for which a function returns False."""
 
         def make() -> Iterator[Any]:
             for element in self._make():
@@ -66,7 +66,7 @@ class Steps(Sources):
         return self._new(make)
 
     def unique(self, name: str | None = None) -> Dataset:
-        """Each element once, at its first place."""
+        """Drop elements that occurred before."""
 
         def make() -> Iterator[Any]:
             seen: set[Any] = set()
@@ -80,10 +80,10 @@ class Steps(Sources):
         return self._new(make)
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
-        """Return every `num_shards`-th element, from that number `index` on."""
-        parts, at = whole_number(num_shards, "shard: num_shards"), whole_number(index, "shard: index")
+        """Keep every `num_shards`-th element, starting at `index`."""
+        parts, at = integer(num_shards, "shard: num_shards"), integer(index, "shard: index")
         if not 0 <= at < parts:
-            raise InvalidArgumentError(f"shard: the index is in [0, {parts}), got {at}.")
+            raise InvalidArgumentError(f"shard: expected an index in [0, {parts}), got {at}.")
         size = self._cardinality
         left = size if size < 0 else max(0, -(-(size - at) // parts))
         return self._new(lambda: islice(self._make(), at, None, parts), left)
@@ -98,13 +98,15 @@ class Steps(Sources):
         """
         found = list(islice(self._make(), 2))
         if len(found) != 1:
-            raise InvalidArgumentError(f"get_single_element: there {'is none' if not found else 'are several'}.")
+            raise InvalidArgumentError(
+                f"get_single_element: expected one element, got {'none' if not found else 'several'}."
+            )
         return found[0]
 
     # --- together ----------------------------------------------------------------------------------------------------
 
     def scan(self, initial_state: Any, scan_func: Callable[[Any, Any], Any], name: str | None = None) -> Dataset:
-        """Return what a function gives of a state and each element, beside the next state.
+        """Apply a function of a state and each element, which returns the next state and the new element.
 
         Examples
         --------
@@ -123,10 +125,10 @@ class Steps(Sources):
         return self._new(make, self._cardinality)
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Any:
-        """Return the rows of batches in batches of another size, or of several sizes in turn."""
-        sizes = whole_vector(np.atleast_1d(np.asarray(batch_size)), "rebatch").tolist()
+        """Rearrange batches into batches of another size, or of several sizes in turn."""
+        sizes = integer_vector(np.atleast_1d(np.asarray(batch_size)), "rebatch").tolist()
         if not sizes or min(sizes) < 1:
-            raise InvalidArgumentError(f"rebatch: a batch has at least 1 element, got {batch_size!r}.")
+            raise InvalidArgumentError(f"rebatch: expected batch sizes of at least 1, got {batch_size!r}.")
         rows: Any = self.unbatch()  # type: ignore[attr-defined]
 
         def make() -> Iterator[Any]:
@@ -144,7 +146,7 @@ class Steps(Sources):
     def ragged_batch(
         self, batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = "int64", name: str | None = None
     ) -> Dataset:
-        """As `batch`, but elements may differ in length; they become the rows of ragged tensors."""
+        """Batch like `batch`, but elements may differ in length and become the rows of ragged tensors."""
         n = _at_least_one(batch_size, "ragged_batch")
         stack = ragged_stacked(row_splits_dtype)
         return self._new(lambda: batched(self._make(), n, drop_remainder, stack))
@@ -152,7 +154,7 @@ class Steps(Sources):
     def window(
         self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False, name: str | None = None
     ) -> Dataset:
-        """Data sets of neighbouring elements, each begun `shift` elements after the one before.
+        """Group neighbouring elements into datasets, each starting `shift` elements after the previous one.
 
         Examples
         --------
@@ -192,9 +194,11 @@ class Steps(Sources):
         window_size_func: Callable[[Any], Any] | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Return the elements of what a function makes of groups of one key, each as large as a window."""
+        """Group elements by key, and chain the datasets that a function returns for each group of window size."""
         if (window_size is None) == (window_size_func is None):
-            raise InvalidArgumentError("group_by_window: give window_size or window_size_func, one of them.")
+            raise InvalidArgumentError(
+                "group_by_window: expected either window_size or window_size_func, got both or neither."
+            )
 
         def limit(key: Any) -> int:
             size = window_size if window_size_func is None else window_size_func(key)
@@ -229,13 +233,13 @@ class Steps(Sources):
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Batches of elements of about one length, filled up to the longest of their batch, or to its boundary."""
-        edges = whole_vector(bucket_boundaries, "bucket_boundaries")
-        sizes = whole_vector(bucket_batch_sizes, "bucket_batch_sizes")
+        """Batch elements of similar length, padded to the longest of their batch or to the bucket boundary."""
+        edges = integer_vector(bucket_boundaries, "bucket_boundaries")
+        sizes = integer_vector(bucket_batch_sizes, "bucket_batch_sizes")
         if len(sizes) != len(edges) + 1:
             raise InvalidArgumentError(
-                f"bucket_by_sequence_length: {len(edges)} boundaries make {len(edges) + 1} buckets, each with a batch "
-                f"size; got {len(sizes)}."
+                f"bucket_by_sequence_length: expected {len(edges) + 1} batch sizes for {len(edges)} boundaries, got "
+                f"{len(sizes)}."
             )
 
         def bucket(*element: Any) -> Any:
@@ -246,7 +250,9 @@ class Steps(Sources):
             shapes = padded_shapes
             if pad_to_bucket_boundary:
                 if number == len(edges):
-                    raise InvalidArgumentError("bucket_by_sequence_length: an element is beyond the last boundary.")
+                    raise InvalidArgumentError(
+                        "bucket_by_sequence_length: an element is longer than the last boundary."
+                    )
                 first = structure_of(next(group._make()))[0]
                 shapes = tuple([int(edges[number]) - 1] * leaf.ndim for leaf in first)
                 shapes = shapes[0] if len(shapes) == 1 else shapes
@@ -266,7 +272,7 @@ class Steps(Sources):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Elements of the data sets that a function makes of the elements, from several of them in turn.
+        """Apply a function that returns a dataset to each element, and take elements from several datasets in turn.
 
         Examples
         --------
@@ -302,18 +308,18 @@ class Steps(Sources):
     # --- settings ----------------------------------------------------------------------------------------------------
 
     def options(self) -> Options:
-        """Return the settings given."""
+        """Return the stored settings."""
         return self._options or Options()
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
-        """Return the same elements with settings, which change nothing here."""
+        """Return the same dataset with other settings, which have no effect."""
         made = self._new(self._make, self._cardinality)
         made._options = options
         return made
 
 
 def _at_least_one(value: Any, what: str) -> int:
-    number = whole_number(value, what)
+    number = integer(value, what)
     if number < 1:
-        raise InvalidArgumentError(f"{what}: a whole number from 1 up is needed, got {number}.")
+        raise InvalidArgumentError(f"{what}: expected a positive integer, got {number}.")
     return number

@@ -1,4 +1,4 @@
-"""Families of ops that few programs use; each loads when one of its ops is first asked for."""
+"""Families of ops that few programs use; each loads when one of its ops is first used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["signal", "image", "sparse", "strings", "special", "isotonic", "sampl
 
 
 def __getattr__(name: str) -> Any:
-    """Load a family when it is first asked for."""
+    """Load a family on first access."""
     from autodiff_lab.ops.catalogue import family
 
     return family(__name__, __all__, name)

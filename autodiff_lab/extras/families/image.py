@@ -1,8 +1,7 @@
 """Images: arrays (*batch, height, width, channels).
 
-`adjust_contrast` has a derivative that nobody wrote here, on purpose: a sweep through it raises LookupError, as one
-through any op does whose gradient is missing, and `RegisterGradient` mends it.  The other functions are made of ops
-that have their rules.
+`adjust_contrast` deliberately has no gradient: a sweep through it raises LookupError, as for any op without a rule,
+until one is added with `RegisterGradient`.  The other functions are composed of ops that have rules.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ contrast = general(
 def _images(value: Any, what: str) -> Tensor:
     tensor = convert(value)
     if tensor._held.ndim < 3:
-        raise ShapeMismatch(f"{what}: an image has the axes height, width and channels, got shape "
+        raise ShapeMismatch(f"{what}: expected an image (..., height, width, channels), got shape "
                             f"{tensor._held.shape}. Try lab.reshape or lab.expand_dims(image, -1).")
     return tensor
 
@@ -51,7 +50,7 @@ def _images(value: Any, what: str) -> Tensor:
 def _floating(value: Any, what: str) -> Tensor:
     tensor = _images(value, what)
     if not tensor.dtype.is_floating:
-        raise DtypeMismatch(f"{what}: images are floating-point here, got {tensor.dtype.name}. "
+        raise DtypeMismatch(f"{what}: expected a floating-point image, got {tensor.dtype.name}. "
                             "Try lab.cast(image, lab.float32) / 255.0.")
     return tensor
 
@@ -60,10 +59,10 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     image = _floating(images, "adjust_contrast")
     factor = convert(contrast_factor, image)
     if factor._held.ndim:
-        raise ShapeMismatch(f"adjust_contrast: the factor is one number, got shape {factor._held.shape}")
+        raise ShapeMismatch(f"adjust_contrast: expected a scalar as contrast_factor, got shape {factor._held.shape}.")
     if factor._held.dtype != image._held.dtype:
-        raise DtypeMismatch(f"adjust_contrast: the image is {image.dtype.name} and the factor {factor.dtype.name}. "
-                            f"Try lab.cast(factor, lab.{image.dtype.name}).")
+        raise DtypeMismatch(f"adjust_contrast: dtypes {image.dtype.name} of the image and {factor.dtype.name} of the "
+                            f"factor differ. Try lab.cast(factor, lab.{image.dtype.name}).")
     return contrast(image, factor)
 
 
@@ -83,8 +82,8 @@ def flip_up_down(image: Any) -> Tensor:
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
     image = _floating(images, "rgb_to_grayscale")
     if image._held.shape[-1] != 3:
-        raise ShapeMismatch(f"rgb_to_grayscale: the last axis has the 3 channels, got shape {image._held.shape}")
-    weights = np.array([[0.2989], [0.587], [0.114]])  # ITU-R BT.601: how bright an eye finds red, green and blue
+        raise ShapeMismatch(f"rgb_to_grayscale: expected 3 channels on the last axis, got shape {image._held.shape}.")
+    weights = np.array([[0.2989], [0.587], [0.114]])  # ITU-R BT.601: the perceived brightness of red, green and blue
     return named(matmul(image, beside(image._held, weights.astype(image._held.dtype))), name)
 
 
@@ -97,20 +96,20 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
 
 _IMAGE = "images (*b, h, w, c) -> (*b, h, w, c)"
 for _function, _words, _shapes, _derivative, _example in (
-    (adjust_contrast, "Images stretched about the mean of each channel by a factor: (x - mean) * factor + mean.",
-     _IMAGE, "not written: a gradient through it raises LookupError until one is registered",
+    (adjust_contrast, "Scale the contrast of images about the mean of each channel: (x - mean) * factor + mean.",
+     _IMAGE, "none: a sweep raises LookupError until a gradient is registered",
      ">>> print(lab.image.adjust_contrast([[[0.0], [1.0]]], 0.5)[..., 0])\n"
      "Tensor([[0.25 0.75]], shape=(1, 2), dtype=float32)"),
-    (adjust_brightness, "Images with a number added to every value.", _IMAGE, "1 for the image and for the number",
+    (adjust_brightness, "Add a number to every value of an image.", _IMAGE, "1 for the image and for delta",
      ">>> print(lab.image.adjust_brightness([[[0.0], [0.5]]], 0.25)[..., 0])\n"
      "Tensor([[0.25 0.75]], shape=(1, 2), dtype=float32)"),
-    (flip_left_right, "Images mirrored: the first column becomes the last.", _IMAGE, "mirrors back",
+    (flip_left_right, "Mirror images: the first column becomes the last.", _IMAGE, "the mirrored g",
      ">>> print(lab.image.flip_left_right([[[1.0], [2.0]]])[..., 0])\n"
      "Tensor([[2. 1.]], shape=(1, 2), dtype=float32)"),
-    (flip_up_down, "Images upside down: the first row becomes the last.", _IMAGE, "turns back",
+    (flip_up_down, "Flip images upside down: the first row becomes the last.", _IMAGE, "the flipped g",
      ">>> print(lab.image.flip_up_down([[[1.0]], [[2.0]]])[..., 0, 0])\n"
      "Tensor([2. 1.], shape=(2,), dtype=float32)"),
-    (rgb_to_grayscale, "Grey images from coloured ones: 0.2989 red + 0.587 green + 0.114 blue (ITU-R BT.601).",
+    (rgb_to_grayscale, "Convert colour images to grayscale: 0.2989 red + 0.587 green + 0.114 blue (ITU-R BT.601).",
      "images (*b, h, w, 3) -> (*b, h, w, 1)", "the weight of each channel",
      ">>> print(lab.image.rgb_to_grayscale([[[1.0, 0.0, 0.0]]]))\n"
      "Tensor([[[0.2989]]], shape=(1, 1, 1), dtype=float32)"),

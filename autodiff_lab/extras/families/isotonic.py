@@ -1,7 +1,7 @@
-"""Isotonic regression: the nearest sequence that never rises (or never falls).
+"""Isotonic regression: the nearest sequence that never increases (or never decreases).
 
-The nearest sequence is constant on blocks, and on each block it is the mean.  So it takes two ops: one finds the
-blocks, where gradients stop, and one takes means over blocks, which is linear and its own derivative.
+The nearest sequence is constant on blocks, and equals the mean on each block.  So it takes two ops: one finds the
+blocks, where gradients stop, and one takes the means over blocks, a linear map that is its own VJP.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ add_up: Any = scatter_axis.op.kernel  # type: ignore[attr-defined]
 
 
 def _blocks_of_row(row: Any) -> list[int]:
-    """Number of the block of each element, by pooling adjacent violators (Ayer et al. 1955)."""
+    """Return the block number of each element, by pooling adjacent violators (Ayer et al. 1955)."""
     means: list[float] = []
     sizes: list[int] = []
     for value in row:
         means.append(float(value))
         sizes.append(1)
-        while len(means) > 1 and means[-2] < means[-1]:  # a later block must not lie above an earlier one
+        while len(means) > 1 and means[-2] < means[-1]:  # block means must not increase
             size = sizes[-2] + sizes[-1]
             means[-2:] = [(means[-2] * sizes[-2] + means[-1] * sizes[-1]) / size]
             sizes[-2:] = [size]
@@ -37,14 +37,14 @@ def _blocks_of_row(row: Any) -> list[int]:
 
 
 def _blocks(x: Any) -> Any:
-    """Blocks of each row along the last axis, numbered from 0, int32."""
+    """Return the blocks of each row along the last axis, numbered from 0, int32."""
     rows = np.asarray(x).reshape(-1, x.shape[-1])
     found = [_blocks_of_row(row) for row in rows.tolist()]
     return np.array(found, np.int32).reshape(x.shape)
 
 
 def _block_mean(x: Any, blocks: Any) -> Any:
-    """Means over blocks; x may have leading axes that the blocks have not."""
+    """Return the means over blocks; x may have more leading axes than the blocks."""
     if not x.size:
         return x.copy()
     length = blocks.shape[-1]
@@ -66,21 +66,21 @@ def _block_mean(x: Any, blocks: Any) -> Any:
 
 isotonic_blocks = general(
     "isotonic_blocks", _blocks, None, symbol="blocks", latex=r"\operatorname{{blocks}}({0})",
-    sentence="finds the runs over which {0} must be averaged so that it never rises",
-    doc="Blocks of the isotonic regression of each row; `lab.nn.isotonic_regression` uses it.")
+    sentence="finds the blocks over which {0} must be averaged so that it never increases",
+    doc="The blocks of the isotonic regression of each row; `lab.nn.isotonic_regression` uses it.")
 block_mean = general(
     "block_mean", _block_mean, lambda ops, g, out, x, blocks: ops.block_mean(g, blocks), None,
     symbol="mean by block", latex=r"\operatorname{{mean}}_{{{1}}}({0})", locals_latex=(r"\frac{{1}}{{n}}", ""),
     sentence="averages {0} over the blocks {1}", keeps="inputs",
-    doc="Means over blocks; `lab.nn.isotonic_regression` uses it.")
+    doc="The means over blocks; `lab.nn.isotonic_regression` uses it.")
 
 
 def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) -> tuple[Tensor, Tensor]:
     x = floats(inputs, "isotonic_regression")
     axis = one_whole_number(axis, "isotonic_regression: axis")
     if x._held.ndim == 0 or axis not in (-1, x._held.ndim - 1):
-        raise ShapeMismatch(f"isotonic_regression: works along the last axis, got shape {x._held.shape} and axis "
-                            f"{axis}. Try lab.transpose.")
+        raise ShapeMismatch(f"isotonic_regression: expected the last axis, got axis {axis} of shape "
+                            f"{x._held.shape}. Try lab.transpose.")
     if not decreasing:
         rising, blocks = isotonic_regression(-x)
         return -rising, blocks
@@ -89,8 +89,8 @@ def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) ->
 
 
 isotonic_regression.__doc__ = doc(
-    "The sequence nearest to each row that never rises (or never falls), and the number of each element's block.",
-    shapes="inputs (*b, n) -> twice (*b, n)", derivative="the mean of g over each block; none for the numbers",
+    "Find the nearest sequence to each row that never increases (or never decreases), and each element's block number.",
+    shapes="inputs (*b, n) -> twice (*b, n)", derivative="the mean of g over each block; none for the block numbers",
     raises=("shape", "floating", "convert"),
     example=">>> print(lab.nn.isotonic_regression([3.0, 1.0, 2.0])[0])\n"
             "Tensor([3.  1.5 1.5], shape=(3,), dtype=float32)")

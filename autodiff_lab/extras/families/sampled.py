@@ -1,4 +1,4 @@
-"""Losses over very many classes, estimated from a few drawn ones."""
+"""Losses over very many classes, estimated from a sample of classes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autodiff_lab.ops.random_state import generator_for
 
 
 def _log_uniform(classes: Any, range_max: int) -> Any:
-    """Return how likely each class is: small numbers, which stand for frequent words, are drawn more often (Zipf)."""
+    """Return the probability of each class under the log-uniform (Zipfian) distribution: small ones are more likely."""
     classes = np.asarray(classes, np.float64)
     return np.log((classes + 2) / (classes + 1)) / np.log(range_max + 1)
 
@@ -32,10 +32,10 @@ def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled:
     true = np.asarray(convert(true_classes)._array)
     num_sampled, range_max = (whole(v, "log_uniform_candidate_sampler") for v in (num_sampled, range_max))
     if num_sampled < 0 or range_max < 1:
-        raise InvalidArgumentError("log_uniform_candidate_sampler: at least 0 samples of at least 1 class are drawn, "
-                                   f"got {num_sampled} of {range_max}.")
+        raise InvalidArgumentError("log_uniform_candidate_sampler: expected num_sampled of at least 0 and range_max of "
+                                   f"at least 1, got {num_sampled} and {range_max}.")
     if unique and num_sampled > range_max:
-        raise InvalidArgumentError(f"log_uniform_candidate_sampler: {num_sampled} different classes cannot be drawn "
+        raise InvalidArgumentError(f"log_uniform_candidate_sampler: cannot draw {num_sampled} different classes "
                                    f"from {range_max}. Try unique=False.")
     source = generator_for(seed)
     drawn: list[int] = []
@@ -50,8 +50,8 @@ def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled:
     sampled = np.array(drawn, np.int64)
 
     def expected(classes: Any) -> Any:
-        share = _log_uniform(classes, range_max)
-        counts = -np.expm1(tries * np.log1p(-share)) if unique else share * num_sampled
+        chance = _log_uniform(classes, range_max)
+        counts = -np.expm1(tries * np.log1p(-chance)) if unique else chance * num_sampled
         return np.asarray(counts, np.float32)
 
     return named((wrap(sampled), wrap(expected(true)), wrap(expected(sampled))), name)
@@ -60,15 +60,15 @@ def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled:
 def _logits(name: str, weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
             num_true: int, sampled_values: Any, remove_accidental_hits: bool, seed: int | None,
             ) -> tuple[Tensor, Tensor]:
-    """Logits (b, num_true + num_sampled) and labels that go with them."""
+    """Return logits (b, num_true + num_sampled) and the corresponding labels."""
     table, x = floats(weights, name), floats(inputs, name)
     bias, true = convert(biases, table), np.asarray(convert(labels)._array).astype(np.int64)
     if x._held.ndim != 2 or true.shape != (x._held.shape[0], num_true):
-        raise ShapeMismatch(f"{name}: inputs (b, d) and labels (b, {num_true}) are needed, got shapes "
+        raise ShapeMismatch(f"{name}: expected inputs (b, d) and labels (b, {num_true}), got shapes "
                             f"{x._held.shape} and {true.shape}.")
     if table._held.shape != (num_classes, x._held.shape[1]) or bias._held.shape != (num_classes,):
-        raise ShapeMismatch(f"{name}: weights {(num_classes, x._held.shape[1])} and biases {(num_classes,)} are "
-                            f"needed, got shapes {table._held.shape} and {bias._held.shape}.")
+        raise ShapeMismatch(f"{name}: expected weights {(num_classes, x._held.shape[1])} and biases {(num_classes,)}, "
+                            f"got shapes {table._held.shape} and {bias._held.shape}.")
     if sampled_values is None:
         sampled_values = log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes, seed)
     drawn, true_counts, drawn_counts = (convert(v) for v in sampled_values)
@@ -82,41 +82,41 @@ def _logits(name: str, weights: Any, biases: Any, labels: Any, inputs: Any, num_
     if remove_accidental_hits:
         hits = (true[:, :, None] == np.asarray(drawn._array)[None, None, :]).any(axis=1)
         of_drawn = of_drawn + np.where(hits, np.finfo(kind).min / 2, 0).astype(kind)
-    shares = np.zeros((true.shape[0], num_true + drawn._held.shape[0]), kind)
-    shares[:, :num_true] = 1 / num_true
-    return concat([of_true, of_drawn], 1), laid_beside(x, shares)
+    targets = np.zeros((true.shape[0], num_true + drawn._held.shape[0]), kind)
+    targets[:, :num_true] = 1 / num_true
+    return concat([of_true, of_drawn], 1), laid_beside(x, targets)
 
 
 def sampled_softmax_loss(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
                          num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = True,
                          seed: int | None = None, name: str = "sampled_softmax_loss") -> Tensor:
-    logits, shares = _logits("sampled_softmax_loss", weights, biases, labels, inputs, num_sampled, num_classes,
+    logits, targets = _logits("sampled_softmax_loss", weights, biases, labels, inputs, num_sampled, num_classes,
                              num_true, sampled_values, remove_accidental_hits, seed)
-    return named(softmax_cross_entropy_with_logits(labels=shares, logits=logits), name)
+    return named(softmax_cross_entropy_with_logits(labels=targets, logits=logits), name)
 
 
 def nce_loss(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
              num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = False,
              name: str = "nce_loss", seed: int | None = None) -> Tensor:
-    logits, shares = _logits("nce_loss", weights, biases, labels, inputs, num_sampled, num_classes, num_true,
+    logits, targets = _logits("nce_loss", weights, biases, labels, inputs, num_sampled, num_classes, num_true,
                              sampled_values, remove_accidental_hits, seed)
-    each = sigmoid_cross_entropy_with_logits(labels=shares, logits=logits)
+    each = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits)
     return named(reshape(reduce_sum(each, axis=1), (-1,)), name)
 
 
 _SHAPES = "weights (n, d), biases (n), labels (b, num_true) int, inputs (b, d) -> (b)"
 _CALL = "(lab.ones((50, 2)), lab.zeros(50), [[3]], lab.ones((1, 2)), num_sampled=5, num_classes=50).shape"
 sampled_softmax_loss.__doc__ = doc(
-    "Cross entropy of softmax over the true classes and a few drawn ones; for training, where there are very many.",
-    shapes=_SHAPES, derivative="that of the softmax cross entropy; none for the draw",
+    "Softmax cross entropy over the true classes and a sample of the others, for training with very many classes.",
+    shapes=_SHAPES, derivative="that of the softmax cross entropy; none for the sampling",
     raises=("shape", "argument", "convert"), notes="Jean, Cho, Memisevic & Bengio 2015.",
     example=f">>> lab.nn.sampled_softmax_loss{_CALL}\nTensorShape([1])")
 nce_loss.__doc__ = doc(
-    "Noise-contrastive estimate: tells true classes from a few drawn ones.", shapes=_SHAPES,
-    derivative="that of the sigmoid cross entropy; none for the draw", raises=("shape", "argument", "convert"),
+    "Noise-contrastive estimation loss: distinguishes the true classes from sampled ones.", shapes=_SHAPES,
+    derivative="that of the sigmoid cross entropy; none for the sampling", raises=("shape", "argument", "convert"),
     notes="Gutmann & Hyvärinen 2010.", example=f">>> lab.nn.nce_loss{_CALL}\nTensorShape([1])")
 log_uniform_candidate_sampler.__doc__ = doc(
-    "Class numbers drawn so that small ones come more often, and how often each was to be expected.",
-    shapes="true_classes (b, num_true) -> (num_sampled), (b, num_true), (num_sampled)", dtypes="whole numbers",
-    derivative="none: a draw", raises=("argument", "convert"), domain="range_max of num_sampled or more",
+    "Sample classes from a log-uniform distribution, and return the expected count of each.",
+    shapes="true_classes (b, num_true) -> (num_sampled), (b, num_true), (num_sampled)", dtypes="integers",
+    derivative="none: sampling", raises=("argument", "convert"), domain="range_max of at least num_sampled",
     example=">>> lab.random.log_uniform_candidate_sampler([[1]], 1, 3, True, 10)[0].shape\nTensorShape([3])")

@@ -1,7 +1,7 @@
 """Fourier transforms over the last axes.
 
 A discrete Fourier transform is a symmetric matrix, so in a sweep, where adjoints are not conjugated, its rule is the
-transform itself.  The transforms of real signals keep half of the spectrum: their rules fill up the other half.
+transform itself.  The transforms of real signals keep half of the spectrum; their rules restore the other half.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ def _axes(rank: int) -> tuple[int, ...]:
 
 
 def _wide(x: Any) -> Any:
-    """Half floats as float32, which NumPy transforms."""
+    """Convert half floats to float32, because NumPy does not transform them."""
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-def _real_as(ops: Any, share: Any, x: Any) -> Any:
-    """Return the contribution of an input that may be real, in its dtype."""
+def _real_as(ops: Any, g: Any, x: Any) -> Any:
+    """Return the contribution to an input, in its dtype, which may be real."""
     if is_complex(x):
-        return share
-    part = ops.real_part(share)
+        return g
+    part = ops.real_part(g)
     return part if part.dtype == x.dtype else ops.cast(part, dtype=x.dtype.name)
 
 
 def _weighted(x: Any, length: int, count: int) -> Any:
-    """Count every frequency once or, where its mirror image was left out, twice; over the number of samples."""
+    """Weight each frequency by 1, or 2 if its mirror image was left out, over the number of samples."""
     weights = full((x.shape[-1],), 2.0, x, np.float64)
     weights[0] = 1
     if length % 2 == 0:
@@ -94,20 +94,20 @@ mirror_weights = general(
 def _spectrum(value: Any, rank: int, what: str) -> Tensor:
     x = convert(value)
     if not x.dtype.is_complex:
-        raise DtypeMismatch(f"{what}: takes complex tensors, got {x.dtype.name}. Try lab.cast(x, lab.complex64), or "
-                            "lab.signal.rfft for a real signal.")
+        raise DtypeMismatch(f"{what}: expected a complex tensor, got {x.dtype.name}. Try lab.cast(x, lab.complex64), "
+                            "or lab.signal.rfft for a real signal.")
     return _with_rank(x, rank, what)
 
 
 def _with_rank(x: Tensor, rank: int, what: str) -> Tensor:
     shape = x._held.shape
     if len(shape) < rank or 0 in shape[len(shape) - rank:]:
-        raise ShapeMismatch(f"{what}: transforms the last {rank} axes, none of them empty; got shape {shape}.")
+        raise ShapeMismatch(f"{what}: expected at least {rank} axes, the last {rank} not empty, got shape {shape}.")
     return x
 
 
 def _fitted(x: Tensor, axis: int, length: int) -> Tensor:
-    """Cut an axis to a length, or fill it up with zeros."""
+    """Truncate an axis to a length, or pad it with zeros."""
     have = x._held.shape[axis]
     if have > length:
         return slice_axis(x, axis=axis, start=0, stop=length)
@@ -117,7 +117,7 @@ def _fitted(x: Tensor, axis: int, length: int) -> Tensor:
 def _lengths(fft_length: Any, rank: int, what: str) -> tuple[int, ...]:
     lengths = whole_numbers(fft_length, what)
     if len(lengths) != rank or min(lengths) < 1:
-        raise InvalidArgumentError(f"{what}: fft_length holds {rank} whole numbers from 1 up, got {lengths}")
+        raise InvalidArgumentError(f"{what}: expected {rank} positive integers as fft_length, got {lengths}.")
     return lengths
 
 
@@ -139,8 +139,8 @@ def _real_pair(rank: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]
     def forward(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
         x = convert(input_tensor)
         if x.dtype.name not in ("float32", "float64"):
-            raise DtypeMismatch(f"rfft{suffix}: takes float32 or float64 signals, got {x.dtype.name}. Try lab.cast, or "
-                                f"lab.signal.fft{suffix} for complex ones.")
+            raise DtypeMismatch(f"rfft{suffix}: expected float32 or float64, got {x.dtype.name}. Try lab.cast, or "
+                                f"lab.signal.fft{suffix} for complex signals.")
         x = _with_rank(x, rank, f"rfft{suffix}")
         if fft_length is not None:
             for axis, length in zip(_axes(rank), _lengths(fft_length, rank, f"rfft{suffix}"), strict=True):
@@ -171,7 +171,7 @@ def _shifted(x: Any, axes: Any, back: bool, what: str) -> Tensor:
     x = convert(x)
     numbers = tuple(range(x._held.ndim)) if axes is None else whole_numbers(axes, what)
     if any(not -x._held.ndim <= a < x._held.ndim for a in numbers):
-        raise InvalidArgumentError(f"{what}: axes {numbers} are out of bounds for shape {x._held.shape}")
+        raise InvalidArgumentError(f"{what}: axes {numbers} are out of bounds for shape {x._held.shape}.")
     halves = [x._held.shape[a] // 2 for a in numbers]
     return roll(x, [-h for h in halves] if back else halves, numbers)
 
@@ -189,18 +189,19 @@ for _rank, _functions in ((1, (fft, ifft, rfft, irfft)), (2, (fft2d, ifft2d, rff
     _over = "the last axis" if _rank == 1 else f"the last {_rank} axes"
     _open, _close = "[" * (_rank - 1), "]" * (_rank - 1)
     for _function, _kind, _words, _shapes, _dtypes, _derivative, _call, _result in (
-        (_functions[0], "fft", f"Discrete Fourier transform over {_over}.", "input (*s) -> (*s)",
+        (_functions[0], "fft", f"Compute the discrete Fourier transform over {_over}.", "input (*s) -> (*s)",
          "complex64, complex128", "n times the inverse transform of g",
          f"lab.cast({_open}[1.0, 0.0]{_close}, lab.complex64)", "[1.+0.j 1.+0.j]"),
-        (_functions[1], "ifft", f"Inverse discrete Fourier transform over {_over}.", "input (*s) -> (*s)",
+        (_functions[1], "ifft", f"Compute the inverse discrete Fourier transform over {_over}.", "input (*s) -> (*s)",
          "complex64, complex128", "the transform of g, over n",
          f"lab.cast({_open}[2.0, 0.0]{_close}, lab.complex64)", "[1.+0.j 1.+0.j]"),
-        (_functions[2], "rfft", f"Fourier transform of a real signal over {_over}; frequencies from 0 up, as the rest "
-         "mirror them. `fft_length` cuts the signal, or fills it up with zeros.",
+        (_functions[2], "rfft", f"Compute the Fourier transform of a real signal over {_over}; only non-negative "
+         "frequencies, as the others mirror them. `fft_length` truncates the signal or pads it with zeros.",
          "input_tensor (*s, n) -> (*s, n // 2 + 1)", "float32 to complex64, float64 to complex128",
-         "the real part of the transform of g, filled up with zeros", f"{_open}[1.0, 0.0]{_close}", "[1.+0.j 1.+0.j]"),
-        (_functions[3], "irfft", f"The real signal of a half spectrum over {_over}; `fft_length` is its length, "
-         "even by default.", "input_tensor (*s, m) -> (*s, 2(m - 1))", "complex64 to float32, complex128 to float64",
+         "the real part of the transform of g, padded with zeros", f"{_open}[1.0, 0.0]{_close}", "[1.+0.j 1.+0.j]"),
+        (_functions[3], "irfft", f"Compute the real signal of a half spectrum over {_over}; `fft_length` is its "
+         "length, even by default.", "input_tensor (*s, m) -> (*s, 2(m - 1))",
+         "complex64 to float32, complex128 to float64",
          "the half transform of g over n, doubled where a mirror image was left out",
          f"lab.cast({_open}[2.0, 0.0]{_close}, lab.complex64)", "[1. 1.]"),
     ):
@@ -210,9 +211,9 @@ for _rank, _functions in ((1, (fft, ifft, rfft, irfft)), (2, (fft2d, ifft2d, rff
             _words, shapes=_shapes, dtypes=_dtypes, derivative=_derivative, raises=("shape", "dtypes", "argument"),
             domain="all numbers", example=f">>> print(lab.signal.{_kind}{_suffix}({_call}).numpy().ravel())\n{_result}")
 for _function, _words, _result in (
-    (fftshift, "Frequency 0 moved to the middle of each axis.", "[2 3 0 1]"),
-    (ifftshift, "Frequency 0 moved from the middle of each axis back to its beginning.", "[2 3 0 1]"),
+    (fftshift, "Move frequency 0 to the middle of each axis.", "[2 3 0 1]"),
+    (ifftshift, "Move frequency 0 from the middle of each axis back to its start.", "[2 3 0 1]"),
 ):
     _function.__doc__ = doc(
-        _words, shapes="x (*s) -> (*s)", dtypes="any", derivative="1, moved back", raises=("argument", "convert"),
+        _words, shapes="x (*s) -> (*s)", dtypes="any", derivative="1, shifted back", raises=("argument", "convert"),
         example=f">>> print(lab.signal.{_function.__name__}([0, 1, 2, 3]).numpy())\n{_result}")

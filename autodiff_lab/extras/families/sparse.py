@@ -1,7 +1,6 @@
-"""The product of a sparse and a dense matrix: the one op that sparse tensors need and no other family has.
+"""The product of a sparse and a dense matrix, the one op of sparse tensors that no other family has.
 
-The sparse matrix comes as its values and their coordinates, so that gradients flow to the values that are there and
-to no others.
+The sparse matrix is given by its values and their coordinates, so gradients flow to the stored values only.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ add_up: Any = scatter_axis.op.kernel  # type: ignore[attr-defined]
 
 @in_float32
 def _matmul(values: Any, dense: Any, indices: Any, rows: int) -> Any:
-    """Rows of the sum of values times rows of the dense matrix; extra leading axes of either are a stack."""
+    """Sum values times rows of the dense matrix into rows; extra leading axes of either are a stack."""
     if np.ndim(values) > 1:
         return np.stack([_matmul(v, dense, indices, rows) for v in values])
     columns = np.moveaxis(dense, -2, 0).reshape(dense.shape[-2], math.prod(dense.shape[:-2]) * dense.shape[-1])
@@ -36,7 +35,7 @@ def _matmul(values: Any, dense: Any, indices: Any, rows: int) -> Any:
 
 
 def _values_rule(ops: Any, g: Any, out: Any, values: Any, dense: Any, indices: Any, rows: int) -> Any:
-    """Return where a value stands in row i and column k: row i of g times row k of the dense matrix."""
+    """Return, for a value in row i and column k, the product of row i of g with row k of the dense matrix."""
     above = ops.gather(g, ops.slice(indices, items=_FIRST), axis=-2)
     return ops.sum(above * ops.gather(dense, ops.slice(indices, items=_SECOND), axis=-2), axes=(-1,), keepdims=False)
 

@@ -1,7 +1,7 @@
-"""Strings: texts from numbers and back, joining, measuring, changing.  No gradient passes through any of them.
+"""String ops: conversion from and to numbers, joining, lengths, substrings, patterns.  None has a gradient.
 
-A string is bytes (see `engine.strings`) and atomic: ops take whole strings, element by element.  What splits a string
-into a varying number of parts gives a ragged tensor and lives in `extras.splitting`.
+A string is bytes (see `engine.strings`) and atomic: ops work on whole strings, element by element.  Functions that
+split a string into a varying number of parts return a ragged tensor and are in `extras.splitting`.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ def _each(function: Callable[..., Any], *arrays: Any, dtype: Any = STRING) -> An
 
 
 def text_tensor(value: Any, what: str) -> Tensor:
-    """Return a string tensor, or an error that names the op."""
+    """Return a string tensor, or raise an error that names the op."""
     tensor = convert(value)
     if tensor._held.dtype != STRING:
-        raise DtypeMismatch(f"{what}: this op takes strings, got {tensor.dtype.name}. Try lab.strings.as_string(x).")
+        raise DtypeMismatch(f"{what}: expected strings, got {tensor.dtype.name}. Try lab.strings.as_string(x).")
     return tensor
 
 
-# --- numbers ---------------------------------------------------------------------------------------------------------
+# --- conversion ------------------------------------------------------------------------------------------------------
 
 def _as_string(x: Any, pattern: str) -> Any:
-    blanks = pattern.replace("%0", "%")  # what is not finite is not filled up with zeros
+    blanks = pattern.replace("%0", "%")  # nan and inf are not padded with zeros
 
     def written(value: Any) -> str:
         return (pattern if math.isfinite(value) else blanks) % value
@@ -75,13 +75,15 @@ def as_string(input: Any, precision: int = -1, scientific: bool = False, shortes
     if kind == "O":
         return x
     if scientific and shortest:
-        raise InvalidArgumentError("as_string: a number is written scientific or shortest, not both")
+        raise InvalidArgumentError("as_string: scientific and shortest cannot be combined. Try one of them.")
     precision, width = one_whole_number(precision, "as_string: precision"), one_whole_number(width, "as_string: width")
     if not isinstance(fill, str) or len(fill) > 1 or fill not in " +-0#":
-        raise InvalidArgumentError(f"as_string: fill is one of ' ', '+', '-', '0' and '#', got {fill!r}")
+        raise InvalidArgumentError(f"as_string: expected ' ', '+', '-', '0' or '#' as fill, got {fill!r}.")
     if kind in "iub":
         if precision >= 0 or scientific or shortest:
-            raise InvalidArgumentError(f"as_string: precision and notation are for floats, got {x.dtype.name}")
+            raise InvalidArgumentError(
+                f"as_string: precision, scientific and shortest need a floating dtype, got {x.dtype.name}."
+            )
         letter = "d"
     else:
         letter = "e" if scientific else "g" if shortest else "f"
@@ -101,11 +103,13 @@ def _to_number(x: Any, dtype: str) -> Any:
             return float.fromhex(text.decode()) if b"x" in text.lower() else float(text)
         except ValueError:
             raise InvalidArgumentError(
-                f"to_number: the text {patterns.decoded(text)!r} is not a {as_dtype(dtype).name} number.") from None
+                f"to_number: cannot read {patterns.decoded(text)!r} as {as_dtype(dtype).name}.") from None
     try:
         return _each(number, x, dtype=wanted)
     except OverflowError:
-        raise InvalidArgumentError(f"to_number: a number does not fit into {dtype}. Try out_type=lab.int64.") from None
+        raise InvalidArgumentError(
+            f"to_number: a number is out of range for {dtype}. Try out_type=lab.int64."
+        ) from None
 
 
 read = general(
@@ -118,7 +122,7 @@ read = general(
 def to_number(input: Any, out_type: Any = "float32", name: str | None = None) -> Tensor:
     wanted = as_dtype(out_type)
     if not (wanted.is_floating or wanted.is_integer):
-        raise DtypeMismatch(f"to_number: a text becomes a float or an integer, not {wanted.name}.")
+        raise DtypeMismatch(f"to_number: expected a float or integer dtype as out_type, got {wanted.name}.")
     return read(text_tensor(input, "to_number"), dtype=wanted.name, name=name)
 
 
@@ -137,11 +141,13 @@ join_elements = general(
 @structured()
 def join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
     if not isinstance(inputs, (list, tuple)) or not inputs:
-        raise InvalidArgumentError("join: give a list of string tensors. Try lab.strings.reduce_join for one tensor.")
+        raise InvalidArgumentError(
+            "join: expected a list of string tensors. Try lab.strings.reduce_join for one tensor."
+        )
     texts = [text_tensor(x, "join") for x in inputs]
     if len({t._held.shape for t in texts if t._held.ndim}) > 1:
         shapes = ", ".join(str(t._held.shape) for t in texts)
-        raise ShapeMismatch(f"join: tensors of one shape, or single strings, are joined; got shapes {shapes}.")
+        raise ShapeMismatch(f"join: expected scalars or tensors of equal shape, got shapes {shapes}.")
     return join_elements(*texts, separator=separator, name=name)
 
 
@@ -170,7 +176,7 @@ def reduce_join(inputs: Any, axis: int | Sequence[int] | None = None, keepdims: 
     rank = x._held.ndim
     axes = range(rank - 1, -1, -1) if axis is None else whole_numbers(axis, "reduce_join: axis")
     if any(not -rank <= a < rank for a in axes):
-        raise InvalidArgumentError(f"reduce_join: axis {axis} is out of bounds for a tensor of rank {rank}")
+        raise InvalidArgumentError(f"reduce_join: axis {axis} is out of bounds for a tensor of rank {rank}.")
     axes = tuple(int(a) % rank - rank for a in axes)
     return join_over(x, axes=axes, keepdims=keepdims, separator=separator, name=name)
 
@@ -179,12 +185,12 @@ def reduce_join(inputs: Any, axis: int | Sequence[int] | None = None, keepdims: 
 
 def _unit(unit: str, what: str) -> bool:
     if unit not in ("BYTE", "UTF8_CHAR"):
-        raise InvalidArgumentError(f"{what}: unit is 'BYTE' or 'UTF8_CHAR', got {unit!r}")
+        raise InvalidArgumentError(f"{what}: expected 'BYTE' or 'UTF8_CHAR' as unit, got {unit!r}.")
     return unit == "UTF8_CHAR"
 
 
 def _starts(text: bytes) -> list[int]:
-    """Return where characters begin: at the bytes that do not continue one, be the text UTF-8 or not."""
+    """Return where characters start: at the bytes that do not continue one, whether or not the text is UTF-8."""
     return [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
 
 
@@ -210,17 +216,17 @@ def _case(which: str) -> Callable[..., Any]:
 
 lower_case = general(
     "string_lower", _case("lower"), None, symbol="lower", latex=r"\operatorname{{lower}}({0})",
-    sentence="writes {0} in small letters", registered="StringLower",
+    sentence="converts {0} to lower case", registered="StringLower",
     doc="The kernel-level change of case; `lab.strings.lower` is the public function.")
 upper_case = general(
     "string_upper", _case("upper"), None, symbol="upper", latex=r"\operatorname{{upper}}({0})",
-    sentence="writes {0} in capital letters", registered="StringUpper",
+    sentence="converts {0} to upper case", registered="StringUpper",
     doc="The kernel-level change of case; `lab.strings.upper` is the public function.")
 
 
 def _encoding(encoding: str, what: str) -> bool:
     if str(encoding).lower() not in ("", "utf-8"):
-        raise InvalidArgumentError(f"{what}: encoding is '' (ASCII letters change) or 'utf-8', got {encoding!r}")
+        raise InvalidArgumentError(f"{what}: expected '' (for ASCII) or 'utf-8' as encoding, got {encoding!r}.")
     return bool(encoding)
 
 
@@ -236,7 +242,7 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
 
 strip_ends = general(
     "string_strip", lambda x: _each(bytes.strip, x), None, symbol="strip", latex=r"\operatorname{{strip}}({0})",
-    sentence="takes blanks off both ends of {0}", registered="StringStrip",
+    sentence="removes whitespace from both ends of {0}", registered="StringStrip",
     doc="The kernel-level strip; `lab.strings.strip` is the public function.")
 
 
@@ -250,7 +256,7 @@ def _substr(x: Any, start: Any, size: Any, characters: bool) -> Any:
         edges = [*_starts(value), len(value)] if characters else None
         length = len(value) if edges is None else len(edges) - 1
         if not -length <= first <= length:
-            raise InvalidArgumentError(f"substr: position {first} is out of range for {patterns.decoded(value)!r}")
+            raise InvalidArgumentError(f"substr: position {first} is out of range for {patterns.decoded(value)!r}.")
         begin = first + length if first < 0 else first
         end = length if count < 0 and edges is None else min(begin + max(count, 0), length)  # as TensorFlow does
         return value[begin:end] if edges is None else value[edges[begin]:edges[end]]
@@ -275,7 +281,7 @@ replace_pattern = general(
     registered="RegexReplace", doc="The kernel-level replacement; `lab.strings.regex_replace` is the public function.")
 match_pattern = general(
     "regex_full_match", lambda x, pattern: _each(lambda v: patterns.matches(v, pattern), x, dtype=np.bool_), None,
-    symbol="match", latex=r"\operatorname{{match}}({0})", sentence="asks whether the text {0} has a form",
+    symbol="match", latex=r"\operatorname{{match}}({0})", sentence="tests whether the text {0} matches a pattern",
     registered="RegexFullMatch", doc="The kernel-level match; `lab.strings.regex_full_match` is the public function.")
 
 
@@ -285,7 +291,7 @@ def _one_text(value: Any, what: str) -> str:
         return value
     array = np.asarray(text_tensor(value, what)._array)
     if array.ndim:
-        raise InvalidArgumentError(f"{what}: one string is needed, got shape {array.shape}.")
+        raise InvalidArgumentError(f"{what}: expected a single string, got shape {array.shape}.")
     return patterns.decoded(array.item())
 
 
@@ -307,34 +313,34 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
 
 _SAME = "input (*s) -> (*s)"
 for _function, _words, _shapes, _dtypes, _example in (
-    (as_string, "Numbers as texts: six digits after the point, or as `precision`, `scientific`, `shortest` say.", _SAME,
-     "any to string", '>>> print(lab.strings.as_string([3.14159, 2.0], precision=2))\n'
+    (as_string, "Convert numbers to text: six digits after the point, or as `precision`, `scientific`, `shortest` say.",
+     _SAME, "any to string", '>>> print(lab.strings.as_string([3.14159, 2.0], precision=2))\n'
      "Tensor([b'3.14' b'2.00'], shape=(2,), dtype=string)"),
-    (to_number, "The numbers that texts spell.", _SAME, "string to a float or integer dtype",
+    (to_number, "Convert text to numbers.", _SAME, "string to a float or integer dtype",
      '>>> print(lab.strings.to_number(["1.5", "2e3"]))\nTensor([1.5e+00 2.0e+03], shape=(2,), dtype=float32)'),
-    (join, "Strings joined element by element, with a separator between.", "inputs, a list of (*s) or () -> (*s)",
+    (join, "Join strings element by element, with a separator between them.", "inputs, a list of (*s) or () -> (*s)",
      "string", '>>> print(lab.strings.join([["a", "b"], "c"], separator="-"))\n'
      "Tensor([b'a-c' b'b-c'], shape=(2,), dtype=string)"),
-    (reduce_join, "The strings of a tensor joined along axes, one after the other in the order given.",
+    (reduce_join, "Join the strings of a tensor along axes, one after another in the order given.",
      "inputs (*s), axis of s -> s without the axes", "string",
      '>>> print(lab.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1))\n'
      "Tensor([b'ab' b'cd'], shape=(2,), dtype=string)"),
-    (length, "How many bytes each string has, or how many characters with unit='UTF8_CHAR'; int32.", _SAME,
+    (length, "Count the bytes of each string, or the characters with unit='UTF8_CHAR'; int32.", _SAME,
      "string to int32", '>>> print(lab.strings.length(["a", "été"]), lab.strings.length("été", unit="UTF8_CHAR"))\n'
      "Tensor([1 5], shape=(2,), dtype=int32) Tensor(3, shape=(), dtype=int32)"),
-    (lower, "Strings in small letters: of ASCII, or of all scripts with encoding='utf-8'.", _SAME, "string",
+    (lower, "Convert strings to lower case: ASCII only, or all scripts with encoding='utf-8'.", _SAME, "string",
      ">>> print(lab.strings.lower(\"ABC\"))\nTensor(b'abc', shape=(), dtype=string)"),
-    (upper, "Strings in capital letters: of ASCII, or of all scripts with encoding='utf-8'.", _SAME, "string",
+    (upper, "Convert strings to upper case: ASCII only, or all scripts with encoding='utf-8'.", _SAME, "string",
      ">>> print(lab.strings.upper(\"abc\"))\nTensor(b'ABC', shape=(), dtype=string)"),
-    (strip, "Strings without the blanks at both ends.", _SAME, "string",
+    (strip, "Remove whitespace from both ends of strings.", _SAME, "string",
      ">>> print(lab.strings.strip(\"  abc \"))\nTensor(b'abc', shape=(), dtype=string)"),
-    (substr, "Parts of strings: `len` bytes or characters from `pos`, which counts from the end if negative.",
+    (substr, "Return substrings: `len` bytes or characters from `pos`, which counts from the end if negative.",
      "input, pos, len broadcast", "string; integers for pos and len",
      ">>> print(lab.strings.substr([\"hello\", \"world\"], 1, 3))\n"
      "Tensor([b'ell' b'orl'], shape=(2,), dtype=string)"),
-    (regex_replace, "Strings in which what matches a regular expression is replaced.", _SAME, "string",
+    (regex_replace, "Replace the parts of strings that match a regular expression.", _SAME, "string",
      ">>> print(lab.strings.regex_replace(\"a1b22\", \"[0-9]+\", \"#\"))\nTensor(b'a#b#', shape=(), dtype=string)"),
-    (regex_full_match, "Whether whole strings match a regular expression; a bool tensor.", _SAME, "string to bool",
+    (regex_full_match, "Test whether entire strings match a regular expression.", _SAME, "string to bool",
      ">>> print(lab.strings.regex_full_match([\"ab\", \"a1\"], \"[a-z]+\"))\n"
      "Tensor([ True False], shape=(2,), dtype=bool)"),
 ):

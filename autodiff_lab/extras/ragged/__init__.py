@@ -1,1 +1,1 @@
-"""Ragged tensors: rows of different lengths in one tensor of values, with the partitions of the rows."""
+"""Ragged tensors: rows of different lengths, stored as one tensor of values and the partition into rows."""

@@ -1,8 +1,8 @@
-"""Ops that work element by element on ragged tensors.
+"""Broadcasting of ragged tensors in elementwise ops.
 
-Their operands are brought to equal rows, then their flat values meet.  Shapes are aligned at their last axes, as for
-tensors.  An axis of fixed length 1 is repeated as often as the other operand needs; every other axis must have the
-same length in both, row by row.
+Operands are broadcast to equal rows, then the op runs on their flat values.  Shapes are aligned at their last axes, as
+for tensors.  An axis of fixed length 1 is repeated; every other axis must have the same length in both operands, row by
+row.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autodiff_lab.ops.array.shaping import reshape
 
 
 def elementwise(apply: Callable[..., Any], inputs: tuple[Any, ...]) -> RaggedTensor:
-    """Return an op applied to ragged tensors and what broadcasts to them.
+    """Apply an op to ragged tensors and values that broadcast to them.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def elementwise(apply: Callable[..., Any], inputs: tuple[Any, ...]) -> RaggedTen
 
 
 def same_rows(a: RaggedTensor, b: RaggedTensor) -> bool:
-    """Return whether all ragged axes of two tensors are cut alike."""
+    """Return whether two ragged tensors have the same rows on all ragged axes."""
     return a.ragged_rank == b.ragged_rank and all(p.same(q) for p, q in zip(a.partitions, b.partitions, strict=True))
 
 
@@ -66,7 +66,7 @@ def _operand(value: Any, like: RaggedTensor) -> Any:
 
 
 def rows_along(x: Any, axis: int) -> int | RowPartition:
-    """Return the length of an axis from 0 up: a number where it is fixed, else the partition that has the lengths."""
+    """Return the length of a non-negative axis: an integer if it is fixed, otherwise the partition with the lengths."""
     if isinstance(x, Tensor):
         return x._held.shape[axis]
     if axis == 0:
@@ -78,7 +78,7 @@ def rows_along(x: Any, axis: int) -> int | RowPartition:
 
 
 def aligned(operands: list[Any]) -> tuple[list[Tensor], list[RowPartition]]:
-    """Flat values of operands after broadcasting, and the rows that they share, outermost first.
+    """Return the flat values of operands after broadcasting, and their common rows, outermost first.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def aligned(operands: list[Any]) -> tuple[list[Tensor], list[RowPartition]]:
 
 
 def _common(found: list[int | RowPartition], parents: list[Whole], operands: list[Any]) -> tuple[Whole, int | None]:
-    """Return the length of each row of the result along an axis, and the fixed one if there is one."""
+    """Return the length of each row of the result along an axis, and the fixed length if there is one."""
     whole = [rows for rows in found if isinstance(rows, int)]
     fixed = next((n for n in whole if n != 1), 1)
     lengths, decided = np.full(len(parents[0]), fixed, np.int64), fixed != 1
@@ -120,15 +120,15 @@ def _common(found: list[int | RowPartition], parents: list[Whole], operands: lis
         if decided and not np.array_equal(here, lengths):
             shapes = " and ".join(str(x.shape) for x in operands)
             raise ShapeMismatch(
-                f"ragged tensors and tensors of shapes {shapes} do not broadcast: rows of lengths "
-                f"{lengths.tolist()[:10]} meet rows of lengths {here.tolist()[:10]}."
+                f"ragged tensors and tensors of shapes {shapes} do not broadcast: row lengths "
+                f"{lengths.tolist()[:10]} and {here.tolist()[:10]} differ."
             )
         lengths, decided = here, True
     return lengths, fixed if uniform else None
 
 
 def _flat(x: Any, axis: int, places: Whole) -> Tensor:
-    """Return the values at places of an axis, the axes outside it made one with it."""
+    """Return the values at some positions of an axis, after merging the axes outside it into it."""
     if axis < 0:
         return x
     flat = x.flat_values if isinstance(x, RaggedTensor) else x
@@ -142,7 +142,7 @@ def _flat(x: Any, axis: int, places: Whole) -> Tensor:
 
 
 def broadcast_to_rows(x: Any, like: RaggedTensor) -> Any:
-    """Return a tensor or ragged tensor spread over the rows of another one."""
+    """Broadcast a tensor or ragged tensor to the rows of another one."""
     flats, partitions = aligned([x, like])
     made: Any = flats[0]
     for partition in reversed(partitions):

@@ -1,11 +1,11 @@
-"""The ragged form of each public function that takes ragged tensors and is not simply applied element by element.
+"""The ragged form of each public function that accepts ragged tensors and is not elementwise.
 
-A public function that meets a ragged tensor hands itself and its arguments to it; they arrive here.
+A public function that is given a ragged tensor passes itself and its arguments to `__lab_apply__`, which ends here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,35 +13,37 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.strings import STRING
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
+from autodiff_lab.extras.families import strings
 from autodiff_lab.extras.ragged import reductions, shaping
 from autodiff_lab.extras.ragged.broadcasting import elementwise
 from autodiff_lab.extras.ragged.parts import as_ragged, either, gathered, gathered_nd
-from autodiff_lab.extras.ragged.shape import RaggedShape
-from autodiff_lab.extras.ragged.strings import join, reduce_join, substr
+from autodiff_lab.extras.ragged.rows import RaggedShape
 from autodiff_lab.extras.ragged.tensor import RaggedTensor
 from autodiff_lab.ops.array import creation, gathering
 from autodiff_lab.ops.linalg import products
 
 
 def shape_of(x: RaggedTensor, out_type: Any = "int32") -> RaggedShape:
-    """Return the lengths of the axes, of ragged ones row by row."""
+    """Return the length of each axis, and the row lengths of ragged ones."""
     return RaggedShape.from_tensor(x, out_type)
 
 
 def size(x: RaggedTensor, out_type: Any = "int32") -> Tensor:
-    """Return how many elements there are in all rows."""
+    """Return the number of elements in all rows."""
     return wrap(as_dtype(out_type).dtype.type(x.flat_values._held.size))
 
 
 def rank(x: RaggedTensor) -> Tensor:
-    """Return how many axes there are."""
+    """Return the number of axes."""
     return wrap(np.int32(x.ndim))
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Return the coordinates of what is true, or x where the condition holds and y elsewhere."""
+    """Return the coordinates of true elements, or x where the condition holds and y elsewhere."""
     if x is not None:
         return elementwise(gathering.where, (condition, x, y))
     places = np.argwhere(np.asarray(condition.flat_values._array))
@@ -54,7 +56,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def one_hot(indices: RaggedTensor, depth: Any, on_value: Any, off_value: Any, axis: Any, dtype: Any) -> RaggedTensor:
-    """Rows of one-hot vectors."""
+    """Return rows of one-hot vectors."""
     at = -1 if axis is None else int(axis)
     if at >= 0:
         if at <= indices.ragged_rank:
@@ -66,12 +68,14 @@ def one_hot(indices: RaggedTensor, depth: Any, on_value: Any, off_value: Any, ax
 
 
 def matmul(a: Any, b: Any, **settings: Any) -> Any:
-    """Products of the innermost matrices, whose inner sizes agree matrix by matrix."""
+    """Multiply the innermost matrices, whose inner sizes must match matrix by matrix."""
     a, b = either(a), either(b)
     if a.dtype != b.dtype:
         raise DtypeMismatch(f"matmul: dtypes {a.dtype.name} and {b.dtype.name} differ. Try lab.cast.")
     if a.ndim != b.ndim or a.ndim < 2:
-        raise ShapeMismatch(f"matmul: shapes {a.shape} and {b.shape} must have equally many axes, at least two.")
+        raise ShapeMismatch(
+            f"matmul: expected operands of the same rank, at least 2, got shapes {a.shape} and {b.shape}."
+        )
     if a.ndim == 2:
         return products.matmul(_rectangle(a), _rectangle(b), **settings)
     left, right = as_ragged(a), as_ragged(b)
@@ -80,7 +84,7 @@ def matmul(a: Any, b: Any, **settings: Any) -> Any:
             raise ShapeMismatch(f"matmul: the batches of shapes {a.shape} and {b.shape} differ.")
         return left.with_values(matmul(left.values, right.values, **settings))
     if len(left) != len(right):
-        raise ShapeMismatch(f"matmul: {len(left)} matrices meet {len(right)} matrices.")
+        raise ShapeMismatch(f"matmul: the batches hold {len(left)} and {len(right)} matrices.")
     found = [matmul(left[i], right[i], **settings) for i in range(len(left))]
     deep = isinstance(b, RaggedTensor) and (
         b.ragged_rank == 2 or settings.get("transpose_b") or settings.get("adjoint_b")
@@ -98,24 +102,17 @@ def _rectangle(x: Any) -> Tensor:
         return x
     lengths = x.partitions[0].lengths
     if (lengths != lengths[:1]).any():
-        raise ShapeMismatch(
-            f"matmul: the innermost rows have lengths {lengths.tolist()[:10]}; a matrix needs equal ones."
-        )
+        raise ShapeMismatch(f"matmul: expected innermost rows of equal length, got lengths {lengths.tolist()[:10]}.")
     return x.to_tensor()
 
 
-def bincount(*arguments: Any, **settings: Any) -> Tensor:
-    """Return how often each number occurs, in all rows or, along the last axis, in each."""
-    from autodiff_lab.extras.ragged.counting import counted
-
-    return counted(*arguments, **settings)
-
-
 def map_fn(elems: RaggedTensor, fn: Callable[[Any], Any], signature: Any) -> Any:
-    """Return what a function gives for each row, as rows: of different lengths where no signature says otherwise."""
+    """Apply a function to each row and stack the results, as ragged rows unless the signature is dense."""
     found = [fn(row) for row in elems]
     if not found:
-        raise ShapeMismatch("map_fn: elems has no rows, so what fn gives is not known. Try at least one row.")
+        raise ShapeMismatch(
+            "map_fn: elems has no rows, so the structure of the result is unknown. Try at least one row."
+        )
     ragged = signature is None or hasattr(signature, "ragged_rank")
     if all(not isinstance(x, RaggedTensor) for x in found):
         parts = [convert(x) for x in found]
@@ -127,7 +124,7 @@ def map_fn(elems: RaggedTensor, fn: Callable[[Any], Any], signature: Any) -> Any
 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None) -> RaggedTensor:
-    """Rows of a table by ragged numbers."""
+    """Look up the rows of a table by ragged ids."""
     from autodiff_lab.ops.nn.embedding import embedding_lookup as of_tensor
 
     if not isinstance(ids, RaggedTensor):
@@ -136,36 +133,86 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None) -> RaggedTenso
 
 
 def embedding_lookup_sparse(params: Any, ids: Any, weights: Any, combiner: str | None, max_norm: Any) -> Any:
-    """Rows of a table by number, combined over each row of ragged numbers."""
+    """Look up the rows of a table by ragged ids, and combine them over each row of ids."""
     from autodiff_lab.ops.nn.embedding import embedding_lookup_sparse as of_sparse
 
     if not isinstance(ids, RaggedTensor) or ids.ragged_rank != 1 or ids.ndim != 2:
-        raise InvalidArgumentError(f"embedding_lookup_sparse: ragged ids of shape (n, None) are needed, got {ids!r}.")
+        raise InvalidArgumentError(f"embedding_lookup_sparse: expected ragged ids of shape (n, None), got {ids!r}.")
     if weights is not None and not isinstance(weights, RaggedTensor):
-        raise InvalidArgumentError("embedding_lookup_sparse: ids are ragged and weights are not. Try ragged weights.")
+        raise InvalidArgumentError(
+            "embedding_lookup_sparse: the ids are ragged but the weights are not. Try ragged weights."
+        )
     other = None if weights is None else weights.to_sparse()
     return of_sparse(params, ids.to_sparse(), other, combiner, max_norm)
 
 
 def dropout(x: RaggedTensor, rate: Any, noise_shape: Any = None, seed: Any = None) -> RaggedTensor:
-    """Elements dropped at random."""
+    """Drop elements at random."""
     from autodiff_lab.ops.nn.spatial import dropout as of_tensor
 
     if noise_shape is not None:
-        raise InvalidArgumentError("dropout: noise_shape is for tensors; a ragged tensor has no rectangle to share it.")
+        raise InvalidArgumentError("dropout: noise_shape is not supported for ragged tensors. Try noise_shape=None.")
     return x.with_flat_values(of_tensor(x.flat_values, rate, seed=seed))
 
 
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int) -> list[Any]:
-    """Return one ragged tensor for each number."""
+    """Return one tensor for each partition."""
     from autodiff_lab.extras.ragged.functions import stack_dynamic_partitions
 
     rows = stack_dynamic_partitions(data, partitions, num_partitions)
     return [rows[i] for i in range(len(rows))]
 
 
+def join(inputs: Sequence[Any], separator: str = "") -> RaggedTensor:
+    """Join strings element by element, with broadcasting."""
+    return elementwise(lambda *parts: strings.join(parts, separator), tuple(inputs))
+
+
+def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> RaggedTensor:
+    """Return parts of strings."""
+    return elementwise(lambda x, start, size: strings.substr(x, start, size, unit), (input, pos, len))
+
+
+def reduce_join(inputs: RaggedTensor, axis: Any = None, keepdims: bool = False, separator: str = "") -> Any:
+    """Join strings along axes, starting with the last.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.strings.reduce_join(lab.ragged.constant([["a", "b"], ["c"]]), axis=1))
+    Tensor([b'ab' b'c'], shape=(2,), dtype=string)
+    """
+    if inputs.dtype.name != "string":
+        raise DtypeMismatch(f"reduce_join: expected strings, got {inputs.dtype.name}.")
+    axes = range(inputs.ndim) if axis is None else whole_numbers(axis, "reduce_join")
+    if any(not -inputs.ndim <= a < inputs.ndim for a in axes):
+        raise InvalidArgumentError(f"reduce_join: axis {axis} is out of bounds for shape {inputs.shape}.")
+    made: Any = inputs
+    for at in sorted({a % inputs.ndim for a in axes}, reverse=True):
+        made = _along(made, at, separator)
+        made = shaping.expand_dims(made, at) if keepdims else made
+    return made
+
+
+def _along(x: Any, axis: int, separator: str) -> Any:
+    if not isinstance(x, RaggedTensor):
+        return strings.reduce_join(x, axis, separator=separator)
+    if axis > x.ragged_rank:
+        return x.with_flat_values(strings.reduce_join(x.flat_values, axis - x.ragged_rank, separator=separator))
+    cells, flat = reductions.Cells(x, (axis,)), np.asarray(x.flat_values._array)
+    made = np.empty((cells.number, *flat.shape[1:]), STRING)
+    for cell in range(cells.number):
+        parts = flat[cells.target == cell]
+        made[cell] = separator.encode().join(parts.tolist()) if flat.ndim == 1 else _rows(parts, separator)
+    return cells.shaped(wrap(made))
+
+
+def _rows(parts: Any, separator: str) -> Any:
+    return np.asarray(strings.reduce_join(wrap(parts), 0, separator=separator)._array)
+
+
 _BITS = ("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift")
-"""Ops that broadcast, and whose gradient is no local factor."""
+"""Ops that broadcast, but whose gradient is not a local factor."""
 
 
 def called(x: RaggedTensor, op: Any, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -180,7 +227,7 @@ def called(x: RaggedTensor, op: Any, inputs: tuple[Any, ...], params: dict[str, 
 
 CALLS: dict[str, Callable[..., Any]] = {
     "boolean_mask": shaping.boolean_mask,
-    "bincount": bincount,
+    "bincount": reductions.counted,
     "concat": shaping.concat,
     "cumsum": reductions.cumsum,
     "dropout": dropout,

@@ -1,4 +1,4 @@
-"""What makes ragged tensors and works on them: ``lab.ragged`` and the longer methods of `RaggedTensor`."""
+"""The functions of ``lab.ragged``, and the longer methods of `RaggedTensor`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autodiff_lab.errors import ConversionError, InvalidArgumentError, NotCallab
 from autodiff_lab.extras.ragged import shaping
 from autodiff_lab.extras.ragged.broadcasting import same_rows
 from autodiff_lab.extras.ragged.making import count
-from autodiff_lab.extras.ragged.partition import RowPartition, wants_narrow, whole_vector
+from autodiff_lab.extras.ragged.partition import RowPartition, integer_vector, wants_narrow
 from autodiff_lab.extras.ragged.parts import picked
 from autodiff_lab.extras.ragged.tensor import RaggedTensor
 from autodiff_lab.extras.sparse.tensor import SparseTensor
@@ -29,25 +29,25 @@ def constant(
     name: str | None = None,
     row_splits_dtype: Any = None,
 ) -> Any:
-    """Return a ragged tensor from nested lists whose rows may differ in length.
+    """Create a ragged tensor from nested lists whose rows may differ in length.
 
     Parameters
     ----------
     pylist : nested list
-        All numbers at the same depth.
+        Nested lists with all numbers at the same depth.
     dtype : DType, optional
-        Of the values.
+        The dtype of the values.
     ragged_rank : int, optional
-        Number of ragged axes; all but the first are ragged if it is not given.
+        Number of ragged axes; by default, all but the first are ragged.
     inner_shape : sequence of int, optional
-        Shape of what the innermost rows hold.
+        Shape of the items of the innermost rows.
     row_splits_dtype : DType, optional
-        int32 or int64, the default.
+        int32 or int64 (default).
 
     Raises
     ------
     ConversionError
-        If numbers stand at different depths, or are not numbers.
+        If numbers are at different depths, or there is no list.
 
     Examples
     --------
@@ -57,20 +57,20 @@ def constant(
     """
     depth = _depth(pylist)
     if depth == 0:
-        raise ConversionError(f"ragged.constant: nested lists are needed, got {pylist!r}. Try lab.constant.")
+        raise ConversionError(f"ragged.constant: expected nested lists, got {pylist!r}. Try lab.constant.")
     rank = depth - 1 - len(inner_shape or ()) if ragged_rank is None else ragged_rank
     if rank < 0 or (rank >= depth and _holds_numbers(pylist)):
-        raise ConversionError(f"ragged.constant: lists of depth {depth} have no {rank} ragged axes.")
+        raise ConversionError(f"ragged.constant: lists of depth {depth} cannot have {rank} ragged axes.")
     rows: list[Any] = list(pylist)
     narrow = wants_narrow(row_splits_dtype)
     partitions: list[RowPartition] = []
     while len(partitions) < rank:
         if not all(_is_list(row) for row in rows):
-            raise ConversionError("ragged.constant: all numbers must stand at the same depth of nested lists.")
+            raise ConversionError("ragged.constant: all numbers must be at the same depth of the nested lists.")
         partitions.append(RowPartition.from_lengths(np.array([len(row) for row in rows], np.int64), narrow=narrow))
         rows = [item for row in rows for item in row]
     if any(_is_list(item) != _is_list(rows[0]) for item in rows):
-        raise ConversionError("ragged.constant: all numbers must stand at the same depth of nested lists.")
+        raise ConversionError("ragged.constant: all numbers must be at the same depth of the nested lists.")
     values: Any = convert_to_tensor(rows, dtype)
     if inner_shape is not None:
         values = reshape(values, (len(rows), *inner_shape))
@@ -92,14 +92,14 @@ def _depth(value: Any) -> int:
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Run a function on the flat values of ragged tensors; the rows stay as they are.
+    """Apply a function to the flat values of ragged tensors, keeping the rows.
 
-    Ragged arguments, also in lists, must have equal rows; all others are handed over as they are.
+    Ragged arguments, including those in lists, must have equal rows; all others are passed on unchanged.
 
     Raises
     ------
     ShapeMismatch
-        If rows differ, or the function does not give one result for each value.
+        If the rows differ, or the function does not return one result for each value.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     <RaggedTensor [[1.0, 4.0], [9.0]]>
     """
     if not callable(op):
-        raise NotCallable(f"map_flat_values: a function is needed, got {op!r:.80}.")
+        raise NotCallable(f"map_flat_values: expected a function, got {op!r:.80}.")
     found: list[RaggedTensor] = []
     flat_args = [_flat(a, found) for a in args]
     flat_kwargs = {k: _flat(a, found) for k, a in kwargs.items()}
@@ -118,20 +118,20 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     for other in found[1:]:
         if not same_rows(other, like):
             raise ShapeMismatch(
-                f"map_flat_values: ragged tensors of shapes {other.shape} and {like.shape} do not have equal rows: "
+                f"map_flat_values: the rows of ragged tensors of shapes {other.shape} and {like.shape} differ: "
                 f"their splits are {other.row_splits._array.tolist()[:10]} and {like.row_splits._array.tolist()[:10]}."
             )
     flat = convert(op(*flat_args, **flat_kwargs))
     if flat._held.ndim == 0 or flat._held.shape[0] != count(like.flat_values):
         raise ShapeMismatch(
-            f"map_flat_values: the function must keep the first axis, of length {count(like.flat_values)}; it gave "
-            f"shape {flat._held.shape}. Try lab.reduce_sum(x, axis=1) and its like for reductions."
+            f"map_flat_values: the function must keep the first axis, of length {count(like.flat_values)}, but it "
+            f"returned shape {flat._held.shape}. For reductions, try lab.reduce_sum(x, axis=1) and similar functions."
         )
     return like.with_flat_values(flat)
 
 
 def _flat(value: Any, found: list[RaggedTensor]) -> Any:
-    """Return an argument with flat values in place of ragged tensors, which are put into a list."""
+    """Replace the ragged tensors of an argument by their flat values, and append them to a list."""
     if isinstance(value, RaggedTensor):
         found.append(value)
         return value.flat_values
@@ -148,7 +148,7 @@ def range(
     name: str | None = None,
     row_splits_dtype: Any = None,
 ) -> RaggedTensor:
-    """Rows that count from `starts` up to, and without, `limits`.
+    """Return rows that count from `starts` up to, but not including, `limits`.
 
     Shapes: starts, limits, deltas broadcast to (n) -> (n, None).
 
@@ -169,20 +169,20 @@ def range(
     for array in arrays:
         if array.ndim > 1 or array.dtype.kind not in "fiu":
             raise InvalidArgumentError(
-                "ragged.range: starts, limits and deltas are numbers or vectors of them, got "
+                "ragged.range: expected numbers or vectors for starts, limits and deltas, got "
                 f"{array.dtype} of shape {array.shape}."
             )
     if len({array.size for array in arrays} - {1}) > 1:
-        raise ShapeMismatch(f"ragged.range: vectors of {[array.size for array in arrays]} numbers do not broadcast.")
+        raise ShapeMismatch(f"ragged.range: vectors of lengths {[array.size for array in arrays]} do not broadcast.")
     kind = np.result_type(*arrays) if dtype is None else as_dtype(dtype).dtype
     if (arrays[2] == 0).any():
-        raise InvalidArgumentError("ragged.range: a delta of 0 never reaches its limit")
+        raise InvalidArgumentError("ragged.range: deltas must not be 0.")
     total = sum(
         max(0.0, float(b - a) / float(c))
         for a, b, c in zip(*np.broadcast_arrays(*[array.astype(np.float64) for array in arrays]), strict=True)
     )
     if not total < 1 << 57:
-        raise InvalidArgumentError("ragged.range: the rows have no end, or are longer than any memory.")
+        raise InvalidArgumentError("ragged.range: the rows are infinite or do not fit into memory.")
     rows = [np.arange(*items, dtype=kind) for items in zip(*np.broadcast_arrays(*arrays), strict=True)]
     lengths = np.array([len(row) for row in rows], np.int64)
     partition = RowPartition.from_lengths(lengths, narrow=wants_narrow(row_splits_dtype))
@@ -190,16 +190,16 @@ def range(
 
 
 def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
-    """Return tensors of different lengths as the rows of a ragged tensor, or along a later axis.
+    """Stack tensors of different lengths as the rows of a ragged tensor, or along a later axis.
 
     Shapes: n tensors (m_i, *inner) -> (n, None, *inner).
 
     Raises
     ------
     InvalidArgumentError
-        If the axis is out of bounds, or there is nothing to stack.
+        If the axis is out of bounds, or there are no tensors.
     ShapeMismatch
-        If ranks differ, or rows outside the axis do.
+        If the ranks differ, or the rows outside the axis do.
 
     Examples
     --------
@@ -208,19 +208,19 @@ def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
     <RaggedTensor [[1, 2], [3]]>
     """
     if not isinstance(values, (list, tuple)) or not values:
-        raise InvalidArgumentError("ragged.stack: give a list of tensors, at least one.")
+        raise InvalidArgumentError("ragged.stack: expected a list of at least one tensor.")
     return named(shaping.stack(values, axis), name)
 
 
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
-    """Return the elements where a mask is true; a mask over rows and columns leaves rows of different lengths.
+    """Return the elements where a mask is true, as ragged rows if the mask covers rows and columns.
 
-    Shapes: data (n, m, *inner), mask (n, m) -> (n, None, *inner); a mask (n) picks rows.
+    Shapes: data (n, m, *inner), mask (n, m) -> (n, None, *inner); a mask (n) selects rows.
 
     Raises
     ------
     ShapeMismatch
-        If the mask is not cut like the data.
+        If the mask and the data have different rows.
 
     Examples
     --------
@@ -233,18 +233,18 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
 
 def _same_length(a: int, b: int) -> None:
     if a != b:
-        raise ShapeMismatch(f"ragged: first axes of lengths {a} and {b} do not agree")
+        raise ShapeMismatch(f"ragged: first axes of lengths {a} and {b} differ.")
 
 
 def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> RaggedTensor:
-    """Rows by number: row i holds the elements of `data` whose partition is i, in their order.
+    """Group the elements of `data` into rows: row i holds those whose partition is i, in order.
 
     Shapes: data (n, *inner), partitions (n) -> (num_partitions, None, *inner).
 
     Raises
     ------
     InvalidArgumentError
-        If a number is not in [0, num_partitions).
+        If a partition is not in [0, num_partitions).
 
     Examples
     --------
@@ -252,41 +252,43 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: int, na
     >>> lab.ragged.stack_dynamic_partitions([10, 20, 30], [1, 0, 1], num_partitions=2)
     <RaggedTensor [[20], [10, 30]]>
     """
-    numbers = whole_vector(partitions, "stack_dynamic_partitions")
+    numbers = integer_vector(partitions, "stack_dynamic_partitions")
     values = data if isinstance(data, RaggedTensor) else convert(data)
     _same_length(count(values), len(numbers))
     if numbers.size and not (numbers.min() >= 0 and numbers.max() < num_partitions):
-        raise InvalidArgumentError(f"stack_dynamic_partitions: a number is not in [0, {num_partitions})")
+        raise InvalidArgumentError(f"stack_dynamic_partitions: a partition is not in [0, {num_partitions}).")
     order = np.argsort(numbers, kind="stable")
     lengths = np.bincount(numbers, minlength=int(num_partitions))
     return named(RaggedTensor(picked(values, order), RowPartition.from_lengths(lengths)), name)
 
 
 def from_tensor(tensor: Tensor, lengths: Any, padding: Any, ragged_rank: int, narrow: bool) -> RaggedTensor:
-    """`RaggedTensor.from_tensor`."""
+    """Implement `RaggedTensor.from_tensor`."""
     array = tensor._array
     if lengths is not None and padding is not None:
-        raise InvalidArgumentError("from_tensor: give lengths or padding, not both")
+        raise InvalidArgumentError("from_tensor: lengths and padding cannot be combined. Try one of them.")
     if isinstance(lengths, (list, tuple)) and lengths and all(np.ndim(part) == 1 for part in lengths):
         return _nested_lengths(tensor, list(lengths), narrow)
     if array.ndim <= ragged_rank or ragged_rank < 1:
-        raise ShapeMismatch(f"from_tensor: a tensor of shape {array.shape} has no {ragged_rank} axes to make ragged")
+        raise ShapeMismatch(f"from_tensor: a tensor of shape {array.shape} cannot have {ragged_rank} ragged axes.")
     rows, width = array.shape[:2]
     if ragged_rank > 1:
         if lengths is not None:
-            raise InvalidArgumentError("from_tensor: lengths of one axis are for ragged_rank=1. Try a list of lengths.")
+            raise InvalidArgumentError(
+                "from_tensor: a vector of lengths needs ragged_rank=1. Try a list of lengths, one for each axis."
+            )
         flat = reshape(tensor, (rows * width, *array.shape[2:]))
         inner = from_tensor(flat, None, padding, ragged_rank - 1, narrow)
         return RaggedTensor(inner, RowPartition.from_lengths(np.full(rows, width, np.int64), narrow=narrow))
     kept = np.full(rows, width, np.int64)
     if lengths is not None:
-        kept = np.minimum(whole_vector(lengths, "from_tensor"), width)
+        kept = np.minimum(integer_vector(lengths, "from_tensor"), width)
         _same_length(len(kept), rows)
     elif padding is not None:
         fill = np.asarray(convert(padding, tensor)._array)
         if fill.shape != array.shape[2:]:
             raise ShapeMismatch(
-                f"from_tensor: padding has shape {fill.shape}; {array.shape[2:]} is needed, the shape of one value."
+                f"from_tensor: expected padding of shape {array.shape[2:]}, the shape of one value, got {fill.shape}."
             )
         real = np.any(np.asarray(array != fill, np.bool_), axis=tuple(np.arange(2, array.ndim))).reshape(rows, width)
         kept = np.where(real.any(axis=1), width - np.argmax(real[:, ::-1], axis=1), 0) if width else kept
@@ -302,27 +304,27 @@ def _cut(tensor: Tensor, kept: Any, narrow: bool) -> RaggedTensor:
 
 
 def _nested_lengths(tensor: Tensor, lengths: list[Any], narrow: bool) -> RaggedTensor:
-    """Return a rectangle cut to lengths along several axes, outermost first."""
+    """Return a tensor cut to lengths along several axes, outermost first."""
     width = tensor._held.shape[1] if tensor._held.ndim > 1 else 0
-    kept = np.minimum(whole_vector(lengths[0], "from_tensor"), width)
+    kept = np.minimum(integer_vector(lengths[0], "from_tensor"), width)
     _same_length(len(kept), tensor._held.shape[0])
     made = _cut(tensor, kept, narrow)
     return made if len(lengths) == 1 else made.with_values(_nested_lengths(made.values, lengths[1:], narrow))  # type: ignore[arg-type]
 
 
 def from_sparse(sparse: SparseTensor, narrow: bool = False) -> RaggedTensor:
-    """`RaggedTensor.from_sparse`."""
+    """Implement `RaggedTensor.from_sparse`."""
     places = sparse.indices._array
     if places.shape[1] != 2:
-        raise ShapeMismatch(f"from_sparse: a sparse matrix is needed, got shape {sparse.shape}")
+        raise ShapeMismatch(f"from_sparse: expected a sparse matrix, got shape {sparse.shape}.")
     partition = RowPartition.from_row_numbers(places[:, 0], int(sparse.dense_shape._array[0]), narrow)
     if not np.array_equal(partition.places, places[:, 1]):
-        raise InvalidArgumentError("from_sparse: the values of each row must stand at its beginning, without gaps")
+        raise InvalidArgumentError("from_sparse: the values of each row must be at its start, without gaps.")
     return RaggedTensor(sparse.values, partition)
 
 
 def to_sparse(x: RaggedTensor) -> SparseTensor:
-    """`RaggedTensor.to_sparse`."""
+    """Implement `RaggedTensor.to_sparse`."""
     positions = x._positions([None] * x.ndim)
     total = count(x.flat_values)
     outer = np.argwhere(positions < total)

@@ -1,7 +1,8 @@
-"""The ways to make a ragged tensor from values and what is known of its rows."""
+"""Constructors of ragged tensors, from values and a description of their rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from autodiff_lab.engine.convert import alone, convert
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.extras.ragged.partition import RowPartition, is_narrow, wants_narrow, whole_number, whole_vector
+from autodiff_lab.extras.ragged.partition import RowPartition, integer, integer_vector, is_narrow, wants_narrow
 
 if TYPE_CHECKING:
     from autodiff_lab.extras.ragged.tensor import RaggedTensor
@@ -17,24 +18,31 @@ if TYPE_CHECKING:
 
 
 def values_of_rows(value: Any) -> Tensor | RaggedTensor:
-    """Values of rows: a ragged tensor, or anything that becomes a tensor with an axis to cut."""
+    """Return the values of rows: a ragged tensor, or anything that converts to a tensor with at least one axis."""
     if isinstance(value, RaggedMakers):
         return value  # type: ignore[return-value]
     tensor = alone(convert(value))
     if tensor._held.ndim == 0:
-        raise ShapeMismatch("RaggedTensor: values need an axis to be cut into rows, got one number.")
+        raise ShapeMismatch("RaggedTensor: expected values with at least one axis to cut into rows, got a scalar.")
     return tensor
 
 
 def count(values: Tensor | RaggedTensor) -> int:
-    """Length of the first axis."""
+    """Return the length of the first axis."""
     if isinstance(values, Tensor) and not values._held.ndim:
-        raise ShapeMismatch("rows are needed, got one number.")
+        raise ShapeMismatch("expected a tensor with rows, got a scalar.")
     return values._held.shape[0] if isinstance(values, Tensor) else len(values)
 
 
+def _nested(make: Callable[..., Any], values: Any, *axes: Any) -> Any:
+    """Return rows of rows: `make` is called with the arguments of each ragged axis, innermost first."""
+    for arguments in reversed(list(zip(*axes, strict=True))):
+        values = make(values, *arguments)
+    return values
+
+
 class RaggedMakers:
-    """The class methods of `RaggedTensor` that make one."""
+    """The class methods of `RaggedTensor` that construct one."""
 
     __slots__ = ()
 
@@ -43,7 +51,7 @@ class RaggedMakers:
 
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True) -> Self:
-        """Rows from where they begin and end.
+        """Return a ragged tensor, given where its rows start and end.
 
         Examples
         --------
@@ -51,12 +59,12 @@ class RaggedMakers:
         >>> lab.RaggedTensor.from_row_splits([3, 1, 4], [0, 2, 3])
         <RaggedTensor [[3, 1], [4]]>
         """
-        splits = whole_vector(row_splits, "from_row_splits")
+        splits = integer_vector(row_splits, "from_row_splits")
         return named(cls(values_of_rows(values), RowPartition(splits, narrow=is_narrow(row_splits))), name)
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True) -> Self:
-        """Rows from their lengths.
+        """Return a ragged tensor, given the lengths of its rows.
 
         Examples
         --------
@@ -64,7 +72,7 @@ class RaggedMakers:
         >>> lab.RaggedTensor.from_row_lengths([3, 1, 4], [1, 2])
         <RaggedTensor [[3], [1, 4]]>
         """
-        lengths = whole_vector(row_lengths, "from_row_lengths")
+        lengths = integer_vector(row_lengths, "from_row_lengths")
         return named(
             cls(values_of_rows(values), RowPartition.from_lengths(lengths, narrow=is_narrow(row_lengths))), name
         )
@@ -73,7 +81,7 @@ class RaggedMakers:
     def from_value_rowids(
         cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
     ) -> Self:
-        """Rows from the sorted row numbers of the values; `nrows` adds empty rows at the end.
+        """Return a ragged tensor, given the sorted row numbers of its values; `nrows` may add empty rows at the end.
 
         Examples
         --------
@@ -81,23 +89,23 @@ class RaggedMakers:
         >>> lab.RaggedTensor.from_value_rowids([3, 1, 4], [0, 0, 2])
         <RaggedTensor [[3, 1], [], [4]]>
         """
-        rows = whole_vector(value_rowids, "from_value_rowids")
-        count = None if nrows is None else whole_number(nrows, "from_value_rowids: nrows")
+        rows = integer_vector(value_rowids, "from_value_rowids")
+        count = None if nrows is None else integer(nrows, "from_value_rowids: nrows")
         return named(
             cls(values_of_rows(values), RowPartition.from_row_numbers(rows, count, is_narrow(value_rowids))), name
         )
 
     @classmethod
     def from_row_starts(cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True) -> Self:
-        """Rows from where each begins."""
+        """Return a ragged tensor, given where each row starts."""
         made = values_of_rows(values)
-        starts = whole_vector(row_starts, "from_row_starts")
+        starts = integer_vector(row_starts, "from_row_starts")
         return named(cls(made, RowPartition(np.append(starts, count(made)), narrow=is_narrow(row_starts))), name)
 
     @classmethod
     def from_row_limits(cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True) -> Self:
-        """Rows from where each ends."""
-        limits = whole_vector(row_limits, "from_row_limits")
+        """Return a ragged tensor, given where each row ends."""
+        limits = integer_vector(row_limits, "from_row_limits")
         return named(
             cls(values_of_rows(values), RowPartition(np.append(0, limits), narrow=is_narrow(row_limits))), name
         )
@@ -106,7 +114,7 @@ class RaggedMakers:
     def from_uniform_row_length(
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
     ) -> Self:
-        """Rows of one length.
+        """Return a ragged tensor whose rows all have the same length.
 
         Examples
         --------
@@ -114,16 +122,16 @@ class RaggedMakers:
         >>> lab.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape
         TensorShape([2, 2])
         """
-        made, length = values_of_rows(values), whole_number(uniform_row_length, "uniform_row_length")
+        made, length = values_of_rows(values), integer(uniform_row_length, "uniform_row_length")
         if length < 0:
-            raise InvalidArgumentError(f"from_uniform_row_length: a row cannot have a negative length, got {length}.")
+            raise InvalidArgumentError(f"from_uniform_row_length: expected a length of at least 0, got {length}.")
         if nrows is not None:
-            rows = whole_number(nrows, "from_uniform_row_length: nrows")
+            rows = integer(nrows, "from_uniform_row_length: nrows")
         else:
             rows = count(made) // length if length else 0
         if rows * length != count(made):
             raise InvalidArgumentError(
-                f"from_uniform_row_length: {rows} rows of length {length} do not hold {count(made)} values."
+                f"from_uniform_row_length: {rows} rows of length {length} cannot hold {count(made)} values."
             )
         return named(cls(made, RowPartition.uniform_rows(rows, length, is_narrow(uniform_row_length))), name)
 
@@ -131,21 +139,15 @@ class RaggedMakers:
     def from_nested_row_splits(
         cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
     ) -> Self:
-        """Rows of rows, from the splits of each ragged axis, outermost first."""
-        made: Any = flat_values
-        for splits in reversed(list(nested_row_splits)):
-            made = cls.from_row_splits(made, splits)
-        return named(made, name)
+        """Return rows of rows, given the splits of each ragged axis, outermost first."""
+        return named(_nested(cls.from_row_splits, flat_values, nested_row_splits), name)
 
     @classmethod
     def from_nested_row_lengths(
         cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
     ) -> Self:
-        """Rows of rows, from the lengths along each ragged axis, outermost first."""
-        made: Any = flat_values
-        for lengths in reversed(list(nested_row_lengths)):
-            made = cls.from_row_lengths(made, lengths)
-        return named(made, name)
+        """Return rows of rows, given the row lengths of each ragged axis, outermost first."""
+        return named(_nested(cls.from_row_lengths, flat_values, nested_row_lengths), name)
 
     @classmethod
     def from_nested_value_rowids(
@@ -156,7 +158,7 @@ class RaggedMakers:
         name: str | None = None,
         validate: bool = True,
     ) -> Self:
-        """Rows of rows, from the row numbers along each ragged axis, outermost first.
+        """Return rows of rows, given the row numbers of each ragged axis, outermost first.
 
         Examples
         --------
@@ -168,12 +170,10 @@ class RaggedMakers:
         rows = [None] * len(numbers) if nested_nrows is None else list(nested_nrows)
         if len(rows) != len(numbers):
             raise InvalidArgumentError(
-                f"from_nested_value_rowids: {len(numbers)} lists of row numbers and {len(rows)} of nrows are given."
+                f"from_nested_value_rowids: expected one nrows for each list of row numbers, got {len(rows)} for "
+                f"{len(numbers)}."
             )
-        made: Any = flat_values
-        for rowids, nrows in zip(reversed(numbers), reversed(rows), strict=True):
-            made = cls.from_value_rowids(made, rowids, nrows)
-        return named(made, name)
+        return named(_nested(cls.from_value_rowids, flat_values, numbers, rows), name)
 
     @classmethod
     def from_tensor(
@@ -185,7 +185,7 @@ class RaggedMakers:
         name: str | None = None,
         row_splits_dtype: Any = None,
     ) -> RaggedTensor:
-        """Rows of a rectangle, cut to `lengths`, or freed of the `padding` at their ends.
+        """Return the rows of a tensor, cut to `lengths` or stripped of the `padding` at their ends.
 
         Examples
         --------
@@ -200,7 +200,7 @@ class RaggedMakers:
 
     @classmethod
     def from_sparse(cls, st_input: SparseTensor, name: str | None = None, row_splits_dtype: Any = None) -> RaggedTensor:
-        """Rows of a sparse matrix whose values stand at the beginning of each row."""
+        """Return the rows of a sparse matrix whose values are at the start of each row, without gaps."""
         from autodiff_lab.extras.ragged.functions import from_sparse
 
         return named(from_sparse(st_input, wants_narrow(row_splits_dtype)), name)

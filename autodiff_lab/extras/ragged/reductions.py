@@ -1,7 +1,7 @@
-"""Reductions of ragged tensors over any axes, and what is made of them: softmax and cumulative sums.
+"""Reductions of ragged tensors over any axes, softmax, cumulative sums and counts.
 
-Each value goes to one cell of the result, the one with its coordinates along the axes that are kept; the values of a
-cell are reduced as a segment.  A row of the result is as long as the longest of the rows that are laid on each other.
+Each value belongs to one cell of the result, given by its coordinates along the axes that are kept; the values of a
+cell are reduced as a segment.  A row of the result is as long as the longest of the rows that are combined in it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.extras.ragged.broadcasting import broadcast_to_rows
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.extras.ragged.broadcasting import broadcast_to_rows, same_rows
 from autodiff_lab.extras.ragged.making import count
 from autodiff_lab.extras.ragged.partition import RowPartition, Whole
 from autodiff_lab.extras.ragged.shaping import expand_dims, from_lengths_of
@@ -25,12 +25,13 @@ from autodiff_lab.ops.array.gathering import gather_axis, laid_beside
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.math import reductions, statistics
 from autodiff_lab.ops.math.arithmetic import divide, sqrt, square, subtract
+from autodiff_lab.ops.math.counting import bincount
 from autodiff_lab.ops.math.cumulative import cumsum as cumsum_dense
 from autodiff_lab.ops.math.exponential import exp
 
 
 def reduced(name: str, x: RaggedTensor, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return a ragged tensor reduced over axes, by the public reduction of this name.
+    """Reduce a ragged tensor over axes, with the public reduction of this name.
 
     Shapes: (n, None, *inner) over axis 0 -> (longest row, *inner), over axis 1 -> (n, *inner).
 
@@ -57,23 +58,23 @@ def reduced(name: str, x: RaggedTensor, axis: Any = None, keepdims: bool = False
 def _axes(x: RaggedTensor, axis: Any, name: str) -> tuple[int, ...]:
     numbers = whole_numbers(axis, name)
     if any(not -x.ndim <= a < x.ndim for a in numbers):
-        raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for shape {x.shape}")
+        raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for shape {x.shape}.")
     return tuple(sorted({a % x.ndim for a in numbers}))
 
 
 class Cells:
-    """Where the values of a ragged tensor go when axes are reduced.
+    """The cell of the result that each value of a ragged tensor is reduced into.
 
     Attributes
     ----------
     target : numpy.ndarray
-        For each row of the flat values the number of its cell.
+        The cell number of each row of the flat values.
     number : int
-        How many cells there are.
+        The number of cells.
     kept : list of RowPartition
         The rows of the result, outermost first.
     rows : bool
-        Whether any ragged axis, or the first, is kept.
+        Whether the first axis or any ragged axis is kept.
     """
 
     def __init__(self, x: RaggedTensor, axes: tuple[int, ...]) -> None:
@@ -96,7 +97,7 @@ class Cells:
                 untouched = False
 
     def shaped(self, made: Any) -> Any:
-        """Return one value for each cell as the result."""
+        """Return the result, given one value for each cell."""
         if not self.rows:
             made = reshape(made, made._held.shape[1:])
         for partition in reversed(self.kept):
@@ -104,7 +105,7 @@ class Cells:
         return made
 
     def _merged(self, outer: Whole, partition: RowPartition) -> None:
-        """Rows of one cell laid on each other."""
+        """Combine the rows of each cell into one, element by element."""
         longest = np.zeros(self.number, np.int64)
         np.maximum.at(longest, outer, partition.lengths)
         rows = RowPartition.from_lengths(longest, narrow=partition.narrow)
@@ -154,7 +155,9 @@ def _shaped(made: Any, cells: Cells, axes: tuple[int, ...], keepdims: bool) -> A
 
 def _variance(x: RaggedTensor, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x.dtype.is_complex or x.dtype.is_integer:
-        raise InvalidArgumentError(f"reduce_variance: real floats are needed, got {x.dtype.name}. Try lab.cast.")
+        raise InvalidArgumentError(
+            f"reduce_variance: expected a real floating dtype, got {x.dtype.name}. Try lab.cast."
+        )
     inner = tuple(a - x.ragged_rank for a in axes if a > x.ragged_rank)
     if all(a > x.ragged_rank for a in axes):
         return x.with_flat_values(statistics.reduce_variance(x.flat_values, axis=inner, keepdims=keepdims))
@@ -167,7 +170,7 @@ def _variance(x: RaggedTensor, axes: tuple[int, ...], keepdims: bool) -> Any:
 
 
 def softmax(logits: RaggedTensor, axis: int | None = None) -> RaggedTensor:
-    """Shares of the exponentials along an axis, which may be ragged.
+    """Compute the softmax along an axis, which may be ragged.
 
     Examples
     --------
@@ -177,7 +180,7 @@ def softmax(logits: RaggedTensor, axis: int | None = None) -> RaggedTensor:
     """
     at = -1 if axis is None else axis
     if not logits.dtype.is_floating:
-        raise InvalidArgumentError(f"softmax: floats are needed, got {logits.dtype.name}. Try lab.cast.")
+        raise InvalidArgumentError(f"softmax: expected a floating dtype, got {logits.dtype.name}. Try lab.cast.")
     (number,) = _axes(logits, at, "softmax")
     if number > logits.ragged_rank:
         from autodiff_lab.ops.nn.activations import softmax as softmax_dense
@@ -194,7 +197,7 @@ def softmax(logits: RaggedTensor, axis: int | None = None) -> RaggedTensor:
 
 
 def cumsum(x: RaggedTensor, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> RaggedTensor:
-    """Cumulative sums along an axis, which may be ragged.
+    """Compute cumulative sums along an axis, which may be ragged.
 
     Examples
     --------
@@ -219,7 +222,7 @@ def cumsum(x: RaggedTensor, axis: int = 0, exclusive: bool = False, reverse: boo
 
 
 def segments_reduced(name: str, data: Any, segment_ids: Any, num_segments: Any = None) -> Any:
-    """Return the rows of each segment of a ragged tensor laid on each other and reduced.
+    """Reduce the rows of each segment of a ragged tensor, element by element.
 
     Examples
     --------
@@ -232,7 +235,9 @@ def segments_reduced(name: str, data: Any, segment_ids: Any, num_segments: Any =
     if isinstance(ids, RaggedTensor):
         cut = values if isinstance(values, RaggedTensor) else broadcast_to_rows(values, ids)
         if not cut.partitions[0].same(ids.partitions[0]):
-            raise InvalidArgumentError(f"{name}: data {cut.shape} and segment_ids {ids.shape} are not cut alike.")
+            raise InvalidArgumentError(
+                f"{name}: data of shape {cut.shape} and segment_ids of shape {ids.shape} have different rows."
+            )
         return segments_reduced(name, cut.values, ids.values, num_segments)
     from autodiff_lab.ops.math import segments as dense
 
@@ -263,9 +268,59 @@ def segments_reduced(name: str, data: Any, segment_ids: Any, num_segments: Any =
 def _check_segments(name: str, ids: Whole, rows: int, num_segments: Any) -> None:
     if ids.ndim != 1 or len(ids) != rows or (ids.size and ids.dtype.kind not in "iu"):
         raise InvalidArgumentError(
-            f"{name}: a vector of {rows} whole numbers is needed, one for each row; got shape {ids.shape}."
+            f"{name}: expected a vector of {rows} integers, one for each row, got shape {ids.shape}."
         )
     if num_segments is None and ids.size and (ids[0] < 0 or (np.diff(ids) < 0).any()):
-        raise InvalidArgumentError(f"{name}: segment_ids must not fall nor be negative. Try lab.math.unsorted_{name}.")
+        raise InvalidArgumentError(
+            f"{name}: segment_ids must be sorted and not negative. Try lab.math.unsorted_{name}."
+        )
     if num_segments is not None and ids.size and int(ids.max()) >= int(convert(num_segments)._array):
-        raise InvalidArgumentError(f"{name}: a segment is not below num_segments, {int(convert(num_segments)._array)}.")
+        raise InvalidArgumentError(
+            f"{name}: segment_ids must be below num_segments, {int(convert(num_segments)._array)}."
+        )
+
+
+def counted(
+    arr: RaggedTensor,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = "int32",
+    axis: Any = None,
+    binary_output: bool = False,
+) -> Tensor:
+    """Count how often each integer occurs, in all rows together or, with ``axis=-1``, in each row.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.math.bincount(lab.ragged.constant([[1, 1], [0]]), axis=-1))
+    Tensor([[0 2]
+     [1 0]], shape=(2, 2), dtype=int32)
+    """
+    if axis not in (None, 0, -1):
+        raise InvalidArgumentError(f"bincount: expected axis None, 0 or -1, got {axis}.")
+    if weights is not None and binary_output:
+        raise InvalidArgumentError("bincount: weights and binary_output cannot be combined. Try one of them.")
+    heavy = None if weights is None else weights_of(arr, weights)
+    if axis != -1:
+        return bincount(arr.flat_values, heavy, minlength, maxlength, dtype, None, None, binary_output)
+    if arr.ndim != 2:
+        raise ShapeMismatch(f"bincount: expected shape (n, None) for axis=-1, got {arr.shape}.")
+    numbers = np.asarray(arr.flat_values._array, np.int64)
+    if numbers.size and numbers.min() < 0:
+        raise InvalidArgumentError(f"bincount: expected non-negative integers, got {int(numbers.min())}.")
+    width = int(numbers.max(initial=-1)) + 1
+    width = max(width, int(convert(minlength)._array)) if minlength is not None else width
+    width = min(width, int(convert(maxlength)._array)) if maxlength is not None else width
+    rows, size = arr.partitions[0].row_numbers, len(arr) * width
+    places = np.where(numbers < width, rows * width + numbers, size)
+    found = bincount(laid_beside(arr.flat_values, places), heavy, size + 1, size + 1, dtype, None, None, binary_output)
+    return reshape(found[:-1], (len(arr), width))
+
+
+def weights_of(arr: RaggedTensor, weights: Any) -> Tensor:
+    """Return the flat weights of a ragged tensor of integers with the same rows."""
+    if not isinstance(weights, RaggedTensor) or not same_rows(arr, weights):
+        raise ShapeMismatch("bincount: weights must be a ragged tensor with the same rows as the integers.")
+    return weights.flat_values

@@ -1,4 +1,4 @@
-"""Axes of ragged tensors put in, taken out, repeated, turned round, joined and cut apart."""
+"""Shape functions of ragged tensors: adding, removing, repeating, reversing, joining and splitting axes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from autodiff_lab.ops.array.joining import stack as stack_dense
 
 
 def from_lengths_of(lengths: Whole, like: RowPartition | None = None) -> RowPartition:
-    """Rows of these lengths, with the dtype of splits of another partition."""
+    """Return a partition into rows of these lengths, with the splits dtype of another partition."""
     return RowPartition.from_lengths(np.asarray(lengths, np.int64), narrow=like is not None and like.narrow)
 
 
 def one_axis(axis: Any, rank: int, what: str) -> int:
-    """Return an axis from 0 up."""
+    """Return an axis as a non-negative integer."""
     (at,) = whole_numbers(axis, what)
     if not -rank <= at < rank:
         raise InvalidArgumentError(f"{what}: axis {at} is out of bounds for a ragged tensor of {rank} axes.")
@@ -35,7 +35,7 @@ def one_axis(axis: Any, rank: int, what: str) -> int:
 
 
 def expand_dims(x: Any, axis: Any) -> Any:
-    """Return a new axis of length 1.
+    """Insert an axis of length 1.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def expand_dims(x: Any, axis: Any) -> Any:
 
 
 def squeeze(x: RaggedTensor, axis: Any = None) -> Any:
-    """Axes of length 1 taken out; they must be named.
+    """Remove axes of length 1, which must be given.
 
     Examples
     --------
@@ -63,12 +63,12 @@ def squeeze(x: RaggedTensor, axis: Any = None) -> Any:
     Tensor([1 2], shape=(2,), dtype=int32)
     """
     if axis is None:
-        raise InvalidArgumentError("squeeze: of a ragged tensor the axes must be named. Try axis=[...].")
+        raise InvalidArgumentError("squeeze: the axes of a ragged tensor must be given. Try axis=[...].")
     axes = {one_axis(a, x.ndim, "squeeze") for a in whole_numbers(axis, "squeeze")}
     for a in axes:
         lengths = np.array([len(x)]) if a == 0 else x.partitions[a - 1].lengths if a <= x.ragged_rank else np.ones(1)
         if (lengths != 1).any():
-            raise ShapeMismatch(f"squeeze: axis {a} of shape {x.shape} does not have length 1 in all rows.")
+            raise ShapeMismatch(f"squeeze: axis {a} of shape {x.shape} must have length 1 in all rows.")
     inner = [a - x.ragged_rank for a in axes if a > x.ragged_rank]
     made: Any = shaping.squeeze(x.flat_values, inner) if inner else x.flat_values
     left = [p for a, p in enumerate(x.partitions, 1) if a not in axes]
@@ -80,7 +80,7 @@ def squeeze(x: RaggedTensor, axis: Any = None) -> Any:
 
 
 def tile(x: RaggedTensor, multiples: Any) -> Any:
-    """Return a ragged tensor repeated along its axes.
+    """Repeat a ragged tensor along its axes.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def tile(x: RaggedTensor, multiples: Any) -> Any:
     """
     times = whole_numbers(multiples, "tile")
     if len(times) != x.ndim or min(times) < 0:
-        raise InvalidArgumentError(f"tile: {x.ndim} multiples from 0 up are needed, got {times}.")
+        raise InvalidArgumentError(f"tile: expected {x.ndim} non-negative multiples, got {times}.")
     made: Any = x
     for axis in reversed(range(x.ndim)):
         made = _repeated(made, times[axis], axis)
@@ -114,7 +114,7 @@ def _repeated(x: Any, times: int, axis: int) -> Any:
 
 
 def reverse(x: RaggedTensor, axis: Any) -> RaggedTensor:
-    """Return the order along axes turned round, of ragged ones row by row.
+    """Reverse axes; ragged ones row by row.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def reverse(x: RaggedTensor, axis: Any) -> RaggedTensor:
 
 
 def split(x: RaggedTensor, num_or_size_splits: Any, axis: Any = 0, num: int | None = None) -> list[Any]:
-    """Equal parts, or parts of given sizes, along an axis that is not ragged.
+    """Split into equal parts, or parts of given sizes, along an axis that is not ragged.
 
     Examples
     --------
@@ -143,10 +143,12 @@ def split(x: RaggedTensor, num_or_size_splits: Any, axis: Any = 0, num: int | No
         return [x]
     length = x.shape[at]
     if length is None:
-        raise InvalidArgumentError(f"split: axis {at} of shape {x.shape} is ragged, so its rows cannot be split.")
+        raise InvalidArgumentError(f"split: axis {at} of shape {x.shape} is ragged, so it cannot be split.")
     if single:
         if sizes[0] < 1 or length % sizes[0]:
-            raise InvalidArgumentError(f"split: {length} elements do not split into {sizes[0]} equal parts.")
+            raise InvalidArgumentError(
+                f"split: axis {at} of length {length} does not split into {sizes[0]} equal parts."
+            )
         sizes = [length // sizes[0]] * sizes[0]
     if sum(sizes) != length or min(sizes, default=0) < 0 or num not in (None, len(sizes)):
         raise InvalidArgumentError(f"split: sizes {sizes} do not add up to {length}.")
@@ -155,7 +157,7 @@ def split(x: RaggedTensor, num_or_size_splits: Any, axis: Any = 0, num: int | No
 
 
 def concat(values: Sequence[Any], axis: Any) -> Any:
-    """Ragged tensors (and tensors) one after the other: more rows along axis 0, longer rows along axis 1.
+    """Concatenate ragged tensors (and tensors): more rows along axis 0, longer rows along axis 1.
 
     Examples
     --------
@@ -170,12 +172,12 @@ def concat(values: Sequence[Any], axis: Any) -> Any:
 
 
 def _alike(values: Sequence[Any], what: str) -> list[Any]:
-    """Operands of one rank and dtype."""
+    """Return operands of equal rank and dtype."""
     first = next((v for v in values if isinstance(v, RaggedTensor)), None)
     like = None if first is None else first.flat_values
     parts = [v if isinstance(v, RaggedTensor) else convert(v, like) for v in values]
     if not parts:
-        raise InvalidArgumentError(f"{what}: the list is empty; there is nothing to join.")
+        raise InvalidArgumentError(f"{what}: the list is empty. Try at least one tensor.")
     if len({p.ndim for p in parts}) > 1:
         raise ShapeMismatch(f"{what}: the ranks differ; shapes are {[tuple(p.shape) for p in parts]}.")
     if len({p.dtype for p in parts}) > 1:
@@ -196,7 +198,9 @@ def _concat(parts: list[Any], at: int) -> Any:
         rows = RowPartition.from_lengths(np.concatenate(lengths), narrow=narrow)
         return RaggedTensor(_concat([p.values for p in parts], 0), rows)
     if len({len(p) for p in parts}) > 1:
-        raise ShapeMismatch(f"concat: along axis 1 there must be equally many rows, got {[len(p) for p in parts]}")
+        raise ShapeMismatch(
+            f"concat: along axis 1, all tensors must have the same number of rows, got {[len(p) for p in parts]}."
+        )
     order = np.arange(len(parts) * len(parts[0])).reshape(len(parts), -1).T.ravel()
     rows = RowPartition.from_lengths(np.asarray(np.sum(lengths, axis=0, dtype=np.int64)), narrow=narrow)
     return RaggedTensor(picked(_concat(parts, 0), order).values, rows)
@@ -204,11 +208,11 @@ def _concat(parts: list[Any], at: int) -> Any:
 
 def _same_rows(parts: list[RaggedTensor], at: int) -> None:
     if not all(p.partitions[0].same(parts[0].partitions[0]) for p in parts):
-        raise ShapeMismatch(f"concat: along axis {at} the rows must be equal; shapes are {[p.shape for p in parts]}")
+        raise ShapeMismatch(f"concat: along axis {at}, the rows must be equal; got shapes {[p.shape for p in parts]}.")
 
 
 def stack(values: Sequence[Any], axis: Any = 0) -> Any:
-    """Ragged tensors (and tensors) along a new axis, in which lengths may differ from one to the other.
+    """Stack ragged tensors (and tensors) along a new axis; their lengths may differ.
 
     Examples
     --------
@@ -236,12 +240,12 @@ def stack(values: Sequence[Any], axis: Any = 0) -> Any:
 
 
 def _each_alone(x: RaggedTensor) -> RaggedTensor:
-    """Each row as the only one of a row."""
+    """Return each row as a row of one row."""
     return RaggedTensor(x, from_lengths_of(np.ones(len(x), np.int64), x.partitions[0]))
 
 
 def reshape(x: RaggedTensor, shape: Any) -> Tensor:
-    """Return the flat values in another shape; the rows are forgotten."""
+    """Return the flat values in another shape, without the rows."""
     rows: Any = x.values
     while isinstance(rows, RaggedTensor):
         rows = rows.values
@@ -249,23 +253,25 @@ def reshape(x: RaggedTensor, shape: Any) -> Tensor:
 
 
 def boolean_mask(data: Any, mask: Any, axis: Any = None) -> Any:
-    """Return the elements where a mask is true; a mask over rows and columns leaves rows of different lengths."""
+    """Return the elements where a mask is true, as ragged rows if the mask covers rows and columns."""
     if axis is not None:
-        raise InvalidArgumentError(f"boolean_mask: ragged tensors are masked from the first axis on, got axis {axis}.")
+        raise InvalidArgumentError(f"boolean_mask: expected axis=None for a ragged tensor, got {axis}.")
     chosen, values = either(mask), either(data)
     if chosen.dtype.name != "bool":
-        raise InvalidArgumentError(f"ragged.boolean_mask: the mask is bool, got {chosen.dtype.name}")
+        raise InvalidArgumentError(f"ragged.boolean_mask: expected a bool mask, got {chosen.dtype.name}.")
     if chosen.ndim == 0 or chosen.ndim > values.ndim:
-        raise ShapeMismatch(f"ragged.boolean_mask: a mask of shape {chosen.shape} does not fit data of {values.shape}.")
+        raise ShapeMismatch(
+            f"ragged.boolean_mask: a mask of shape {chosen.shape} does not match data of shape {values.shape}."
+        )
     if chosen.ndim == 1:
         if count(values) != count(chosen):
-            raise ShapeMismatch(
-                f"ragged.boolean_mask: a mask for {count(chosen)} rows meets data of {count(values)} rows."
-            )
+            raise ShapeMismatch(f"ragged.boolean_mask: the mask has {count(chosen)} rows, the data {count(values)}.")
         return picked(values, np.flatnonzero(chosen._array))
     rows, cut = as_ragged(chosen), as_ragged(values)
     if not rows.partitions[0].same(cut.partitions[0]):
-        raise ShapeMismatch(f"ragged.boolean_mask: mask {rows.shape} and data {cut.shape} are not cut alike")
+        raise ShapeMismatch(
+            f"ragged.boolean_mask: a mask of shape {rows.shape} and data of shape {cut.shape} have different rows."
+        )
     if rows.ndim > 2:
         return RaggedTensor(boolean_mask(cut.values, rows.values), _plain(cut.partitions[0]))
     kept = rows.flat_values._array
@@ -274,5 +280,5 @@ def boolean_mask(data: Any, mask: Any, axis: Any = None) -> Any:
 
 
 def _plain(partition: RowPartition) -> RowPartition:
-    """Return the same rows without a length that is part of the shape."""
+    """Return the same rows without a fixed length."""
     return RowPartition(partition.splits, None, partition.narrow)

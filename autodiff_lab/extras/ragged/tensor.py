@@ -1,8 +1,8 @@
-"""RaggedTensor: rows of different lengths, kept as one tensor of values and a partition that cuts it into rows.
+"""RaggedTensor: rows of different lengths, stored as one tensor of values and a partition that cuts it into rows.
 
-Values are an ordinary tensor (or a ragged one, where rows hold rows), so gradients flow through them as anywhere; ops
-that work element by element run on the flat values and leave the partition as it is.  A tape takes a ragged tensor as
-a source and gives a ragged gradient.
+The values are an ordinary tensor (or a ragged one, if rows contain rows), so gradients flow through them as usual;
+elementwise ops run on the flat values and keep the partition.  A tape accepts a ragged tensor as a source and returns a
+ragged gradient.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _SHOWN = 1000
 
 
 class RaggedTensor(RaggedMakers, RaggedRows, Operators):
-    """A tensor with an axis along which rows differ in length; made by `ragged.constant` or the ``from_`` methods.
+    """A tensor whose rows may differ in length, created by `ragged.constant` or the ``from_`` methods.
 
     Attributes
     ----------
     values : Tensor or RaggedTensor
-        The rows one after the other.
+        The values of all rows, one row after another.
     flat_values : Tensor
         The innermost values.
     row_splits : Tensor
-        Where rows begin and end: row i goes from ``row_splits[i]`` up to ``row_splits[i + 1]``; int64.
+        Where rows start and end: row i goes from ``row_splits[i]`` up to ``row_splits[i + 1]``; int64.
     ragged_rank : int
         Number of ragged axes.
     shape : TensorShape
-        None stands for the length of a ragged axis.
+        The length of each axis; None for a ragged one.
     dtype : DType
         Element type.
 
@@ -66,14 +66,12 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
     __slots__ = ("__weakref__", "_partition", "_values")
     __array_priority__ = 100
     __hash__ = object.__hash__
-    CURE = "Try x.to_tensor() for a rectangle, x.flat_values, or lab.ragged.map_flat_values(function, x)."
+    CURE = "Try x.to_tensor(), x.flat_values or lab.ragged.map_flat_values(function, x)."
 
     def __init__(self, values: Tensor | RaggedTensor, partition: RowPartition) -> None:
         have = count(values)
         if have != partition.values:
-            raise InvalidArgumentError(
-                f"RaggedTensor: the rows hold {partition.values} values together, but {have} are given."
-            )
+            raise InvalidArgumentError(f"RaggedTensor: expected {partition.values} values for these rows, got {have}.")
         if isinstance(values, RaggedTensor) and values._partition.narrow != partition.narrow:
             values, partition = values.with_row_splits_dtype("int64"), partition.as_dtype("int64")
         self._values, self._partition = values, partition
@@ -91,10 +89,10 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
         return RaggedTensor(made, self._partition)
 
     def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
-        """Return the rows as a rectangle, filled up with `default_value` (0, False or the empty string).
+        """Return the rows as a dense tensor, padded with `default_value` (0, False or the empty string).
 
-        `shape` cuts or widens the rectangle; None in it leaves an axis as long as it must be.  Gradients reach the
-        values that are in the rectangle, and the default with the sum over the places that it fills.
+        `shape` truncates or pads; None in it leaves an axis as long as the longest row.  Gradients reach the values
+        that are kept and, summed over the padding, the default.
 
         Examples
         --------
@@ -110,21 +108,21 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
         )
 
     def _limits(self, shape: Any) -> list[int | None]:
-        """Return the lengths asked for by `to_tensor`, None where an axis is as long as it must be."""
+        """Return the requested lengths of `to_tensor`, None where an axis is as long as its longest row."""
         wanted = [None] * self.ndim if shape is None else TensorShape(shape).rank is None or list(TensorShape(shape))
         if wanted is True:
             wanted = [None] * self.ndim
         wanted = [None if n is None or n == -1 else int(n) for n in wanted]
         if len(wanted) != self.ndim:
-            raise ShapeMismatch(f"to_tensor: shape {shape} does not have the {self.ndim} axes of {self.shape}.")
+            raise ShapeMismatch(f"to_tensor: expected a shape with the {self.ndim} axes of {self.shape}, got {shape}.")
         inner = wanted[self.ragged_rank + 1 :]
         have = self.flat_values._held.shape[1:]
         if any(n is not None and n != m for n, m in zip(inner, have, strict=True)):
-            raise ShapeMismatch(f"to_tensor: shape {shape} does not agree with the inner shape {have}.")
+            raise ShapeMismatch(f"to_tensor: shape {shape} does not match the inner shape {have}.")
         return wanted
 
     def _positions(self, limits: list[Any]) -> Whole:
-        """For each place of the rectangle the position of its flat value, or their number where there is none."""
+        """Return the flat position of each element of the dense tensor, and the number of values for padding."""
         partition, total = self._partition, count(self.flat_values)
         rows = partition.rows if limits[0] is None else limits[0]
         width = int(partition.lengths.max(initial=0)) if limits[1] is None else limits[1]
@@ -139,7 +137,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
         return made
 
     def to_list(self) -> list[Any]:
-        """Nested Python lists; the values leave the tape."""
+        """Return nested Python lists; gradients stop here."""
         return self._listed(self.flat_values.numpy().tolist())
 
     def _listed(self, flat: list[Any]) -> list[Any]:
@@ -148,7 +146,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
         return [inner[a:b] for a, b in pairwise(edges)]
 
     def numpy(self) -> Any:
-        """Return an array of arrays, one for each row; a plain array if all rows have one length."""
+        """Return an object array with one array for each row, or a plain array if all rows have the same length."""
         if isinstance(self._values, Tensor) and self._partition.rows == 0:
             return np.zeros((0, 0, *self._values._held.shape[1:]), self._values._held.dtype)
         parts = [row.numpy() for row in self]
@@ -166,7 +164,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
         return named(to_sparse(self), name)
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Tensor | RaggedTensor:
-        """Rows within rows made one: axes from `outer_axis` to `inner_axis` become a single one.
+        """Merge the axes from `outer_axis` to `inner_axis` into one.
 
         Examples
         --------
@@ -177,7 +175,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
         rank = self.ndim
         if not (-rank <= outer_axis < rank and -rank <= inner_axis < rank):
             raise InvalidArgumentError(
-                f"merge_dims: axes {outer_axis} and {inner_axis} are not both axes of the shape {self.shape}."
+                f"merge_dims: axes {outer_axis} and {inner_axis} are out of bounds for shape {self.shape}."
             )
         outer, inner = outer_axis % rank, inner_axis % rank
         if outer > inner:
@@ -204,7 +202,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, key: Any) -> Any:
-        from autodiff_lab.extras.ragged.indexing import part
+        from autodiff_lab.extras.ragged.parts import part
 
         return part(self, key)
 
@@ -212,7 +210,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
         return self.with_flat_values(identity(self.flat_values, name))
 
     def __lab_apply__(self, op: Any, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Run the ragged form of an op or a public function; what works element by element runs on the flat values."""
+        """Run the ragged form of an op or a public function; elementwise ops run on the flat values."""
         from autodiff_lab.extras.ragged.calls import called
 
         return called(self, op, inputs, params)
@@ -227,7 +225,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
         return f"<RaggedTensor {self.shown()}>"
 
     def shown(self, edge: int = 3) -> str:
-        """Return the nested lists as text; of what is long, the first and last `edge` rows or numbers."""
+        """Return the nested lists as text; of long lists, only the first and last `edge` items."""
         if self.flat_values._held.size <= _SHOWN and len(self) <= _SHOWN:
             return str(self._listed(self.flat_values._array.tolist()))
         parts = [_text(self, i, edge) for i in places_shown(len(self), edge)]
@@ -235,7 +233,7 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
 
 
 def places_shown(length: int, edge: int) -> list[int]:
-    """Return the first and the last numbers below a length, and -1 for those left out between them."""
+    """Return the first and the last positions of a list, with -1 for those that are left out between them."""
     return list(range(length)) if length <= 2 * edge else [*range(edge), -1, *range(length - edge, length)]
 
 
@@ -259,7 +257,7 @@ def _merged(values: Any, outer: int, inner: int) -> Any:
 
 
 def _install_operators() -> None:
-    """The operators of a tensor: they convert their operands and so hand themselves to `__lab_apply__`."""
+    """Copy the operators of `Tensor`: they convert their operands and so end in `__lab_apply__`."""
     for name, function in vars(Tensor).items():
         bare = name.strip("_")
         if (bare in _OPERATORS or bare.removeprefix("r") in _OPERATORS) and callable(function):
@@ -268,25 +266,9 @@ def _install_operators() -> None:
         setattr(RaggedTensor, name, function)
 
 
-_OPERATORS = (
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "neg",
-    "abs",
-    "invert",
-    "and",
-    "or",
-    "xor",
-    "matmul",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-)
+_OPERATORS = frozenset((
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "abs", "invert", "and", "or", "xor", "matmul",
+    "lt", "le", "gt", "ge",
+))  # fmt: skip
 _install_operators()
 source_by_values(RaggedTensor, lambda x: x.values, RaggedTensor.with_values)

@@ -1,1 +1,1 @@
-"""Sparse tensors: the places and the values of what is not zero."""
+"""Sparse tensors: the coordinates and values of the elements that are not zero."""

@@ -1,4 +1,4 @@
-"""Arithmetic of sparse tensors: sums, extremes, products with dense matrices, softmax over what is there."""
+"""Arithmetic of sparse tensors: sums, maximum and minimum, matrix products, softmax over the stored values."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from autodiff_lab.ops.math.reductions import reduce_sum
 
 
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
-    """Sum of two tensors of which at least one is sparse; with a dense one the sum is dense.
+    """Add two tensors, at least one of them sparse; the sum is dense if the other is.
 
-    Sums below `threshold` in size are dropped from a sparse sum; a value that meets no other one stays.
+    Sums smaller than `threshold` in absolute value are dropped from a sparse sum; a value at coordinates that only one
+    operand stores is kept.
     Shapes: a (*s), b (*s) -> (*s).  Dtypes: any number, both the same.  Derivative: 1 for either.
 
     Raises
@@ -44,7 +45,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     if not (isinstance(a, SparseTensor) and isinstance(b, SparseTensor)):
         dense = [to_dense(x, validate_indices=False) if isinstance(x, SparseTensor) else convert(x) for x in (a, b)]
         if not (isinstance(a, SparseTensor) or isinstance(b, SparseTensor)):
-            raise InvalidArgumentError("sparse.add: at least one SparseTensor is needed. Try lab.add.")
+            raise InvalidArgumentError("sparse.add: expected at least one SparseTensor. Try lab.add.")
         return arithmetic.add(*dense)
     _alike(a, b, "add")
     places = np.concatenate([flat_places(a), flat_places(b)])
@@ -53,14 +54,14 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     total = SparseTensor(np.stack(np.unravel_index(present, a._shape), axis=1), values, a._shape)
     least = convert(threshold)._array
     if least.ndim or least.dtype.kind not in "iufV":
-        raise InvalidArgumentError(f"sparse.add: threshold is a real number, got {threshold!r}.")
+        raise InvalidArgumentError(f"sparse.add: expected a real number as threshold, got {threshold!r}.")
     small = np.abs(values._array) < least
     return retain(total, ~(small & (np.bincount(segments, minlength=len(present)) > 1))) if least > 0 else total
 
 
 def _alike(a: SparseTensor, b: SparseTensor, what: str) -> None:
     if a.shape != b.shape:
-        raise ShapeMismatch(f"sparse.{what}: shapes {a.shape} and {b.shape} differ")
+        raise ShapeMismatch(f"sparse.{what}: shapes {a.shape} and {b.shape} differ.")
     if a.dtype != b.dtype:
         raise DtypeMismatch(f"sparse.{what}: dtypes {a.dtype.name} and {b.dtype.name} differ. Try lab.cast.")
 
@@ -69,7 +70,7 @@ def _extreme(a: Any, b: Any, what: str) -> SparseTensor:
     a, b = sparse(a, what), sparse(b, what)
     _alike(a, b, what)
     if a.dtype.is_complex or a.dtype.name == "bool":
-        raise DtypeMismatch(f"sparse.{what}: {a.dtype.name} has no order. Try real numbers.")
+        raise DtypeMismatch(f"sparse.{what}: expected a real dtype, got {a.dtype.name}, which has no order.")
     present = np.union1d(flat_places(a), flat_places(b))
     sides: list[Tensor] = []
     for x in (a, b):
@@ -81,7 +82,7 @@ def _extreme(a: Any, b: Any, what: str) -> SparseTensor:
 
 
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """Return the greater of two elements, where one that is not there is 0.
+    """Return the elementwise maximum; an element that is not stored counts as 0.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
 
 
 def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """Return the lesser of two elements, where one that is not there is 0.
+    """Return the elementwise minimum; an element that is not stored counts as 0.
 
     Examples
     --------
@@ -109,16 +110,16 @@ def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
 def sparse_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
-    """Product of two matrices of which one is sparse; the result is dense.
+    """Multiply two matrices, one of them sparse; the result is dense.
 
-    Shapes: (m, k), (k, n) -> (m, n), after the matrices marked as adjoint are turned.
+    Shapes: (m, k), (k, n) -> (m, n), after transposing the matrices marked as adjoint.
     Dtypes: any number, both the same.  Derivative: for a value of `sp_a` at (i, k) the product of row i of the upstream
-    gradient with row k of `b`; for `b` the turned sparse matrix times the upstream gradient.
+    gradient with row k of `b`; for `b` the transposed sparse matrix times the upstream gradient.
 
     Raises
     ------
     ShapeMismatch
-        If the matrices are no matrices, or their inner sizes differ.
+        If an operand is not a matrix, or their inner sizes differ.
     DtypeMismatch
         If the dtypes differ.
 
@@ -137,12 +138,12 @@ def sparse_dense_matmul(
     dense = convert(b, x.values)
     if x.ndim != 2 or dense._held.ndim != 2:
         raise ShapeMismatch(
-            f"sparse.sparse_dense_matmul: two matrices are needed, got shapes {x.shape} and "
+            f"sparse.sparse_dense_matmul: expected two matrices, got shapes {x.shape} and "
             f"{dense.shape}. Try lab.expand_dims for a vector."
         )
     if x.dtype != dense.dtype:
         raise DtypeMismatch(
-            f"sparse.sparse_dense_matmul: {x.dtype.name} and {dense.dtype.name} do not mix. Try lab.cast."
+            f"sparse.sparse_dense_matmul: dtypes {x.dtype.name} and {dense.dtype.name} differ. Try lab.cast."
         )
     places, (rows, columns) = x.indices._array, x._shape
     values, is_complex = x.values, x.dtype.is_complex
@@ -153,7 +154,7 @@ def sparse_dense_matmul(
         dense = matrix_transpose(conj(dense) if is_complex else dense)
     if dense._held.shape[0] != columns:
         raise ShapeMismatch(
-            f"sparse.sparse_dense_matmul: inner sizes differ: {columns} and {dense._held.shape[0]}. "
+            f"sparse.sparse_dense_matmul: inner sizes {columns} and {dense._held.shape[0]} differ. "
             "Try adjoint_a=True or adjoint_b=True."
         )
     return sparse_matmul(values, dense, laid_beside(dense, np.ascontiguousarray(places)), rows=rows, name=name)
@@ -169,15 +170,15 @@ def sampled_addmm(
     alpha: Any = 1.0,
     output_type: Any = "float32",
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """``alpha`` times a matrix product at some coordinates only, plus ``beta`` times values that are there.
+    """Compute ``alpha`` times a matrix product, at some coordinates only, plus ``beta`` times the values there.
 
     Shapes: indices (*b, n, 2), values (*b, n), mat1 (*b, m, k), mat2 (*b, k, n) -> indices, values, dense_shape.
-    Dtypes: floating, to `output_type`.  Derivative: as of the product, at these coordinates.
+    Dtypes: floating, to `output_type`.  Derivative: that of the product, at these coordinates.
 
     Raises
     ------
     ShapeMismatch
-        If the shapes do not fit together.
+        If the shapes do not match.
 
     Examples
     --------
@@ -197,7 +198,7 @@ def sampled_addmm(
     )  # fmt: skip
     if not fits:
         raise ShapeMismatch(
-            "sparse.sampled_addmm: indices (*b, n, 2), values (*b, n), mat1 (*b, m, k) and mat2 (*b, k, n) are needed; "
+            "sparse.sampled_addmm: expected indices (*b, n, 2), values (*b, n), mat1 (*b, m, k) and mat2 (*b, k, n), "
             f"got shapes {', '.join(map(str, shapes))}."
         )
     rows = gather(left, laid_beside(left, places[..., 0]), axis=batch, batch_dims=batch)
@@ -209,14 +210,14 @@ def sampled_addmm(
 
 
 def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """Softmax along the last axis over the values that are there; what is not there stays out.
+    """Compute the softmax along the last axis over the stored values only.
 
-    Shapes: (*s, n) -> (*s, n).  Dtypes: floating.  Derivative: as of the softmax of each row's values.
+    Shapes: (*s, n) -> (*s, n).  Dtypes: floating.  Derivative: that of the softmax of each row's values.
 
     Raises
     ------
     ShapeMismatch
-        If there are less than two axes.
+        If there are fewer than two axes.
 
     Examples
     --------
@@ -227,7 +228,7 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     """
     x = sparse(sp_input, "softmax")
     if x.ndim < 2:
-        raise ShapeMismatch(f"sparse.softmax: at least two axes are needed, got shape {x.shape}")
+        raise ShapeMismatch(f"sparse.softmax: expected at least two axes, got shape {x.shape}.")
     rows = np.ravel_multi_index(tuple(x.indices._array[:, :-1].T), x._shape[:-1])
     present, segments = np.unique(rows, return_inverse=True)
     count, back = len(present), laid_beside(x.values, segments)

@@ -1,6 +1,6 @@
-"""Making, rearranging and reducing sparse tensors: ``lab.sparse``.
+"""Creating, rearranging and reducing sparse tensors: ``lab.sparse``.
 
-Every function that moves values moves them by an op on the values (`gather`, `scatter_nd`), so gradients come back.
+Functions that move values do so with an op on the values (`gather`, `scatter_nd`), so gradients flow back.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotCallable, ShapeMismatch
-from autodiff_lab.extras.ragged.partition import whole_number, whole_vector
+from autodiff_lab.extras.ragged.partition import integer, integer_vector
 from autodiff_lab.extras.segments import filler, padded
 from autodiff_lab.extras.sparse.tensor import Places, SparseTensor, flat_places, reduced
 from autodiff_lab.ops.array.creation import as_shape, ones
@@ -24,17 +24,17 @@ from autodiff_lab.ops.array.joining import concat as concat_dense
 
 
 def sparse(value: Any, what: str) -> SparseTensor:
-    """Return a sparse tensor, or an error that names the function."""
+    """Return a sparse tensor, or raise an error that names the function."""
     if isinstance(value, SparseTensor):
         return value
     raise InvalidArgumentError(
-        f"sparse.{what}: a SparseTensor is needed, got a {type(value).__name__}. Try lab.sparse.from_dense(x)."
+        f"sparse.{what}: expected a SparseTensor, got {type(value).__name__}. Try lab.sparse.from_dense(x)."
     )
 
 
-def whole_axis(axis: Any, rank: int, what: str) -> int:
-    """Return an axis from 0 up."""
-    at = whole_number(axis, f"{what}: axis")
+def normalized_axis(axis: Any, rank: int, what: str) -> int:
+    """Return an axis as a non-negative integer."""
+    at = integer(axis, f"{what}: axis")
     if not -rank <= at < rank:
         raise InvalidArgumentError(f"{what}: axis {at} is out of bounds for {rank} axes.")
     return at % rank
@@ -46,14 +46,14 @@ def taken(values: Tensor, positions: Places) -> Tensor:
 
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
-    """Return the elements of a tensor that are not 0, as a sparse tensor.
+    """Create a sparse tensor from the elements of a tensor that are not 0.
 
     Shapes: tensor (*s) -> (*s).  Dtypes: any.  Derivative: 1 for the elements that are not 0.
 
     Raises
     ------
     ShapeMismatch
-        If the tensor is a single number.
+        If the tensor is a scalar.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     x = convert(tensor)
     array = np.asarray(x._array)
     if array.ndim == 0:
-        raise ShapeMismatch("sparse.from_dense: a single number has no axes to be sparse along.")
+        raise ShapeMismatch("sparse.from_dense: expected a tensor with at least one axis, got a scalar.")
     places = np.argwhere(array != (b"" if array.dtype.kind == "O" else 0)).astype(np.int64)
     return named(SparseTensor(places, gather_nd(x, laid_beside(x, places)), array.shape), name)
 
@@ -72,15 +72,15 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
 def to_dense(
     sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
 ) -> Tensor:
-    """Return the whole tensor, with `default_value` (0, False or the empty string) where no value is.
+    """Return the dense tensor, with `default_value` (0, False or the empty string) where no value is stored.
 
-    Shapes: (*s) -> (*s).  Dtypes: any.  Derivative: 1 for the values; for the default the sum over the places that it
+    Shapes: (*s) -> (*s).  Dtypes: any.  Derivative: 1 for the values; for the default the sum over the elements that it
     fills.
 
     Raises
     ------
     InvalidArgumentError
-        If coordinates are repeated, or not in order while `validate_indices` is on.
+        If coordinates are repeated or out of order and `validate_indices` is True.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def to_dense(
         row_text = f"sparse.to_dense: indices[{row}] = {x.indices._array[row].tolist()}"
         if places[row] == places[row - 1]:
             raise InvalidArgumentError(
-                f"{row_text} is repeated. lab.scatter_nd(x.indices, x.values, x.shape) adds up what is."
+                f"{row_text} is repeated. Try lab.scatter_nd(x.indices, x.values, x.shape), which adds repeated values."
             )
         raise InvalidArgumentError(f"{row_text} is out of order. Try lab.sparse.reorder(x).")
     fill = filler(x.values, default_value, ())
@@ -105,7 +105,7 @@ def to_dense(
 
 
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """Return the same elements, coordinates in row-major order.
+    """Sort the elements by coordinates, in row-major order.
 
     Examples
     --------
@@ -119,12 +119,12 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 
 def transpose(sp_input: Any, perm: Sequence[int] | None = None, name: str | None = None) -> SparseTensor:
-    """Axes in another order, reversed if `perm` is not given; the result is in row-major order.
+    """Permute the axes, or reverse them if `perm` is not given; the result is in row-major order.
 
     Raises
     ------
     InvalidArgumentError
-        If `perm` does not name every axis once.
+        If `perm` is not a permutation of the axes.
 
     Examples
     --------
@@ -135,17 +135,19 @@ def transpose(sp_input: Any, perm: Sequence[int] | None = None, name: str | None
     x = sparse(sp_input, "transpose")
     order = list(range(x.ndim))[::-1] if perm is None else [int(a) for a in whole_numbers(perm, "sparse.transpose")]
     if sorted(order) != list(range(x.ndim)):
-        raise InvalidArgumentError(f"sparse.transpose: perm {order} does not name each of the {x.ndim} axes once")
+        raise InvalidArgumentError(
+            f"sparse.transpose: expected a permutation of the {x.ndim} axes as perm, got {order}."
+        )
     return named(reorder(SparseTensor(x.indices._array[:, order], x.values, [x.shape[a] for a in order])), name)
 
 
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
-    """Return the same elements in row-major order, in another shape; one length may be -1.
+    """Return the same elements, in row-major order, in another shape; one length may be -1.
 
     Raises
     ------
     ShapeMismatch
-        If the shapes do not have the same size.
+        If the sizes of the shapes differ.
 
     Examples
     --------
@@ -157,17 +159,19 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     size = int(np.prod(x._shape))
     wanted = [int(n) for n in whole_numbers(shape, "sparse.reshape")]
     if wanted.count(-1) > 1 or min(wanted, default=0) < -1:
-        raise InvalidArgumentError(f"sparse.reshape: lengths from 0 up are needed, one may be -1; got {wanted}.")
+        raise InvalidArgumentError(
+            f"sparse.reshape: expected non-negative lengths, at most one of them -1, got {wanted}."
+        )
     if wanted.count(-1) == 1:
         rest = int(np.prod([n for n in wanted if n != -1]))
         wanted[wanted.index(-1)] = size // rest if rest else 0
     if int(np.prod(wanted)) != size:
-        raise ShapeMismatch(f"sparse.reshape: {size} elements do not fit into shape {wanted}")
+        raise ShapeMismatch(f"sparse.reshape: cannot reshape {size} elements to shape {wanted}.")
     return named(SparseTensor(np.stack(np.unravel_index(flat_places(x), wanted), axis=1), x.values, wanted), name)
 
 
 def expand_dims(sp_input: Any, axis: int | None = None, name: str | None = None) -> SparseTensor:
-    """Return a new axis of length 1, the last if `axis` is not given.
+    """Insert an axis of length 1, as the last if `axis` is not given.
 
     Examples
     --------
@@ -176,16 +180,16 @@ def expand_dims(sp_input: Any, axis: int | None = None, name: str | None = None)
     TensorShape([1, 2])
     """
     x = sparse(sp_input, "expand_dims")
-    at = -1 if axis is None else whole_number(axis, "sparse.expand_dims: axis")
+    at = -1 if axis is None else integer(axis, "sparse.expand_dims: axis")
     if not -x.ndim - 1 <= at <= x.ndim:
-        raise InvalidArgumentError(f"sparse.expand_dims: axis {at} is out of bounds for shape {x.shape}")
+        raise InvalidArgumentError(f"sparse.expand_dims: axis {at} is out of bounds for shape {x.shape}.")
     at %= x.ndim + 1
     shape = [*x.shape[:at], 1, *x.shape[at:]]
     return named(SparseTensor(np.insert(x.indices._array, at, 0, axis=1), x.values, shape), name)
 
 
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> SparseTensor:
-    """Ones on the diagonal of a matrix.
+    """Return a sparse matrix with ones on the diagonal.
 
     Examples
     --------
@@ -202,12 +206,12 @@ def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", n
 def concat(
     axis: int, sp_inputs: Sequence[Any], expand_nonconcat_dims: bool = False, name: str | None = None
 ) -> SparseTensor:
-    """Sparse tensors one after the other along an axis.
+    """Concatenate sparse tensors along an axis.
 
     Raises
     ------
     ShapeMismatch
-        If they differ along another axis and `expand_nonconcat_dims` is off.
+        If they differ along another axis and `expand_nonconcat_dims` is False.
 
     Examples
     --------
@@ -218,8 +222,10 @@ def concat(
     """
     parts = [sparse(x, "concat") for x in (sp_inputs if isinstance(sp_inputs, (list, tuple)) else [sp_inputs])]
     if not parts or len({x.ndim for x in parts}) > 1:
-        raise ShapeMismatch(f"sparse.concat: tensors of one rank are needed, got {[tuple(x._shape) for x in parts]}.")
-    at = whole_axis(axis, parts[0].ndim, "sparse.concat")
+        raise ShapeMismatch(
+            f"sparse.concat: expected tensors of equal rank, got shapes {[tuple(x._shape) for x in parts]}."
+        )
+    at = normalized_axis(axis, parts[0].ndim, "sparse.concat")
     shapes = np.array([x._shape for x in parts], np.int64)
     others = np.delete(shapes, at, axis=1)
     if (others != others[0]).any() and not expand_nonconcat_dims:
@@ -236,7 +242,7 @@ def concat(
 
 
 def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
-    """Return the part from `start` on, of `size`, cut where the tensor ends.
+    """Return the part of this `size` from `start` on, truncated at the end of the tensor.
 
     Examples
     --------
@@ -245,9 +251,11 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
     Tensor([[1]], shape=(1, 1), dtype=int64)
     """
     x = sparse(sp_input, "slice")
-    first = whole_vector(start, "sparse.slice: start")
+    first = integer_vector(start, "sparse.slice: start")
     if len(first) != x.ndim or len(as_shape(size)) != x.ndim or (first < 0).any():
-        raise InvalidArgumentError(f"sparse.slice: a start from 0 up and a size for each axis of {x.shape} are needed.")
+        raise InvalidArgumentError(
+            f"sparse.slice: expected a non-negative start and a size for each axis of shape {x.shape}."
+        )
     length = np.clip(np.array(x._shape) - first, 0, np.array(as_shape(size), np.int64))
     moved = x.indices._array - first
     kept = np.flatnonzero(((moved >= 0) & (moved < length)).all(axis=1))
@@ -255,7 +263,7 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
 
 
 def split(sp_input: Any, num_split: int, axis: int, name: str | None = None) -> list[SparseTensor]:
-    """Equal parts along an axis; the first ones are longer by 1 where the length does not divide.
+    """Split into equal parts along an axis; the first parts are longer by 1 if the length is not a multiple.
 
     Examples
     --------
@@ -264,9 +272,9 @@ def split(sp_input: Any, num_split: int, axis: int, name: str | None = None) -> 
     [TensorShape([2]), TensorShape([1])]
     """
     x = sparse(sp_input, "split")
-    at, count = whole_axis(axis, x.ndim, "sparse.split"), whole_number(num_split, "sparse.split: num_split")
+    at, count = normalized_axis(axis, x.ndim, "sparse.split"), integer(num_split, "sparse.split: num_split")
     if not 1 <= count <= max(x._shape[at], 1):
-        raise InvalidArgumentError(f"sparse.split: axis {axis} of shape {x.shape} does not make {count} parts.")
+        raise InvalidArgumentError(f"sparse.split: axis {axis} of shape {x.shape} cannot be split into {count} parts.")
     lengths = [len(part) for part in np.array_split(np.arange(x._shape[at]), count)]
     starts = np.cumsum([0, *lengths])
     whole = np.array(x._shape, np.int64)
@@ -280,7 +288,7 @@ def split(sp_input: Any, num_split: int, axis: int, name: str | None = None) -> 
 
 
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
-    """Return the values for which a mask is true.
+    """Keep the values for which a mask is true.
 
     Examples
     --------
@@ -291,13 +299,15 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     x = sparse(sp_input, "retain")
     mask = np.asarray(convert_to_tensor(to_retain, "bool")._array)
     if mask.shape != x.values._held.shape:
-        raise ShapeMismatch(f"sparse.retain: a bool for each of the {len(x._indices)} values is needed")
+        raise ShapeMismatch(
+            f"sparse.retain: expected a bool for each of the {len(x._indices)} values, got shape {mask.shape}."
+        )
     kept = np.flatnonzero(mask)
     return SparseTensor(x.indices._array[kept], taken(x.values, kept), x._shape)
 
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
-    """Return the same elements in a larger shape, or in the smallest that holds them.
+    """Return the same elements in a larger shape, or in the smallest one that contains them.
 
     Examples
     --------
@@ -309,12 +319,14 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     least = x.indices._array.max(axis=0, initial=-1) + 1
     wanted = least if new_shape is None else as_shape(new_shape)
     if len(wanted) != x.ndim or (np.asarray(wanted) < (0 if new_shape is None else np.array(x._shape))).any():
-        raise ShapeMismatch(f"sparse.reset_shape: {list(wanted)} is not as large as {x.shape} along every axis.")
+        raise ShapeMismatch(
+            f"sparse.reset_shape: expected a shape at least as large as {x.shape} along every axis, got {list(wanted)}."
+        )
     return SparseTensor(x.indices._array, x.values, wanted)
 
 
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
-    """Run a function on the values; sparse arguments must have equal coordinates.
+    """Apply a function to the values; sparse arguments must have equal coordinates.
 
     Examples
     --------
@@ -323,13 +335,13 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
     Tensor([6.], shape=(1,), dtype=float32)
     """
     if not callable(op):
-        raise NotCallable(f"sparse.map_values: a function is needed, got {op!r:.80}.")
+        raise NotCallable(f"sparse.map_values: expected a function, got {op!r:.80}.")
     found = [a for a in (*args, *kwargs.values()) if isinstance(a, SparseTensor)]
     if not found:
         return op(*args, **kwargs)
     like = found[0]
     if any(x.shape != like.shape or not np.array_equal(x.indices._array, like.indices._array) for x in found):
-        raise ShapeMismatch("sparse.map_values: the sparse arguments have other coordinates or shapes")
+        raise ShapeMismatch("sparse.map_values: the coordinates or shapes of the sparse arguments differ.")
 
     def values(argument: Any) -> Any:
         return argument.values if isinstance(argument, SparseTensor) else argument
@@ -340,7 +352,7 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
 def reduce_sum(
     sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
 ) -> Any:
-    """Sum over axes, all of them by default; dense, or sparse if asked.
+    """Sum over axes, by default all; the result is dense unless `output_is_sparse`.
 
     Examples
     --------
@@ -354,7 +366,7 @@ def reduce_sum(
 def reduce_max(
     sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
 ) -> Any:
-    """Largest of the values that are there, over axes; 0 where there are none.
+    """Return the largest of the stored values over axes, 0 where there are none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sparse matrices read row by row: empty rows filled, ids turned into marks, values counted."""
+"""Functions of the rows of sparse tensors: filling empty rows, indicators of ids, counts."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from autodiff_lab.ops.array.shaping import reshape
 
 
 def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Tensor]:
-    """Return a sparse tensor whose empty rows got one value, at their first place, and which rows those are.
+    """Fill the first element of each empty row, and return the result and which rows were empty.
 
-    Shapes: (n, *s), () -> (n, *s), (n).  Dtypes: any, the default's that of the values.  Derivative: 1 for the values;
+    Shapes: (n, *s), () -> (n, *s), (n).  Dtypes: any, the same for both.  Derivative: 1 for the values;
     for the default the sum over the rows that it fills.
 
     Raises
     ------
     ShapeMismatch
-        If the input has no axes, or its rows have no place to fill.
+        If the input has no axes, or its rows have length 0.
 
     Examples
     --------
@@ -37,17 +37,21 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     """
     x = sparse(sp_input, "fill_empty_rows")
     if not x.ndim or (x._shape[0] and 0 in x._shape[1:]):
-        raise ShapeMismatch(f"sparse.fill_empty_rows: rows with a first place are needed, got shape {x.shape}")
+        raise ShapeMismatch(f"sparse.fill_empty_rows: expected rows with at least one element, got shape {x.shape}.")
     empty = np.bincount(x._indices[:, 0], minlength=x._shape[0]) == 0
     rows = np.flatnonzero(empty)
     fill = convert(default_value, x.values)
     if fill._held.size != 1:
-        raise ShapeMismatch(f"sparse.fill_empty_rows: the default is one value, got shape {fill._held.shape}.")
+        raise ShapeMismatch(
+            f"sparse.fill_empty_rows: expected a scalar as default_value, got shape {fill._held.shape}."
+        )
     fill = reshape(fill, (1,))
     if fill.device != x.values.device and not isinstance(default_value, Tensor):
         fill = laid_beside(x.values, fill._array)
     if fill.dtype != x.dtype:
-        raise DtypeMismatch(f"sparse.fill_empty_rows: values are {x.dtype.name}, the default is {fill.dtype.name}.")
+        raise DtypeMismatch(
+            f"sparse.fill_empty_rows: expected a default_value of dtype {x.dtype.name}, got {fill.dtype.name}."
+        )
     first = np.zeros((len(rows), x.ndim), np.int64)
     first[:, 0] = rows
     places = np.concatenate([x._indices, first])
@@ -56,7 +60,7 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
 
 
 def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Tensor:
-    """Marks in place of ids: element (i, k) is true if row i holds the value k.
+    """Convert ids to indicators: element (i, k) is true if row i contains the value k.
 
     Shapes: (*s, m) of ids below `vocab_size` -> (*s, vocab_size).  Dtypes: integers to bool.  Derivative: none.
 
@@ -84,7 +88,7 @@ def _ids(x: SparseTensor, what: str, limit: int | None) -> np.ndarray[Any, Any]:
     ids = x.values._array
     if ids.dtype.kind not in "iu" or (ids.size and (ids.min() < 0 or (limit is not None and ids.max() >= limit))):
         raise InvalidArgumentError(
-            f"sparse.{what}: the values are whole numbers from 0" + (f" below {limit}." if limit is not None else ".")
+            f"sparse.{what}: expected non-negative integers" + (f" below {limit}." if limit is not None else ".")
         )
     return ids
 
@@ -98,7 +102,7 @@ def bincount(
     binary_output: bool = False,
     name: str | None = None,
 ) -> SparseTensor:
-    """Return how often each number occurs, as a sparse tensor: of all values, or row by row with ``axis=-1``.
+    """Count how often each integer occurs, as a sparse tensor: in all values or, with ``axis=-1``, in each row.
 
     Shapes: (n) -> (bins), (b, n) with axis=-1 -> (b, bins).  Dtypes: int32 to int32, other integers to int64, or
     that of the weights.
@@ -107,7 +111,7 @@ def bincount(
     Raises
     ------
     InvalidArgumentError
-        If a value is not an integer from 0, or the axis is neither 0 nor -1.
+        If a value is not a non-negative integer, or the axis is not 0, None or -1.
 
     Examples
     --------
@@ -117,7 +121,7 @@ def bincount(
      [1 2 0 0]], shape=(2, 4), dtype=int32)
     """
     if axis not in (0, None, -1):
-        raise InvalidArgumentError(f"sparse.bincount: axis is 0, None or -1, got {axis}")
+        raise InvalidArgumentError(f"sparse.bincount: expected axis 0, None or -1, got {axis}.")
     if isinstance(values, SparseTensor):
         x, rows = values, values._indices[:, 0]
     else:
@@ -133,7 +137,7 @@ def bincount(
     )
     bins = min(bins, whole(maxlength, "bincount: maxlength")) if maxlength is not None else bins
     if bins * max(len(rows), 1) >= 1 << 57:
-        raise InvalidArgumentError(f"sparse.bincount: {bins} bins are more than any memory holds. Try maxlength=.")
+        raise InvalidArgumentError(f"sparse.bincount: {bins} bins do not fit into memory. Try maxlength=.")
     counted = np.int32 if x.values._held.dtype == np.int32 else np.int64
     amounts = np.ones(len(ids), counted) if weights is None else _weights(weights, len(ids))
     counts = np.zeros((x._shape[0] if axis == -1 and x.ndim > 1 else 1, bins), amounts.dtype)
@@ -151,5 +155,5 @@ def bincount(
 def _weights(weights: Any, count: int) -> np.ndarray[Any, Any]:
     given = weights.values if isinstance(weights, SparseTensor) else convert(weights)
     if given._held.size != count:
-        raise ShapeMismatch(f"sparse.bincount: {count} values have {given._held.size} weights")
+        raise ShapeMismatch(f"sparse.bincount: expected {count} weights, one for each value, got {given._held.size}.")
     return np.asarray(given._array).ravel()

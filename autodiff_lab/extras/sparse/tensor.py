@@ -1,7 +1,7 @@
-"""SparseTensor: the values that are there and their coordinates, for data that is mostly zero.
+"""SparseTensor: stored values and their coordinates, for data that is mostly zero.
 
-Coordinates are integers without gradients; gradients flow through the values, and only to those that are there.
-A tape takes a sparse tensor as a source and gives a sparse gradient.
+Coordinates are integers without gradients; gradients flow only to the stored values.  A tape accepts a sparse tensor as
+a source and returns a sparse gradient.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class SparseTensor(Operators):
-    """A tensor of which only some elements are kept; all others are 0.
+    """A tensor of which only some elements are stored; all others are 0.
 
     Parameters
     ----------
     indices : integer matrix (n, rank)
-        The coordinates of the values, a row each.
+        The coordinates of the values, one row each.
     values : vector (n)
         The values, of any dtype.
     dense_shape : integer vector (rank)
-        The shape of the whole.
+        The shape of the tensor.
 
     Raises
     ------
     ShapeMismatch
-        If there are not as many coordinates as values, or not one for each axis.
+        If there is not one row of coordinates for each value, or one coordinate for each axis.
     InvalidArgumentError
         If a coordinate is outside the shape.
 
@@ -63,17 +63,19 @@ class SparseTensor(Operators):
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         self._values = alone(convert(values))
-        self._shape = tuple(int(n) for n in _whole(dense_shape, 1, "dense_shape"))
+        self._shape = tuple(int(n) for n in _integers(dense_shape, 1, "dense_shape"))
         if any(n < 0 for n in self._shape):
-            raise InvalidArgumentError(f"SparseTensor: a shape has no negative lengths, got {list(self._shape)}")
-        self._indices = _whole(indices, 2, "indices")
+            raise InvalidArgumentError(
+                f"SparseTensor: expected non-negative lengths in dense_shape, got {list(self._shape)}."
+            )
+        self._indices = _integers(indices, 2, "indices")
         if self._indices.size == 0 and (self._shape or self._indices.ndim != 2):
             self._indices = self._indices.reshape(0, len(self._shape))
         have, places = self._values._held.shape, self._indices.shape
         if len(have) != 1 or places != (have[0], len(self._shape)):
             raise ShapeMismatch(
-                f"SparseTensor: values (n), indices (n, rank) and dense_shape (rank) are needed; got values {have}, "
-                f"indices {places} and {len(self._shape)} lengths."
+                f"SparseTensor: expected values (n), indices (n, rank) and dense_shape (rank), got values {have}, "
+                f"indices {places} and dense_shape ({len(self._shape)},)."
             )
         outside = (self._indices < 0) | (self._indices >= np.array(self._shape, np.int64))
         if outside.any():
@@ -85,7 +87,7 @@ class SparseTensor(Operators):
 
     @property
     def indices(self) -> Tensor:
-        """The coordinates of the values; int64."""
+        """The coordinates of the values, int64."""
         return wrap(self._indices)
 
     @property
@@ -95,12 +97,12 @@ class SparseTensor(Operators):
 
     @property
     def dense_shape(self) -> Tensor:
-        """The shape of the whole as a tensor; int64."""
+        """The shape as a tensor, int64."""
         return wrap(np.array(self._shape, np.int64))
 
     @property
     def shape(self) -> TensorShape:
-        """The shape of the whole."""
+        """Length of each axis."""
         return TensorShape(self._shape)
 
     @property
@@ -119,31 +121,31 @@ class SparseTensor(Operators):
         return len(self._shape)
 
     def get_shape(self) -> TensorShape:
-        """Return the shape of the whole, as a method."""
+        """Return the length of each axis."""
         return self.shape
 
     def consumers(self) -> list[Any]:
-        """Return the operations that take this tensor; empty, as operations run at once here."""
+        """Return the operations that use this tensor: always an empty list, since operations run eagerly."""
         return []
 
     def set_shape(self, shape: Any) -> None:
-        """Check that a shape, whose lengths may be open, is that of the tensor.
+        """Check that the tensor has a shape, in which lengths may be None.
 
         Raises
         ------
         ShapeMismatch
-            If it is not.
+            If it does not.
         """
         if not self.shape.is_compatible_with(shape):
             raise ShapeMismatch(f"set_shape: {shape} is not compatible with {self.shape}, the shape of the tensor.")
 
     def with_values(self, new_values: Any) -> SparseTensor:
-        """Other values at the same coordinates."""
+        """Return a sparse tensor with other values at the same coordinates."""
         return SparseTensor(self._indices, new_values, self._shape)
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
-        """Return a sparse tensor from anything with indices, values and a dense shape."""
+        """Create a sparse tensor from any object with `indices`, `values` and `dense_shape`."""
         x = sparse_tensor_value
         return x if isinstance(x, cls) else cls(x.indices, x.values, x.dense_shape)
 
@@ -151,7 +153,7 @@ class SparseTensor(Operators):
         return self.with_values(identity(self.values, name))
 
     def __lab_apply__(self, op: Any, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Run an op or a public function in its sparse form, or on the values if it leaves the zeros zero."""
+        """Run the sparse form of an op or a public function, or run it on the values if it maps 0 to 0."""
         name, first = op.__name__, inputs[0]
         if name in ("reduce_sum", "reduce_max"):
             return reduced(name, *inputs, **params)
@@ -169,7 +171,8 @@ class SparseTensor(Operators):
             if name == "multiply":
                 return _product(self, other, op)
         raise ConversionError(
-            f"{name}: the zeros of a SparseTensor would not stay zero. {self.CURE} lab.sparse.add adds two."
+            f"{name}: the result would not be sparse, because zeros do not stay zero. {self.CURE} "
+            "lab.sparse.add adds two sparse tensors."
         )
 
     def _stays_zero(self, op: Any, inputs: tuple[Any, ...]) -> bool:
@@ -191,17 +194,17 @@ class SparseTensor(Operators):
         return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"
 
 
-def _whole(value: Any, rank: int, what: str) -> Places:
+def _integers(value: Any, rank: int, what: str) -> Places:
     array = np.asarray(value if isinstance(value, np.ndarray) else convert(value)._array)
     if array.size and (array.dtype.kind not in "iu" or array.ndim != rank):
-        raise InvalidArgumentError(f"SparseTensor: {what} are whole numbers of rank {rank}, got {value!r}")
+        raise InvalidArgumentError(f"SparseTensor: expected integers of rank {rank} as {what}, got {value!r}.")
     return array.astype(np.int64)
 
 
 def _product(a: SparseTensor, b: SparseTensor, multiply: Callable[..., Any]) -> SparseTensor:
-    """Values where both are there; everywhere else one factor is 0."""
+    """Multiply the values where both are stored; everywhere else one factor is 0."""
     if a._shape != b._shape:
-        raise ShapeMismatch(f"multiply: sparse tensors of shapes {a.shape} and {b.shape} differ.")
+        raise ShapeMismatch(f"multiply: the shapes {a.shape} and {b.shape} of the sparse tensors differ.")
     if np.array_equal(a._indices, b._indices):
         return a.with_values(multiply(a._values, b._values))
     _, in_a, in_b = np.intersect1d(flat_places(a), flat_places(b), return_indices=True)
@@ -210,7 +213,7 @@ def _product(a: SparseTensor, b: SparseTensor, multiply: Callable[..., Any]) -> 
 
 
 def flat_places(x: SparseTensor) -> Places:
-    """For each value the position that it would have in the flattened whole."""
+    """Return the position of each value in the flattened dense tensor."""
     if not x.ndim:
         return np.zeros(len(x._indices), np.int64)
     return np.asarray(np.ravel_multi_index(tuple(x._indices.T), x._shape), np.int64)
@@ -219,13 +222,13 @@ def flat_places(x: SparseTensor) -> Places:
 def reduced(
     name: str, x: SparseTensor, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False
 ) -> Any:
-    """Return a reduction of the values that are there; where there are none, 0 or, in a sparse result, nothing."""
+    """Reduce the stored values; where there are none, the result is 0 or, if sparse, has no value."""
     if x.dtype.is_complex and name == "reduce_max":
-        raise DtypeMismatch(f"{name}: complex numbers have no order. Try the absolute values.")
+        raise DtypeMismatch(f"{name}: expected a real dtype, since complex numbers have no order. Try lab.abs.")
     rank = x.ndim
     wanted = range(rank) if axis is None else whole_numbers(axis, name)
     if any(not -rank <= a < rank for a in wanted):
-        raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for shape {x.shape}")
+        raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for shape {x.shape}.")
     axes = {a % rank for a in wanted}
     kept = [k for k in range(rank) if k not in axes]
     shape = [x._shape[k] for k in kept]
@@ -244,19 +247,8 @@ def reduced(
 
 
 def _install_operators() -> None:
-    for name in (
-        "__mul__",
-        "__rmul__",
-        "__truediv__",
-        "__rtruediv__",
-        "__neg__",
-        "__abs__",
-        "__add__",
-        "__radd__",
-        "__sub__",
-        "__rsub__",
-    ):
-        setattr(SparseTensor, name, getattr(Tensor, name))
+    for name in ["mul", "rmul", "truediv", "rtruediv", "neg", "abs", "add", "radd", "sub", "rsub"]:
+        setattr(SparseTensor, f"__{name}__", getattr(Tensor, f"__{name}__"))
 
 
 _install_operators()
