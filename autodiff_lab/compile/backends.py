@@ -14,11 +14,11 @@ from typing import Any
 from autodiff_lab.compile.loops.kernels import kernel_of
 from autodiff_lab.compile.loops.pairs import paired
 from autodiff_lab.compile.loops.source import Code, Kernel, Step, generate
+from autodiff_lab.compile.program.finding import find_regions
 from autodiff_lab.compile.program.lowering import lowered
 from autodiff_lab.compile.program.names import names_of
 from autodiff_lab.compile.program.program import Program
-from autodiff_lab.compile.program.regions import Region, find_regions
-from autodiff_lab.compile.program.sinking import sink_lines
+from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.compile.scalars.kernels import scalar_kernel
 from autodiff_lab.kernels.base.choose import Chosen
 
@@ -63,51 +63,38 @@ def _code_on_gpu(program: Program, backend: str) -> Code:
 def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[Step]:
     """Return the steps of a program in which runs of elementwise lines are loops."""
     regions, outside, stage = find_regions(program)
-    sink_lines(program, regions, stage)
-    regions = [region for region in regions if region.size]
     order = {id(line): n for n, line in enumerate(program.lines)}
-    for region in regions:
-        if region.memory is not None:
-            outside += _on_gpu("kernels").leave_outside(region, program)
-    pairs, outside = paired(program, outside, stage, names)
-    timed: list[tuple[int, int, Step]] = [(stage[line.outs[0]], order[id(line)], line) for line in outside]
-    timed += [(stage[line.outs[0]], order[id(line)], kernel) for line, kernel in pairs]
+    timed: list[tuple[int, int, Step]] = []
     for number, region in enumerate(regions, start=1):
+        if region.memory is not None:
+            region, left = _on_gpu("kernels").without_row_sums(region, program)
+            outside += left
         kernel = _kernel(region, program, names, number, skipped)
         if kernel is None:
-            timed += [(region.stage, order[id(line)], line) for line in region.all]
+            outside += region.all
         else:
             timed.append((region.stage, min(order[id(line)] for line in region.all), kernel))
+    pairs, outside = paired(program, outside, stage, names)
+    timed += [(stage[line.outs[0]], order[id(line)], kernel) for line, kernel in pairs]
+    timed += [(stage[line.outs[0]], order[id(line)], line) for line in outside]
     return [step for _, _, step in sorted(timed, key=lambda item: item[:2])]
 
 
 def _kernel(region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str]) -> Kernel | None:
     """Return the kernel of a region; one that Numba refuses stays with NumPy, and `skipped` says so."""
+    if not region.is_loop and (region.shape or region.memory is not None):
+        return None
     try:
-        return _compiled_kernel(region, program, names, number)
+        if region.memory is not None:
+            return _on_gpu("kernels").kernel_on_gpu(region, program, names, f"kernel_{number}")
+        if region.shape:
+            return kernel_of(region, program, names, f"loop_{number}")
+        return scalar_kernel(region, program, names, f"scalars_{number}")
     except Exception as error:  # noqa: BLE001 - whatever a compiler says, NumPy does the work
         skipped.append(f"{len(region.all)} ops over {region.shape}: {type(error).__name__}: {error}")
         return None
 
 
-def _compiled_kernel(region: Region, program: Program, names: dict[int, str], number: int) -> Kernel | None:
-    if region.memory is not None:
-        if region.size < 2 and not region.parted:
-            return None
-        needed = _used_elsewhere(program, region)
-        return _on_gpu("kernels").kernel_on_gpu(region, program, needed, names, f"kernel_{number}")
-    if not region.shape:
-        return scalar_kernel(region, program, _used_elsewhere(program, region), names, f"scalars_{number}")
-    if region.size < 2 and not region.parted:
-        return None
-    return kernel_of(region, program, _used_elsewhere(program, region), names, f"loop_{number}")
-
-
 def _on_gpu(name: str) -> Any:
     """Return a module of CUDA kernels, imported where a GPU is: it brings Numba with it."""
     return import_module(f"autodiff_lab.compile.loops.cuda.{name}")
-
-
-def _used_elsewhere(program: Program, region: Region) -> set[int]:
-    mine = {id(line) for line in region.all}
-    return set(program.outputs) | {i for line in program.lines if id(line) not in mine for i in line.ins}

@@ -19,10 +19,10 @@ import autodiff_lab as lab
 from autodiff_lab.compile.backends import fused
 from autodiff_lab.compile.loops.cuda import kernels
 from autodiff_lab.compile.loops.source import Kernel
+from autodiff_lab.compile.program.finding import find_regions
 from autodiff_lab.compile.program.lowering import lowered
 from autodiff_lab.compile.program.names import names_of
 from autodiff_lab.compile.program.program import Program
-from autodiff_lab.compile.program.regions import find_regions
 from autodiff_lab.kernels.cuda.launching import KERNELS
 from autodiff_lab.kernels.cuda.launching import Kernel as CudaKernel
 from autodiff_lab.kernels.maths.cuda import namespace
@@ -96,13 +96,11 @@ def emitted(title: str) -> tuple[str, str]:
     program = on_a_gpu(compiled.program)
     names = names_of(program)
     regions, outside, _ = find_regions(program)
-    (region,) = (region for region in regions if region.size > 1)
+    (region,) = (region for region in regions if region.is_loop)
     assert not outside, outside
-    used = set(program.outputs)
-    parts = kernels.parts_on_gpu(region, program, used)
-    numbers = kernels.sort_inputs(region, program, parts)
-    text = kernels.module_text(region, program, parts, numbers, names, title)
-    return text, kernels.signature(region, program, parts, numbers)
+    writer = kernels.writer_of(region, program)
+    rows = [row for row in kernels.shown(writer, names, title) if row != "@cuda.jit"]
+    return "\n".join(rows) + "\n", ", ".join(kind for _, kind in writer.arguments())
 
 
 def kernels_of(program: Program) -> list[Any]:

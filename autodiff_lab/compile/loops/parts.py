@@ -7,8 +7,9 @@ work on neighbours.  What a later pass needs is kept in the first cache meanwhil
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from autodiff_lab.compile.program.expressions import angle, expression, functions_in
 from autodiff_lab.compile.program.program import Line, Program
@@ -16,45 +17,58 @@ from autodiff_lab.compile.program.regions import Region, reduced
 from autodiff_lab.compile.program.rewriting import one_value
 
 
-@dataclass
-class Level:
+class Level(NamedTuple):
     """What is computed once the reductions of the levels before are known: numbers of the row, then passes over it."""
 
-    row_lines: list[Line] = field(default_factory=list)
-    passes: list[list[Line]] = field(default_factory=list)
-    reductions: list[Line] = field(default_factory=list)
+    row_lines: list[Line]
+    passes: list[list[Line]]
+    reductions: list[Line]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Parts:
     """What a loop reads and writes, by the way it lies in the loop.
 
     Attributes
     ----------
-    whole, row, column, single, constants : list of int
+    whole, row, column, single : list of int
         Values that come in.
+    constants : dict of int to number
+        Constants whose elements are all equal; they stand in the text.
     stored, row_stored : list of int
         Values that something outside uses, one for each element and one for each row.
     over_rows, over_columns, totals, row_totals : list of Line
         Reductions: over the rows, within each row, over everything, and over numbers of the rows.
     texts : dict of int to str
         The expression of each line, by the value that it makes.
+    aliases : dict of int to int
+        Values of lines that merely read an array, and the array.
     """
 
-    whole: list[int] = field(default_factory=list)
-    row: list[int] = field(default_factory=list)
-    column: list[int] = field(default_factory=list)
-    single: list[int] = field(default_factory=list)
-    constants: dict[int, Any] = field(default_factory=dict)
-    stored: list[int] = field(default_factory=list)
-    row_stored: list[int] = field(default_factory=list)
-    over_rows: list[Line] = field(default_factory=list)
-    over_columns: list[Line] = field(default_factory=list)
-    totals: list[Line] = field(default_factory=list)
-    row_totals: list[Line] = field(default_factory=list)
-    texts: dict[int, str] = field(default_factory=dict)
-    aliases: dict[int, int] = field(default_factory=dict)  # lines that merely read an array -> the array
-    levels: list[Level] = field(default_factory=list)
+    whole: list[int]
+    row: list[int]
+    column: list[int]
+    single: list[int]
+    constants: dict[int, Any]
+    stored: list[int]
+    row_stored: list[int]
+    over_rows: list[Line]
+    over_columns: list[Line]
+    totals: list[Line]
+    row_totals: list[Line]
+    texts: dict[int, str]
+    aliases: dict[int, int]
+    levels: list[Level]
+
+    @property
+    def arrays(self) -> list[int]:
+        """Values that come in as arrays, in the order of the arguments."""
+        return [*self.whole, *self.row, *self.column]
+
+    @property
+    def all_stored(self) -> list[int]:
+        """Values that go out as arrays made before the loop, in the order of the arguments."""
+        return [*self.stored, *self.row_stored]
 
     @property
     def all_totals(self) -> list[Line]:
@@ -62,77 +76,73 @@ class Parts:
         return [*self.totals, *self.row_totals]
 
 
-def parts_of(region: Region, program: Program, needed: set[int]) -> Parts:
-    """Sort what a loop reads and writes; `needed` are the values that something outside uses."""
-    parts = Parts()
-    for line in [*region.lines, *region.row_lines]:
-        text = "{0}" if line.op.name == "reshape" else expression(line, program)
-        parts.texts[line.outs[0]] = text or ""
-    read = _read(region, parts.texts)
-    for i in region.ins():
-        array = program.constants.get(i)
-        value = None if array is None else one_value(array)
-        if value is not None:
-            if i in read:
-                parts.constants[i] = value
-        else:
-            lies = region.how[i]
-            {"whole": parts.whole, "single": parts.single, "row": parts.row, "column": parts.column}[lies].append(i)
-    parts.stored.extend(line.outs[0] for line in region.lines if line.outs[0] in needed)
-    parts.row_stored.extend(line.outs[0] for line in region.row_lines if line.outs[0] in needed)
-    for line in region.sums:
-        found = reduced(line, program)
-        if found == "single":
-            (parts.row_totals if line.ins[0] in region.row_values else parts.totals).append(line)
-        elif found is not None and found[0] == "row":
-            parts.over_rows.append(line)
-        else:
-            parts.over_columns.append(line)
-            if line.outs[0] in needed:
-                parts.row_stored.append(line.outs[0])
-    reading = [line for line in region.lines if parts.texts[line.outs[0]] == "{0}"]
-    parts.aliases = {line.outs[0]: line.ins[0] for line in reading if line.ins[0] in parts.whole}
-    parts.levels = _levels(region, parts)
-    return parts
+def texts_of(region: Region, program: Program) -> dict[int, str]:
+    """Return the expression of each line, by the value that it makes."""
+    return {
+        line.outs[0]: "{0}" if line.op.name == "reshape" else expression(line, program) or ""
+        for line in region.lines + region.row_lines
+    }
 
 
-def _read(region: Region, texts: dict[int, str]) -> set[int]:
-    """Values that the expressions read; a known exponent is in the text, and nothing reads it."""
-    read = {line.ins[0] for line in region.sums}
-    for line in [*region.lines, *region.row_lines]:
+def parts_of(region: Region, program: Program, texts: dict[int, str], numbers: Collection[int] = ()) -> Parts:
+    """Sort what a loop reads and writes; `numbers` are inputs that come by value, however they lie."""
+    read = {line.ins[0] for line in region.sums}  # a known exponent stands in the text, and nothing reads it
+    for line in region.lines + region.row_lines:
         read.update(i for n, i in enumerate(line.ins) if f"{{{n}}}" in texts[line.outs[0]])
-    return read
+    given: dict[str, list[int]] = {"whole": [], "row": [], "column": [], "single": []}
+    constants: dict[int, Any] = {}
+    for i in region.ins():
+        value = one_value(program.constants[i]) if i in program.constants else None
+        if value is None:
+            given[region.how[i]].append(i)
+        elif i in read:
+            constants[i] = value
+    given["single"] += [i for i in given["whole"] if i in numbers]
+    given["whole"] = [i for i in given["whole"] if i not in numbers]
+    row_stored = [line.outs[0] for line in region.row_lines if line.outs[0] in region.needed]
+    sums: dict[str, list[Line]] = {"row": [], "column": [], "single": [], "of rows": []}
+    for line in region.sums:
+        way = reduced(line, program)[0]
+        sums["of rows" if way == "single" and line.ins[0] in region.row_values else str(way)].append(line)
+    row_stored += [line.outs[0] for line in sums["column"] if line.outs[0] in region.needed]
+    reading = [line for line in region.lines if texts[line.outs[0]] == "{0}"]
+    return Parts(
+        **given,
+        constants=constants,
+        stored=[line.outs[0] for line in region.lines if line.outs[0] in region.needed],
+        row_stored=row_stored,
+        over_rows=sums["row"],
+        over_columns=sums["column"],
+        totals=sums["single"],
+        row_totals=sums["of rows"],
+        texts=texts,
+        aliases={line.outs[0]: line.ins[0] for line in reading if line.ins[0] in given["whole"]},
+        levels=_levels(region, texts, sums["column"], sums["of rows"]),
+    )
 
 
-def _levels(region: Region, parts: Parts) -> list[Level]:
+def _levels(region: Region, texts: dict[int, str], over_columns: list[Line], row_totals: list[Line]) -> list[Level]:
     """Put every line at the first level at which all that it reads is known."""
     level: dict[int, int] = {}
-    within = {line.outs[0]: line for line in parts.over_columns}
-    full = {line.outs[0]: line for line in region.lines}
-    by_row = {line.outs[0]: line for line in region.row_lines}
+    within = {line.outs[0] for line in over_columns}
+    made = {line.outs[0]: line for line in region.lines + region.row_lines + tuple(over_columns)}
 
     def of(value: int) -> int:
-        if value in level:
-            return level[value]
-        line = full.get(value) or by_row.get(value) or within.get(value)
-        if line is None:
+        if value not in made:
             return 0
-        known = max((of(i) for i in line.ins), default=0)
-        level[value] = known + (value in within)
+        if value not in level:
+            level[value] = max((of(i) for i in made[value].ins), default=0) + (value in within)
         return level[value]
 
-    for line in region.all:  # lines are in order, so that no call goes deep
-        of(line.outs[0])
-    count = 1 + max((of(v) for v in [*full, *by_row, *within]), default=0)
-    levels = [Level() for _ in range(count)]
-    for line in region.row_lines:
-        levels[of(line.outs[0])].row_lines.append(line)
-    for line in region.sums:
-        if line not in parts.row_totals:
-            levels[of(line.ins[0])].reductions.append(line)
-    for n, one in enumerate(levels):
-        one.passes = _passes([line for line in region.lines if of(line.outs[0]) == n], parts.texts)
-    return levels
+    count = 1 + max(map(of, made), default=0)  # lines are in order, so that no call goes deep
+    return [
+        Level(
+            [line for line in region.row_lines if of(line.outs[0]) == n],
+            _passes([line for line in region.lines if of(line.outs[0]) == n], texts),
+            [line for line in region.sums if line not in row_totals and of(line.ins[0]) == n],
+        )
+        for n in range(count)
+    ]
 
 
 def _passes(lines: list[Line], texts: dict[int, str]) -> list[list[Line]]:
@@ -141,7 +151,7 @@ def _passes(lines: list[Line], texts: dict[int, str]) -> list[list[Line]]:
     costly = True
     for line in _angles_together(lines):
         function = bool(functions_in(texts[line.outs[0]]))
-        paired = function and bool(made) and _has_its_angle(line, made[-1])
+        paired = function and bool(made) and angle(line) and any(angle(m) and m.ins == line.ins for m in made[-1])
         if not made or (function and costly and not paired):
             made.append([])
             costly = False
@@ -150,27 +160,16 @@ def _passes(lines: list[Line], texts: dict[int, str]) -> list[list[Line]]:
     return made
 
 
-def _has_its_angle(line: Line, others: list[Line]) -> bool:
-    return bool(angle(line)) and any(angle(m) and m.ins == line.ins for m in others)
-
-
 def _angles_together(lines: list[Line]) -> list[Line]:
     """Return the lines with further functions of an angle right behind the first."""
-    first: dict[tuple[int, ...], Line] = {}
-    followers: dict[int, list[Line]] = {}
+    groups: dict[Any, list[Line]] = {}
     for line in lines:
-        if angle(line) and first.setdefault(line.ins, line) is not line:
-            followers.setdefault(first[line.ins].outs[0], []).append(line)
-    moved = {line.outs[0] for some in followers.values() for line in some}
-    ordered: list[Line] = []
-    for line in lines:
-        if line.outs[0] not in moved:
-            ordered += [line, *followers.get(line.outs[0], [])]
-    return ordered
+        groups.setdefault(line.ins if angle(line) else line.outs[0], []).append(line)
+    return [line for group in groups.values() for line in group]
 
 
 def crossing_values(parts: Parts) -> list[int]:
-    """Values of elements that a pass after the one that makes them needs; those that only stand for an array do not."""
+    """Return the values of elements that a later pass needs; those that only stand for an array are left out."""
     passes = [(one, n) for n, one in enumerate(lines for level in parts.levels for lines in level.passes)]
     home = {line.outs[0]: n for lines, n in passes for line in lines}
     used = [(i, n) for lines, n in passes for line in lines for i in line.ins]

@@ -1,19 +1,20 @@
-"""Fused loops: a `Region` becomes one loop over memory, compiled by Numba.
+"""The text of a fused loop: a `Region` as one loop over memory, compiled by Numba.
 
 The loop goes over blocks of a long row, or over the rows where an input or a reduction is split.  Inside a block sums
-may be reordered; between blocks they are added in double.  Text is written twice: with numbered names, which is what is
-compiled and cached, so that names do not matter; and with the user's names, which is what is shown.
+may be reordered; between blocks they are added in double.  The text has numbered names, so that machine code is found
+again whatever the user's names are; `with_names` puts those in for what is shown.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
+import re
+from collections.abc import Container, Iterable
+from typing import Any, NamedTuple
 
 from autodiff_lab.compile.loops.parts import Level, Parts, crossing_values
 from autodiff_lab.compile.program.expressions import angle, functions_in
+from autodiff_lab.compile.program.lines import comment
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
 
@@ -23,72 +24,97 @@ LONGEST_ROW = 4096
 """Rows longer than this are gone over in blocks, and their sums added up in double."""
 WIDE = 65_536
 """Elements from which on a loop is a range of blocks or rows, which threads can share."""
+CHUNKS = 16
+"""Into how many parts the rows of a large loop are split where it adds them up."""
 _MADE_OF = "add_up, ceil, choose, floor, greatest, larger, least, multiply_up, nearest, smaller"
-_START = {"sum": "zero", "mean": "zero", "prod": "one", "max": "-infinity", "min": "infinity"}
+START = {"sum": "zero", "mean": "zero", "prod": "one", "max": "-infinity", "min": "infinity"}
 _STEP = {
     "sum": "add_up({}, {})", "mean": "add_up({}, {})", "prod": "multiply_up({}, {})", "max": "greatest({}, {})",
     "min": "least({}, {})",
 }  # fmt: skip
 _FOLD = {"sum": "{} + {}", "mean": "{} + {}", "prod": "{} * {}", "max": "greatest({}, {})", "min": "least({}, {})"}
 _WIDE_START = {"sum": "0.0", "mean": "0.0", "prod": "1.0"}
+_NUMBERED = re.compile(r"(?<![A-Za-z0-9])v\d+(?![A-Za-z0-9])")
 
 
-def is_wide(region: Region) -> bool:
-    """Return whether threads share the loop."""
-    return math.prod(region.shape) >= WIDE and (region.split is None or region.rows >= 2)
+class Argument(NamedTuple):
+    """An argument of a loop: its name there, its Numba type, and what the wrapper passes."""
 
-
-def sizes(region: Region) -> tuple[int, int]:
-    """Return how many rows the loop goes over and how long they are; blocks of one long row count as rows."""
-    if region.split is None:
-        return -(-math.prod(region.shape) // BLOCK), BLOCK
-    return region.rows, region.columns
+    name: str
+    type: str
+    given: str
 
 
 class Writer:
-    """Writes the text of one loop with given names."""
+    """Writes the text of one loop."""
 
-    def __init__(self, region: Region, program: Program, parts: Parts, names: dict[int, str]) -> None:
-        self.region, self.program, self.parts, self.names = region, program, parts, names
-        self.angles = any(map(angle, region.lines))
+    def __init__(self, region: Region, program: Program, parts: Parts) -> None:
+        self.region, self.program, self.parts = region, program, parts
+        self.names = names = number_names(region)
         self.outs = {i: f"out_{names[i]}" for i in parts.stored}
         crossing = crossing_values(parts)
         self.crossing = [i for i in crossing if i not in self.outs]  # what is stored anyway is read from there
         self.reread = {i: f"{self.outs[i]}_r[i]" for i in crossing if i in self.outs}
         self.flat = region.split is None
         self.blocked = not self.flat and region.columns > LONGEST_ROW
-        self.wide = is_wide(region)
+        self.wide = math.prod(region.shape) >= WIDE and (self.flat or region.rows >= 2)  # threads share the loop
+        self.chunked = self.wide and bool(parts.over_rows)  # sums over rows are of some rows each: threads do not meet
+        self.rows, self.columns = region.rows, region.columns
+        if self.flat:  # blocks of one long row count as rows
+            self.rows, self.columns = -(-math.prod(region.shape) // BLOCK), BLOCK
+        self.per = -(-self.rows // CHUNKS)
 
-    def arguments(self) -> list[str]:
-        """Return the names of the arguments, in their order."""
-        parts, names = self.parts, self.names
-        made = [names[i] for i in [*parts.whole, *parts.row, *parts.column, *parts.single]]
-        made += [*self.outs.values(), *(f"out_{names[i]}" for i in parts.row_stored)]
-        made += [f"out_{names[line.outs[0]]}" for line in parts.over_rows]
-        if self.wide:
-            made += [f"sums_{names[line.outs[0]]}" for line in parts.all_totals]
-        return ["first", "last", "columns", *(["per"] if self.chunked else []), *made]
+    def arguments(self) -> list[Argument]:
+        """Return the arguments in their order, without the range of rows that comes first."""
+        parts, names, values, kind = self.parts, self.names, self.program.values, self.region.dtype.name
+        made = [Argument("columns", "int64", str(self.columns))]
+        if self.chunked:
+            made.append(Argument("per", "int64", str(self.per)))
+        made += [Argument(names[i], f"{self._type(i)}[::1]", f"flat({names[i]})") for i in parts.arrays]
+        for i in parts.single:
+            made.append(Argument(names[i], self._type(i), names[i] + (".reshape(())[()]" if values[i].shape else "")))
+        for i in parts.all_stored:
+            given = names[i] if len(values[i].shape) == 1 else f"{names[i]}.reshape(-1)"
+            made.append(Argument(f"out_{names[i]}", f"{self._type(i)}[::1]", given))
+        for name in map(self.name, parts.over_rows):
+            made.append(Argument(f"out_{name}", f"{kind}[::1]", f"{name}.reshape(-1)"))
+        for name in map(self.name, parts.all_totals if self.wide else []):
+            made.append(Argument(f"sums_{name}", "float64[::1]", f"sums_{name}"))
+        return made
 
-    @property
-    def chunked(self) -> bool:
-        """Whether sums over rows are taken of some rows each, so that threads do not meet."""
-        return self.wide and bool(self.parts.over_rows)
+    def module(self) -> str:
+        """Return the module that is compiled and cached."""
+        kind, parts = self.region.dtype.name, self.parts
+        used = sorted({f for text in parts.texts.values() for f in functions_in(text)})
+        family, far = ("SINGLE", "is_far") if kind == "float32" else ("VECTOR_DOUBLE", "is_far_double as is_far")
+        totals = [] if self.wide else [kind] * len(parts.all_totals)
+        result = f"Tuple((int32, {', '.join(totals)}))" if totals else "int32"
+        types = ", ".join(["int64", "int64", *(one.type for one in self.arguments())])
+        head = [
+            "from math import sqrt",
+            "from numba import njit",
+            f"from numpy import {kind} as number, bool_, empty, inf, int32",
+            f"from autodiff_lab.kernels.maths.single import {family}, {far}, {_MADE_OF}",
+            f"zero, one, infinity, block = number(0), number(1), number(inf), {BLOCK}",
+            *(f'{name} = {family}["{name}"]' for name in used),
+            *constant_rows(parts, self.names),
+            f'@njit("{result}({types})", cache=CACHE, nogil=True, error_model="numpy")',
+        ]
+        return "\n".join([*head, *self.text()]) + "\n"
 
-    def text(self, title: str) -> list[str]:
-        """Return the function."""
+    def text(self) -> list[str]:
+        """Return the function ``loop``."""
         names, parts = self.names, self.parts
         body = ["far = int32(0)"]
         if self.flat:
-            body.append(f"length = {self._first_array()}.size")
-        if not self.wide:
-            body += [f"total_{self._name(line)} = {self._total_start(line)}" for line in parts.all_totals]
+            body.append(f"length = {names[parts.whole[0]] if parts.whole else next(iter(self.outs.values()))}.size")
+        totals = [] if self.wide else parts.all_totals
+        body += [f"total_{self.name(line)} = {_total_start(line)}" for line in totals]
         body += [f"{names[i]}_s = empty(columns, {self._kind(i)})" for i in self.crossing]
-        body += ["for r in range(first, last):", *(f"    {row}" for row in self._row())]
-        results = ["far"]
-        if not self.wide:
-            results += [self._total(line) for line in parts.all_totals]
-        body.append(f"return {', '.join(results)}")
-        return [f"def {title}({', '.join(self.arguments())}):", *(f"    {row}" for row in body)]
+        body += ["for r in range(first, last):", *indented(self._row())]
+        body.append(f"return {', '.join(['far', *map(self._total, totals)])}")
+        arguments = ["first", "last", *(one.name for one in self.arguments())]
+        return [f"def loop({', '.join(arguments)}):", *indented(body)]
 
     def _row(self) -> list[str]:
         """Return what is done for one row or block."""
@@ -98,43 +124,40 @@ class Writer:
             body.append("size = min(columns, length - low)")
         if not self.blocked:
             end = "size" if self.flat else "columns"
-            body += [f"{names[i]}_r = {names[i]}[low : low + {end}]" for i in parts.whole]
-            body += [f"{out}_r = {out}[low : low + {end}]" for out in self.outs.values()]
+            arrays = [*(names[i] for i in parts.whole), *self.outs.values()]
+            body += [f"{array}_r = {array}[low : low + {end}]" for array in arrays]
         if self.chunked:
             body.append("chunk = r // per * columns")
-            body += [f"out_{n}_c = out_{n}[chunk : chunk + columns]" for n in map(self._name, parts.over_rows)]
+            body += [f"out_{n}_c = out_{n}[chunk : chunk + columns]" for n in map(self.name, parts.over_rows)]
         body += [f"{names[i]}_i = {names[i]}[r]" for i in parts.column]
         for level in parts.levels:
             body += self._level(level)
         body += [f"out_{names[i]}[r] = {names[i]}_i" for i in parts.row_stored]
-        body += [self._totalled(line, f"{names[line.ins[0]]}_i") for line in parts.row_totals]
-        return body
+        return body + [self._totalled(line, f"{names[line.ins[0]]}_i") for line in parts.row_totals]
 
     def _level(self, level: Level) -> list[str]:
-        """Numbers of the row first, then the passes over its elements, then what was reduced."""
+        """Write numbers of the row first, then the passes over its elements, then what was reduced."""
         now = self._outer()
         body = [row for line in level.row_lines for row in self._statement(line, now, {})]
         reductions = [line for line in level.reductions if line not in self.parts.over_rows]
-        start = [f"part_{self._name(line)} = {_START[line.op.name]}" for line in reductions]
+        start = [f"part_{self.name(line)} = {START[line.op.name]}" for line in reductions]
         passes = self._passes(level)
         if not self.blocked:
             size = "size" if self.flat else "columns"
             body += start
             for inside in passes:
-                body += [f"for i in range({size}):", *(f"    {row}" for row in inside)]
-            return body + [row for line in reductions for row in self._reduced(line, f"part_{self._name(line)}")]
+                body += [f"for i in range({size}):", *indented(inside)]
+            return body + [self._reduced(line, f"part_{self.name(line)}") for line in reductions]
         if not passes:
             return body
-        body += [f"whole_{self._name(line)} = {self._total_start(line)}" for line in reductions]
+        body += [f"whole_{self.name(line)} = {_total_start(line)}" for line in reductions]
         body += ["for b in range(0, columns, block):", "    e = min(b + block, columns)"]
         inner = self._slices() + start
         for inside in passes:
-            inner += ["for i in range(e - b):", *(f"    {row}" for row in inside)]
-        for line in reductions:
-            name = self._name(line)
+            inner += ["for i in range(e - b):", *indented(inside)]
+        for name, line in zip(map(self.name, reductions), reductions, strict=True):
             inner.append(f"whole_{name} = {_FOLD[line.op.name].format(f'whole_{name}', f'part_{name}')}")
-        body += [f"    {row}" for row in inner]
-        return body + [row for line in reductions for row in self._reduced(line, f"whole_{self._name(line)}")]
+        return [*body, *indented(inner), *(self._reduced(line, f"whole_{self.name(line)}") for line in reductions)]
 
     def _outer(self) -> dict[int, str]:
         """Return what is known before an inner loop: numbers of the row, and numbers for all."""
@@ -148,41 +171,35 @@ class Writer:
         text += [f"{names[i]}_r = {names[i]}[b:e]" for i in self.parts.row]
         text += [f"{names[i]}_t = {names[i]}_s[b:e]" for i in self.crossing]
         text += [f"{out}_r = {out}[low + b : low + e]" for out in self.outs.values()]
-        rows = [self._name(line) for line in self.parts.over_rows]
-        text += [f"out_{n}_b = out_{n}{'_c' if self.chunked else ''}[b:e]" for n in rows]
-        return text
+        rows = map(self.name, self.parts.over_rows)
+        return text + [f"out_{n}_b = out_{n}{'_c' if self.chunked else ''}[b:e]" for n in rows]
 
-    def _reduced(self, line: Line, value: str) -> list[str]:
+    def _reduced(self, line: Line, value: str) -> str:
         """Return what becomes of the reduction of a row."""
         if line in self.parts.over_columns:
-            count = " / number(columns)" if line.op.name == "mean" else ""
-            return [f"{self._name(line)}_i = number({value}){count}"]
-        return [self._totalled(line, value)]
+            return f"{self.name(line)}_i = number({value}){' / number(columns)' if line.op.name == 'mean' else ''}"
+        return self._totalled(line, value)
 
     def _totalled(self, line: Line, value: str) -> str:
-        """Hand on what a row adds to a total."""
-        name = self._name(line)
+        """Add the result of a row to a total."""
+        name = self.name(line)
         if self.wide:
             return f"sums_{name}[r] = {value}"
         return f"total_{name} = {_FOLD[line.op.name].format(f'total_{name}', value)}"
 
-    def _name(self, line: Line) -> str:
-        return self.names[line.outs[0]]
-
-    def _first_array(self) -> str:
-        return self.names[self.parts.whole[0]] if self.parts.whole else next(iter(self.outs.values()))
-
-    def _total_start(self, line: Line) -> str:
-        return _WIDE_START.get(line.op.name) or _START[line.op.name]
-
     def _total(self, line: Line) -> str:
-        name = f"number(total_{self._name(line)})"
-        if line.op.name == "mean":
-            return f"{name} / number({math.prod(self.program.values[line.ins[0]].shape)})"
-        return name
+        count = math.prod(self.program.values[line.ins[0]].shape)
+        return f"number(total_{self.name(line)})" + (f" / number({count})" if line.op.name == "mean" else "")
+
+    def name(self, line: Line) -> str:
+        """Return the name of what a line makes."""
+        return self.names[line.outs[0]]
 
     def _kind(self, value: int) -> str:
         return "bool_" if self.program.values[value].dtype.kind == "b" else "number"
+
+    def _type(self, value: int) -> str:
+        return element_type(self.region, self.program, value)
 
     def _passes(self, level: Level) -> list[list[str]]:
         """Return the insides of the inner loops."""
@@ -191,14 +208,13 @@ class Writer:
         for line in level.reductions:
             reductions.setdefault(line.ins[0], []).append(line)
         kept = {i: f"{names[i]}_{'t' if self.blocked else 's'}[i]" for i in self.crossing}
-        outer = self._outer()
         arrays = {i: f"{names[i]}_r[i]" for i in parts.whole}
         arrays |= {i: f"{names[i]}{'_r' if self.blocked else ''}[i]" for i in parts.row}
         arrays |= {i: arrays[source] for i, source in parts.aliases.items()}
         made: list[list[str]] = []
         for lines in level.passes:
             text: list[str] = []
-            now = dict(outer)
+            now = self._outer()
             for line in lines:
                 text += self._statement(line, now, arrays | kept | self.reread)
                 out = line.outs[0]
@@ -218,42 +234,40 @@ class Writer:
                 now[i] = f"{self.names[i]}_i"
                 text.append(f"{now[i]} = {arrays[i]}")
         given = [now.get(i, "") for i in line.ins]
-        out = now[line.outs[0]] = f"{self.names[line.outs[0]]}_i"
+        out = now[line.outs[0]] = f"{self.name(line)}_i"
         text.append(f"{out} = {expression.format(*given)}")
         if angle(line):
             text.append(f"far |= int32(is_far({given[0]}))")
         return text
 
     def _step(self, line: Line, value: str) -> str:
-        name = self._name(line)
+        name = self.name(line)
         if line in self.parts.over_rows:
             target = f"out_{name}{'_b' if self.blocked else '_c' if self.chunked else ''}[i]"
             return f"{target} = {_FOLD[line.op.name].format(target, value)}"
         return f"part_{name} = {_STEP[line.op.name].format(f'part_{name}', value)}"
 
 
+def _total_start(line: Line) -> str:
+    return _WIDE_START.get(line.op.name) or START[line.op.name]
+
+
+# --- what the texts of CPU and GPU have in common ---------------------------------------------------------------------
+
+
 def number_names(region: Region) -> dict[int, str]:
-    """Return the names that depend on the structure alone."""
+    """Return names that depend on the structure alone: v0, v1, ..."""
     return {i: f"v{n}" for n, i in enumerate([*region.ins(), *(line.outs[0] for line in region.all)])}
 
 
-def module_text(region: Region, program: Program, parts: Parts) -> str:
-    """Return the module that is compiled and cached."""
-    kind = "float32" if region.dtype == np.float32 else "float64"
-    names = number_names(region)
-    used = sorted({f for text in parts.texts.values() for f in functions_in(text)})
-    family, far = ("SINGLE", "is_far") if kind == "float32" else ("VECTOR_DOUBLE", "is_far_double as is_far")
-    head = [
-        "from math import sqrt",
-        "from numba import njit",
-        f"from numpy import {kind} as number, bool_, empty, inf, int32",
-        f"from autodiff_lab.kernels.maths.single import {family}, {far}, {_MADE_OF}",
-        f"zero, one, infinity, block = number(0), number(1), number(inf), {BLOCK}",
-        *(f'{name} = {family}["{name}"]' for name in used),
-        *(f"{names[i]} = {constant_text(value)}" for i, value in parts.constants.items()),
-        f'@njit("{signature(region, program, parts)}", cache=CACHE, nogil=True, error_model="numpy")',
-    ]
-    return "\n".join([*head, *Writer(region, program, parts, names).text("loop")]) + "\n"
+def element_type(region: Region, program: Program, value: int) -> str:
+    """Return the Numba type of an element of a value."""
+    return "boolean" if program.values[value].dtype.kind == "b" else region.dtype.name
+
+
+def constant_rows(parts: Parts, names: dict[int, str]) -> list[str]:
+    """Return the statements that name the constants of a loop."""
+    return [f"{names[i]} = {constant_text(value)}" for i, value in parts.constants.items()]
 
 
 def constant_text(value: Any) -> str:
@@ -264,21 +278,25 @@ def constant_text(value: Any) -> str:
     return f"number({plain!r})" if math.isfinite(plain) else f'number(float("{plain}"))'
 
 
-def signature(region: Region, program: Program, parts: Parts) -> str:
-    """Return the Numba types of the arguments, in their order."""
-    kind = "float32" if region.dtype == np.float32 else "float64"
-    wide = is_wide(region)
+def with_names(
+    rows: list[str], region: Region, program: Program, names: dict[int, str], taken: Container[str] = ()
+) -> list[str]:
+    """Put the user's names in place of numbers, and the words of each op behind its statement.
 
-    def element(i: int) -> str:
-        return "boolean" if program.values[i].dtype.kind == "b" else kind
+    Names that are `taken` by the text itself get an underscore.
+    """
+    numbers = number_names(region)
+    called = {number: f"{names[i]}_" if names[i] in taken else names[i] for i, number in numbers.items()}
+    lines = region.lines + region.row_lines
+    said = {f"{called[numbers[line.outs[0]]]}_i": comment(line, program, names) for line in lines}
+    made: list[str] = []
+    for row in rows:
+        text = _NUMBERED.sub(lambda found: called[found[0]], row)
+        words = said.pop(text.strip().partition(" = ")[0], None)
+        made.append(f"{text.ljust(52)}  # {words}" if words else text)
+    return made
 
-    given = ["int64"] * (4 if wide and parts.over_rows else 3)
-    given += [f"{element(i)}[::1]" for i in [*parts.whole, *parts.row, *parts.column]]
-    given += [element(i) for i in parts.single]
-    given += [f"{element(i)}[::1]" for i in [*parts.stored, *parts.row_stored]]
-    given += [f"{kind}[::1]"] * len(parts.over_rows)
-    given += ["float64[::1]"] * (len(parts.all_totals) if wide else 0)
-    result = "int32"
-    if parts.all_totals and not wide:
-        result = f"Tuple((int32, {', '.join([kind] * len(parts.all_totals))}))"
-    return f"{result}({', '.join(given)})"
+
+def indented(rows: Iterable[str]) -> list[str]:
+    """Return the rows one step further to the right."""
+    return [f"    {row}" for row in rows]

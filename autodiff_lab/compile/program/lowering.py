@@ -72,13 +72,11 @@ class _Lowering:
         return not self.fused.isdisjoint(line.ins) or line.outs[0] in self.taken_up
 
     def _of_rows(self, line: Line) -> bool:
-        found = reduced(line, self.program)
-        if not isinstance(found, tuple) or found[0] != "column":
-            return False
+        way, axis = reduced(line, self.program)
         shape, dtype = self.values[line.ins[0]].shape, self.values[line.ins[0]].dtype
-        if too_long(shape, found[1], self.values[line.ins[0]]):
+        if way != "column" or axis is None or too_long(shape, axis, self.values[line.ins[0]]):
             return False
-        rows, columns = math.prod(shape[: found[1]]), math.prod(shape[found[1] :])
+        rows, columns = math.prod(shape[:axis]), math.prod(shape[axis:])
         return rows > 1 and columns >= SHORTEST_ROW and dtype.name in _FLOATS
 
     def _read(self, value: int, line: Line) -> int:

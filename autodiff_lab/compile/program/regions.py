@@ -1,15 +1,14 @@
-"""Regions: runs of elementwise lines that one loop over memory can do, with the reductions of their results.
+"""Regions: runs of elementwise lines that one loop over memory computes, with the reductions of their results.
 
-Every line gets a stage, such that what a line needs from outside its own region comes from an earlier stage; lines of
-one stage, shape and dtype that share values become a region.  Inside, a value is read or computed once for each
-element and never stored unless something outside needs it.  A region that goes row by row knows the sum or the largest
-element of a row before it goes over the row again, so that a softmax or a normalized layer is one region too.
+Inside a region a value is read or computed once for each element and never stored unless something outside needs it.  A
+region that goes row by row knows the sum or the largest element of a row before it goes over the row again, so that a
+softmax or a normalized layer is one region too.  `finding` decides which lines make a region.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,21 +27,25 @@ REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod"})
 _DTYPES = (np.dtype("float32"), np.dtype("float64"))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Region:
     """Lines of one loop nest over `shape`, which is split into rows and columns before axis `split`.
 
     Attributes
     ----------
-    lines, sums, row_lines : list of Line
-        Elementwise lines; the reductions of their values over rows, columns or both; and lines that compute one number
-        for each row, from such reductions.
-    how : dict of int to str
-        How each value from outside lies in the loop: 'whole', 'row', 'column' or 'single'.
-    row_values : set of int
-        Values made here of which each row has one.
+    stage : int
+        When it runs: what it needs comes from earlier stages.
     split : int or None
         None where every input has the whole shape or is a single number.
+    lines, sums, row_lines : tuple of Line
+        Elementwise lines; the reductions of their values over rows, columns or both; and lines that compute one number
+        for each row, from such reductions.
+    how : mapping of int to str
+        How each value from outside lies in the loop: 'whole', 'row', 'column' or 'single'.
+    row_values : frozenset of int
+        Values made here of which each row has one.
+    needed : frozenset of int
+        Values made here that something outside uses.
     parted : bool
         Whether lines of it have moved to a later region; what stays is a loop even if it is one line.
     memory : Memory or None
@@ -52,30 +55,25 @@ class Region:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     stage: int
-    split: int | None = None
-    lines: list[Line] = field(default_factory=list)
-    sums: list[Line] = field(default_factory=list)
-    row_lines: list[Line] = field(default_factory=list)
-    how: dict[int, str] = field(default_factory=dict)
-    row_values: set[int] = field(default_factory=set)
-    reads: set[int] = field(default_factory=set)
+    split: int | None
+    lines: tuple[Line, ...]
+    sums: tuple[Line, ...]
+    row_lines: tuple[Line, ...]
+    how: Mapping[int, str]
+    row_values: frozenset[int]
+    needed: frozenset[int]
     parted: bool = False
     memory: Any = None
 
     @property
-    def size(self) -> int:
-        """Number of lines."""
-        return len(self.lines) + len(self.sums) + len(self.row_lines)
-
-    @property
-    def most(self) -> int:
-        """Lines that it may have; those of float64 take two registers of a GPU each."""
-        return MOST_LINES // 2 if self.memory is not None and self.dtype.itemsize > 4 else MOST_LINES
-
-    @property
-    def all(self) -> list[Line]:
+    def all(self) -> tuple[Line, ...]:
         """Every line of the region."""
-        return [*self.lines, *self.sums, *self.row_lines]
+        return self.lines + self.sums + self.row_lines
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether a loop is worth its call: two lines, or what is left of more."""
+        return len(self.all) > 1 or self.parted
 
     @property
     def rows(self) -> int:
@@ -93,33 +91,85 @@ class Region:
         return list(dict.fromkeys(i for line in self.all for i in line.ins if i not in made))
 
 
-def layout(shape: tuple[int, ...], whole: tuple[int, ...]) -> str | tuple[str, int] | None:
-    """How an operand lies in the loop: 'whole', 'single', ('row', axis), ('column', axis), or None for otherwise."""
+@dataclass
+class Draft:
+    """A region to which lines may still be added; `reads` are its inputs, for the rest see `Region`."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    stage: int
+    memory: Any = None
+    split: int | None = None
+    lines: list[Line] = field(default_factory=list)
+    sums: list[Line] = field(default_factory=list)
+    row_lines: list[Line] = field(default_factory=list)
+    how: dict[int, str] = field(default_factory=dict)
+    row_values: set[int] = field(default_factory=set)
+    reads: set[int] = field(default_factory=set)
+    parted: bool = False
+
+    def has_room(self, more: int = 1) -> bool:
+        """Return whether so many lines may be added; those of float64 take two registers of a GPU each."""
+        most = MOST_LINES // 2 if self.memory is not None and self.dtype.itemsize > 4 else MOST_LINES
+        return len(self.lines) + len(self.sums) + len(self.row_lines) + more <= most
+
+    def fit(
+        self, ins: Iterable[int], values: Mapping[int, Value], inside: Container[int] = ()
+    ) -> tuple[int | None, dict[int, str]] | None:
+        """Return the split with these inputs and how they lie, None if they do not fit; `inside` are made here."""
+        split, how = self.split, dict[int, str]()
+        for i in ins:
+            lies, axis = layout(values[i].shape, self.shape)
+            if axis is not None:
+                if split is not None and not same_rows(self.shape, split, axis):
+                    return None
+                split = axis if split is None else split
+            if i in inside:
+                if lies != ("column" if i in self.row_values else "whole"):
+                    return None
+            elif lies is None or self.how.get(i, lies) != lies:
+                return None
+            else:
+                how[i] = lies
+        return split, how
+
+    def finish(self, needed: set[int]) -> Region:
+        """Return the region; `needed` are the values that lines outside their own region use, or the caller."""
+        lines, sums, row_lines = tuple(self.lines), tuple(self.sums), tuple(self.row_lines)
+        made = {line.outs[0] for line in (*lines, *sums, *row_lines)}
+        return Region(
+            self.shape, self.dtype, self.stage, self.split, lines, sums, row_lines, self.how,
+            frozenset(self.row_values), frozenset(made & needed), self.parted, self.memory,
+        )  # fmt: skip
+
+
+def layout(shape: tuple[int, ...], whole: tuple[int, ...]) -> tuple[str | None, int | None]:
+    """Return how an operand lies in the loop: 'whole', 'single', 'row' or 'column' with its axis, or None."""
     if shape == whole:
-        return "whole"
+        return "whole", None
     if all(n == 1 for n in shape):
-        return "single" if len(shape) <= len(whole) else None
+        return "single" if len(shape) <= len(whole) else None, None
     if len(shape) > len(whole):
-        return None
+        return None, None
     padded = (1,) * (len(whole) - len(shape)) + shape
     axis = next(k for k, n in enumerate(padded) if n != 1)
     if padded[axis:] == whole[axis:]:
         return "row", axis
     last = max(k for k, n in enumerate(padded) if n != 1) + 1
-    return ("column", last) if padded[:last] == whole[:last] else None
+    return ("column", last) if padded[:last] == whole[:last] else (None, None)
 
 
-def reduced(line: Line, program: Program) -> str | tuple[str, int] | None:
-    """How a reduction runs over the loop: 'single' for all axes, 'row' over the rows, 'column' within each row."""
+def reduced(line: Line, program: Program) -> tuple[str | None, int | None]:
+    """Return how a reduction runs: 'single' for all axes; with its axis 'row' over rows, 'column' within each row."""
     if line.op.name not in REDUCTIONS or not line.params["axes"]:
-        return None
+        return None, None
     rank = len(program.values[line.ins[0]].shape)
     axes = sorted(a + rank for a in line.params["axes"])
     if axes == list(range(rank)):
-        return "single"
+        return "single", None
     if axes == list(range(len(axes))):
         return "row", len(axes)
-    return ("column", axes[0]) if axes == list(range(axes[0], rank)) else None
+    return ("column", axes[0]) if axes == list(range(axes[0], rank)) else (None, None)
 
 
 def fusible(line: Line, program: Program) -> bool:
@@ -127,12 +177,10 @@ def fusible(line: Line, program: Program) -> bool:
     if len(line.outs) != 1:
         return False
     out = program.values[line.outs[0]]
-    if expression(line, program) is None:
+    if expression(line, program) is None or not _in_one_place(line, program):
         return False
-    kinds = {program.values[i].dtype for i in line.ins} | {out.dtype}
-    floats = kinds - {np.dtype(bool)}
-    if not _in_one_place(line, program):
-        return False
+    floats = {program.values[i].dtype for i in line.ins} | {out.dtype}
+    floats.discard(np.dtype(bool))
     return 0 not in out.shape and len(floats) <= 1 and floats <= set(_DTYPES)
 
 
@@ -143,218 +191,8 @@ def _in_one_place(line: Line, program: Program) -> bool:
     return all(values[i].memory is place or (values[i].memory is None and not values[i].shape) for i in line.ins)
 
 
-def find_regions(program: Program) -> tuple[list[Region], list[Line], dict[int, int]]:
-    """Return the regions, the lines outside, and the stage at which each value is there."""
-    return _Finder(program).found()
-
-
-class _Finder:
-    """Goes through the lines in order and puts each into a region or outside."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.home: dict[int, Region] = {}  # value -> the region that makes it
-        self.inner: set[int] = set()  # values that live inside a loop: not what is known at its end alone
-        self.roots = {*program.inputs, *program.constants}
-        self.stage: dict[int, int] = dict.fromkeys(self.roots, 0)
-        self.regions: list[Region] = []
-        self.open: defaultdict[Any, list[Region]] = defaultdict(list)
-        self.outside: list[Line] = []
-        self.on_gpu = program.memory is not None
-        self.users: defaultdict[int, list[Line]] = defaultdict(list)
-        if self.on_gpu:
-            for line in program.lines:
-                for i in line.ins:
-                    self.users[i].append(line)
-
-    def found(self) -> tuple[list[Region], list[Line], dict[int, int]]:
-        """Walk."""
-        for line in self._in_order():
-            if self._number_beside_a_gpu(line) or self._row_line(line):
-                continue
-            if fusible(line, self.program):
-                self._elementwise(line)
-            elif not self._reduction(line):
-                self._alone(line)
-        return self.regions, self.outside, self.stage
-
-    def _in_order(self) -> list[Line]:
-        """Return the lines; on a GPU those that only read what comes in stand where they are first used.
-
-        There they may join the kernel that uses them, where before they would have begun one of their own: the decay of
-        an optimizer's moment waits for the gradient that is added to it.
-        """
-        lines = self.program.lines
-        if not self.on_gpu:
-            return list(lines)
-        early = {
-            line.outs[0]: line
-            for line in lines
-            if self.users[line.outs[0]] and self.roots.issuperset(line.ins) and fusible(line, self.program)
-        }
-        ordered: list[Line] = []
-        for line in lines:
-            if early.get(line.outs[0]) is not line:
-                ordered += [early.pop(i) for i in dict.fromkeys(line.ins) if i in early]
-                ordered.append(line)
-        return ordered
-
-    def _number_beside_a_gpu(self, line: Line) -> bool:
-        """Let the CPU compute single numbers before anything else, so that no kernel of a GPU is split to wait."""
-        values = self.program.values
-        mine = [*line.ins, *line.outs]
-        if not self.on_gpu or any(values[i].memory is not None or values[i].shape for i in mine):
-            return False
-        if not self.roots.issuperset(line.ins):
-            return False
-        self.outside.append(line)
-        self.roots.update(line.outs)
-        self.stage.update(dict.fromkeys(line.outs, 0))
-        return True
-
-    def _ready(self, line: Line, region: Region | None) -> int:
-        """Return the earliest stage of a line if it joins `region`."""
-        return max([1, *(self.stage[i] + (not self._inside(i, region)) for i in line.ins if i not in self.roots)])
-
-    def _inside(self, value: int, region: Region | None) -> bool:
-        return value in self.inner and self.home[value] is region
-
-    def _alone(self, line: Line) -> None:
-        stage = self._ready(line, None)
-        self.outside.append(line)
-        self.stage.update(dict.fromkeys(line.outs, stage))
-
-    def _elementwise(self, line: Line) -> None:
-        out = self.program.values[line.outs[0]]
-        kinds = (out.dtype, *(self.program.values[i].dtype for i in line.ins))
-        dtype = next((d for d in kinds if d != np.dtype(bool)), None)  # truth values go with any
-        scalar, place = not out.shape, out.memory
-        near = [self.home[i] for i in line.ins if i in self.inner]
-        mates = [r for r in near if r.shape == out.shape and dtype in (r.dtype, None) and r.memory is place]
-        mates += [
-            r
-            for r in self.open[out.shape, dtype, place]
-            if r not in mates and (scalar or self._reads_the_same(r, line))
-        ]
-        for region in sorted(mates, key=lambda r: -r.stage):
-            endless = scalar and place is None  # loops are found in them, and an interpreter runs any length
-            if (endless or region.size < region.most) and self._ready(line, region) <= region.stage:
-                fit = self._fits(line, region)
-                if fit is not None:
-                    self._join(line, region, *fit)
-                    return
-        if dtype is not None:
-            region = Region(out.shape, dtype, self._ready(line, None), memory=place)
-            fit = self._fits(line, region)
-            if fit is not None:
-                self.regions.append(region)
-                self.open[out.shape, dtype, place].append(region)
-                self._join(line, region, *fit)
-                return
-        self._alone(line)
-
-    def _reads_the_same(self, region: Region, line: Line) -> bool:
-        """Return whether a line reads an array that the region reads anyway."""
-        ins = {i for i in line.ins if len(self.program.values[i].shape) and i not in self.inner}
-        if not ins.isdisjoint(region.reads):
-            return True
-        beside = {i for user in self.users[line.outs[0]] for i in user.ins} if self.on_gpu else set[int]()
-        return any(self._inside(i, region) for i in beside)  # what it makes meets there what the region makes
-
-    def _join(self, line: Line, region: Region, split: int | None, how: dict[int, str]) -> None:
-        region.lines.append(line)
-        region.split = split
-        self._note(line, region, how, inner=True)
-
-    def _note(self, line: Line, region: Region, how: dict[int, str], inner: bool) -> None:
-        region.how.update(how)
-        region.reads.update(line.ins)
-        self.home[line.outs[0]] = region
-        self.stage[line.outs[0]] = region.stage
-        if inner:
-            self.inner.add(line.outs[0])
-
-    def _fits(self, line: Line, region: Region) -> tuple[int | None, dict[int, str]] | None:
-        """Return the split of the region with this line in it, and how its inputs lie; None if it does not fit."""
-        split, how = region.split, {}
-        for i in line.ins:
-            found = layout(self.program.values[i].shape, region.shape)
-            if found is None:
-                return None
-            kind = found
-            if isinstance(found, tuple):
-                kind = found[0]
-                if split is not None and not same_rows(region.shape, split, found[1]):
-                    return None
-                split = found[1] if split is None else split
-            if self._inside(i, region):
-                if kind != ("column" if i in region.row_values else "whole"):
-                    return None
-            elif region.how.get(i, kind) != kind:
-                return None
-            else:
-                how[i] = str(kind)
-        return split, how
-
-    def _reduction(self, line: Line) -> bool:
-        """Let a reduction join the loop that makes what it reduces."""
-        found = reduced(line, self.program)
-        region = self.home.get(line.ins[0]) if line.ins[0] in self.inner else None
-        if found is None or region is None or region.size >= region.most or not region.shape:
-            return False
-        made = self.program.values[line.outs[0]]
-        if made.dtype != region.dtype or made.memory is not region.memory:
-            return False
-        of_rows = line.ins[0] in region.row_values
-        if of_rows and found != "single":
-            return False
-        within = False
-        if isinstance(found, tuple):
-            if region.split is not None and not same_rows(region.shape, region.split, found[1]):
-                return False
-            if found[0] == "column" and too_long(region.shape, found[1], made):
-                return False
-            region.split = found[1] if region.split is None else region.split
-            within = found[0] == "column" and region.rows > 1 and region.columns >= SHORTEST_ROW
-        if within:
-            region.row_values.add(line.outs[0])
-        region.sums.append(line)
-        self._note(line, region, {}, inner=within)
-        return True
-
-    def _row_line(self, line: Line) -> bool:
-        """Let a line that computes one number for each row, from numbers of the rows, join their region."""
-        of_rows = [i for i in line.ins if i in self.inner and i in self.home[i].row_values]
-        region = self.home[of_rows[0]] if of_rows else None
-        if region is None or region.size >= region.most or len(line.outs) != 1:
-            return False
-        values = self.program.values
-        out = values[line.outs[0]]
-        if line.op.name == "reshape":
-            fits = math.prod(out.shape) == region.rows
-        else:
-            fits = fusible(line, self.program) and math.prod(out.shape) == region.rows and out.shape != region.shape
-        if not fits or out.dtype != region.dtype or self._ready(line, region) > region.stage:
-            return False
-        how: dict[int, str] = {}
-        for i in line.ins:
-            same = values[i].shape == out.shape or line.op.name == "reshape"
-            if self._inside(i, region):
-                if i not in region.row_values or not same:
-                    return False
-                continue
-            kind = "column" if same else "single" if math.prod(values[i].shape) == 1 else None
-            if kind is None or values[i].dtype != region.dtype or region.how.get(i, kind) != kind:
-                return False
-            how[i] = kind
-        region.row_lines.append(line)
-        region.row_values.add(line.outs[0])
-        self._note(line, region, how, inner=True)
-        return True
-
-
 def too_long(shape: tuple[int, ...], split: int, value: Value) -> bool:
-    """Whether rows that lie on a GPU are left to kernels that read each once, with more threads than a block has."""
+    """Return whether rows on a GPU are left to kernels that read each once, with more threads than a block has."""
     length = math.prod(shape[split:]) * value.dtype.itemsize
     return value.memory is not None and length > LONGEST_THERE and math.prod(shape[:split]) > 1
 

@@ -41,14 +41,12 @@ _DOUBLES = frozenset({"sigmoid", "softplus", "normal_cdf"})
 _POWERS = {"pow": "power({0}, {1})", "power_grad": "choose({1} == zero, zero, {1} * power({0}, {1} - one))"}
 
 
-def scalar_kernel(
-    region: Region, program: Program, needed: set[int], names: dict[int, str], title: str
-) -> Kernel | None:
+def scalar_kernel(region: Region, program: Program, names: dict[int, str], title: str) -> Kernel | None:
     """Compile a region of single numbers, None where NumPy does as well; `names` change where loops are found."""
-    lines = region.lines
+    lines = list(region.lines)
     if len(lines) < FEWEST:
         return None
-    outs = [line.outs[0] for line in lines if line.outs[0] in needed]
+    outs = [line.outs[0] for line in lines if line.outs[0] in region.needed]
     if any(program.values[i].dtype != region.dtype for i in outs):
         return None
     if any(i not in program.constants and program.values[i].dtype != region.dtype for i in region.ins()):
@@ -75,9 +73,9 @@ def scalar_kernel(
 def _rolled(region: Region, program: Program, outs: list[int], texts: dict[int, str]) -> Roll | None:
     """Return the region as statements and loops, None where it needs more than a call can pass."""
     try:
-        roll = Roll(region.lines, outs, rolls=len(region.lines) >= FEWEST_ROLLED, kinds=list(texts.values()))
+        roll = Roll(list(region.lines), outs, rolls=len(region.lines) >= FEWEST_ROLLED, kinds=list(texts.values()))
     except NotRolled:
-        roll = Roll(region.lines, outs, rolls=False)
+        roll = Roll(list(region.lines), outs, rolls=False)
     ins, _ = _inputs(roll, region, program)
     if any(program.values[i].dtype != region.dtype for values in roll.tables for i in values):
         return None

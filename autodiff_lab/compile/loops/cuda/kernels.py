@@ -7,6 +7,8 @@ their own, numbers of the CPU come by value, and reductions that would need anot
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -14,14 +16,13 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.loops.cuda.launch import Runner
-from autodiff_lab.compile.loops.cuda.text import Writer, grid_of, way_of
-from autodiff_lab.compile.loops.kernels import with_comments
-from autodiff_lab.compile.loops.parts import Parts, parts_of
+from autodiff_lab.compile.loops.cuda.text import LONGEST, Writer, grid_of
+from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.source import Kernel
-from autodiff_lab.compile.loops.text import constant_text, number_names
+from autodiff_lab.compile.loops.text import constant_rows, with_names
 from autodiff_lab.compile.program.expressions import angle
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import Region
+from autodiff_lab.compile.program.regions import Region, reduced
 from autodiff_lab.kernels.cuda import launching
 from autodiff_lab.kernels.cuda.launching import check_size
 from autodiff_lab.kernels.maths.cuda import namespace
@@ -37,79 +38,67 @@ QUOTIENTS = {
     "xdivy": "choose({0} == zero, zero, quotient({0}, {1}))",
 }
 """Ops that divide: a GPU takes ten instructions for a quotient with all its bits, and two for one without the last."""
+_TAKEN = frozenset({
+    "c", "columns", "cuda", "end", "first", "height", "held", "here", "i", "lane", "last", "low", "n", "per", "r",
+    "rows", "step", "width",
+})  # fmt: skip
+"""Names of the kernels themselves."""
+_READS = re.compile(r"( *)(\w+(?:, \w+)+) = ([\w\[\] +*,]+)$")
+_TITLE = re.compile(r"\bkernel(?=\(|_element|_visit)")
 
 
-def parts_on_gpu(region: Region, program: Program, needed: set[int]) -> Parts:
-    """Return what a kernel reads and writes, with the expressions of a GPU."""
-    parts = parts_of(region, program, needed)
-    for line in [*region.lines, *region.row_lines]:
+def writer_of(region: Region, program: Program) -> Writer:
+    """Return what writes the kernel of a region, with the expressions of a GPU."""
+    texts = texts_of(region, program)
+    for line in region.lines + region.row_lines:
         if line.op.name in QUOTIENTS:
-            parts.texts[line.outs[0]] = QUOTIENTS[line.op.name]
+            texts[line.outs[0]] = QUOTIENTS[line.op.name]
         elif (function := angle(line)) and region.dtype == np.float32:
-            parts.texts[line.outs[0]] = f"{function}({{0}}, far)"
-    return parts
+            texts[line.outs[0]] = f"{function}({{0}}, far)"
+    on_cpu = {i for i in region.ins() if program.values[i].memory is None}
+    numbers = {i for i in on_cpu if region.how[i] in ("whole", "single")}
+    return Writer(region, program, parts_of(region, program, texts, numbers), numbers)
 
 
-def leave_outside(region: Region, program: Program) -> list[Line]:
+def without_row_sums(region: Region, program: Program) -> tuple[Region, list[Line]]:
     """Take the reductions over rows out of a region whose threads share rows: they keep to no column."""
-    if grid_of(region, program) != "rows":
-        return []
-    left = [line for line in region.sums if way_of(line, program) == "row"]
-    region.sums = [line for line in region.sums if line not in left]
-    return left
-
-
-def sort_inputs(region: Region, program: Program, parts: Parts) -> set[int]:
-    """Find the inputs that come as plain numbers, and let reductions of the only row be reductions of everything."""
-    numbers = {i for i in [*parts.whole, *parts.single] if program.values[i].memory is None}
-    parts.single += [i for i in parts.whole if i in numbers]
-    parts.whole = [i for i in parts.whole if i not in numbers]
-    if grid_of(region, program) != "rows":
-        parts.row_stored = []
-    return numbers
+    if region.memory is None or grid_of(region, program) != "rows":
+        return region, []
+    left = [line for line in region.sums if reduced(line, program)[0] == "row"]
+    kept = tuple(line for line in region.sums if line not in left)
+    return replace(region, sums=kept, needed=region.needed.union(line.ins[0] for line in left)), left
 
 
 MOST_ARRAYS = 60
 """Arrays that a kernel takes: each comes as seven numbers of 8 bytes, and a launch passes 4096 bytes on older GPUs."""
 
 
-def kernel_on_gpu(region: Region, program: Program, needed: set[int], names: dict[int, str], title: str) -> Kernel:
-    """Compile a region; `needed` are the values that something outside uses."""
+def kernel_on_gpu(region: Region, program: Program, names: dict[int, str], title: str) -> Kernel:
+    """Compile a region."""
     check_size(title, region.shape)
-    parts = parts_on_gpu(region, program, needed)
-    numbers = sort_inputs(region, program, parts)
-    text = module_text(region, program, parts, numbers, number_names(region), "kernel")
-    run = compiled(text, region.dtype.name, signature(region, program, parts, numbers), region.memory)
-    runner = Runner(region, program, parts, numbers, run)
-    constants = [f"{names[i]} = {constant_text(v)}" for i, v in parts.constants.items()]
-    shown = with_comments(Writer(region, program, parts, names, numbers).text(title), region, program, names)
+    writer = writer_of(region, program)
+    types = ", ".join(kind for _, kind in writer.arguments())
+    runner = Runner(writer, compiled(writer.module(), region.dtype.name, types, region.memory))
     backward = all(line.cause is not None for line in region.all)
     note = f"{len(region.all)} ops in one launch on the GPU"
-    return Kernel(title, "\n".join([*constants, *shown]), tuple(runner.ins), tuple(runner.outs), runner, backward, note)
+    source = "\n".join(shown(writer, names, title))
+    return Kernel(title, source, tuple(runner.ins), tuple(runner.outs), runner, backward, note)
 
 
-def module_text(
-    region: Region, program: Program, parts: Parts, numbers: set[int], names: dict[int, str], title: str
-) -> str:
-    """Return the text that is compiled; with names that depend on the structure alone, others have it too."""
-    constants = [f"{names[i]} = {constant_text(value)}" for i, value in parts.constants.items()]
-    rows = Writer(region, program, parts, names, numbers).text(title)
-    return "\n".join([*constants, *(row for row in rows if row != "@cuda.jit")]) + "\n"  # `launching` compiles it
+def shown(writer: Writer, names: dict[int, str], title: str) -> list[str]:
+    """Return the text of a kernel with the user's names and a title."""
+    rows = [_TITLE.sub(title, row) for row in writer.text()]
+    rows = with_names(rows, writer.region, writer.program, names, _TAKEN)
+    return constant_rows(writer.parts, names) + [part for row in rows for part in _split(row)]
 
 
-def signature(region: Region, program: Program, parts: Parts, numbers: set[int]) -> str:
-    """Return the Numba types of the arguments, in their order."""
-    kind = region.dtype.name
-    writer = Writer(region, program, parts, number_names(region), numbers)
-
-    def element(i: int) -> str:
-        return "boolean" if program.values[i].dtype.kind == "b" else kind
-
-    given = [f"{element(i)}[::1]" for i in [*parts.whole, *parts.row, *parts.column]]
-    given += [element(i) + ("" if i in numbers else "[::1]") for i in parts.single]
-    given += [f"{element(i)}[::1]" for i in [*parts.stored, *parts.row_stored]]
-    given += [f"{kind}[::1]"] * len(writer.folded)
-    return ", ".join([*given, *["uint32"] * (len(writer.arguments()) - len(given))])
+def _split(row: str) -> list[str]:
+    """Return the reads of a row that became too long one by one."""
+    found = _READS.match(row) if len(row.strip()) > LONGEST else None
+    if found is None:
+        return [row]
+    space, targets, sources = found.groups()
+    return [f"{space}{a} = {b}" for a, b in zip(targets.split(", "), sources.split(", "), strict=True)]
 
 
 @lru_cache(None)

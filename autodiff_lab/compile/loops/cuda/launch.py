@@ -15,11 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.compile.loops.cuda.text import Writer
-from autodiff_lab.compile.loops.parts import Parts
 from autodiff_lab.compile.loops.source import Step
-from autodiff_lab.compile.loops.text import number_names
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, Kernel, flat, launch
 from autodiff_lab.kernels.cuda.memory import KINDS
@@ -37,10 +34,10 @@ class Grid(NamedTuple):
     sizes: tuple[int, ...]
 
 
-def grid_for(writer: Writer, region: Region) -> Grid:
+def grid_for(writer: Writer) -> Grid:
     """Return how many threads a region needs; a grid that reduces is the same on every GPU, so that its sums are."""
-    folds = bool(writer.folded)
-    most = BLOCKS if folds else region.memory.multiprocessors * ROUNDS
+    region = writer.region
+    most = BLOCKS if writer.folded else region.memory.multiprocessors * ROUNDS
     if writer.grid == "elements":
         count = math.prod(region.shape)
         return Grid((min(-(-count // (writer.slots * THREADS)), most), 1), (THREADS, 1), (count,))
@@ -89,24 +86,22 @@ class _Fold(NamedTuple):
 class Runner:
     """Runs a kernel: takes the arrays of `ins`, gives a tuple of those of `outs`."""
 
-    def __init__(self, region: Region, program: Program, parts: Parts, numbers: set[int], run: Kernel) -> None:
-        writer = Writer(region, program, parts, number_names(region), numbers)
-        self.run, self.memory, self.dtype = run, region.memory, region.dtype
-        arrays = [*parts.whole, *parts.row, *parts.column]
-        self.ins, self.numbers, self.stored = [*arrays, *parts.single], numbers, [*parts.stored, *parts.row_stored]
-        self.folded = writer.folded
-        self.outs = [*self.stored, *(line.outs[0] for line in self.folded)]
-        self.grid = grid_for(writer, region)
-        self.made = [(program.values[i].shape, program.values[i].dtype) for i in self.stored]
-        self.folds = [self._fold(line, program, parts, region) for line in self.folded]
+    def __init__(self, writer: Writer, run: Kernel) -> None:
+        region, parts, values = writer.region, writer.parts, writer.program.values
+        self.run, self.memory, self.dtype, self.numbers = run, region.memory, region.dtype, writer.numbers
+        stored = [*parts.stored, *writer.row_stored]
+        self.ins, self.outs = [*parts.arrays, *parts.single], [*stored, *(line.outs[0] for line in writer.folded)]
+        self.grid = grid_for(writer)
+        self.made = [(values[i].shape, values[i].dtype) for i in stored]
+        self.folds = [self._fold(line, writer) for line in writer.folded]
 
-    def _fold(self, line: Line, program: Program, parts: Parts, region: Region) -> _Fold:
+    def _fold(self, line: Line, writer: Writer) -> _Fold:
         """Return how parts of a reduction are put together."""
-        count = math.prod(program.values[line.ins[0]].shape)
-        columns = region.columns if line in parts.over_rows else 1
-        rows = self.grid.blocks[1] if line in parts.over_rows else math.prod(self.grid.blocks)
-        divisor = count // columns if line.op.name == "mean" else 1
-        return _Fold(line.op.name, program.values[line.outs[0]].shape, rows, columns, divisor)
+        values, is_over_rows = writer.program.values, line in writer.parts.over_rows
+        columns = writer.region.columns if is_over_rows else 1
+        rows = self.grid.blocks[1] if is_over_rows else math.prod(self.grid.blocks)
+        divisor = math.prod(values[line.ins[0]].shape) // columns if line.op.name == "mean" else 1
+        return _Fold(line.op.name, values[line.outs[0]].shape, rows, columns, divisor)
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         """Launch; nothing waits for the GPU."""
@@ -114,15 +109,8 @@ class Runner:
         given = [a if i in self.numbers else _row(a) for i, a in zip(self.ins, arrays, strict=True)]
         made = [memory.empty(shape, kind) for shape, kind in self.made]
         parts = [memory.empty((fold.rows * fold.columns,), dtype) for fold in self.folds]
-        launch(
-            self.run,
-            self.grid.blocks,
-            self.grid.threads,
-            *given,
-            *map(_row, made),
-            *parts,
-            *map(np.uint32, self.grid.sizes),
-        )
+        arguments = [*given, *map(_row, made), *parts, *map(np.uint32, self.grid.sizes)]
+        launch(self.run, self.grid.blocks, self.grid.threads, *arguments)
         return (*made, *(self._together(fold, part) for fold, part in zip(self.folds, parts, strict=True)))
 
     def _together(self, fold: _Fold, parts: DeviceArray) -> DeviceArray:

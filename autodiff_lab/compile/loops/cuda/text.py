@@ -5,12 +5,12 @@ that what a column has is read once and what is folded over rows stays in a regi
 share a row and fold it together.  In each a thread reads four elements before it computes the first, because a GPU
 hides the way to memory by having many reads under way.
 
-What one element takes is a function of its own, named after the user's values.  Indices are unsigned numbers of 32
-bits: one register each, and Numba does not look for negative ones.  Two such numbers may not be multiplied or added
-without `uint32` around them before a plain number comes in, which would make floats of them.
+What is computed for one element is a function of its own.  Indices are unsigned integers of 32 bits: one register
+each, and Numba does not look for negative ones.  Two of them may not be multiplied or added without `uint32` around
+them before a Python number comes in, which would make floats of them.
 
-A row whose sum is needed is gone over again once the sum is known.  What the second visit needs of the first it makes
-again, from memory that the caches still hold, unless it was stored: threads have no room of their own to keep a row in.
+A row whose sum is needed is visited again once the sum is known.  What the second visit needs of the first it computes
+again, from memory that the caches still hold, unless it was stored: threads have no room to keep a row in.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from autodiff_lab.compile.loops.parts import Parts
+from autodiff_lab.compile.loops.text import START, constant_rows, element_type, indented, number_names
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region, reduced
 
@@ -94,15 +95,8 @@ LONGEST = 100
 """Characters of a line."""
 MOST_LOADS = 32
 """Registers of a thread, at most, for what it reads before it computes the first of some elements."""
-_START = {"sum": "zero", "mean": "zero", "prod": "one", "max": "-infinity", "min": "infinity"}
 _STEP = {"sum": "{} + {}", "mean": "{} + {}", "prod": "{} * {}", "max": "larger({}, {})", "min": "smaller({}, {})"}
 _WORD = {"sum": "add", "mean": "add", "prod": "multiply", "max": "largest", "min": "smallest"}
-_TAKEN = frozenset({
-    "c", "columns", "cuda", "end", "first", "height", "held", "here", "i", "lane", "last", "low", "n", "per", "r",
-    "rows", "step", "width",
-})  # fmt: skip
-"""Names of the kernels themselves."""
-
 _COUNTED = {2: "two", 4: "four"}
 _SIZES = {"elements": ["n"], "columns": ["rows", "columns", "per"], "rows": ["rows", "columns"]}
 
@@ -129,58 +123,62 @@ def grid_of(region: Region, program: Program) -> str:
     """Return which of the three grids a region runs in."""
     if region.split is None:
         return "elements"
-    within = [line for line in region.sums if way_of(line, program) == "column"]
-    by_row = region.row_values or region.row_lines or (within and region.rows > 1)
-    return "rows" if by_row else "columns"
-
-
-def way_of(line: Line, program: Program) -> str:
-    """Return how a reduction runs over the elements: 'single', 'row' or 'column'."""
-    found = reduced(line, program)
-    return found[0] if isinstance(found, tuple) else str(found)
+    within = region.rows > 1 and any(reduced(line, program)[0] == "column" for line in region.sums)
+    return "rows" if region.row_values or region.row_lines or within else "columns"
 
 
 class Writer:
-    """Writes the text of one kernel with given names; `numbers` are inputs that come as plain numbers."""
+    """Writes the text of one kernel; `numbers` are inputs that come as plain numbers.
 
-    def __init__(
-        self, region: Region, program: Program, parts: Parts, names: dict[int, str], numbers: set[int]
-    ) -> None:
+    Attributes
+    ----------
+    totals, folded : list of Line
+        Reductions of which each block leaves one number, and those of which it leaves any part.
+    slots : int
+        How many elements a thread reads before it computes the first.
+    """
+
+    def __init__(self, region: Region, program: Program, parts: Parts, numbers: set[int]) -> None:
         self.region, self.program, self.parts, self.numbers = region, program, parts, numbers
-        self.names = {i: f"{name}_" if name in _TAKEN else name for i, name in names.items()}
+        self.names = number_names(region)
         self.grid = grid_of(region, program)
         self.visits = visits_of(region, parts)
+        self.row_stored = parts.row_stored if self.grid == "rows" else []  # sums of the only row are sums of everything
         self.totals = [*parts.all_totals, *([] if self.grid == "rows" else parts.over_columns)]
+        self.folded = [*parts.over_rows, *self.totals]
         each = max(len(visit.loads) + self._waiting(visit) for visit in self.visits) * region.dtype.itemsize // 4
         self.slots = 4 if 4 * each <= MOST_LOADS else 2 if 2 * each <= MOST_LOADS else 1
 
-    @property
-    def folded(self) -> list[Line]:
-        """Reductions of which each block leaves a part."""
-        return [*self.parts.over_rows, *self.totals]
-
-    def arguments(self) -> list[str]:
-        """Return the names of the arguments, in their order."""
+    def arguments(self) -> list[tuple[str, str]]:
+        """Return the names and Numba types of the arguments, in their order."""
         parts, names = self.parts, self.names
-        made = [names[i] for i in [*parts.whole, *parts.row, *parts.column, *parts.single]]
-        made += [f"out_{names[i]}" for i in [*parts.stored, *parts.row_stored]]
-        made += [f"parts_{self._name(line)}" for line in self.folded]
-        return [*made, *_SIZES[self.grid]]
+        types = {i: element_type(self.region, self.program, i) for i in names}
+        made = [(names[i], f"{types[i]}[::1]") for i in parts.arrays]
+        made += [(names[i], types[i] if i in self.numbers else f"{types[i]}[::1]") for i in parts.single]
+        made += [(f"out_{names[i]}", f"{types[i]}[::1]") for i in [*parts.stored, *self.row_stored]]
+        made += [(f"parts_{self._name(line)}", f"{self.region.dtype.name}[::1]") for line in self.folded]
+        return [*made, *((size, "uint32") for size in _SIZES[self.grid])]
 
-    def text(self, title: str) -> list[str]:
-        """Return the functions of an element, and the kernel."""
+    def module(self) -> str:
+        """Return the text that is compiled; as names depend on the structure alone, other programs have it too."""
+        rows = [row for row in self.text() if row != "@cuda.jit"]  # `launching` compiles it
+        return "\n".join([*constant_rows(self.parts, self.names), *rows]) + "\n"
+
+    def text(self) -> list[str]:
+        """Return the functions of an element, and the function ``kernel``."""
         made: list[str] = []
         for n, visit in enumerate(self.visits):
             if visit.made:
-                made += ["@cuda.jit(device=True)", *self._element(visit, self._called(title, n)), ""]
+                made += ["@cuda.jit(device=True)", *self._element(visit, self._called(n)), ""]
         body = ["held = cuda.shared.array(THREADS, number)"] if self.region.sums else []
         body += [f"{self._i(i)} = {self.names[i]}[0]" for i in self.parts.single if i not in self.numbers]
-        body += {"elements": self._elements, "columns": self._columns, "rows": self._rows}[self.grid](title)
-        return [*made, "@cuda.jit", f"def {title}({', '.join(self.arguments())}):", *_indented(body)]
+        body += {"elements": self._elements, "columns": self._columns, "rows": self._rows}[self.grid]()
+        names = ", ".join(name for name, _ in self.arguments())
+        return [*made, "@cuda.jit", f"def kernel({names}):", *indented(body)]
 
-    def _called(self, title: str, n: int) -> str:
+    def _called(self, n: int) -> str:
         """Return the name of the function of an element."""
-        return f"{title}_element" if sum(bool(visit.made) for visit in self.visits) == 1 else f"{title}_visit_{n + 1}"
+        return "kernel_element" if sum(bool(visit.made) for visit in self.visits) == 1 else f"kernel_visit_{n + 1}"
 
     def _element(self, visit: Visit, called: str) -> list[str]:
         given = [*(self._i(i) for i in [*visit.loads, *visit.given]), *(["far"] if self._far(visit) else [])]
@@ -192,29 +190,25 @@ class Writer:
 
     # --- the three grids -------------------------------------------------------------------------------------------
 
-    def _elements(self, title: str) -> list[str]:
-        """Return a block takes some thousand elements in a row, and goes on behind the last block."""
+    def _elements(self) -> list[str]:
+        """Write the grid in which a block takes some thousand elements in a row, and goes on behind the last block."""
         tile = "THREADS" if self.slots == 1 else f"{self.slots} * THREADS"
         index = _Index("i", "THREADS", "i", "THREADS", "", "", f"{tile} * cuda.gridDim.x")
         body = [f"# block b begins with element {tile} * b; threads side by side take elements side by side"]
         body += [*self._starts(self.totals), f"i = uint32({tile} * cuda.blockIdx.x + cuda.threadIdx.x)"]
-        return [
-            *body,
-            *self._rounds(self.visits[0], self._called(title, 0), index, "n"),
-            *self._left("cuda.blockIdx.x"),
-        ]
+        return [*body, *self._rounds(self.visits[0], self._called(0), index, "n"), *self._left("cuda.blockIdx.x")]
 
-    def _columns(self, title: str) -> list[str]:
-        """Return a thread takes a column, and every `height`-th row of those of its block."""
+    def _columns(self) -> list[str]:
+        """Write the grid in which a thread takes a column, and every `height`-th row of those of its block."""
         index = _Index("r", "height", "i", "step", "", "r", f"{self.slots} * height", "uint32(r * columns + c)")
         inner = [f"{self._i(i)} = {self.names[i]}[c]" for i in self.parts.row]
         inner.append("r = uint32(cuda.blockIdx.y * per + cuda.threadIdx.y)  # its first row")
         inner.append("last = min(rows, uint32((cuda.blockIdx.y + 1) * per))")
         inner.append("step = uint32(height * columns)  # from a row of it to the next")
-        inner += self._rounds(self.visits[0], self._called(title, 0), index, "last")
+        inner += self._rounds(self.visits[0], self._called(0), index, "last")
         body = ["# a thread keeps to column c; threads side by side take columns side by side, blocks `per` rows each"]
         body += [*self._starts(self.folded), "c = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)"]
-        body += ["height = uint32(cuda.blockDim.y)", "if c < columns:", *_indented(inner)]
+        body += ["height = uint32(cuda.blockDim.y)", "if c < columns:", *indented(inner)]
         names = [self._name(line) for line in self.parts.over_rows]
         for line, name in zip(self.parts.over_rows, names, strict=True):
             body.append(f"sum_{name} = {_WORD[line.op.name]}_in_column(sum_{name}, held)")
@@ -223,26 +217,26 @@ class Writer:
             body += [f"    parts_{name}[uint32(cuda.blockIdx.y * columns + c)] = sum_{name}" for name in names]
         return [*body, *self._left("cuda.blockIdx.y * cuda.gridDim.x + cuda.blockIdx.x")]
 
-    def _rows(self, title: str) -> list[str]:
-        """Threads side by side take a row, and their block the rows below it."""
+    def _rows(self) -> list[str]:
+        """Write the grid in which threads side by side take a row, and their block the rows below it."""
         inner = ["here = first + cuda.threadIdx.y < rows", "r = uint32(first + cuda.threadIdx.y) if here else first"]
         inner += ["end = columns if here else uint32(0)  # below the last row there are no elements"]
         inner += ["low = uint32(r * columns)", *(f"{self._i(i)} = {self.names[i]}[r]" for i in self.parts.column)]
         for n, visit in enumerate(self.visits):
-            inner += self._visit(visit, self._called(title, n))
-        stored = [f"out_{self.names[i]}[r] = {self._i(i)}" for i in self.parts.row_stored]
+            inner += self._visit(visit, self._called(n))
+        stored = [f"out_{self.names[i]}[r] = {self._i(i)}" for i in self.row_stored]
         stored += [self._step(line, self._i(line.ins[0])) for line in self.parts.row_totals]
         if stored:
-            inner += ["if here and lane == 0:", *_indented(stored)]
+            inner += ["if here and lane == 0:", *indented(stored)]
         inner.append("first = uint32(first + cuda.gridDim.x * cuda.blockDim.y)")
         body = ["# `width` threads side by side share row r; the block takes as many rows at once as it has room for"]
         body += [*self._starts(self.totals), "lane, width = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x)"]
         body.append("first = uint32(cuda.blockIdx.x * cuda.blockDim.y)")
-        body += ["while first < rows:  # all threads of a block go on together", *_indented(inner)]
+        body += ["while first < rows:  # all threads of a block go on together", *indented(inner)]
         return [*body, *self._left("cuda.blockIdx.x")]
 
     def _visit(self, visit: Visit, called: str) -> list[str]:
-        """Numbers of the row, then its elements, then what its threads found together."""
+        """Write numbers of the row, then the loop over its elements, then what its threads found together."""
         body = [f"{self._i(line.outs[0])} = {self._expression(line, self._known)}" for line in visit.row_lines]
         body = [row.replace(", far)", ", True)") for row in body]
         if not visit.made:
@@ -259,13 +253,13 @@ class Writer:
     # --- going over elements ---------------------------------------------------------------------------------------
 
     def _rounds(self, visit: Visit, called: str, index: _Index, end: str) -> list[str]:
-        """Some elements at a time as long as there are so many, then one by one."""
+        """Write a loop over some elements at a time as long as there are so many, then one by one."""
         words = f"  # {_COUNTED[self.slots]} elements: their reads are under way together" if self.slots > 1 else ""
         body = [f"while {_plus(index.cursor, self.slots - 1, index.stride)} < {end}:{words}"]
-        body += _indented(self._round(visit, called, index, self.slots))
+        body += indented(self._round(visit, called, index, self.slots))
         body.append(f"    {index.cursor} = uint32({index.cursor} + {index.jump})")
         if self.slots > 1:
-            body += [f"while {index.cursor} < {end}:  # what is left", *_indented(self._round(visit, called, index, 1))]
+            body += [f"while {index.cursor} < {end}:  # what is left", *indented(self._round(visit, called, index, 1))]
             body.append(f"    {index.cursor} = uint32({index.cursor} + {index.stride})")
         return body
 
@@ -308,11 +302,11 @@ class Writer:
         return body
 
     def _waiting(self, visit: Visit) -> int:
-        """Results of an element that wait until the angles of its neighbours are known to be in reach."""
+        """Return how many results of an element wait until the angles of its neighbours are known to be in reach."""
         return len(visit.made) if self._far(visit) else 0
 
     def _far(self, visit: Visit) -> list[str]:
-        """Whether an angle is out of reach of the quick functions, as an expression; nothing without such angles."""
+        """Return an expression for whether an angle is out of reach of the quick functions, if there are angles."""
         lines = [line for line in visit.lines if self.parts.texts[line.outs[0]].endswith(", far)")]
         angles = dict.fromkeys(self._i(line.ins[0]) for line in lines)
         return [" | ".join(f"is_far({angle})" for angle in angles)] if angles else []
@@ -324,14 +318,14 @@ class Writer:
     # --- folding ---------------------------------------------------------------------------------------------------
 
     def _starts(self, lines: list[Line]) -> list[str]:
-        return [f"sum_{self._name(line)} = {_START[line.op.name]}" for line in lines]
+        return [f"sum_{self._name(line)} = {START[line.op.name]}" for line in lines]
 
     def _step(self, line: Line, value: str) -> str:
         name = f"sum_{self._name(line)}"
         return f"{name} = {_STEP[line.op.name].format(name, value)}"
 
     def _left(self, place: str) -> list[str]:
-        """Leave what the block found for the second stage."""
+        """Write what the block leaves for the second stage."""
         names = [self._name(line) for line in self.totals]
         body = [
             f"sum_{name} = {_WORD[line.op.name]}_in_block(sum_{name}, held)"
@@ -363,7 +357,3 @@ class Writer:
 def _plus(start: str, times: int, stride: str) -> str:
     """Return an index some strides further."""
     return start if times == 0 else f"{start} + {stride}" if times == 1 else f"{start} + {times} * {stride}"
-
-
-def _indented(rows: list[str]) -> list[str]:
-    return [f"    {row}" for row in rows]
