@@ -112,7 +112,7 @@ class _Finder:
         near = [self.home[i] for i in line.ins if i in self.inner]
         mates = [d for d in near if d.shape == out.shape and dtype in (d.dtype, None) and d.memory is place]
         others = self.open[out.shape, dtype, place]
-        mates += [d for d in others if d not in mates and (is_scalar or self._share_an_array(d, line))]
+        mates += [d for d in others if d not in mates and (is_scalar or self._read_the_same(d, line))]
         endless = is_scalar and place is None  # loops are found in them, and an interpreter runs any length
         for draft in sorted(mates, key=lambda d: -d.stage):
             if (endless or draft.has_room()) and self._ready(line, draft) <= draft.stage and self._join(line, draft):
@@ -125,7 +125,7 @@ class _Finder:
                 return
         self._leave_outside(line)
 
-    def _share_an_array(self, draft: Draft, line: Line) -> bool:
+    def _read_the_same(self, draft: Draft, line: Line) -> bool:
         """Return whether a line and a region read the same array, or on a GPU whether their results meet."""
         ins = {i for i in line.ins if len(self.program.values[i].shape) and i not in self.inner}
         if not ins.isdisjoint(draft.reads):
