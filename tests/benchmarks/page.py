@@ -49,8 +49,8 @@ def readme(figures: Figures) -> str:
     leads = [case for case, row in figures["rows"].items() if measured(row) and PEERS[best(row)[0]].ours]
     shown = tables.table(figures, tables.ratio_cell, [peer for peer in SHORT if peer in tables.columns(figures)])
     return (
-        f"\nTime of a value with its gradients, as a multiple of the fastest library's, on one thread of an "
-        f"{figures['machine']['processor'].split(' (')[0]} processor. autodiff_lab leads in {len(leads)} of "
+        f"\nTime to compute a value and its gradients, as a multiple of the fastest library's, on one thread of an "
+        f"{figures['machine']['processor'].split(' (')[0]} processor. autodiff_lab is the fastest in {len(leads)} of "
         f"{len(figures['rows'])} cases. [Method, all libraries, memory, first calls](docs/performance.md).\n\n"
         f"{shown}\n\n"
     )

@@ -104,13 +104,13 @@ def fallbacks(figures: Figures) -> str:
               if "fallbacks" in row.get("lab-function", {})}  # fmt: skip
     wrong = [f"`{case}` fallbacks={count}" for case, count in counts.items() if count]
     if wrong:
-        return f"These ran op by op in part: {', '.join(wrong)}; in all others of the {len(counts)}: fallbacks=0."
-    return f"All {len(counts)} compiled cases ran compiled: fallbacks=0 in each."
+        return f"These partly ran op by op: {', '.join(wrong)}; the others of the {len(counts)} ran fully compiled."
+    return f"All {len(counts)} compiled cases ran fully compiled (fallbacks=0)."
 
 
 def dense_instead(figures: Figures) -> str:
     """Who answers with a dense gradient where a sparse one is asked for."""
-    found = [f"In `{case}` {' and '.join(names)} give the whole array, as there is no sparse gradient."
+    found = [f"In `{case}`, {' and '.join(names)} return a dense gradient, as they have no sparse one."
              for case, row in figures["rows"].items()
              if (names := [PEERS[peer].title for peer, one in row.items() if one.get("sparse") is False])]  # fmt: skip
     return "".join(f" {sentence}" for sentence in found)
@@ -138,8 +138,8 @@ def eager_misses(figures: Figures) -> str:
              if {"lab", "torch"} <= measured(row).keys()}  # fmt: skip
     slower = [f"`{case}` ({ratio(ours / theirs)})" for case, (ours, theirs) in pairs.items() if ours > theirs]
     faster = len(pairs) - len(slower)
-    behind = f", and is behind in {', '.join(slower)}" if slower else ""
-    return f"Op by op, lab takes less time than PyTorch in {faster} of {len(pairs)} cases{behind}."
+    behind = f" and slower in {', '.join(slower)}" if slower else ""
+    return f"Op by op, lab is faster than PyTorch in {faster} of {len(pairs)} cases{behind}."
 
 
 def probe(name: str, found: dict[str, dict[str, float]]) -> str:

@@ -12,9 +12,9 @@ from tests.benchmarks.gpu.listed import PROGRAMS
 from tests.benchmarks.gpu.targets import SHARE, TARGETS, Target, share
 from tests.benchmarks.gpu.targets import seconds as taken
 
-NOT_YET = """The CUDA kernels have not been timed on a GPU yet: they are compared with their references in a simulator
-of CUDA, and compiled for three kinds of GPU ([what the compiler says](cuda_kernels.md)). No figure here says how fast
-they are. On a machine with an NVIDIA GPU these commands take the figures, in less than nine minutes together:
+NOT_YET = """The CUDA kernels have not been timed on a GPU yet: they are compared with their references in a CUDA
+simulator, and compiled for three GPU architectures ([compiler report](cuda_kernels.md)). On a machine with an NVIDIA
+GPU, these commands measure them, in less than nine minutes in total:
 
 ```sh
 make test-gpu PYTHON=python3
@@ -22,15 +22,15 @@ make bench-gpu PYTHON=python3
 python3 -m tests.benchmarks.gpu --keep
 ```
 
-The first compares the kernels with their references on the GPU; the second measures them against PyTorch and JAX, where
-these are installed, on the same card. Both write `build/gpu.json`, and install nothing: `python3` must have NumPy,
-optree, numba-cuda, CuPy and pytest. The last makes that file the figures of this page. Without `PYTHON` they run in the
-environment that `make env` makes. Where there is no GPU each says so, with status 3."""
-METHOD = """Taken with `make bench-gpu`. Every program was compared with this project on the CPU in float64 before it
-was timed. PyTorch and JAX compute in float32 throughout, as this project does: without the shorter numbers that tensor
-cores would take. Times are of the GPU, by events in its stream, JAX's by waiting for its results: the median of up to
-25 samples, warm. *Bandwidth* is the share of the bandwidth of a copy on this card, {bandwidth:,.0f} GB/s read and
-written, that the least traffic of a program makes in its time."""
+The first compares the kernels with their references on the GPU; the second benchmarks them against PyTorch and JAX, if
+installed, on the same card. Both write `build/gpu.json`, and install nothing: `python3` must have NumPy, optree,
+numba-cuda, CuPy and pytest. The last puts the figures of that file into this page. Without `PYTHON` they run in the
+environment that `make env` creates. Without a GPU each prints a message and exits with status 3."""
+METHOD = """Measured with `make bench-gpu`. Every program was compared with this project on the CPU in float64 before it
+was timed. PyTorch and JAX compute in float32 throughout, as this project does, without the reduced precision of tensor
+cores. Times are GPU times, measured with events in its stream, for JAX by waiting for its results: the median of up to
+25 samples, warm. *Bandwidth* is the minimum memory traffic of a program divided by its time, as a fraction of the
+bandwidth of a copy on this card, {bandwidth:,.0f} GB/s read and written."""
 
 
 def text(path: Path) -> str:
@@ -47,7 +47,7 @@ def _one_line(words: str) -> str:
 def aims() -> str:
     """The targets, without figures."""
     rows = "\n".join(f"| {_aim(target)} |" for target in TARGETS)
-    return f"What is to be reached on an H200, warm:\n\n| program | aim |\n| --- | ---: |\n{rows}"
+    return f"Targets on an H200, warm:\n\n| program | target |\n| --- | ---: |\n{rows}"
 
 
 def _aim(target: Target) -> str:
@@ -66,7 +66,7 @@ def told(figures: dict[str, Any]) -> str:
     parts = [
         f"Measured on one {machine['card']}, driver {machine.get('driver', 'unknown')}.",
         "\n".join(f"| {' | '.join(line)} |" for line in lines),
-        "\n".join(["| aim | reached | |", "| --- | ---: | --- |", *map(_verdict, bench["targets"])]),
+        "\n".join(["| target | reached | |", "| --- | ---: | --- |", *map(_verdict, bench["targets"])]),
         _one_line(METHOD).format(bandwidth=bench.get("bandwidth", 0) / 1e9),
     ]
     if bench["left_out"]:
