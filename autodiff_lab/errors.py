@@ -101,11 +101,11 @@ class InvalidArgumentError(LabError, ValueError):
 
 
 class DtypeMismatch(InvalidArgumentError, TypeError):
-    """Two tensors of different dtypes met; nothing is cast silently."""
+    """Two tensors have different dtypes; nothing is cast silently."""
 
 
 class ShapeMismatch(InvalidArgumentError):
-    """The shapes of the inputs do not fit together."""
+    """The shapes of the inputs do not match."""
 
 
 class NotCallable(InvalidArgumentError, TypeError):
@@ -125,20 +125,20 @@ class NotRectangular(ConversionError):
 
 
 class NotOneTensor(ConversionError):
-    """A ragged or sparse tensor met an op that takes one tensor.
+    """A ragged or sparse tensor was passed to an op that takes a single tensor.
 
     A function that other values may answer for catches it and passes itself to the `value`'s method ``__lab_apply__``;
     for all others it is the error that the user sees, with the value's own advice in ``CURE``.
     """
 
     def __init__(self, value: object) -> None:
-        why = getattr(value, "WHY", f"A {type(value).__name__} is not one tensor, so this op cannot take it.")
+        why = getattr(value, "WHY", f"A {type(value).__name__} is not a single tensor, so this op does not accept it.")
         super().__init__(f"{why} {getattr(value, 'CURE', '')}".rstrip())
         self.value: Any = value
 
 
 class TapeSpent(LabError, RuntimeError):
-    """A one-shot tape was asked for a second gradient."""
+    """A second gradient was requested from a non-persistent tape."""
 
 
 class TapeMisused(LabError, RuntimeError):
@@ -158,11 +158,11 @@ class RecordingVersionError(RecordingError):
 
 
 class NotInRecording(LabError, LookupError):
-    """A recording was asked for a tensor, name or path that it does not hold."""
+    """A recording does not contain the requested tensor, name or path."""
 
 
 class StillRecording(LabError, RuntimeError):
-    """A recording was looked at before the block that makes it had ended."""
+    """A recording was used before its block had ended."""
 
 
 class LayoutFailed(LabError, RuntimeError):
@@ -170,15 +170,15 @@ class LayoutFailed(LabError, RuntimeError):
 
 
 class OutOfRangeError(LabError, IndexError):
-    """A data set or a queue has no more elements."""
+    """A dataset or a queue has no more elements."""
 
 
 class QueueBlocked(LabError, RuntimeError):
-    """A queue is full, or empty, and nothing else runs that could change it."""
+    """A queue is full or empty, and waiting would block forever."""
 
 
 class NoGraph(LabError, RuntimeError):
-    """A placeholder was made outside a graph, where operations run at once and need values."""
+    """A placeholder was created outside a graph, where operations run eagerly and need values."""
 
 
 class UnimplementedError(LabError, NotImplementedError):
@@ -194,12 +194,12 @@ class DeviceError(LabError, RuntimeError):
 
 
 class DeviceMismatch(InvalidArgumentError):
-    """Tensors of two devices meet in one op."""
+    """The tensors of an op are on different devices."""
 
 
 class DeviceMemoryError(DeviceError, MemoryError):
-    """A GPU, or the CPU in an op, has no room left."""
+    """A GPU, or the CPU during an op, is out of memory."""
 
 
 class DeviceWarning(UserWarning):
-    """Something runs on a GPU that is much slower there than necessary."""
+    """An operation is much slower on a GPU than necessary."""

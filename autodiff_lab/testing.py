@@ -69,20 +69,21 @@ class GradientCheck:
     def __str__(self) -> str:
         where = f"input {self.input}" + (f", element {list(self.index)}" if self.index else "")
         if self.passed:
-            return f"The gradient agrees with differences; the largest error is {self.error:.1e}, at {where}."
-        apart = f"the tape says {self.gradient:.8g}, differences say {self.difference:.8g}"
+            return f"The gradient agrees with finite differences; the largest error is {self.error:.1e}, at {where}."
+        apart = f"the tape gives {self.gradient:.8g}, finite differences give {self.difference:.8g}"
         if self.verdict == "kink":
             return (
                 f"The function has a kink at {where}: {apart}, and the slopes on the two sides differ. The gradient is "
-                "one of them or lies between them, which is all that can be asked. Try a point away from the kink."
+                "one of them or lies between them, so it cannot be checked here. Try a point away from the kink."
             )
         if self.verdict == "precision":
             return (
-                f"Differences are too rough to judge the gradient at {where}: {apart}. Try another step, or a point "
+                f"Finite differences are not accurate enough to check the gradient at {where}: {apart}. Try another "
+                "step, or a point "
                 "farther from kinks, sharp turns and the end of the domain."
             )
         return (
-            f"The gradient is wrong at {where}: the tape says {self.gradient:.8g}, differences say "
+            f"The gradient is wrong at {where}: the tape gives {self.gradient:.8g}, finite differences give "
             f"{self.difference:.8g}; they differ by {self.error:.1e}; the tolerance is {self.tolerance:.1e}."
         )
 
@@ -139,7 +140,7 @@ def check_gradient(
     ----------
     function : callable
         Takes tensors and returns a tensor or a structure of them.  At a kink, such as that of relu at 0, differences
-        say nothing about the gradient; the verdict is then ``"kink"`` and the check does not pass.
+        cannot check the gradient; the verdict is then ``"kink"`` and the check does not pass.
     *inputs : Tensor, array, number or nested list
         Where to compare; converted to float64.
     order : int
@@ -174,7 +175,7 @@ def check_gradient(
     6.1e-05.
     """
     if order not in (1, 2):
-        raise ValueError(f"check_gradient: order is 1 or 2, got {order!r}.")
+        raise ValueError(f"check_gradient: expected order 1 or 2, got {order!r}.")
     if order == 2:
 
         def function_2(*tensors: Tensor) -> list[Tensor]:

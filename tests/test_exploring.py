@@ -140,15 +140,15 @@ def test_the_widget_asks_the_tape_for_finer_samples() -> None:
 @pytest.mark.parametrize(
     ("arguments", "ours", "builtin", "words"),
     [
-        ((3.0, -1, 1), NotCallable, TypeError, "float, not a function"),
-        ((lab.sin, 1, 1), BadInterval, ValueError, "lo = 1 is not below hi = 1"),
+        ((3.0, -1, 1), NotCallable, TypeError, "expected a function, got float"),
+        ((lab.sin, 1, 1), BadInterval, ValueError, "got lo = 1 and hi = 1"),
         ((lab.sin, 2, 1), BadInterval, ValueError, r"Try \(1, 2\)"),
-        ((lab.sin, 0, float("inf")), BadInterval, ValueError, "not finite"),
-        ((lab.sin, float("nan"), 1), BadInterval, ValueError, "not finite"),
-        ((lab.sin, "a", 1), ConversionError, ValueError, "not numbers"),
-        ((lab.sin, 0, 1, 1), BadInterval, ValueError, "at least 2 samples"),
-        ((lab.sin, 0, 1, 10**9), BadInterval, ValueError, "n is 1000000000"),
-        ((lab.sin, 0, 1, 2.5), BadInterval, ValueError, "n is 2.5"),
+        ((lab.sin, 0, float("inf")), BadInterval, ValueError, "a finite interval"),
+        ((lab.sin, float("nan"), 1), BadInterval, ValueError, "a finite interval"),
+        ((lab.sin, "a", 1), ConversionError, ValueError, "expected numbers as ends"),
+        ((lab.sin, 0, 1, 1), BadInterval, ValueError, "at least 2, got 1"),
+        ((lab.sin, 0, 1, 10**9), BadInterval, ValueError, "got 1000000000"),
+        ((lab.sin, 0, 1, 2.5), BadInterval, ValueError, "got 2.5"),
         ((lambda x: lab.stack([x, x]), 0, 1), ShapeMismatch, ValueError, r"shape \(2,\)"),
         ((lambda x: x / 0 if 1 / 0 else x, 0, 1), InvalidArgumentError, Exception, "at every one of the"),
     ],
@@ -196,10 +196,10 @@ def test_the_figure_goes_where_it_is_asked_to_and_leaves_the_global_style_alone(
 
 
 def test_labels_that_are_missing_and_orders_that_do_not_exist_are_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="labels has 1 names"):
+    with pytest.raises(InvalidArgumentError, match="expected 2 labels, one for each line, got 1"):
         lab.plot_derivative(lab.sin, 0, 1, labels=("y",))
     for call in (lab.explore, lab.plot_derivative):
-        with pytest.raises(InvalidArgumentError, match="order is 3"):
+        with pytest.raises(InvalidArgumentError, match="order 1 or 2, got 3"):
             call(lab.sin, 0, 1, order=3)
 
 
@@ -218,7 +218,7 @@ def test_the_style_has_the_colours_of_the_widgets(name: str) -> None:
 def test_matplotlib_finds_the_style_by_its_dotted_name_and_no_other_theme_exists() -> None:
     with matplotlib.style.context("autodiff_lab.style.dark"):
         assert same_color(mpl.rcParams["figure.facecolor"], theme.DARK["paper"])
-    with pytest.raises(ValueError, match="themes are"):
+    with pytest.raises(ValueError, match="'light' or 'dark'"):
         style.use("pink")
 
 

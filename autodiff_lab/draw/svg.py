@@ -120,7 +120,7 @@ def svg(
     """
     shown = frozenset(show)
     if not shown <= PARTS:
-        raise ValueError(f"show has {sorted(shown - PARTS)}; the parts are {', '.join(sorted(PARTS))}.")
+        raise ValueError(f"show: expected only {', '.join(sorted(PARTS))}, got {sorted(shown - PARTS)}.")
     timeline = timeline or Timeline(recording)
     root = f"lab-picture lab-theme-{theme}"
     colours = themes.css_variables(f".lab-theme-{theme}", theme)

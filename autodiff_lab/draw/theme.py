@@ -118,7 +118,7 @@ def css_variables(selector: str = ":root", theme: str = "auto", hosted: bool = T
     .lab-figure { --lab-ink: #e6edf3; --lab-mu
     """
     if theme not in ("auto", "light", "dark"):
-        raise ValueError(f"theme is {theme!r}; the themes are 'auto', 'light' and 'dark'.")
+        raise ValueError(f"expected 'auto', 'light' or 'dark' as theme, got {theme!r}.")
     fonts = f"--lab-ui-font: {UI_FONT}; --lab-code-font: {CODE_FONT};"
     first = colours("light" if theme == "auto" else theme)
     rules = [f"{selector} {{ {_properties(first)} {fonts} }}"]

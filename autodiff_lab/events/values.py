@@ -42,7 +42,7 @@ class TensorMet(NamedTuple):
 
 
 class TensorNamed(NamedTuple):
-    """A tensor was given a name, as by ``lab.exp(x, name="grown")``; told after the op that made it."""
+    """A tensor was given a name, as by ``lab.exp(x, name="grown")``; sent after the op that made it."""
 
     tensor: int
     name: str

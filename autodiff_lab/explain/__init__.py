@@ -2,7 +2,7 @@
 
 These functions read recordings only, so they work just as well on one that was loaded from a file or made by another
 framework.  `causes` names the one reason, `ledger` lists the paths, `nonfinite` finds the first bad value, and
-`remarks` reports in one line each what the user should know without asking.
+`remarks` reports missing and non-finite gradients in one line each.
 """
 
 from autodiff_lab.explain.causes import explain

@@ -37,7 +37,7 @@ def explain(
     target, source : Tensor, Variable, int or str
         Objects of the program, ids, or names as the printed recording shows them.
     tape : int, optional
-        The id of the tape; by default the one that was asked for this gradient.
+        The id of the tape; by default the one that computed this gradient.
     seen : Tracking, optional
         What that tape recorded, if it has been worked out already.
 
@@ -228,7 +228,7 @@ class _Case:
         return self.recording.tensors[tensor].place
 
     def _place_of_sweep(self, cut: Cut) -> Place | None:
-        """Return the line that asked for the gradient: ops of a backward pass have no line of their own."""
+        """Return the line that requested the gradient, since the ops of a backward pass have no lines themselves."""
         if cut.application is None:
             return None
         outputs = set(self.recording.applications[cut.application].outputs)
@@ -265,7 +265,7 @@ class _Case:
         record = self.recording.tensors[cut.tensor]
         if cut.cause == "not_watched":
             if record.application is None:
-                return "it is a constant; tapes watch variables automatically, and tensors only when asked."
+                return "it is a constant; tapes watch variables automatically, but tensors only after tape.watch."
             return "it was computed before the tape's block, or from nothing that the tape watches."
         if cut.cause in ("left_engine", "overwritten"):
             return "came back"
@@ -331,7 +331,7 @@ def _bracketed(where: str) -> str:
 
 
 def _sweep_for(recording: Recording, target: Subject, source: Subject, tape: int) -> Sweep | None:
-    """Return the last backward pass of the tape that was asked for this gradient."""
+    """Return the last backward pass of the tape that computed this gradient."""
     return next(
         (
             sweep

@@ -62,7 +62,7 @@ def _cause(facts: dict[str, Any]) -> tuple[str, str, str]:
         fix = WHOLE_FIX["other"].format(**fields)
         return cause, WORDS[cause][0].format(**fields), fix
     if cause == "not_watched":
-        fields["more"] = "it is a tensor; tapes watch tensors only when asked."
+        fields["more"] = "it is a tensor, and tapes watch tensors only after tape.watch."
     if cause in WORDS:
         what, fix = WORDS[cause]
         return cause, what.format(**fields), fix.format(**fields)
@@ -71,7 +71,7 @@ def _cause(facts: dict[str, Any]) -> tuple[str, str, str]:
     if facts["spent"]:
         return (
             cause,
-            "The tape is spent and has released its entries, so how they are connected is no longer known.",
+            "The tape is spent and has released its entries, so it no longer knows how they are connected.",
             "",
         )
     if not facts["target_tracked"]:

@@ -13,25 +13,25 @@ CAUSES = {
     "not_watched": "the tape did not watch the source",
     "watched_too_late": "the source was watched after it had been used",
     "not_trainable": "the variable is not trainable, so the tape did not watch it",
-    "watching_off": "the tape watches only what it is asked to",
+    "watching_off": "the tape does not watch variables automatically",
     "left_engine": "the value left the engine and came back as a constant",
     "overwritten": "a tensor was overwritten by a plain array",
     "replaced": "a variable was replaced by a tensor",
-    "integer": "there is an integer or a boolean in the path",
+    "integer": "there is an integer or a boolean on the path",
     "state_read": "the value went through the state of a variable",
-    "stop_gradient": "stop_gradient is in the path",
-    "not_differentiable": "an op in the path has no derivative",
-    "outside_tape": "an op in the path ran outside the tape's block",
-    "target_before_tape": "the target was made before the tape's block began",
-    "recording_stopped": "an op in the path ran inside stop_recording",
-    "tape_reset": "the tape was reset after an op in the path had run",
+    "stop_gradient": "stop_gradient is on the path",
+    "not_differentiable": "an op on the path has no derivative",
+    "outside_tape": "an op on the path ran outside the tape's block",
+    "target_before_tape": "the target was computed before the tape's block began",
+    "recording_stopped": "an op on the path ran inside stop_recording",
+    "tape_reset": "the tape was reset after an op on the path had run",
     "inner_gradient_outside": "the inner gradient was taken outside the outer tape's block",
-    "rule_gave_none": "the rule of an op gave no gradient for this input",
+    "rule_gave_none": "the rule of an op returned no gradient for this input",
     "read_outside_tape": "the ops used a read of the variable that was made outside the tape's block",
     "control_flow": "the source only decided which branch ran",
     "no_path": "the target does not depend on the source",
     "no_tape": "no tape recorded the program",
-    "not_recorded": "nothing recorded the program, so the exact line is not known",
+    "not_recorded": "nothing recorded the program, so the exact line is unknown",
     "zero": "a path exists and its value is zero",
     "not_finite": "a path exists and its value is not finite",
     "connected": "a path exists",
@@ -45,15 +45,15 @@ SHORT = {
     "left_engine": "left the engine",
     "overwritten": "overwritten by a plain array",
     "replaced": "a variable was replaced by a tensor",
-    "integer": "integers in the path",
+    "integer": "integers on the path",
     "state_read": "went through the state of a variable",
     "stop_gradient": "stop_gradient",
     "not_differentiable": "{op} has no derivative",
     "outside_tape": "{op} ran outside the tape",
-    "target_before_tape": "the target was made before the tape",
+    "target_before_tape": "the target was computed before the tape",
     "recording_stopped": "{op} ran inside stop_recording",
     "inner_gradient_outside": "inner gradient taken outside the outer tape",
-    "rule_gave_none": "the rule of {op} gave None",
+    "rule_gave_none": "the rule of {op} returned None",
     "control_flow": "only decided a branch",
     "zero": "zero at {op}",
 }
@@ -71,7 +71,7 @@ class Explanation:
     result : str
         ``"None"``, ``"zero"`` or ``"a number"``: a missing path and a path of value zero are never confused.
     title : str
-        What was asked, and the answer: ``"The gradient of y with respect to x is None."``
+        The question and the answer: ``"The gradient of y with respect to x is None."``
     what : str
         One sentence on the cause.
     op : str or None
@@ -83,7 +83,7 @@ class Explanation:
     fix : str
         What to try.
     also : tuple of str
-        Further cuts in the same path, nearest to the source first.
+        Further cuts on the same path, nearest to the source first.
     code : tuple of str
         Lines of a safe program, where there are some.
 

@@ -1,6 +1,6 @@
-"""Remarks nobody has to ask for: missing and non-finite gradients, one line each.
+"""Automatic remarks on a recording: missing and non-finite gradients, one line each.
 
-Printed recordings end with these lines, and pages show them, so that a cut path is seen before anyone looks for it.
+Printed recordings end with these lines, and pages show them, so that a cut path is noticed at once.
 """
 
 from __future__ import annotations

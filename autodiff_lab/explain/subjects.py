@@ -1,6 +1,6 @@
 """Resolve what is meant: a tensor, a variable, an id or a name becomes the tensors of a recording that stand for it.
 
-A variable stands for all its reads.  Which tape is meant follows from the gradients the recorded program asked for.
+A variable stands for all its reads.  Which tape is meant follows from the gradients that the recorded program computed.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _of_name(recording: Recording, name: str) -> Subject:
 
 
 def tape_of(recording: Recording, target: Subject, source: Subject) -> int | None:
-    """Return the tape that was asked, else the innermost one open when the target was made, else the last."""
+    """Return the tape that computed the gradient, else the innermost one that was open at the target, else the last."""
     asked: int | None = None
     for sweep in recording.sweeps:
         if target.keys & {*sweep.targets, *sweep.untracked}:

@@ -36,12 +36,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "Call tape.watch({code}) inside the tape's block, or make the variable with trainable=True.",
     ),
     "watching_off": (
-        "The tape was made with watch_accessed_variables=False and was never asked to watch {s}.",
-        "Call tape.watch({code}) inside the tape's block, or leave watch_accessed_variables out.",
+        "The tape was created with watch_accessed_variables=False, and tape.watch was not called for {s}.",
+        "Call tape.watch({code}) inside the tape's block, or remove watch_accessed_variables=False.",
     ),
     "left_engine": (
         "{x} left the engine by {how} and {more} as a constant, which has no history.",
-        "Use the function of lab instead of the NumPy or Python one, so that the tape sees every step.",
+        "Use the function of lab instead of the NumPy or Python one, so that the tape records every step.",
     ),
     "overwritten": (
         "{x} left the engine by {how} and its name was given to a plain array, which {more} as a constant.",
@@ -57,17 +57,17 @@ WORDS: dict[str, tuple[str, str]] = {
         "Use the tensor itself in the formula and assign it afterwards.",
     ),
     "drawn": (
-        "{x} went into {how}, and what comes out of it has no history.",
-        "Compute {t} from {x} itself, or put only data into {how}.",
+        "{x} was stored in {how}, and values read from it have no history.",
+        "Compute {t} from {x} itself, or store only data in {how}.",
     ),
     "stop_gradient": (
-        "stop_gradient passes {x} on and lets no gradient back.",
-        "Leave stop_gradient out if {s} is to learn from {t}.",
+        "stop_gradient returns {x} unchanged and blocks its gradient.",
+        "Remove stop_gradient if {s} should get a gradient from {t}.",
     ),
     "not_differentiable": ("{op} has no derivative{why}, so no gradient passes back to {x}.", "{more}"),
     "outside_tape": ("{op} ran {more}, so the tape did not record it.", "Move this line into the tape's `with` block."),
     "target_before_tape": (
-        "{t} was made before the tape's block began, so the tape does not know how.",
+        "{t} was computed before the tape's block began, so the tape did not record it.",
         "Compute {t} inside the tape's `with` block.",
     ),
     "recording_stopped": (
@@ -76,10 +76,10 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "tape_reset": (
         "The tape was reset after {op} had run, which discarded everything recorded before.",
-        "Compute {t} after tape.reset(), or leave the reset out.",
+        "Compute {t} after tape.reset(), or remove the reset.",
     ),
     "inner_gradient_outside": (
-        "The inner gradient was taken outside the outer tape's block, so the outer tape did not see how it was made.",
+        "The inner gradient was taken outside the outer tape's block, so the outer tape did not record it.",
         "Indent the inner tape.gradient(...) call so that it stands inside the outer tape's `with` block.",
     ),
     "rule_gave_none": (
@@ -92,20 +92,20 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "control_flow": (
         "{s} only decided, by {how}, which lines ran or which element was taken; {t} was not computed from it.",
-        "A choice has no derivative, so this is None in any engine. For a smooth choice try lab.sigmoid as a weight.",
+        "A choice has no derivative, so this is None in any engine. For a smooth choice, try lab.sigmoid as a weight.",
     ),
 }
 
 WHOLE_FIX = {
-    "cast": "Leave the cast to {dtype} out: keep {x} a float all the way from {s} to {t}.",
+    "cast": "Remove the cast to {dtype}: keep {x} a float all the way from {s} to {t}.",
     "variable": "Make {s} a float: lab.Variable({number}.0), or with dtype=lab.float32.",
     "constant": "Make {s} a float: lab.constant({number}.0), or with dtype=lab.float32.",
-    "other": "Keep integers out of the path from {s} to {t}; lab.cast back to a float does not restore the gradient.",
+    "other": "Avoid integers on the path from {s} to {t}; lab.cast back to a float does not restore the gradient.",
 }
 
 SMOOTH = {
-    "floor": "Leave the rounding to the end, after the gradient, or pass the gradient on with lab.custom_gradient.",
-    "round": "Leave the rounding to the end, after the gradient, or pass the gradient on with lab.custom_gradient.",
+    "floor": "Round at the end, after the gradient, or pass the gradient on with lab.custom_gradient.",
+    "round": "Round at the end, after the gradient, or pass the gradient on with lab.custom_gradient.",
     "argmax": "Use lab.nn.softmax as a smooth choice, or lab.reduce_max for the largest value.",
     "argmin": "Use lab.nn.softmax of the negative as a smooth choice, or lab.reduce_min for the smallest value.",
     "sign": "Use lab.math.tanh with a large factor as a smooth sign.",
@@ -113,4 +113,4 @@ SMOOTH = {
     ("greater", "less", "greater_equal", "less_equal", "equal", "not_equal"),
     "A comparison has no derivative: use lab.sigmoid of the difference as a smooth one.",
 )
-OTHERWISE = "Keep this op out of the path from {s} to {t}, or pass the gradient on with lab.custom_gradient."
+OTHERWISE = "Avoid this op on the path from {s} to {t}, or pass the gradient on with lab.custom_gradient."

@@ -45,7 +45,7 @@ def of_value(recording: Recording, target: Subject, source: Subject, sweep: Swee
             "connected",
             "a number",
             f"{title} exists: a path of derivatives leads from one to the other.",
-            "No backward pass from this target to this source was recorded, so its value is not known.",
+            "No backward pass from this target to this source was recorded, so its value is unknown.",
             fix="Call tape.gradient(target, source) inside the recording to see its value.",
         )
     result = next(r for s, r in zip(sweep.sources, sweep.results, strict=True) if s in source.keys)
@@ -144,7 +144,7 @@ class _Zero:
     def _makers(self, tensors: list[int]) -> tuple[list[tuple[Step, Flow]], int | None]:
         """Return the flows at which zero began, or a tensor at which nonzero contributions cancelled.
 
-        Behind an op that only moves elements, part of a gradient may be zero and the rest not.
+        After an op that only moves elements, part of a gradient may be zero and the rest not.
         """
         makers: list[tuple[Step, Flow]] = []
         todo, known = [(tensor, False) for tensor in tensors], set(tensors)
@@ -173,11 +173,11 @@ class _Zero:
         others = [t for i, t in enumerate(application.inputs) if i != flow.position]
         if op in ("multiply", "matmul", "divide") and others and is_zero(self._value(others[0])):
             if literal(recording, others[0]) is not None:
-                return f"{op}: {name} is multiplied by 0 in this line.", "Leave the factor 0 out."
+                return f"{op}: {name} is multiplied by 0 in this line.", "Remove the factor 0."
             other = spoken(recording, others[0])
             return (
                 f"{op}: {name} is multiplied by {other}, which is 0, so {name} does not matter here.",
-                f"Give {other} a value other than 0 if a gradient is to reach {name}.",
+                f"Give {other} a value other than 0 if {name} should get a gradient.",
             )
         if op in ("relu", "relu6"):
             return (
@@ -187,12 +187,12 @@ class _Zero:
         if op == "clip":
             return (
                 f"clip: {name} = {value} lies outside the limits, where the result does not change.",
-                f"Widen the limits of clip if {name} is to learn.",
+                f"Widen the limits of clip if {name} should get a gradient.",
             )
         if op in CHOOSERS:
             return (
-                f"{op} did not take {name} ({value}); what is not taken has derivative 0.",
-                "This is correct for these values; a smooth choice such as lab.nn.softmax lets all inputs learn.",
+                f"{op} did not select {name} ({value}), so the derivative is 0.",
+                "This is correct for these values; a smooth choice such as lab.nn.softmax gives all inputs a gradient.",
             )
         return (
             f"The derivative of {op} with respect to {name} is 0 at {name} = {value}.",

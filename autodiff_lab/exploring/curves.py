@@ -61,7 +61,9 @@ def curves_of(
     [-2.0, -1.0, 0.0, 1.0, 2.0]
     """
     if not callable(function):
-        raise NotCallable(f"f is {type(function).__name__}, not a function. Try explore(lambda x: x * x, -5, 5).")
+        raise NotCallable(
+            f"f: expected a function, got {type(function).__name__}. Try explore(lambda x: x * x, -5, 5)."
+        )
     lo, hi, n = _interval(lo, hi, n)
     name = name or _own_name(function)
     sampler = Sampler(function, lo, hi, order, name)
@@ -95,15 +97,18 @@ def _interval(lo: Any, hi: Any, n: Any) -> tuple[float, float, int]:
     try:
         left, right = float(lo), float(hi)
     except (TypeError, ValueError) as error:
-        raise ConversionError(f"The interval from {lo!r} to {hi!r} has ends that are not numbers.") from error
+        raise ConversionError(f"expected numbers as ends of the interval, got {lo!r} and {hi!r}.") from error
     if not (math.isfinite(left) and math.isfinite(right)):
-        raise BadInterval(f"The interval from {left} to {right} is not finite. Try ends such as -5 and 5.")
+        raise BadInterval(f"expected a finite interval, got {left} to {right}. Try ends such as -5 and 5.")
     if not left < right:
-        raise BadInterval(f"lo = {left:g} is not below hi = {right:g}. Try ({right:g}, {left:g}), or a wider interval.")
+        raise BadInterval(
+            f"expected lo below hi, got lo = {left:g} and hi = {right:g}. Try ({right:g}, {left:g}), or a wider "
+            "interval."
+        )
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
-        raise BadInterval(f"n is {n!r}; a curve needs at least 2 samples. Try n=401.")
+        raise BadInterval(f"expected an integer n of at least 2, got {n!r}. Try n=401.")
     if n > MOST_SAMPLES:
-        raise BadInterval(f"n is {n}; no screen shows more than {MOST_SAMPLES} samples. Try to zoom in.")
+        raise BadInterval(f"expected n of at most {MOST_SAMPLES}, got {n}. Try zooming in instead.")
     return left, right, int(n)
 
 

@@ -75,7 +75,7 @@ def explore(
       at x = 1: f(x) = 1, f′(x) = 2, f″(x) = 2
     """
     if order not in ORDERS:
-        raise InvalidArgumentError(f"order is {order!r}; the explorer shows 1 or 2 derivatives.")
+        raise InvalidArgumentError(f"explore: expected order 1 or 2, got {order!r}.")
     try:
         from autodiff_lab.widgets.curve_explorer import CurveExplorer
     except ImportError as error:

@@ -80,10 +80,12 @@ def plot_derivative(
     (['y', 'dy/dx'], 'x')
     """
     if order not in (1, 2):
-        raise InvalidArgumentError(f"order is {order!r}; the figure shows 1 or 2 derivatives.")
+        raise InvalidArgumentError(f"plot_derivative: expected order 1 or 2, got {order!r}.")
     shown = LABELS if labels is None else tuple(labels)
     if len(shown) < order + 1:
-        raise InvalidArgumentError(f"labels has {len(shown)} names; f and {order} derivatives need {order + 1}.")
+        raise InvalidArgumentError(
+            f"plot_derivative: expected {order + 1} labels, one for each line, got {len(shown)}."
+        )
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:

@@ -93,5 +93,5 @@ def get(identifier: Any) -> Callable[[Any], Tensor]:
         given: Any = identifier
         return given
     if identifier not in _BY_NAME:
-        raise InvalidArgumentError(f"activation {identifier!r} is not known. Try one of: {', '.join(_BY_NAME)}.")
+        raise InvalidArgumentError(f"unknown activation {identifier!r}. Try one of: {', '.join(_BY_NAME)}.")
     return _BY_NAME[identifier]

@@ -110,19 +110,19 @@ def shapes(value: Any) -> Any:
 
 
 def needs_axes(name: str, shape: Any, form: str) -> None:
-    """Refuse a single number where a layer needs axes, and a last axis without a length.
+    """Check that the input of a layer has axes, and that the length of the last one is known.
 
     Raises
     ------
     ShapeMismatch
-        If the shape has no axis, or its last axis has no length.
+        If the shape has no axis, or the length of its last axis is unknown.
 
     Examples
     --------
     >>> needs_axes("dense", (2, 3), "(*b, n)")
     """
     if not len(shape):
-        raise ShapeMismatch(f"{name}: expected an input {form}, got a single number.")
+        raise ShapeMismatch(f"{name}: expected an input {form}, got a scalar.")
     if shape[-1] is None:
         raise ShapeMismatch(
             f"{name}: the last axis needs a length, got shape {tuple(shape)}. Try x.to_tensor() if the input is ragged."

@@ -14,10 +14,10 @@ from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv3d, sizes
 
 
 def checked_padding(cls: type, padding: str, data_format: str | None) -> str:
-    """Return the padding in capitals; an unknown value is refused when the layer is made."""
+    """Return the padding in capitals; an unknown value raises when the layer is created."""
     known = ("VALID", "SAME", "CAUSAL") if cls is Conv1D else ("VALID", "SAME")
     if str(padding).upper() not in known:
-        raise InvalidArgumentError(f"{cls.__name__}: padding {padding!r} is not known. Try 'same'.")
+        raise InvalidArgumentError(f"{cls.__name__}: unknown padding {padding!r}. Try 'same'.")
     if data_format not in (None, "channels_last"):
         raise UnimplementedError(f"{cls.__name__}: data_format {data_format!r}: only channels last is supported.")
     return str(padding).upper()
@@ -54,7 +54,7 @@ class _Convolution(Layer):
 
     def build(self, input_shape: Any) -> None:
         if len(input_shape) != self.rank + 2:
-            raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is required, got {input_shape}.")
+            raise ShapeMismatch(f"{self.name}: expected an input (b, *{self.rank} axes, c), got {input_shape}.")
         needs_axes(self.name, input_shape, "(b, *s, c)")
         if input_shape[-1] % self.groups:
             raise ShapeMismatch(
@@ -141,7 +141,7 @@ class _Transposed(_Convolution):
 
     def convolve(self, x: Any) -> Tensor:
         if x.ndim != self.rank + 2:
-            raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {tuple(x.shape)}.")
+            raise ShapeMismatch(f"{self.name}: expected an input (b, *{self.rank} axes, c), got {tuple(x.shape)}.")
         spatial = [
             n * s if self.padding == "SAME" else (n - 1) * s + max(d * (k - 1) + 1, s)
             for n, s, k, d in zip(x.shape[1:-1], self.strides, self.kernel_size, self.dilation_rate, strict=True)

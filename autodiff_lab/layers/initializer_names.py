@@ -61,7 +61,7 @@ def get(identifier: Any) -> Callable[..., Tensor]:
     if isinstance(identifier, dict):
         return deserialize(identifier)
     if not isinstance(identifier, str) or identifier not in _KNOWN:
-        raise InvalidArgumentError(f"initializer {identifier!r} is not known. Try one of: {', '.join(_BY_NAME)}.")
+        raise InvalidArgumentError(f"unknown initializer {identifier!r}. Try one of: {', '.join(_BY_NAME)}.")
     return _KNOWN[identifier]()
 
 
@@ -90,7 +90,7 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Ca
     Raises
     ------
     InvalidArgumentError
-        If there is none with that name, or the settings do not fit it.
+        If there is none with that name, or a setting is unknown.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Ca
     cls = {**_CLASSES, **(custom_objects or {})}.get(str(config.get("class_name")))
     if cls is None:
         raise InvalidArgumentError(
-            f"deserialize: {config.get('class_name')!r} is not known. Try one of: {', '.join(_CLASSES)}."
+            f"deserialize: unknown class_name {config.get('class_name')!r}. Try one of: {', '.join(_CLASSES)}."
         )
     settings: Any = config.get("config") or {}
     unknown = sorted(set(settings) - set(inspect.signature(cls).parameters))

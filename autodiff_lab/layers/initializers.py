@@ -189,10 +189,10 @@ class VarianceScaling(Initializer):
     def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal",
                  seed: int | None = None) -> None:  # fmt: skip
         if mode not in ("fan_in", "fan_out", "fan_avg"):
-            raise InvalidArgumentError(f"VarianceScaling: mode {mode!r} is not known. Try 'fan_in'.")
+            raise InvalidArgumentError(f"VarianceScaling: unknown mode {mode!r}. Try 'fan_in'.")
         if distribution not in ("truncated_normal", "untruncated_normal", "uniform"):
             raise InvalidArgumentError(
-                f"VarianceScaling: distribution {distribution!r} is not known. Try 'truncated_normal', "
+                f"VarianceScaling: unknown distribution {distribution!r}. Try 'truncated_normal', "
                 "'untruncated_normal' or 'uniform'."
             )
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
@@ -228,7 +228,7 @@ class Orthogonal(Initializer):
 
     def values(self, shape: tuple[int, ...]) -> Any:
         if len(shape) < 2:
-            raise InvalidArgumentError(f"Orthogonal: at least 2 axes are needed, got shape {shape}")
+            raise InvalidArgumentError(f"Orthogonal: expected a shape with at least 2 axes, got {shape}.")
         rows, columns = int(np.prod(shape[:-1])), shape[-1]
         drawn = RandomNormal(0.0, 1.0, self.seed).values((max(rows, columns), min(rows, columns)))
         q, r = np.linalg.qr(drawn)
@@ -257,7 +257,7 @@ class Identity(Initializer):
 
     def values(self, shape: tuple[int, ...]) -> Any:
         if len(shape) != 2:
-            raise ShapeMismatch(f"Identity: the shape of a matrix is needed, got {shape}.")
+            raise ShapeMismatch(f"Identity: expected the shape of a matrix, got {shape}.")
         return self.gain * np.eye(*shape)
 
 

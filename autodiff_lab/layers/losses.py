@@ -62,7 +62,7 @@ class Loss(Configured):
     def __init__(self, reduction: str | None = "sum_over_batch_size", name: str | None = None,
                  dtype: Any = None) -> None:  # fmt: skip
         if reduction not in _REDUCTIONS:
-            raise InvalidArgumentError(f"{type(self).__name__}: reduction {reduction!r} is not known. Try 'sum'.")
+            raise InvalidArgumentError(f"{type(self).__name__}: unknown reduction {reduction!r}. Try 'sum'.")
         self.reduction = reduction
         self.name = name or _usual_name(type(self))
         self.dtype = None if dtype is None else as_dtype(dtype).name
@@ -106,8 +106,8 @@ class Loss(Configured):
         y_true, y_pred = same_rank(cast(y_true, y_pred.dtype), y_pred)
         if y_true.shape != y_pred.shape:
             raise ShapeMismatch(
-                f"{self.name}: labels have shape {tuple(y_true.shape)} and predictions {tuple(y_pred.shape)}; they "
-                "must agree. Try lab.reshape or lab.expand_dims."
+                f"{self.name}: expected labels and predictions of equal shape, got {tuple(y_true.shape)} and "
+                f"{tuple(y_pred.shape)}. Try lab.reshape or lab.expand_dims."
             )
         return y_true, y_pred
 
@@ -130,7 +130,7 @@ def _size(x: Tensor) -> int:
 
 
 def mean_over_last(x: Tensor) -> Tensor:
-    """Return the mean over the last axis, so that an example has one loss; a single number is its own mean."""
+    """Return the mean over the last axis, so that an example has one loss; a scalar is returned unchanged."""
     return reduce_mean(x, axis=-1) if x.ndim else x
 
 
@@ -196,7 +196,7 @@ def _classes_last(name: str, axis: int, *tensors: Tensor) -> list[Tensor]:
     moved: list[Tensor] = []
     for x in tensors:
         if not x.ndim:
-            raise ShapeMismatch(f"{name}: an axis of classes is required, got a single number.")
+            raise ShapeMismatch(f"{name}: expected an axis of classes, got a scalar.")
         if axis % x.ndim == x.ndim - 1:
             moved.append(x)
         else:

@@ -1,4 +1,4 @@
-"""Layers of several inputs: sums, products, joined axes."""
+"""Layers of several inputs: sums, products, concatenation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Merge(Layer):
 
     def call(self, inputs: Sequence[Any]) -> Tensor:
         if not isinstance(inputs, (list, tuple)) or len(inputs) < self.least:
-            raise ShapeMismatch(f"{self.name}: a list of at least {self.least} inputs is required.")
+            raise ShapeMismatch(f"{self.name}: expected a list of at least {self.least} inputs.")
         return self.merged([convert(x) for x in inputs])
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
@@ -61,7 +61,7 @@ class Subtract(_Merge):
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
         if len(inputs) != 2:
-            raise ShapeMismatch(f"{self.name}: two inputs are needed, got {len(inputs)}.")
+            raise ShapeMismatch(f"{self.name}: expected two inputs, got {len(inputs)}.")
         return subtract(inputs[0], inputs[1])
 
 
@@ -124,7 +124,7 @@ class Minimum(_Merge):
 
 
 class Concatenate(_Merge):
-    """The inputs joined along an axis.
+    """The inputs concatenated along an axis.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class Concatenate(_Merge):
 
 
 class Dot(_Merge):
-    """The product of two inputs of one shape, summed along an axis.
+    """The product of two inputs of equal shape, summed along an axis.
 
     Examples
     --------
@@ -160,5 +160,5 @@ class Dot(_Merge):
     def merged(self, inputs: list[Tensor]) -> Tensor:
         if len(inputs) != 2 or inputs[0].shape != inputs[1].shape:
             shapes = [tuple(x.shape) for x in inputs]
-            raise ShapeMismatch(f"{self.name}: two inputs of one shape are needed, got {shapes}. Try lab.matmul.")
+            raise ShapeMismatch(f"{self.name}: expected two inputs of equal shape, got {shapes}. Try lab.matmul.")
         return reduce_sum(inputs[0] * inputs[1], axis=self.axes, keepdims=inputs[0].ndim == 2)

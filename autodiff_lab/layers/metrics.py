@@ -43,7 +43,7 @@ class Mean:
     Raises
     ------
     ShapeMismatch
-        If labels, predictions or weights do not fit together.
+        If the shapes of labels, predictions or weights do not match.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Accuracy(Mean):
             self._add(self.each(*self.aligned(convert(y_true), convert(y_pred))), sample_weight)
 
     def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
-        """Return labels and predictions as they are compared; here their shapes must agree."""
+        """Return labels and predictions as they are compared; here their shapes must be equal."""
         return same_shape(self.name, *same_rank(y_true, y_pred))
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
@@ -267,9 +267,10 @@ def over_last(x: Tensor) -> Tensor:
 
 
 def same_shape(name: str, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
-    """Refuse labels and predictions of different shapes."""
+    """Raise an error if labels and predictions differ in shape."""
     if y_true._held.shape != y_pred._held.shape:
         raise ShapeMismatch(
-            f"{name}: labels have shape {tuple(y_true.shape)} and predictions {tuple(y_pred.shape)}; they must agree."
+            f"{name}: expected labels and predictions of equal shape, got {tuple(y_true.shape)} and "
+            f"{tuple(y_pred.shape)}."
         )
     return y_true, y_pred

@@ -35,8 +35,8 @@ def _rate(value: Any) -> Any:
     )
 
 
-def number(value: Any, what: str, asked: str = "a number") -> Any:
-    """Return a setting as it was given, if it is a number.
+def number(value: Any, what: str, wanted: str = "a number") -> Any:
+    """Check that a setting is a number, and return it unchanged.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def number(value: Any, what: str, asked: str = "a number") -> Any:
             raise TypeError
         float(value)
     except (TypeError, ValueError):
-        raise InvalidArgumentError(f"{what} is {asked}, got {value!r}. Try a number such as 0.1.") from None
+        raise InvalidArgumentError(f"{what}: expected {wanted}, got {value!r}. Try a number such as 0.1.") from None
     return value
 
 
@@ -103,7 +103,7 @@ class Optimizer:
             )
         if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
             raise InvalidArgumentError(
-                f"{type(self).__name__}: one of clipnorm, clipvalue and global_clipnorm can be set, not several."
+                f"{type(self).__name__}: only one of clipnorm, clipvalue and global_clipnorm can be set."
             )
         for limit, what in ((weight_decay, "weight_decay"), (clipnorm, "clipnorm"), (clipvalue, "clipvalue"),
                             (global_clipnorm, "global_clipnorm")):  # fmt: skip

@@ -26,7 +26,7 @@ class _Pooling(Layer):
 
     def call(self, x: Any) -> Tensor:
         if x.ndim != self.rank + 2:
-            raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {tuple(x.shape)}.")
+            raise ShapeMismatch(f"{self.name}: expected an input (b, *{self.rank} axes, c), got {tuple(x.shape)}.")
         if not self.largest:
             return avg_pool(x, self.pool_size, self.strides, self.padding)
         if x.dtype.is_integer:  # pooled as floats that hold every 32-bit number
@@ -131,7 +131,7 @@ class _GlobalPooling(Layer):
 
     def call(self, x: Any) -> Tensor:
         if x.ndim != self.rank + 2:
-            raise ShapeMismatch(f"{self.name}: an input (b, *{self.rank} axes, c) is needed, got {tuple(x.shape)}.")
+            raise ShapeMismatch(f"{self.name}: expected an input (b, *{self.rank} axes, c), got {tuple(x.shape)}.")
         over = tuple(range(1, self.rank + 1))
         return (reduce_max if self.largest else reduce_mean)(x, axis=over, keepdims=self.keepdims)
 

@@ -77,7 +77,7 @@ class _Recurrent(Layer):
     def call(self, inputs: Any, initial_state: Any = None, training: Any = False) -> Any:
         if inputs.ndim != 3 or not inputs.shape[1] or inputs.shape[2] != self.kernel.shape[0]:
             raise ShapeMismatch(
-                f"{self.name}: an input (b, time, {self.kernel.shape[0]}) with at least one step is required, got "
+                f"{self.name}: expected an input (b, time, {self.kernel.shape[0]}) with at least one step, got "
                 f"{tuple(inputs.shape)}."
             )
         batch = inputs.shape[0]
@@ -90,7 +90,9 @@ class _Recurrent(Layer):
             kept = self._kept(inputs, self.dropout, inputs.shape[2], training)
             kept_state = self._kept(inputs, self.recurrent_dropout, self.units, training)
         if len(state) != self.states:
-            raise InvalidArgumentError(f"{self.name}: {self.states} states are needed, got {len(state)}.")
+            raise InvalidArgumentError(
+                f"{self.name}: expected initial_state of length {self.states}, got {len(state)}."
+            )
         outputs: list[Tensor] = []
         bias, steps = self.biases(), unstack(inputs, axis=1)
         for x in reversed(steps) if self.go_backwards else steps:

@@ -26,7 +26,7 @@ def _pairs(value: Any, rank: int, name: str) -> Pairs:
 
 def _check_rank(x: Any, rank: int, name: str) -> None:
     if x.ndim != rank + 2:
-        raise ShapeMismatch(f"{name}: an input (b, *{rank} axes, c) is needed, got shape {tuple(x.shape)}.")
+        raise ShapeMismatch(f"{name}: expected an input (b, *{rank} axes, c), got shape {tuple(x.shape)}.")
 
 
 class _Padding(Layer):
@@ -202,6 +202,6 @@ class RepeatVector(Layer):
 
     def call(self, x: Any) -> Tensor:
         if x.ndim != 2:
-            raise ShapeMismatch(f"{self.name}: an input (b, c) is needed, got shape {tuple(x.shape)}.")
+            raise ShapeMismatch(f"{self.name}: expected an input (b, c), got shape {tuple(x.shape)}.")
         batch, channels = x.shape
         return broadcast_to(reshape(x, (batch, 1, channels)), (batch, self.n, channels))

@@ -30,7 +30,7 @@ class TimeDistributed(Layer):
 
     def call(self, x: Any) -> Tensor:
         if x.ndim < 3:
-            raise ShapeMismatch(f"{self.name}: an input (b, time, ...) is needed, got shape {tuple(x.shape)}.")
+            raise ShapeMismatch(f"{self.name}: expected an input (b, time, ...), got shape {tuple(x.shape)}.")
         batch, time, *rest = x.shape
         out = self.layer(reshape(x, (batch * time, *rest)))
         return reshape(out, (batch, time, *out.shape[1:]))
@@ -59,9 +59,9 @@ class Bidirectional(Layer):
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
         if merge_mode not in ("concat", "sum", "mul", "ave", None):
-            raise InvalidArgumentError(f"Bidirectional: merge_mode {merge_mode!r} is not known. Try 'concat'.")
+            raise InvalidArgumentError(f"Bidirectional: unknown merge_mode {merge_mode!r}. Try 'concat'.")
         if not hasattr(layer, "return_sequences"):
-            raise InvalidArgumentError("Bidirectional: a recurrent layer is required.")
+            raise InvalidArgumentError("Bidirectional: expected a recurrent layer.")
         self.forward_layer, self.merge_mode = layer, merge_mode
         self.backward_layer = layer.another() if backward_layer is None else backward_layer
 

@@ -37,7 +37,7 @@ def path(theme: str = "light") -> Path:
     'dark.mplstyle'
     """
     if theme not in THEMES:
-        raise ValueError(f"theme is {theme!r}; the themes are 'light' and 'dark'.")
+        raise ValueError(f"expected 'light' or 'dark' as theme, got {theme!r}.")
     return Path(__file__).parent / f"{theme}.mplstyle"
 
 

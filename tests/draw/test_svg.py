@@ -184,7 +184,7 @@ def test_an_unknown_theme_or_part_is_refused_with_those_that_exist() -> None:
     recording = handmade.sine()
     drawn = graph(recording)
     placed = layout(drawn, engine=OWN)
-    with pytest.raises(ValueError, match="'auto', 'light' and 'dark'"):
+    with pytest.raises(ValueError, match="'auto', 'light' or 'dark'"):
         svg(drawn, placed, recording, theme="pink")
     with pytest.raises(ValueError, match="gradients, names, shapes, values"):
         svg(drawn, placed, recording, show=("colours",))

@@ -84,7 +84,7 @@ def test_a_list_that_holds_one_is_handed_over() -> None:
 
 
 def test_what_takes_a_tensor_alone_refuses_with_the_advice_of_the_class() -> None:
-    with pytest.raises(lab.errors.NotOneTensor, match=r"A Heard is not one tensor.*Try its value"):
+    with pytest.raises(lab.errors.NotOneTensor, match=r"A Heard is not a single tensor.*Try its value"):
         lab.linalg.det(Heard([[1.0]]))
 
 

@@ -72,9 +72,9 @@ def test_what_is_written_down_makes_the_same_weights(made: Any) -> None:
 
 def test_nothing_but_an_initializer_is_made_from_a_dict() -> None:
     for config, words in (
-        ({"class_name": "print"}, "'print' is not known"),
+        ({"class_name": "print"}, "unknown class_name 'print'"),
         ({"class_name": "Zeros", "config": {"x": 1}}, "no setting 'x'"),
-        ("nothing", "'nothing' is not known"),
+        ("nothing", "unknown initializer 'nothing'"),
     ):
         with pytest.raises(lab.errors.InvalidArgumentError, match=words):
             initializers.deserialize(config)
@@ -125,5 +125,5 @@ def test_names_are_those_of_classes_in_both_spellings() -> None:
 
 
 def test_an_unknown_distribution_is_refused() -> None:
-    with pytest.raises(lab.errors.InvalidArgumentError, match="distribution 'gauss' is not known"):
+    with pytest.raises(lab.errors.InvalidArgumentError, match="unknown distribution 'gauss'"):
         initializers.VarianceScaling(distribution="gauss")
