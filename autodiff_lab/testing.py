@@ -171,8 +171,8 @@ def check_gradient(
     ... def wrong(x):
     ...     return x * x, lambda upstream: upstream * x
     >>> print(lab.testing.check_gradient(wrong, 3.0))
-    The gradient is wrong at input 0: the tape says 3, differences say 6; they differ by 3.0e+00; the tolerance is
-    6.1e-05.
+    The gradient is wrong at input 0: the tape gives 3, finite differences give 6; they differ by 3.0e+00; the tolerance
+    is 6.1e-05.
     """
     if order not in (1, 2):
         raise ValueError(f"check_gradient: expected order 1 or 2, got {order!r}.")
