@@ -101,7 +101,7 @@ class InvalidArgumentError(LabError, ValueError):
 
 
 class DtypeMismatch(InvalidArgumentError, TypeError):
-    """Two tensors have different dtypes; nothing is cast silently."""
+    """Two tensors have different dtypes; nothing is cast implicitly."""
 
 
 class ShapeMismatch(InvalidArgumentError):

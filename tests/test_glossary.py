@@ -1,7 +1,7 @@
 """Words that the glossary of CONTRIBUTING.md retired do not come back, as names or in docstrings and messages.
 
 The last column of the table holds them: in code style if they are retired as names, in quotation marks if they are
-phrases.  `NAMES_OF_OTHERS` lists names that other libraries gave.
+phrases.  `NAMES_OF_OTHERS` lists names that other libraries gave, `NAMES_OF_OPS` those of ops that must not change.
 """
 
 import ast
@@ -20,9 +20,11 @@ from tests.tree import PACKAGE, ROOT
 FOLDERS = ["engine", "ops", "kernels", "compile", "extras", "gpu"]
 
 # Retired words left by folder. The counts may only fall; a folder at 0 needs no row.
-LEFT = {"engine": 11, "ops": 163, "compile": 2}
+LEFT = {"compile": 2}
 
 NAMES_OF_OTHERS = {"negative_slope", "shared_axes"}
+# Ops keep the names that saved recordings hold.
+NAMES_OF_OPS = {"logsumexp_shares", "running_top", "standardize", "standardize_grad"}
 
 ROW = re.compile(r"^\| [^|]+ \| [^|]+ \|(?P<retired>[^|]*)\|$", re.MULTILINE)
 
@@ -53,7 +55,9 @@ def findings(path: Path) -> Iterator[str]:
     text = path.read_text(encoding="utf-8")
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         where = f"{path.relative_to(PACKAGE)}:{token.start[0]}"
-        if token.type == tokenize.NAME and token.string not in NAMES_OF_OTHERS and parts(token.string) & names:
+        if token.string.strip("\"'") in NAMES_OF_OTHERS | NAMES_OF_OPS:
+            continue
+        if token.type == tokenize.NAME and parts(token.string) & names:
             yield f"{where}: the name {token.string}"
         elif token.type in (tokenize.STRING, tokenize.COMMENT):
             if re.fullmatch(r"[rf]?[\"'][\w.]+[\"']", token.string) and parts(token.string.strip("rf\"'")) & names:

@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 
 import autodiff_lab as lab
+from tests.refusals import refused
 
 random, errors = lab.random, lab.errors
 MANY = (20000,)
@@ -149,26 +150,26 @@ def test_gradients_reach_the_parameters_that_scale_and_shift() -> None:
 
 
 REFUSALS: dict[str, tuple[Any, str]] = {
-    "whole numbers without an end": (lambda: random.uniform((2,), dtype="int32"), "an integer dtype needs maxval"),
+    "whole numbers without an end": (lambda: random.uniform((2,), dtype="int32"), "an integer dtype requires maxval"),
     "an end below the beginning": (lambda: random.uniform((2,), 3, 3, "int32"), "minval 3 must be below maxval 3"),
     "numbers beyond the dtype": (lambda: random.uniform((2,), 0, 1000, "int8"), "within int8"),
     "normal whole numbers": (lambda: random.normal((2,), dtype="int32"), "normal: dtype must be floating"),
     "a mean of another shape": (lambda: random.normal((2,), [1.0, 2.0, 3.0]), r"normal.*\(3,\)"),
     "a deviation that broadcasts beyond": (lambda: random.normal((2,), 0.0, lab.ones((3, 2))), r"normal.*\(3, 2\)"),
-    "a mean that is text": (lambda: random.normal((2,), "a"), "normal: parameters are numbers"),
-    "a shape below 0": (lambda: random.normal((-1,)), "no negative lengths"),
-    "one number as seed": (lambda: random.stateless_normal((2,), 1), "stateless_normal: the seed is two"),
+    "a mean that is text": (lambda: random.normal((2,), "a"), "normal: parameters must be numbers"),
+    "a shape below 0": (lambda: random.normal((-1,)), "must not be negative"),
+    "one number as seed": (lambda: random.stateless_normal((2,), 1), "stateless_normal: seed must be two integers"),
     "a seed with a point": (lambda: random.set_seed(1.5), "set_seed"),
-    "a seed below 0": (lambda: random.normal((2,), seed=-1), "0 or more"),
+    "a seed below 0": (lambda: random.normal((2,), seed=-1), "non-negative"),
     "a shape parameter of 0": (lambda: random.gamma((2,), 0.0), "gamma: alpha must be positive"),
-    "a rate below 0": (lambda: random.poisson((2,), -1.0), "poisson: the rates"),
-    "logits of one row": (lambda: random.categorical([0.0, 1.0], 2), r"categorical: logits \(batch, classes\)"),
-    "logits of whole numbers": (lambda: random.categorical([[0, 1]], 2), "categorical: logits are floating"),
+    "a rate below 0": (lambda: random.poisson((2,), -1.0), "poisson: rates"),
+    "logits of one row": (lambda: random.categorical([0.0, 1.0], 2), r"expected logits \(batch, classes\)"),
+    "logits of whole numbers": (lambda: random.categorical([[0, 1]], 2), "categorical: logits must be floating"),
     "a number to shuffle": (lambda: random.shuffle(1.0), "shuffle"),
-    "a state of another length": (lambda: random.Generator.from_state([1, 2]), "13 whole numbers"),
+    "a state of another length": (lambda: random.Generator.from_state([1, 2]), "13 integers"),
     "a share beyond 1": (lambda: random.Generator.from_seed(1).binomial((2,), 3, 1.5), "between 0 and 1"),
     "bounds the wrong way round": (
-        lambda: random.stateless_parameterized_truncated_normal((2,), (1, 2), 0.0, 1.0, 1.0, 0.0), "minvals below",
+        lambda: random.stateless_parameterized_truncated_normal((2,), (1, 2), 0.0, 1.0, 1.0, 0.0), "minvals",
     ),
 }  # fmt: skip
 
@@ -176,5 +177,5 @@ REFUSALS: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("name", REFUSALS)
 def test_what_does_not_fit_is_refused_by_name(name: str) -> None:
     call, words = REFUSALS[name]
-    with pytest.raises(errors.InvalidArgumentError, match=words):
+    with refused(errors.InvalidArgumentError, words):
         call()

@@ -20,7 +20,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.silence import quietly
-from autodiff_lab.engine.sweep import Engine, sweep, teller
+from autodiff_lab.engine.sweep import Engine, flow_reporter, sweep
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
@@ -173,7 +173,7 @@ class Sweep:
                 tape.watched_reads(),
             )
         )
-        return teller(tell, self._sweep_id, engine)
+        return flow_reporter(tell, self._sweep_id, engine)
 
     def _source_ids(self) -> Iterator[int]:
         for source in self._sources:
@@ -261,9 +261,9 @@ def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:
         leaves = [given]  # one target and plain numbers: a list of them is one value
     if len(leaves) != len(targets):
         raise ShapeMismatch(
-            f"gradient: {len(leaves)} cotangent{'' if len(leaves) == 1 else 's'} for {len(targets)} "
-            f"target{'' if len(targets) == 1 else 's'}. Give output_gradients the structure of "
-            "the target, with None for ones."
+            f"gradient: got {len(leaves)} cotangent{'' if len(leaves) == 1 else 's'} for {len(targets)} "
+            f"target{'' if len(targets) == 1 else 's'}. Give output_gradients the structure of the target, with None "
+            "for ones."
         )
     found = [
         None if c is None else convert(nest.whole(c, t._held.shape), t) for c, t in zip(leaves, targets, strict=True)
@@ -271,11 +271,11 @@ def cotangents(targets: list[Tensor], given: Any) -> list[Tensor | None]:
     for seed, t in zip(found, targets, strict=True):
         if seed is not None and seed._held.shape != t._held.shape:
             raise ShapeMismatch(
-                f"gradient: a cotangent has shape {seed._held.shape} and its target {t._held.shape}; they must agree."
+                f"gradient: a cotangent has shape {seed._held.shape} and its target {t._held.shape}; they must match."
             )
         if seed is not None and seed._held.dtype != t._held.dtype:
             raise DtypeMismatch(
-                f"gradient: a cotangent is {seed.dtype.name} and its target {t.dtype.name}. Try lab.cast."
+                f"gradient: a cotangent has dtype {seed.dtype.name} and its target {t.dtype.name}. Try lab.cast."
             )
     return [_beside(seed, t) for seed, t in zip(found, targets, strict=True)]
 

@@ -97,7 +97,7 @@ def _memory(device: Any, asked: str) -> Any:
     name = getattr(device, "name", device)
     place = place_of(name.replace("physical_device", "device") if isinstance(name, str) else name)
     if place.__class__ is str:
-        raise DeviceError(f"{asked}: {place} keeps no figures of its memory, a GPU does. Try 'GPU:0'.")
+        raise DeviceError(f"{asked}: memory statistics are kept for GPUs only, got {place}. Try 'GPU:0'.")
     return place
 
 
@@ -185,7 +185,7 @@ def set_memory_growth(device: Any, enable: bool) -> None:
     """
     if not enable:
         raise UnimplementedError(
-            "set_memory_growth: the pool of a GPU always grows as it is needed. Try True, or no call at all."
+            "set_memory_growth: the memory pool of a GPU always grows as needed. Try True, or drop the call."
         )
 
 

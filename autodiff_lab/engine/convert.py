@@ -18,7 +18,7 @@ from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.python_values import fits, python_array
 from autodiff_lab.engine.refitting import refitted
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.sharing import copied_on_gpu
 from autodiff_lab.engine.strings import string_array
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -76,7 +76,7 @@ def _of_gpu(value: Any, dtype: np.dtype[Any] | None) -> Any:
     if not fits(array, dtype):  # type: ignore[arg-type]
         raise ConversionError(
             f"Cannot convert an array of dtype {array.dtype} on {array.memory.name} to Tensor of dtype "
-            f"{public(dtype).name}; that would lose what is after the point. Try lab.cast."
+            f"{public(dtype).name}; that would drop fractional parts. Try lab.cast."
         )
     return array.astype(dtype)
 
@@ -113,7 +113,9 @@ def convert(value: Any, like: Tensor | None = None) -> Tensor:
 def _no_tensor(value: Any) -> ConversionError:
     if value is not None:
         return NotOneTensor(value)
-    return ConversionError("None is not a value for a tensor. A gradient may be None where no path leads.")
+    return ConversionError(
+        "Cannot convert None to Tensor. A gradient is None if the target does not depend on the source."
+    )
 
 
 def tell_entry(value: Any, tensor: Tensor, how: str) -> None:
@@ -200,11 +202,13 @@ def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
             if abs(value) > 127:
                 limits = np.iinfo(dtype)
                 if not limits.min <= value <= limits.max:
-                    raise ConversionError(f"{op.name}: {value} does not fit into {dtype.name}. Try lab.cast to int64.")
+                    raise ConversionError(
+                        f"{op.name}: {value} is out of range for {dtype.name}. Try lab.cast(x, lab.int64)."
+                    )
         elif dtype.kind in "iubO":
             cure = "strings.to_number(x)" if dtype.kind == "O" else "cast(x, lab.float32)"
             raise DtypeMismatch(
-                f"{op.name}: the Python number {value!r} cannot become {partner.dtype.name}, the dtype of the "
+                f"{op.name}: cannot convert the Python number {value!r} to {partner.dtype.name}, the dtype of the "
                 f"other operand. Try lab.{cure} first."
             )
         try:
@@ -213,8 +217,8 @@ def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
             return wrap(dtype.type(np.inf if value > 0 else -np.inf))
         except OverflowError:
             raise ConversionError(
-                f"{op.name}: a whole number of {len(str(abs(value)))} digits does not fit into {partner.dtype.name}."
-                " Try float('inf'), or a smaller number."
+                f"{op.name}: an integer of {len(str(abs(value)))} digits is out of range for {partner.dtype.name}. "
+                "Try float('inf'), or a smaller number."
             ) from None
     return value if hasattr(value, "__lab_apply__") else convert(value, partner)
 
@@ -259,11 +263,13 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
         return convert_to_tensor(value, dtype, name=name)
     with device(None):
         array = ranked(convert_to_tensor(value, dtype)._held)
-    shape = whole_numbers(shape, "constant: shape")
+    shape = as_integers(shape, "constant: shape")
     if array.size == 1 and min(shape, default=0) >= 0 and math.prod(shape) < 1 << 60:
         array = np.broadcast_to(array.reshape(()), shape)
     elif array.size != math.prod(shape) or min(shape, default=0) < 0:
-        raise ShapeMismatch(f"constant: {array.size} values do not fill shape {shape}, which needs {math.prod(shape)}.")
+        raise ShapeMismatch(
+            f"constant: cannot fill shape {shape} with {array.size} values; it takes {math.prod(shape)}."
+        )
     if memory_of(array) is None:
         return convert_to_tensor(array.reshape(shape), name=name)
     made = wrap(array.reshape(shape))
@@ -304,8 +310,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         tensor = convert(value)
         if wanted is not None and tensor._held.dtype != wanted:
             raise DtypeMismatch(
-                f"convert_to_tensor: dtype {public(wanted).name} was asked for, but the tensor is {tensor.dtype.name}. "
-                "Try lab.cast."
+                f"convert_to_tensor: expected a tensor of dtype {public(wanted).name}, got {tensor.dtype.name}. Try "
+                "lab.cast."
             )
         return tensor
     if wanted is None and dtype_hint is not None:
@@ -343,7 +349,7 @@ def whole(value: Any, what: str) -> int:
     """
     array = convert(value)._held
     if array.size != 1 or array.dtype.kind not in "iu":
-        raise InvalidArgumentError(f"{what}: one whole number is needed, got {value!r:.80}.")
+        raise InvalidArgumentError(f"{what} must be a single integer, got {value!r:.80}.")
     return int(array.reshape(()) if array.ndim else array)
 
 

@@ -85,12 +85,12 @@ def place_of(name: Any) -> Any:
     """
     found = _NAME.fullmatch(name) if isinstance(name, str) else None
     if found is None:
-        raise DeviceError(f"device: {name!r} names no device. Try '/GPU:0' or '/CPU:0'.")
+        raise DeviceError(f"device: {name!r} is not the name of a device. Try '/GPU:0' or '/CPU:0'.")
     index = int(found[2] or 0)
     if found[1].upper() == "GPU":
         return import_module("autodiff_lab.gpu").memory_of(index)
     if index:
-        raise DeviceError(f"/CPU:{index}: all processors of this machine are one device. Try '/CPU:0'.")
+        raise DeviceError(f"/CPU:{index}: all processors of this machine form one device. Try '/CPU:0'.")
     return CPU
 
 

@@ -35,7 +35,7 @@ def from_dlpack(value: Any) -> Tensor:
     """
     array = unpacked(value)
     if array.dtype not in KNOWN:
-        raise ConversionError(f"from_dlpack: {array.dtype} is not a dtype of tensors. Try astype('float32') on it.")
+        raise ConversionError(f"from_dlpack: tensors cannot hold dtype {array.dtype}. Try array.astype('float32').")
     tensor = wrap(array)
     tell_entry(value, tensor, "converted")
     return tensor

@@ -12,7 +12,7 @@ from autodiff_lab.engine.dtypes import public
 from autodiff_lab.errors import DeviceMemoryError, DtypeMismatch, InvalidArgumentError, LabError, ShapeMismatch, cell_of
 from autodiff_lab.events import Place, place_now, sinks_now
 
-MORE_ROOM = "Try smaller batches, lab.recompute_grad, or letting go of tensors and tapes."
+MORE_ROOM = "Try smaller batches, lab.recompute_grad, or deleting tensors and tapes."
 _SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
 
 
@@ -33,18 +33,18 @@ def at_line(place: Place | None) -> str:
 
 
 def failed(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> LabError:
-    """Return the listeners that an op raised, and give the error to raise in its place."""
+    """Report to the listeners that an op raised, and return the error to raise in its place."""
     arrays = [t._held for t in ins]
     return told(op, ins, params, error if isinstance(error, LabError) else in_our_words(op, arrays, error))
 
 
 def told(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: LabError) -> LabError:
-    """Return the listeners of an error; a trace learns that what follows depends on values."""
+    """Report an error to the listeners, and return it; a trace learns that what follows depends on values."""
     for sink in sinks_now():
         if sink.listens:
             sink.fail(op, ins, params, error)
         elif sink.traces:
-            sink.refuse(f"{op.name} fails, and what happens then depends on values")
+            sink.refuse(f"{op.name} fails, and what happens next depends on values")
     return error
 
 
@@ -57,10 +57,10 @@ _OF_NUMPY = ("ufunc '", "The numpy boolean", "numpy boolean")
 """How NumPy begins what it says of a dtype that one of its functions does not take."""
 
 
-def in_our_words(op: Any, arrays: list[Any], error: Exception, where: str = "in memory") -> LabError:
+def in_our_words(op: Any, arrays: list[Any], error: Exception, where: str = "") -> LabError:
     """Make an error of ours of what a kernel raised."""
     if isinstance(error, MemoryError):
-        text = f"no room {where} for what the op makes ({error}).{at_line(place_now())}\n  {MORE_ROOM}"
+        text = f"out of memory{where} for the result of the op ({error}).{at_line(place_now())}\n  {MORE_ROOM}"
         return DeviceMemoryError(f"{call_of(op, arrays)}: {text}")
     if isinstance(error, TypeError) and str(error).startswith(_OF_NUMPY):  # which names its function, not the op
         names = " and ".join(dict.fromkeys(public(a.dtype).name for a in arrays))
@@ -90,17 +90,15 @@ def _reason(op: Any, arrays: list[Any], error: Exception) -> str:
     if op.elementwise and len(shapes) == 2 and not _shapes_fit(op, arrays):
         return _broadcast_reason(*shapes)
     if op.name == "concat":
-        return f"shapes {_listed(shapes)} may differ along the axis to join and nowhere else. Try another axis."
+        return f"shapes {_listed(shapes)} must match except along the concatenation axis. Try another axis."
     if op.name == "stack":
-        return f"shapes {_listed(shapes)} must all be the same. Try lab.concat, or lab.broadcast_to."
+        return f"shapes {_listed(shapes)} must all be equal. Try lab.concat, or lab.broadcast_to."
     if op.name == "broadcast_to":
-        return (
-            f"a tensor of shape {shapes[0]} does not broadcast to the shape asked for. Try lab.expand_dims or lab.tile."
-        )
+        return f"a tensor of shape {shapes[0]} does not broadcast to the given shape. Try lab.expand_dims or lab.tile."
     if op.name in ("where", "clip"):
         return f"shapes {_listed(shapes)} do not broadcast. Try lab.reshape, or lab.expand_dims."
     if op.name in ("max", "min", "argmax", "argmin") and 0 in shapes[0]:
-        return "nothing is left to choose from along an axis of length 0. Try a test of lab.size(x) before."
+        return "the reduction over an axis of length 0 is undefined. Try checking lab.size(x) first."
     return str(error)
 
 
@@ -110,14 +108,14 @@ def _listed(shapes: list[tuple[int, ...]]) -> str:
 
 def _matmul_reason(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     if len(a) < 1 or len(b) < 1:
-        return "a matrix product needs at least one axis on both sides. Try x * y for a scalar factor."
+        return "both operands of a matrix product need at least one axis. Try x * y for a scalar factor."
     inner = b[-2] if len(b) > 1 else b[0]
-    text = f"inner sizes differ: {a[-1]} and {inner}."
+    text = f"inner dimensions differ: {a[-1]} and {inner}."
     if len(b) > 1 and a[-1] == b[-1]:
         return text + " Try lab.matmul(x, y, transpose_b=True), or lab.transpose(y)."
     if len(a) > 1 and a[-2] == inner:
         return text + " Try lab.matmul(x, y, transpose_a=True)."
-    return text + " The last axis of the first must be as long as the last but one of the second."
+    return text + " The last axis of x must have the length of the second-to-last axis of y."
 
 
 def _broadcast_reason(a: tuple[int, ...], b: tuple[int, ...]) -> str:
@@ -127,14 +125,14 @@ def _broadcast_reason(a: tuple[int, ...], b: tuple[int, ...]) -> str:
                 f"shapes {a} and {b} do not broadcast: axis {-axis} has {a[-axis]} and {b[-axis]}. "
                 "Try lab.reshape, lab.expand_dims or lab.transpose to line the axes up."
             )
-    return f"shapes {a} and {b} do not fit."
+    return f"shapes {a} and {b} do not match."
 
 
 def dtypes_differ(op: Any, x: Any, y: Any) -> LabError:
     """Return the error for operands of two dtypes."""
     a, b = public(x._held.dtype).name, public(y._held.dtype).name
     text = (
-        f"{op.name}({kind_of(x._held)}, {kind_of(y._held)}): {a} and {b} do not mix; nothing is cast silently."
+        f"{op.name}({kind_of(x._held)}, {kind_of(y._held)}): {a} and {b} do not mix; nothing is cast implicitly."
         f"{at_line(place_now())}\n  Try lab.cast(y, lab.{a}) or lab.cast(x, lab.{b})."
     )
     return _heard(op, (x, y), DtypeMismatch(text))
@@ -144,7 +142,7 @@ def wrong_dtype(op: Any, ins: tuple[Any, ...]) -> LabError:
     """Return the error for a dtype that the op is not defined for."""
     kinds = ", ".join(kind_of(t._held) for t in ins)
     text = (
-        f"{op.name}({kinds}): this op takes floating-point tensors.{at_line(place_now())}\n"
+        f"{op.name}({kinds}): this op requires floating-point tensors.{at_line(place_now())}\n"
         "  Try lab.cast(x, lab.float32) first."
     )
     return _heard(op, ins, DtypeMismatch(text))

@@ -61,9 +61,9 @@ def _check_free(variables: list[Variable], name: str) -> Any:
         if memory_of(variable._held) is memory or not _held(variable):
             continue
         raise TapeMisused(
-            f"move_to: a tape holds a read of the variable {variable.name} on {variable.device}; its gradient would "
-            f"lie where the variable is no more.{at_line(place_now())}\n  Try to move it before the tape's block, or "
-            "after the tape has given its gradient (a persistent one: after `del tape`)."
+            f"move_to: a tape has recorded a read of the variable {variable.name} on {variable.device}; its gradient "
+            f"would end up on the device it left.{at_line(place_now())}\n  Try moving it before the tape's block, or "
+            "after computing the gradient (for a persistent tape: after `del tape`)."
         )
     return memory
 

@@ -39,7 +39,7 @@ class Ops:
             found = vars(RAW if self.raw else RECORDING).get(name)
             if found is not None:
                 return found
-        raise AttributeError(f"no op called {name!r} is registered")
+        raise AttributeError(f"no op named {name!r} is registered")
 
     def swapped(self, **functions: Any) -> Ops:
         """Return a copy in which some operations are others."""

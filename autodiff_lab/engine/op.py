@@ -55,7 +55,7 @@ class Op:
         One rule for each input, one for all, None if the op is not differentiable.
     symbol, latex, locals_latex, sentence : str
         How it is written: on a node, as a formula with ``{0}``, ``{1}`` for the inputs, the factor that each input's
-        share is multiplied by, and the words of the stepper.
+        contribution is multiplied by, and the words of the stepper.
     expression : str or callable
         What a fused loop computes for one element: arithmetic on ``{0}``, ``{1}`` for the inputs, on ``zero``, ``one``,
         ``infinity`` and ``number(0.5)``, and calls of ``exp expm1 log log1p sqrt abs tanh sigmoid softplus erf erfc
@@ -142,7 +142,7 @@ class Op:
 
 
 def _undeclared(*inputs: Any, **params: Any) -> Any:
-    raise TypeError("This op belongs to one call of a user's function and cannot be applied again.")
+    raise TypeError("This op belongs to a single call of a user-defined function and cannot be applied again.")
 
 
 class Registry(dict[str, Op]):
@@ -202,7 +202,7 @@ REGISTRY = Registry()
 def register(op: Op) -> Op:
     """Put an op into the registry; names are unique."""
     if dict.__contains__(REGISTRY, op.name):
-        raise KeyError(f"an op called {op.name!r} is registered already")
+        raise KeyError(f"an op named {op.name!r} is already registered")
     REGISTRY[op.name] = op
     return op
 

@@ -53,7 +53,7 @@ add = binary(
 
 
 def stack(g: Any, out: Any) -> tuple[int, ...]:
-    """Return the leading axes that a stacked cotangent has and the output has not."""
+    """Return the leading axes of a stacked cotangent that the output does not have."""
     return tuple(g.shape[: len(g.shape) - len(out.shape)])
 
 
@@ -163,5 +163,5 @@ def negative_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...
             raise ValueError(f"axis {a} is out of bounds for a tensor of rank {rank}")
         found.append(a - rank if a >= 0 else a)
     if len(set(found)) != len(found):
-        raise ValueError(f"axes {tuple(axes)} name an axis twice")
+        raise ValueError(f"axes {tuple(axes)} contain duplicates")
     return tuple(sorted(found))

@@ -87,7 +87,7 @@ def _check_fit(value: Any, array: np.ndarray[Any, Any], dtype: np.dtype[Any]) ->
 def _refuse(value: Any, dtype: np.dtype[Any], array: np.ndarray[Any, Any]) -> NoReturn:
     cure = "dtype=lab.int64" if array.dtype.kind == "i" else "dtype=lab.uint64, or a float such as 1e19"
     raise ConversionError(
-        f"Cannot convert {reprlib.repr(value)} to Tensor of dtype {public(dtype).name}: it does not fit. Try {cure}."
+        f"Cannot convert {reprlib.repr(value)} to Tensor of dtype {public(dtype).name}: out of range. Try {cure}."
     )
 
 
@@ -110,7 +110,7 @@ def _fault(value: Any, array: np.ndarray[Any, Any]) -> str:
     item = array.ravel()[0] if array.size else value
     name = type(item).__name__
     if array.size and all(type(item) is int for item in array.flat):
-        return "it does not fit into 64 bits. Try a float, such as 1e30."
+        return "it does not fit in 64 bits. Try a float, such as 1e30."
     return (
         f"it holds {'an' if name[0] in 'aeiou' else 'a'} {name}, not numbers. "
         "Try numbers, lists of numbers, NumPy arrays or tensors."

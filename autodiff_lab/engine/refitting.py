@@ -39,17 +39,17 @@ def _lost(array: Any, dtype: np.dtype[Any]) -> str:
     if "O" in (have, want):
         return "text and numbers do not mix"
     if have == "c" and want != "c":
-        return "that would lose an imaginary part" if array.imag.any() else _lost(array.real, dtype)
+        return "that would drop imaginary parts" if array.imag.any() else _lost(array.real, dtype)
     if want in "fcV" or have == "b":
         return ""
     if want == "b":
-        return "" if np.isin(array.astype(np.float64), (0.0, 1.0)).all() else "it holds numbers other than 0 and 1"
+        return "" if np.isin(array.astype(np.float64), (0.0, 1.0)).all() else "it contains values other than 0 and 1"
     if have == "V":
         return _lost(array.astype(np.float64), dtype)
     if have == "f" and not np.all(np.isfinite(array) & (np.trunc(array) == array)):
-        return "that would lose what is after the point" if np.isfinite(array).all() else "not all of it is finite"
+        return "that would drop fractional parts" if np.isfinite(array).all() else "some values are not finite"
     if not array.size:
         return ""
     limits = np.iinfo(dtype)
     fits = limits.min <= int(array.min()) and int(array.max()) <= limits.max
-    return "" if fits else "not all of it fits"
+    return "" if fits else "some values are out of range"

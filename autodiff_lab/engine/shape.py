@@ -9,7 +9,7 @@ from typing import Any
 from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
 
 
-def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
+def as_integers(value: Any, what: str) -> tuple[int, ...]:
     """Read an integer, a sequence of them or an integer tensor as a tuple of int; fractions are never cut.
 
     Raises
@@ -19,7 +19,7 @@ def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> whole_numbers(3, "zeros"), whole_numbers([2, -1], "reshape")
+    >>> as_integers(3, "zeros: shape"), as_integers([2, -1], "reshape: shape")
     ((3,), (2, -1))
     """
     try:
@@ -29,10 +29,10 @@ def whole_numbers(value: Any, what: str) -> tuple[int, ...]:
     try:
         return tuple([operator.index(item) for item in items])
     except TypeError:
-        raise InvalidArgumentError(f"{what}: whole numbers are needed, got {value!r}.") from None
+        raise InvalidArgumentError(f"{what} must be integers, got {value!r}.") from None
 
 
-def one_whole_number(value: Any, what: str) -> int:
+def as_integer(value: Any, what: str) -> int:
     """Read a single integer, or an integer tensor that holds one.
 
     Raises
@@ -42,12 +42,12 @@ def one_whole_number(value: Any, what: str) -> int:
 
     Examples
     --------
-    >>> one_whole_number(3, "one_hot: depth")
+    >>> as_integer(3, "one_hot: depth")
     3
     """
-    found = whole_numbers(value, what)
+    found = as_integers(value, what)
     if len(found) != 1:
-        raise InvalidArgumentError(f"{what}: one whole number is needed, got {value!r}.")
+        raise InvalidArgumentError(f"{what} must be a single integer, got {value!r}.")
     return found[0]
 
 
@@ -67,7 +67,7 @@ def listed(value: Any, what: str) -> list[Any]:
     try:
         return list(value)
     except TypeError:
-        raise InvalidArgumentError(f"{what}: a list is needed, got {value!r:.80}.") from None
+        raise InvalidArgumentError(f"{what} must be a list, got {value!r:.80}.") from None
 
 
 def flag(value: Any, what: str) -> bool:
@@ -86,7 +86,7 @@ def flag(value: Any, what: str) -> bool:
     try:
         return bool(value)
     except (TypeError, ValueError):
-        raise InvalidArgumentError(f"{what}: True or False is needed, got {value!r:.80}.") from None
+        raise InvalidArgumentError(f"{what} must be True or False, got {value!r:.80}.") from None
 
 
 def _length(value: Any, dims: Any) -> int | None:
@@ -97,11 +97,12 @@ def _length(value: Any, dims: Any) -> int | None:
         length = operator.index(value)
     except TypeError:
         raise ConversionError(
-            f"Cannot convert {dims!r} to a shape: {value!r} is not a whole number. Try ints, or None for a length "
-            "that is not known."
+            f"Cannot convert {dims!r} to a shape: {value!r} is not an integer. Try ints, or None for an unknown length."
         ) from None
     if length < 0:
-        raise InvalidArgumentError(f"Cannot convert {dims!r} to a shape: no length is negative. Try None for -1.")
+        raise InvalidArgumentError(
+            f"Cannot convert {dims!r} to a shape: lengths must not be negative. Try None instead of -1."
+        )
     return length
 
 

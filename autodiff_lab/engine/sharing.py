@@ -20,11 +20,11 @@ DLPACK_CPU, DLPACK_CUDA = 1, 2
 def packed(array: Any, how: dict[str, Any]) -> Any:
     """Give the DLPack capsule of a copy of an array of the CPU."""
     if how.pop("copy", None) is False:
-        raise BufferError("A tensor of the CPU never shares its memory. Try it without copy=False.")
+        raise BufferError("A CPU tensor never shares its memory. Try without copy=False.")
     try:
         return np.array(array).__dlpack__(**how)
     except BufferError as refused:  # bfloat16 and strings, of which DLPack knows nothing
-        raise BufferError(f"A tensor of dtype {array.dtype} has no DLPack form: {refused}") from None
+        raise BufferError(f"A tensor of dtype {array.dtype} cannot be exported with DLPack: {refused}") from None
 
 
 def unpacked(value: Any) -> Any:
@@ -37,7 +37,8 @@ def unpacked(value: Any) -> Any:
     """
     if not hasattr(value, "__dlpack__") or not hasattr(value, "__dlpack_device__"):
         raise ConversionError(
-            f"from_dlpack: {type(value).__name__} has no __dlpack__. Try lab.constant(value), which copies."
+            f"from_dlpack: expected an object with __dlpack__, got {type(value).__name__}. Try lab.constant(value), "
+            "which copies."
         )
     kind, index = value.__dlpack_device__()
     if kind == DLPACK_CPU:
@@ -45,8 +46,8 @@ def unpacked(value: Any) -> Any:
     if kind == DLPACK_CUDA:
         return import_module("autodiff_lab.gpu").memory_of(index).unpacked(value)
     raise ConversionError(
-        f"from_dlpack: the value lies on a device of kind {int(kind)}; here are CPUs (1) and NVIDIA GPUs (2). "
-        "Try to copy it to one of them first."
+        f"from_dlpack: the value is on a device of type {int(kind)}; supported are CPUs (1) and NVIDIA GPUs (2). "
+        "Try copying it to one of them first."
     )
 
 

@@ -62,13 +62,13 @@ def as_bytes(value: Any) -> bytes:
             return value.encode()
         except UnicodeEncodeError:
             raise ConversionError(
-                f"Cannot convert {value!r} to Tensor of dtype string: it holds half of a character (a lone surrogate), "
-                'which UTF-8 does not have. Try value.encode("utf-8", "replace").'
+                f"Cannot convert {value!r} to Tensor of dtype string: it contains a lone surrogate, which "
+                'UTF-8 cannot encode. Try value.encode("utf-8", "replace").'
             ) from None
     if isinstance(value, bytes):
         return bytes(value)
     raise ConversionError(
-        f"Cannot convert {value!r} to Tensor of dtype string: it is of type {type(value).__name__}. A tensor holds "
+        f"Cannot convert {value!r} to Tensor of dtype string: it has type {type(value).__name__}. A tensor holds "
         "numbers or strings, not both; try lab.strings.as_string(numbers)."
     )
 
@@ -86,7 +86,7 @@ def string_array(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
     encoded.ravel()[:] = [as_bytes(item) for item in array.ravel()]
     if dtype is not None and dtype != STRING:
         raise ConversionError(
-            f"Cannot convert {value!r} to Tensor of dtype {dtype.name}: it holds strings. "
+            f"Cannot convert {value!r} to Tensor of dtype {dtype.name}: it contains strings. "
             "Try lab.strings.to_number(text)."
         )
     return encoded.view(StringScalar) if encoded.ndim == 0 else encoded

@@ -265,10 +265,10 @@ def _derivative_at_unit(rule: Any, out: Tensor, ins: tuple[Tensor, ...]) -> Any:
         return None
 
 
-def teller(tell: Callable[[Any], None], sweep_id: int, engine: Engine) -> Callable[..., None]:
+def flow_reporter(tell: Callable[[Any], None], sweep_id: int, engine: Engine) -> Callable[..., None]:
     """Return what a sweep calls for every contribution, when somebody listens."""
 
-    def flow(op: Op, out: Any, ins: Any, params: Any, position: int, g: Any, share: Any, total: Any) -> None:
+    def flow(op: Op, out: Any, ins: Any, params: Any, position: int, g: Any, contribution: Any, total: Any) -> None:
         rules = engine.rules.get(op.name, op.rules)
         local = None
         if op.elementwise and params is None and rules.__class__ is tuple:
@@ -277,6 +277,6 @@ def teller(tell: Callable[[Any], None], sweep_id: int, engine: Engine) -> Callab
             key, incoming = out[0]._id, tuple(h._id for h in g)
         else:
             key, incoming = out._id, (g._id,)
-        tell(GradientFlowed(sweep_id, key, position, ins[position]._id, incoming, share._id, total._id, local))
+        tell(GradientFlowed(sweep_id, key, position, ins[position]._id, incoming, contribution._id, total._id, local))
 
     return flow

@@ -85,7 +85,7 @@ class GradientTape:
     def __enter__(self) -> Self:
         sinks = sinks_now()
         if any(sink is self for sink in sinks):
-            raise TapeMisused("This tape is recording already. Make a second GradientTape for a nested block.")
+            raise TapeMisused("This tape is already recording. Use a second GradientTape for a nested block.")
         if heard():
             tell_listeners(TapeOpened(self._id, self._persistent, place_now(), self._automatic))
         SINKS.set((*sinks, self))
@@ -158,8 +158,8 @@ class GradientTape:
                     self.tracked.add(source._id)
             else:
                 raise ConversionError(
-                    f"watch: {source!r} is a {type(source).__name__}, which is converted anew at each use and so "
-                    "cannot be a source. Try x = lab.constant(...), tape.watch(x), and use x."
+                    f"watch: expected a tensor or a variable, got {source!r}; a {type(source).__name__} is converted "
+                    "to a new tensor at each use. Try x = lab.constant(...), tape.watch(x), and use x."
                 )
             if heard():
                 tell_listeners(TensorWatched(self._id, source._id, place_now()))
@@ -211,14 +211,14 @@ class GradientTape:
         *,
         engine: Engine | None = None,
     ) -> Any:
-        """Derivative of the sum of the target's elements by each source.
+        """Return the derivative of the sum of the target's elements with respect to each source.
 
         Parameters
         ----------
         target : Tensor, Variable, or a nested structure of them
             What to differentiate; several targets are added.
         sources : Tensor, Variable, or a nested structure of them
-            By what; intermediate results may be sources.
+            What to differentiate with respect to; intermediate results may be sources.
         output_gradients : like `target`, optional
             Cotangents of the target, ones if not given.
         unconnected_gradients : UnconnectedGradients
@@ -234,7 +234,7 @@ class GradientTape:
         Raises
         ------
         TapeSpent
-            A `RuntimeError`: a one-shot tape was asked a second time.
+            A `RuntimeError`: a one-shot tape was used a second time.
         LookupError
             An op on the path has no derivative rule.
         ValueError
@@ -283,7 +283,7 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """Derivative of every element of the target by every element of each source.
+        """Return the derivative of each element of the target with respect to each element of each source.
 
         One sweep carries a stack of unit cotangents; see `autodiff_lab.transforms.jacobians`.
         Shapes: target (*t), source (*s) -> (*t, *s).
@@ -311,9 +311,9 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """Jacobians of each row of the target by the same row of the source, where rows do not mix.
+        """Return the Jacobian of each row of the target with respect to the same row of the source; rows must not mix.
 
-        Shapes: target (b, *t), source (b, *s) -> (b, *t, *s); zeros if there is not a path.  ShapeMismatch is raised if
+        Shapes: target (b, *t), source (b, *s) -> (b, *t, *s); zeros if there is no path.  ShapeMismatch is raised if
         the first axes differ, or *t or *s is empty.
         """
         from autodiff_lab.transforms.jacobians import batch_jacobian
@@ -368,13 +368,13 @@ class GradientTape:
             where = f" It was used up at {used[0]}, line {used[1]}." if used else ""
             raise TapeSpent(
                 "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)."
-                f"{where} Try GradientTape(persistent=True), or ask for all gradients in one call."
+                f"{where} Try GradientTape(persistent=True), or compute all gradients in one call."
             )
         for source in sources:
             if not isinstance(source, (Tensor, Variable)):
                 raise ConversionError(
-                    f"gradient: a source is a {type(source).__name__}, not a tensor or variable. "
-                    "Differentiate by the tensor that the ops used."
+                    f"gradient: expected a tensor or a variable as source, got a {type(source).__name__}. "
+                    "Differentiate with respect to the tensor that the ops used."
                 )
         return Sweep(self, targets, sources, seeds, lead, engine or DEFAULT, pause)
 

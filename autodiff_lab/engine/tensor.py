@@ -217,9 +217,9 @@ class Tensor(Identified, Operators):
         array = self._leave(how)
         if array.ndim:
             cure = "x[0]" if array.size == 1 else f"x.numpy(), lab.reduce_sum(x) or {how} of one element"
-            raise ConversionError(f"{how}: a tensor of shape {array.shape} is not one number. Try {cure}.")
+            raise ConversionError(f"{how}: expected a tensor of rank 0, got shape {array.shape}. Try {cure}.")
         if array.dtype.kind == "c" and how != "complex":
-            raise ConversionError(f"{how}: a complex number is not real. Try lab.math.real(x) or lab.abs(x).")
+            raise ConversionError(f"{how}: cannot convert a complex number. Try lab.math.real(x) or lab.abs(x).")
         return array
 
     def __float__(self) -> float:
@@ -284,7 +284,7 @@ class Tensor(Identified, Operators):
             return format(str(self._array), spec)
         except ValueError:
             raise ConversionError(
-                f"format: {spec!r} is for one number, and the tensor has shape {self._array.shape}. Try "
+                f"format: the format {spec!r} needs a tensor of rank 0, got shape {self._array.shape}. Try "
                 "np.array2string(x.numpy(), precision=2)."
             ) from None
 

@@ -107,15 +107,15 @@ class Variable(Identified, Operators):
         if variable_def is not None:
             raise UnimplementedError("Variable: variable_def is not supported. Try an initial value.")
         if initial_value is _MISSING or initial_value is None:
-            raise ConversionError("Variable: an initial value is needed. Try lab.Variable(0.0).")
+            raise ConversionError("Variable: initial_value is required. Try lab.Variable(0.0).")
         if callable(initial_value) and not isinstance(initial_value, (Tensor, Variable)):
             initial_value = initial_value()
         if not isinstance(initial_value, (Tensor, Variable)):
             initial_value = convert_to_tensor(initial_value, dtype)
         elif dtype is not None and initial_value.dtype != as_dtype(dtype):
             raise ConversionError(
-                f"Variable: the initial value is {initial_value.dtype.name}, but dtype "
-                f"{as_dtype(dtype).name} was asked for. Try lab.cast."
+                f"Variable: expected an initial value of dtype {as_dtype(dtype).name}, got {initial_value.dtype.name}. "
+                "Try lab.cast."
             )
         self._held = placed_by_block(initial_value._held)
         self._id = fresh_id()
@@ -127,7 +127,7 @@ class Variable(Identified, Operators):
         self.trainable = trainable is None or trainable
         self.constraint = constraint
         if self._shape is not None and not self._shape.is_compatible_with(self._held.shape):
-            raise ShapeMismatch(f"Variable: the initial value has shape {self._held.shape}, not {self._shape}.")
+            raise ShapeMismatch(f"Variable: expected an initial value of shape {self._shape}, got {self._held.shape}.")
         trace = trace_now()
         if trace is not None:
             trace.note_new(self)
@@ -337,12 +337,12 @@ class Variable(Identified, Operators):
             changed[index] = tensor._held
         except ValueError:
             raise ShapeMismatch(
-                f"Cannot assign a value of shape {tensor._held.shape} to a part of variable {self.name} of shape "
-                f"{changed[index].shape}. Try lab.reshape or lab.broadcast_to."
+                f"Cannot assign a value of shape {tensor._held.shape} to a slice of shape {changed[index].shape} of "
+                f"variable {self.name}. Try lab.reshape or lab.broadcast_to."
             ) from None
         trace = trace_now()
         if trace is not None:
-            trace.refuse(f"a part of the variable {self.name} is assigned")
+            trace.refuse(f"a slice of the variable {self.name} is assigned")
         self._replace(changed if changed.ndim else changed[()], tensor)
         return self
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DType, as_dtype
-from autodiff_lab.engine.shape import listed, one_whole_number, whole_numbers
+from autodiff_lab.engine.shape import as_integer, as_integers, listed
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.extras.assertions import text
 from autodiff_lab.ops.array.casting import identity
@@ -32,7 +32,7 @@ def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None 
     >>> lab.debugging.assert_rank([[1.0]], 2)
     """
     have, shape = _rank(x)
-    wanted = one_whole_number(rank, "assert_rank")
+    wanted = as_integer(rank, "assert_rank: rank")
     if have != wanted:
         raise ShapeMismatch(f"assert_rank: expected rank {wanted}, got shape {shape}.{text(message)}")
 
@@ -46,7 +46,7 @@ def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: st
     >>> lab.debugging.assert_rank_at_least([[1.0]], 1)
     """
     have, shape = _rank(x)
-    wanted = one_whole_number(rank, "assert_rank_at_least")
+    wanted = as_integer(rank, "assert_rank_at_least: rank")
     if have < wanted:
         raise ShapeMismatch(
             f"assert_rank_at_least: expected rank {wanted} or higher, got shape {shape}.{text(message)}"
@@ -62,7 +62,7 @@ def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, nam
     >>> lab.debugging.assert_rank_in([[1.0]], (1, 2))
     """
     have, shape = _rank(x)
-    wanted = whole_numbers(listed(ranks, "assert_rank_in: ranks"), "assert_rank_in")
+    wanted = as_integers(listed(ranks, "assert_rank_in: ranks"), "assert_rank_in: ranks")
     if have not in wanted:
         raise ShapeMismatch(f"assert_rank_in: expected a rank in {wanted}, got shape {shape}.{text(message)}")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.shape import one_whole_number
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.strings import STRING
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError
@@ -49,7 +49,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     """
     if sep is not None and not isinstance(sep, str):
         raise InvalidArgumentError(f"strings.split: expected a string as sep, got {sep!r:.80}.")
-    between, most = sep.encode() if sep else None, one_whole_number(maxsplit, "strings.split: maxsplit")
+    between, most = sep.encode() if sep else None, as_integer(maxsplit, "strings.split: maxsplit")
 
     def words(text: bytes) -> list[bytes]:
         if between is not None or most < 0:
@@ -114,7 +114,7 @@ def unicode_split(
             "unicode_split: expected 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE' as input_encoding and 'replace', 'strict' or "
             f"'ignore' as errors, got {input_encoding!r} and {errors!r}."
         )
-    replacement_char = one_whole_number(replacement_char, "unicode_split: replacement_char")
+    replacement_char = as_integer(replacement_char, "unicode_split: replacement_char")
     if not 0 <= int(replacement_char) < 0x110000 or 0xD800 <= int(replacement_char) < 0xE000:
         raise InvalidArgumentError(f"unicode_split: expected a code point as replacement_char, got {replacement_char}.")
     code = input_encoding.lower()

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import DType, as_dtype
-from autodiff_lab.engine.shape import TensorShape, one_whole_number, whole_numbers
+from autodiff_lab.engine.shape import TensorShape, as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, OutOfRangeError, ShapeMismatch
 from autodiff_lab.ops.array.casting import identity
@@ -91,7 +91,7 @@ class TensorArray:
         return TensorShape(None) if self._shape is None else self._shape
 
     def _position(self, index: Any, write: bool = False) -> int:
-        at = one_whole_number(index, "TensorArray")
+        at = as_integer(index, "TensorArray: index")
         if write and self._dynamic and at >= len(self._tensors):
             self._tensors.extend([None] * (at + 1 - len(self._tensors)))
         if not 0 <= at < len(self._tensors):
@@ -151,7 +151,7 @@ class TensorArray:
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """Stack the elements at some positions."""
-        positions = whole_numbers(indices, "TensorArray.gather")
+        positions = as_integers(indices, "TensorArray.gather: indices")
         return stack([self._written(self._position(i)) for i in positions], name=name)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
@@ -165,7 +165,7 @@ class TensorArray:
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """Write the rows of a tensor at some positions."""
-        positions, rows = whole_numbers(indices, "TensorArray.scatter"), unstack(value, name=name)
+        positions, rows = as_integers(indices, "TensorArray.scatter: indices"), unstack(value, name=name)
         if len(positions) != len(rows):
             raise ShapeMismatch(
                 f"TensorArray.scatter: expected one position for each of the {len(rows)} rows, got {len(positions)}."
@@ -176,7 +176,7 @@ class TensorArray:
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """Fill the array with parts of a tensor along its first axis."""
-        sizes = whole_numbers(lengths, "TensorArray.split")
+        sizes = as_integers(lengths, "TensorArray.split: lengths")
         x = convert(value)
         edges = np.cumsum([0, *sizes])
         self._infer = False

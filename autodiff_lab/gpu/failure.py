@@ -1,4 +1,4 @@
-"""What is said of an op that fails on a GPU, or whose operands lie on two devices."""
+"""Errors of ops that fail on a GPU, or whose operands are on two devices."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from autodiff_lab.kernels.cuda.traffic import forked
 GPU_PACKAGES = frozenset({"cupy", "cupyx", "cupy_backends", "numba", "numba_cuda", "cuda"})
 """Packages whose exceptions say that a GPU, its driver or its compiler failed, and not that an argument was wrong."""
 RECOVERY = (
-    "Try it on the CPU (x.cpu()) to see whether the arguments are right. After some failures a GPU answers nothing "
-    "more until Python is restarted."
+    "Try it on the CPU (x.cpu()) to see whether the arguments are valid. After some failures a GPU stays unusable "
+    "until Python is restarted."
 )
 
 
@@ -22,8 +22,8 @@ def devices_differ(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None)
     """Make the error for tensors of two devices."""
     kinds = [kind_of(t._held) + ("" if memory_of(t._held) is not None else f" on {CPU}") for t in ins]
     text = (
-        f"{op.name}({', '.join(kinds)}): tensors of two devices meet, and none is copied silently."
-        f"{at_line(place_now())}\n  Try x.gpu() or x.cpu() on one of them, or make them inside one lab.device block."
+        f"{op.name}({', '.join(kinds)}): the tensors are on different devices, and nothing is copied implicitly."
+        f"{at_line(place_now())}\n  Try x.gpu() or x.cpu() on one of them, or create them inside one lab.device block."
     )
     return told(op, ins, params, DeviceMismatch(text))
 
@@ -43,6 +43,6 @@ def _worded(op: Any, arrays: list[Any], error: Exception) -> LabError:
         return error
     if not isinstance(error, MemoryError) and type(error).__module__.partition(".")[0] in GPU_PACKAGES:
         cure = forked() or RECOVERY
-        text = f"the GPU did not do it: {type(error).__name__}: {error}{at_line(place_now())}\n  {cure}"
+        text = f"the GPU failed: {type(error).__name__}: {error}{at_line(place_now())}\n  {cure}"
         return DeviceError(f"{call_of(op, arrays)}: {text}")
-    return in_our_words(op, arrays, error, "on the GPU")
+    return in_our_words(op, arrays, error, " on the GPU")

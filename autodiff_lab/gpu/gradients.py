@@ -62,5 +62,5 @@ def _brought(ops: Any, h: Any, g: Any, out: Any, x: Any) -> Any:
         return h
     first, made = (g[0], out[0]) if isinstance(g, (list, tuple)) else (g, out)
     h = fit(ops, h, held, len(first.shape) - len(made.shape))
-    tell("to host", (h if ops.raw else h._held).nbytes, "a gradient goes where its value lies")
+    tell("to host", (h if ops.raw else h._held).nbytes, "a gradient moves to the device of its value")
     return moved(h, None) if ops.raw else ops.copy_to_device(h, device=CPU)

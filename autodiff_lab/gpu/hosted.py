@@ -1,7 +1,7 @@
 """Ops that run on the CPU wherever their operands are, and why: the one list of them.
 
-Their operands are copied from a GPU and their results back to it; each copy is told as traffic, with the reason named
-here.  A test holds the list to what happens: nothing that is not in it may copy arrays, and nothing in it may stop to.
+Their operands are copied from a GPU and their results back to it; each copy is reported as traffic, with the reason
+given here.  A test compares the list with what happens: ops outside it must not copy arrays, and those in it must.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from autodiff_lab.engine.op import Op
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.traffic import because
 
-_LAPACK = "LAPACK has it, the libraries of a GPU have not"
+_LAPACK = "LAPACK has this function, the GPU libraries do not"
 _SPECIAL = "CuPy has no such function"
 STAYS = {
     "as_string": "text lives on the CPU",
@@ -26,10 +26,10 @@ STAYS = {
     "expm": "SciPy scales and squares each matrix by its own norm",
     "fresnel_cos": _SPECIAL,
     "fresnel_sin": _SPECIAL,
-    "igamma_grad": "how many terms its series needs depends on the largest value, which is read",
-    "isotonic_blocks": "blocks are joined one after the other, by what the last joining gave",
+    "igamma_grad": "the number of terms of its series depends on the largest value, which is read",
+    "isotonic_blocks": "blocks are merged one after the other, each depending on the one before",
     "logm": _LAPACK,
-    "lu": "the order of rows is worked out one exchange after the other",
+    "lu": "the row order is computed one exchange after the other",
     "spence": _SPECIAL,
     "sqrtm": _LAPACK,
     "sylvester": _LAPACK,

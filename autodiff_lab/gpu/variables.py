@@ -31,9 +31,9 @@ def assignable(variable: Variable, tensor: Tensor, by_value: bool = False) -> Te
         where = "x.cpu()" if memory is None else "x.gpu()"
         kind = kind_of(array).partition(" ")[0]
         raise DeviceMismatch(
-            f"Cannot assign a tensor {kind} of {tensor.device} to the variable {variable.name}, which lies on "
-            f"{variable.device}; nothing is copied silently.{at_line(place_now())}\n  Try {where}, or "
-            f"v.move_to({tensor.device!r}) before."
+            f"Cannot assign a tensor {kind} on {tensor.device} to the variable {variable.name}, which is on "
+            f"{variable.device}; nothing is copied implicitly.{at_line(place_now())}\n  Try {where}, or "
+            f"v.move_to({tensor.device!r}) first."
         )
     tell("to host" if memory is None else "to device", array.nbytes, f"assigned to the variable {variable.name}")
     return wrap(moved(array, memory))
@@ -52,8 +52,7 @@ def beside_target(seed: Any, target: Any) -> Tensor:
         return seed if not hasattr(seed, "alone") else wrap(array)
     if array.ndim and not hasattr(seed, "alone"):
         raise DeviceMismatch(
-            f"gradient: a cotangent lies on {seed.device} and its target on {target.device}. Try .gpu() or .cpu() on "
-            "it."
+            f"gradient: a cotangent is on {seed.device} and its target on {target.device}. Try .gpu() or .cpu()."
         )
-    tell("to host" if memory is None else "to device", array.nbytes, "a gradient goes where its value lies")
+    tell("to host" if memory is None else "to device", array.nbytes, "a gradient moves to the device of its value")
     return wrap(moved(array, memory))

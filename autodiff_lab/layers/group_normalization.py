@@ -14,7 +14,7 @@ from autodiff_lab.ops.math.arithmetic import square
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.math.reductions import reduce_mean
 from autodiff_lab.ops.math.statistics import l2_normalize
-from autodiff_lab.ops.nn.normalization import standardized
+from autodiff_lab.ops.nn.normalization import normalized
 
 
 class GroupNormalization(Layer):
@@ -67,7 +67,7 @@ class GroupNormalization(Layer):
         shape = tuple(x.shape)
         grouped = reshape(x, (*shape[:-1], self.groups, shape[-1] // self.groups))
         axes = (*range(-len(shape), -2), -1)
-        result = reshape(standardized(grouped, axes, self.epsilon), shape)
+        result = reshape(normalized(grouped, axes, self.epsilon), shape)
         if self.scale:
             result = result * self.gamma
         return result + self.beta if self.center else result

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert_to_tensor
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.configured import Configured
@@ -45,7 +45,7 @@ class Initializer(Configured):
         asked, what = as_dtype(dtype or "float32"), type(self).__name__
         if asked.dtype.kind == "O" or (self.draws and asked.dtype not in DIFFERENTIABLE):
             raise DtypeMismatch(f"{what}: cannot make values of dtype {asked.name}. Try lab.float32.")
-        lengths = whole_numbers(shape, f"{what}: shape")
+        lengths = as_integers(shape, f"{what}: shape")
         if min(lengths, default=0) < 0:
             raise InvalidArgumentError(f"{what}: a shape cannot have a negative length, got {lengths}.")
         return convert_to_tensor(self.values(lengths).astype(asked.dtype))

@@ -11,8 +11,7 @@ from autodiff_lab.layers.layer import Layer
 from autodiff_lab.ops.array.casting import stop_gradient
 from autodiff_lab.ops.array.shaping import reshape, squeeze
 from autodiff_lab.ops.math.exponential import rsqrt
-from autodiff_lab.ops.nn.normalization import standardized
-from autodiff_lab.ops.nn.standardization import mean_and_variance
+from autodiff_lab.ops.nn.normalization import mean_and_variance, normalized
 
 
 class _Normalization(Layer):
@@ -120,7 +119,7 @@ class BatchNormalization(_Normalization):
         mean, variance = mean_and_variance(stop_gradient(x), axes=axes)  # the moving averages are not trained
         self._move(self.moving_mean, squeeze(mean, axes))
         self._move(self.moving_variance, squeeze(variance, axes))
-        return standardized(x, axes, self.epsilon, gamma, beta)
+        return normalized(x, axes, self.epsilon, gamma, beta)
 
     def _move(self, average: Variable, value: Tensor) -> None:
         average.assign(self.momentum * average.read() + (1 - self.momentum) * value)
@@ -156,4 +155,4 @@ class LayerNormalization(_Normalization):
 
     def call(self, x: Any) -> Tensor:
         gamma, beta = self._spread(self.gamma, x), self._spread(self.beta, x)
-        return standardized(x, self._kept(x.ndim), self.epsilon, gamma, beta)
+        return normalized(x, self._kept(x.ndim), self.epsilon, gamma, beta)

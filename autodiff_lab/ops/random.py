@@ -64,7 +64,7 @@ def categorical(logits: Any, num_samples: int, dtype: Any = "int64", seed: int |
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     x = convert(value)
     if x._held.ndim == 0:
-        raise InvalidArgumentError("shuffle: a single number has no rows to shuffle.")
+        raise InvalidArgumentError("shuffle: expected a tensor of rank 1 or more, got a scalar.")
     rows = x._held.shape[0]
     return named(gather(x, drawn(lambda source: wrap(source.permutation(rows).astype(np.int32)), seed)), name)
 
@@ -86,7 +86,7 @@ for _function, _words, _shapes, _dtypes, _derivative, _example in (
     (poisson, "Poisson distributed counts with rate `lam`.", "shape s, lam (*t) -> (*s, *t)", "any number",
      "none: counts", ">>> lab.random.poisson((5,), [1.0, 2.0]).shape\nTensorShape([5, 2])"),
     (categorical, "Class numbers drawn from softmax of each row of logits.",
-     "logits (b, k), num_samples n -> (b, n)", "floating logits, whole numbers out", "none: whole numbers",
+     "logits (b, k), num_samples n -> (b, n)", "floating logits to integers", "none: integers",
      ">>> print(lab.random.categorical([[0.0, -1000.0]], 3))\nTensor([[0 0 0]], shape=(1, 3), dtype=int64)"),
     (shuffle, "The rows of a tensor in random order.", "value (n, *s) -> (n, *s)", "any", "1, gathered back",
      ">>> sorted(lab.random.shuffle([3, 1, 2]).numpy().tolist())\n[1, 2, 3]"),

@@ -26,7 +26,7 @@ def noise_of(values: Any, dtype: Any, name: str) -> Tensor:
     """Drawn numbers as a tensor of a floating dtype; the error names the function."""
     wanted = as_dtype(dtype)
     if not wanted.is_floating:
-        raise InvalidArgumentError(f"{name}: dtype must be floating, got {wanted.name}")
+        raise InvalidArgumentError(f"{name}: dtype must be floating, got {wanted.name}.")
     return wrap(placed(ranked(values).astype(wanted.dtype)[()]))
 
 
@@ -46,7 +46,7 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
     if not _is_tensor(shift) and not _is_tensor(scale):
         for parameter in (shift, scale):
             if np.asarray(parameter).dtype.kind not in "fiub":
-                raise InvalidArgumentError(f"{name}: parameters are numbers or tensors, got {parameter!r}.")
+                raise InvalidArgumentError(f"{name}: parameters must be numbers or tensors, got {parameter!r}.")
         kind = noise.dtype if on_gpu(noise) else np.float64
         try:
             moved = ranked(noise) * _near(noise, scale, kind) + _near(noise, shift, kind)
@@ -54,14 +54,13 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
             moved = None
         if moved is None or moved.shape != shape:
             raise ShapeMismatch(f"{name}: parameters of shapes {np.shape(shift)} and {np.shape(scale)} do not "
-                                f"broadcast to the shape asked for, {shape}.")
+                                f"broadcast to shape {shape}.")
         return noise_of(moved, dtype, name)
     with beside(shift, scale):
         drawn = noise_of(noise, dtype, name)
     result = multiply(drawn, scale) + shift
     if result._held.shape != shape:
-        raise ShapeMismatch(f"{name}: the parameters broadcast to {result._held.shape}, but the shape asked for is "
-                            f"{shape}.")
+        raise ShapeMismatch(f"{name}: the parameters broadcast to {result._held.shape}, not to shape {shape}.")
     return result
 
 
@@ -92,7 +91,7 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
     wanted = as_dtype(dtype)
     if wanted.is_integer:
         if maxval is None:
-            raise InvalidArgumentError(f"{name}: an integer dtype needs maxval")
+            raise InvalidArgumentError(f"{name}: an integer dtype requires maxval.")
         low, high = int(0 if minval is None else minval), int(maxval)
         limits = np.iinfo(wanted.dtype)
         if low >= high or low < limits.min or high > int(limits.max) + 1:

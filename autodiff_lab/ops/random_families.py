@@ -17,7 +17,7 @@ from autodiff_lab.ops.random_state import Source
 
 
 def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, name: str) -> Tensor:
-    """Gamma numbers, of the shape asked for, with that of the parameters behind it."""
+    """Gamma numbers, of the given shape, followed by that of the parameters."""
     a = convert(alpha)
     noise_shape = np.broadcast_shapes(a._held.shape, () if beta is None else convert(beta)._held.shape)
     if a._held.dtype.kind not in "fiuV" or np.any(np.asarray(a._array) <= 0):
@@ -30,13 +30,13 @@ def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, na
 
 
 def draw_poisson(source: Source, shape: Any, rate: Any, dtype: Any, name: str) -> Tensor:
-    """Poisson numbers, of the shape asked for, with that of the rates behind it."""
+    """Poisson numbers, of the given shape, followed by that of the rates."""
     rates = convert(rate)
     if rates._held.dtype.kind not in "fiuV":
-        raise InvalidArgumentError(f"{name}: the rates are numbers, got {rates.dtype.name}.")
+        raise InvalidArgumentError(f"{name}: rates must be numbers, got {rates.dtype.name}.")
     lam = np.asarray(rates._array, np.float64)
     if np.any(~(lam >= 0)):
-        raise InvalidArgumentError(f"{name}: the rates must be 0 or more.")
+        raise InvalidArgumentError(f"{name}: rates must not be negative.")
     drawn = np.asarray(source.poisson(lam, (*as_shape(shape), *lam.shape)))
     with beside(rates):
         return wrap(placed(drawn.astype(as_dtype(dtype).dtype)[()]))
@@ -46,9 +46,9 @@ def draw_categorical(source: Source, logits: Any, num_samples: Any, dtype: Any, 
     """Class numbers (b, n) from the logits of each row."""
     x = convert(logits)
     if x._held.ndim != 2 or x._held.shape[1] == 0:
-        raise ShapeMismatch(f"{name}: logits (batch, classes) are needed, got shape {x._held.shape}.")
+        raise ShapeMismatch(f"{name}: expected logits (batch, classes), got shape {x._held.shape}.")
     if not x.dtype.is_floating:
-        raise DtypeMismatch(f"{name}: logits are floating, got {x.dtype.name}. Try lab.cast.")
+        raise DtypeMismatch(f"{name}: logits must be floating, got {x.dtype.name}. Try lab.cast.")
     count, = as_shape(num_samples)
     rows = np.asarray(x._array, np.float64)[:, None, :]
     # The largest of logits plus Gumbel noise is distributed as softmax says (Gumbel 1954).

@@ -44,7 +44,7 @@ class Generator:
 
     def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:
         if (copy_from is None) == (state is None):
-            raise InvalidArgumentError("Generator: give either copy_from or state. Try Generator.from_seed(1).")
+            raise InvalidArgumentError("Generator: expected either copy_from or state. Try Generator.from_seed(1).")
         self.reset(state if copy_from is None else copy_from)
 
     @classmethod
@@ -117,11 +117,12 @@ class Generator:
         """Go on from a state that another generator had."""
         array = np.asarray(state.state._array if isinstance(state, Generator) else getattr(state, "_array", state))
         if array.shape != (13,) or array.dtype.kind not in "iu":
-            raise InvalidArgumentError(f"Generator: a state is 13 whole numbers, got shape {array.shape}. Try "
-                                       "generator.state of another.")
+            raise InvalidArgumentError(f"Generator: state must be 13 integers, got shape {array.shape}. Try the state "
+                                       "of another generator.")
         counter, key, buffer, last = np.split(array.astype(np.uint64), [4, 6, 10])
         if int(last[0]) > 4:
-            raise InvalidArgumentError("Generator: this is not the state of a generator. Try the state of another one.")
+            raise InvalidArgumentError("Generator: state is not that of a generator. Try the state of another "
+                                       "generator.")
         bits = np.random.Philox(0)
         bits.state = {"bit_generator": "Philox", "state": {"counter": counter, "key": key}, "buffer": buffer,
                       "buffer_pos": int(last[0]), "has_uint32": int(last[1]), "uinteger": int(last[2])}
@@ -171,7 +172,8 @@ class Generator:
         """Integers anywhere in the range of the dtype: shape s -> (*s)."""
         wanted = as_dtype(dtype)
         if not wanted.is_integer:
-            raise InvalidArgumentError(f"Generator.uniform_full_int: the dtype must be an integer, got {wanted.name}.")
+            raise InvalidArgumentError("Generator.uniform_full_int: dtype must be an integer dtype, got "
+                                       f"{wanted.name}.")
         limits = np.iinfo(wanted.dtype)
         drawn = self._source.integers(limits.min, limits.max, as_shape(shape), wanted.dtype, endpoint=True)
         return named(wrap(placed(np.asarray(drawn)[()])), name)
@@ -180,7 +182,8 @@ class Generator:
         """Return how often out of `counts` tries something of probability `probs` happens: shape s -> (*s)."""
         n, p = (np.asarray(convert(v)._array) for v in (counts, probs))
         if np.any(n < 0) or np.any(~((p >= 0) & (p <= 1))):
-            raise InvalidArgumentError("Generator.binomial: counts are 0 or more, and probs between 0 and 1.")
+            raise InvalidArgumentError("Generator.binomial: counts must not be negative, and probs must be between 0 "
+                                       "and 1.")
         drawn = self._source.binomial(n.astype(np.int64), p.astype(np.float64), as_shape(shape))
         return named(wrap(placed(np.asarray(drawn).astype(as_dtype(dtype).dtype)[()])), name)
 
@@ -189,7 +192,7 @@ _global: list[Generator] = []
 
 
 def get_global_generator() -> Generator:
-    """Yield the generator that all share, made when first asked for.
+    """Return the generator that all callers share; it is made at the first call.
 
     Examples
     --------
@@ -203,7 +206,7 @@ def get_global_generator() -> Generator:
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Put another generator in the place of the one that all share.
+    """Replace the generator that all callers share.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Where random numbers come from: one global source, and one for each seed that is given to an op.
 
 A global seed makes both kinds repeatable.  An op that is given a seed draws further numbers at each call, as TensorFlow
-does; set the global seed again to hear them from the start.
+does; set the global seed again to start over.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.dtypes import DType
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import SINKS, sinks_now, tell_made, trace_now
@@ -66,9 +66,9 @@ def set_seed(seed: int) -> None:
 
 def checked_seed(seed: Any, name: str) -> int:
     """Return one integer that is not negative; the error names the function."""
-    numbers = whole_numbers(seed, name)
+    numbers = as_integers(seed, f"{name}: seed")
     if len(numbers) != 1 or numbers[0] < 0:
-        raise InvalidArgumentError(f"{name}: a seed is one whole number, 0 or more, got {seed!r}.")
+        raise InvalidArgumentError(f"{name}: seed must be a non-negative integer, got {seed!r}.")
     return numbers[0]
 
 
@@ -122,7 +122,7 @@ def generator_for(seed: int | None) -> Source:
         trace.refuse("random numbers are drawn")
     if seed is None:
         return _STATE.source
-    number = checked_seed(seed, "seed")
+    number = checked_seed(seed, "random")
     if number not in _STATE.by_seed:
         _STATE.by_seed[number] = np.random.default_rng([_STATE.seed or 0, number])
     return _STATE.by_seed[number]
@@ -130,7 +130,7 @@ def generator_for(seed: int | None) -> Source:
 
 def stateless(seed: Any, name: str) -> Source:
     """Return a source that two integers determine."""
-    numbers = whole_numbers(seed, name)
+    numbers = as_integers(seed, f"{name}: seed")
     if len(numbers) != 2:
-        raise InvalidArgumentError(f"{name}: the seed is two whole numbers, got {seed!r}. Try seed=(1, 2).")
+        raise InvalidArgumentError(f"{name}: seed must be two integers, got {seed!r}. Try seed=(1, 2).")
     return np.random.Generator(np.random.Philox(key=np.array(numbers, np.int64).view(np.uint64)))

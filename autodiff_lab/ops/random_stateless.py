@@ -39,9 +39,9 @@ def stateless_parameterized_truncated_normal(shape: Any, seed: Any, means: Any =
     what = "stateless_parameterized_truncated_normal"
     mean, deviation, low, high = (np.asarray(convert(v)._array) for v in (means, stddevs, minvals, maxvals))
     if any(v.dtype.kind not in "fiuV" for v in (mean, deviation, low, high)):
-        raise InvalidArgumentError(f"{what}: means, deviations and bounds are numbers.")
+        raise InvalidArgumentError(f"{what}: means, deviations and bounds must be numbers.")
     if np.any(deviation <= 0) or np.any(low >= high):
-        raise InvalidArgumentError(f"{what}: deviations must be positive, and minvals below maxvals.")
+        raise InvalidArgumentError(f"{what}: deviations must be positive, and minvals must be below maxvals.")
     bounds = ((low - mean) / deviation, (high - mean) / deviation)
     if np.any(bounds[0] > 4) or np.any(bounds[1] < -4):
         raise InvalidArgumentError(f"{what}: bounds more than 4 deviations on one side of the mean are not supported.")
@@ -81,7 +81,7 @@ def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any =
 def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str | None = None) -> Tensor:
     x = convert(value)
     if x._held.ndim == 0:
-        raise InvalidArgumentError("stateless_shuffle: a single number has no rows to shuffle.")
+        raise InvalidArgumentError("stateless_shuffle: expected a tensor of rank 1 or more, got a scalar.")
     rows = x._held.shape[0]
     return named(gather(x, determined(lambda source: wrap(source.permutation(rows).astype(np.int32)), seed,
                                 "stateless_shuffle")), name)
@@ -98,7 +98,7 @@ for _function, _words, _shapes, _derivative, _example in (
      "shape s, the others broadcasting to s -> (*s)", "that of `normal`; none for the bounds",
      ">>> x = lab.random.stateless_parameterized_truncated_normal((9,), (1, 2), 0.0, 1.0, 0.0, 1.0)\n"
      ">>> bool(lab.reduce_all(x >= 0.0))\nTrue"),
-    (stateless_uniform, "Uniformly distributed numbers, whole ones for an integer dtype.", "shape s -> (*s)",
+    (stateless_uniform, "Uniformly distributed numbers, integers for an integer dtype.", "shape s -> (*s)",
      "that of `uniform`",
      ">>> lab.random.stateless_uniform((3,), (1, 2), maxval=10, dtype=lab.int32).dtype\nautodiff_lab.int32"),
     (stateless_gamma, "Gamma distributed numbers.", "shape s, alpha (*t), beta (*u) -> (*s, broadcast of t and u)",
@@ -106,11 +106,11 @@ for _function, _words, _shapes, _derivative, _example in (
     (stateless_poisson, "Poisson distributed counts.", "shape s, lam (*t) -> (*s, *t)", "none: counts",
      ">>> lab.random.stateless_poisson((4,), (1, 2), lam=2.0).dtype\nautodiff_lab.int32"),
     (stateless_categorical, "Class numbers drawn from softmax of each row of logits.",
-     "logits (b, k), num_samples n -> (b, n)", "none: whole numbers",
+     "logits (b, k), num_samples n -> (b, n)", "none: integers",
      ">>> lab.random.stateless_categorical([[0.0, 0.0]], 5, (1, 2)).shape\nTensorShape([1, 5])"),
     (stateless_shuffle, "The rows of a tensor in an order that the seed determines.", "value (n, *s) -> (n, *s)",
      "1, gathered back",
      ">>> sorted(lab.random.stateless_shuffle([3, 1, 2], (1, 2)).numpy().tolist())\n[1, 2, 3]"),
 ):
     _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,
-                            domain="any two whole numbers as seed", raises=("argument", "shape", "convert"))
+                            domain="any two integers as seed", raises=("argument", "shape", "convert"))

@@ -30,7 +30,7 @@ def check_function(f: Any, what: str) -> None:
         A `TypeError`.
     """
     if not callable(f):
-        raise NotCallable(f"{what}: a function is required, got {f!r:.80}.")
+        raise NotCallable(f"{what}: expected a function, got {f!r:.80}.")
 
 
 class Reads:
@@ -121,7 +121,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
             SINKS.set(sinks)
         if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
             raise InvalidArgumentError(
-                f"custom_gradient: {name} must return a pair, its value and a gradient function; "
+                f"custom_gradient: {name} must return a pair of its value and a gradient function; "
                 f"it returned a {type(result).__name__}."
             )
         value, gradient = result
@@ -227,14 +227,14 @@ def _share(ops: Any, what: str, share: Any, x: Any) -> Any:
     own, given = tuple(tensor._held.shape), tensor._held.dtype
     if own != wanted and not _broadcasts(own, wanted):
         raise ShapeMismatch(
-            f"{what} gave a cotangent of shape {own} for an input of shape {wanted}; they must agree. "
-            "Try lab.reduce_sum over the axes that the op has broadcast, or lab.reshape."
+            f"{what} gave a cotangent of shape {own} for an input of shape {wanted}; they must match. "
+            "Try lab.reduce_sum over the axes that the op broadcast, or lab.reshape."
         )
     if given != dtype:
         if given.kind == "O" or (given.kind == "c" and dtype.kind != "c"):
             raise DtypeMismatch(
                 f"{what} gave a cotangent of dtype {tensor.dtype.name} for an input of dtype {public(dtype).name}. "
-                "Try lab.cast, or lab.math.real of it."
+                "Try lab.cast or lab.math.real."
             )
         tensor = cast(tensor, public(dtype))  # a gradient has the dtype of its source
     return handed_back(ops, tensor)
@@ -304,7 +304,7 @@ class RegisterGradient:
     ...     lab.RegisterGradient("Mul")(lambda op, upstream: (upstream, upstream))
     ... except KeyError as error:
     ...     print(error.args[0])
-    Registering two gradients with name 'Mul'! There is one already.
+    Registering two gradients with name 'Mul'! One is registered already.
     """
 
     def __init__(self, op_type: str) -> None:
@@ -315,9 +315,9 @@ class RegisterGradient:
         name = self._op_type
         op = next((op for op in REGISTRY.values() if name in (op.name, op.registered)), None)
         if op is None:
-            raise LookupError(f"There is no op called {name!r}. Names are in lab.registered_gradients().")
+            raise LookupError(f"There is no op named {name!r}. See lab.registered_gradients() for the names.")
         if op.rules != UNREGISTERED:
-            raise KeyError(f"Registering two gradients with name {name!r}! There is one already.")
+            raise KeyError(f"Registering two gradients with name {name!r}! One is registered already.")
 
         def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...], **params: Any) -> list[Any]:
             def tensors(values: Any) -> list[Tensor]:

@@ -81,7 +81,7 @@ def differentiable(target: Any) -> Any:
         return DifferentiableFunction(target)
     if not dataclasses.is_dataclass(target):
         raise InvalidArgumentError(
-            f"differentiable: the class {target.__name__} is not a dataclass. Put @dataclasses.dataclass under "
+            f"differentiable: the class {target.__name__} is not a dataclass. Put @dataclasses.dataclass below "
             "@lab.differentiable."
         )
     names = [f.name for f in dataclasses.fields(target)]
@@ -121,7 +121,9 @@ def derivative(of: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """
     if not isinstance(of, DifferentiableFunction):
         name = getattr(of, "__name__", repr(of))
-        raise InvalidArgumentError(f"derivative: {name} was not declared. Put @lab.differentiable above it first.")
+        raise InvalidArgumentError(
+            f"derivative: {name} is not declared differentiable. Put @lab.differentiable above it first."
+        )
 
     def declare(vjp: Callable[..., Any]) -> Callable[..., Any]:
         of.declare(vjp)

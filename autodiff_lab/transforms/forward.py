@@ -68,19 +68,19 @@ class ForwardAccumulator:
         self._tangents = _along(self._primals, nest.flatten(tangents)[0])
         if len({id(primal) for primal in self._primals}) < len(self._primals):
             raise InvalidArgumentError(
-                "ForwardAccumulator: a primal is given more than once. Try giving it once, with the sum of its "
+                "ForwardAccumulator: got the same primal more than once. Try passing it once, with the sum of its "
                 "tangents."
             )
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
             if primal._held.shape != tangent._held.shape:
                 raise ShapeMismatch(
                     f"ForwardAccumulator: a primal has shape {primal._held.shape} and its tangent "
-                    f"{tangent._held.shape}; they must agree."
+                    f"{tangent._held.shape}; they must match."
                 )
             if primal._held.dtype != tangent._held.dtype:
                 raise DtypeMismatch(
-                    f"ForwardAccumulator: a primal is {primal.dtype.name} and its tangent {tangent.dtype.name}. Try "
-                    "lab.cast."
+                    f"ForwardAccumulator: a primal has dtype {primal.dtype.name} and its tangent {tangent.dtype.name}. "
+                    "Try lab.cast."
                 )
             if tangent._held.ndim and tangent.device != primal.device:
                 raise DeviceMismatch(
@@ -93,7 +93,7 @@ class ForwardAccumulator:
     def __enter__(self) -> Self:
         sinks = sinks_now()
         if self._tape in sinks:
-            raise InvalidArgumentError("ForwardAccumulator: it is recording already. Make a second one to nest them.")
+            raise InvalidArgumentError("ForwardAccumulator: already recording. Create a second one to nest them.")
         self._around = tuple(dict.fromkeys([*self._around, *[s for s in sinks if isinstance(s, GradientTape)]]))
         self._tape.__enter__()
         self._tape.watch(self._primals)
@@ -142,7 +142,8 @@ def _along(primals: list[Any], tangents: list[Any]) -> list[Any]:
     """Return tangents as tensors, one for each primal."""
     if len(tangents) != len(primals):
         raise ShapeMismatch(
-            f"jvp: {len(tangents)} tangents for {len(primals)} primals. Give the tangents the structure of the primals."
+            f"jvp: got {len(tangents)} tangents for {len(primals)} primals. Give the tangents the structure of the "
+            "primals."
         )
     return [convert(t, p if isinstance(p, Tensor) else None) for t, p in zip(tangents, primals, strict=True)]
 

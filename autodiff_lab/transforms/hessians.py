@@ -73,7 +73,7 @@ def _slope(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         value = convert(function(x))
     if value._held.ndim:
         raise ShapeMismatch(
-            f"A Hessian needs a scalar function; this one returned shape {value._held.shape}. "
+            f"A Hessian requires a scalar function; this one returned shape {value._held.shape}. "
             "Try lab.reduce_sum, or tape.jacobian twice."
         )
     return inner.gradient(value, x, unconnected_gradients=UnconnectedGradients.ZERO)

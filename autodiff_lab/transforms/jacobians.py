@@ -49,7 +49,7 @@ def jacobian(tape: GradientTape, target: Any, sources: Any, unconnected_gradient
     targets = tape._targets(target)  # pyright: ignore[reportPrivateUsage]
     leaves, rebuild = nest.flatten(sources)
     if len(targets) != 1:
-        raise ShapeMismatch("jacobian: one target tensor is required. Try one call for each, on a persistent tape.")
+        raise ShapeMismatch("jacobian: expected a single target tensor. Try one call for each, on a persistent tape.")
     y = targets[0]._held
     if _pays(tape, y):
         found = _in_bands(tape, targets[0], leaves)
@@ -66,19 +66,20 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
     for what, value in (("target", target), ("source", source)):
         if not isinstance(value, (Tensor, Variable)):
             raise ConversionError(
-                f"batch_jacobian: the {what} is a {type(value).__name__}, but one tensor or variable is required. Try "
+                f"batch_jacobian: expected a single tensor or variable as {what}, got a {type(value).__name__}. Try "
                 "one call for each, on a persistent tape."
             )
     y = tape._targets(target)[0]  # pyright: ignore[reportPrivateUsage]
     a = y._held
     if a.ndim < 2 or source._held.ndim < 2:
         raise ShapeMismatch(
-            f"batch_jacobian: target {a.shape} and source {source._held.shape} need at least 2 axes, the batch and "
-            "another. Try lab.expand_dims(x, -1), or tape.jacobian."
+            f"batch_jacobian: target {a.shape} and source {source._held.shape} need at least 2 axes, the first of "
+            "them the batch. Try lab.expand_dims(x, -1), or tape.jacobian."
         )
     if a.shape[:1] != source._held.shape[:1]:
         raise ShapeMismatch(
-            f"batch_jacobian: target {a.shape} and source {source._held.shape} need the same first axis, the batch."
+            f"batch_jacobian: target {a.shape} and source {source._held.shape} must have the same first axis, the "
+            "batch."
         )
     rest = a.shape[1:]
     n = int(np.prod(rest))

@@ -110,7 +110,7 @@ def test_devices_are_listed_under_both_names() -> None:
     (logical,) = lab.config.list_logical_devices("CPU")
     with lab.device(logical.name) as name:
         assert name == "/CPU:0"
-    with pytest.raises(lab.errors.DeviceError, match="CPU:0 keeps no figures"):
+    with pytest.raises(lab.errors.DeviceError, match="statistics are kept for GPUs only, got /CPU:0"):
         lab.config.experimental.get_memory_info("CPU:0")
     with pytest.raises(lab.errors.UnimplementedError, match="always grows"):
         lab.config.experimental.set_memory_growth(logical, False)
@@ -133,14 +133,16 @@ def test_dlpack_of_the_cpu() -> None:
 @pytest.mark.parametrize("value", [3.0, [1.0], "text"])
 def test_what_exports_nothing_is_refused(value: Any) -> None:
     """With the way that copies."""
-    with pytest.raises(lab.errors.ConversionError, match=r"has no __dlpack__\. Try lab\.constant"):
+    with pytest.raises(
+        lab.errors.ConversionError, match=r"expected an object with __dlpack__, got .*Try lab\.constant"
+    ):
         lab.from_dlpack(value)
 
 
 def test_a_device_that_is_neither_a_cpu_nor_a_gpu_is_refused() -> None:
     """DLPack knows a dozen kinds."""
     value = SimpleNamespace(__dlpack__=lambda: None, __dlpack_device__=lambda: (7, 0))
-    with pytest.raises(lab.errors.ConversionError, match="device of kind 7"):
+    with pytest.raises(lab.errors.ConversionError, match="device of type 7"):
         lab.from_dlpack(value)
 
 
@@ -242,5 +244,5 @@ def test_a_process_that_was_forked_says_so_where_its_gpu_fails(gpu: GpuMemory) -
 
 def test_an_op_that_finds_no_memory_raises_a_memory_error() -> None:
     """On the CPU too, with op, shapes and line."""
-    with pytest.raises(MemoryError, match=r"(?s)add\(f32\[16777216,1\], f32\[1,.*no room in memory .*line \d+"):
+    with pytest.raises(MemoryError, match=r"(?s)add\(f32\[16777216,1\], f32\[1,.*out of memory for .*line \d+"):
         _ = lab.ones((2**24, 1)) + lab.ones((1, 2**24))

@@ -49,5 +49,5 @@ def test_part_of_a_variable_is_used_as_a_tensor_is(use: str, compiled: bool) -> 
 @pytest.mark.parametrize("index", [slice(None, None, 0), (0, slice(1, 2, 0)), (..., slice(None, None, 0))])
 @pytest.mark.parametrize("make", [lab.Variable, lab.constant])
 def test_a_step_of_0_is_refused_in_words(make: Any, index: Any) -> None:
-    with pytest.raises(lab.errors.InvalidArgumentError, match="the step of a slice is 0"):
+    with pytest.raises(lab.errors.InvalidArgumentError, match="the step of a slice must not be 0"):
         make(NUMBERS)[index]

@@ -147,7 +147,7 @@ def test_a_named_operation_may_be_swapped() -> None:
 
 
 def test_an_op_that_is_not_registered_is_named() -> None:
-    with pytest.raises(AttributeError, match="no op called 'sine' is registered"):
+    with pytest.raises(AttributeError, match="no op named 'sine' is registered"):
         _ = RAW.sine
 
 

@@ -165,9 +165,9 @@ def test_nothing_else_is_cast(x: object, y: object) -> None:
 
 def test_integer_limits_are_kept() -> None:
     assert (lab.constant(5, "uint8") + 250).dtype == lab.uint8
-    with pytest.raises(lab.errors.ConversionError, match="does not fit"):
+    with pytest.raises(lab.errors.ConversionError, match="out of range"):
         lab.constant(300, "int8")
-    with pytest.raises(lab.errors.ConversionError, match="does not fit"):
+    with pytest.raises(lab.errors.ConversionError, match="out of range"):
         lab.constant(2**40, "int32")
     assert lab.constant(2**40, "int64").numpy() == 2**40
 
@@ -213,7 +213,7 @@ def test_a_shape_may_be_a_number_a_list_or_a_tensor_but_no_fraction() -> None:
 def test_constant_fills_a_shape_and_conversion_does_not() -> None:
     assert lab.constant(1.0, shape=(2, 2)).numpy().tolist() == [[1, 1], [1, 1]]
     assert lab.constant([1, 2, 3, 4], shape=(2, 2)).numpy().tolist() == [[1, 2], [3, 4]]
-    with pytest.raises(ValueError, match=r"3 values do not fill shape \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"cannot fill shape \(2, 2\) with 3 values"):
         lab.constant([1, 2, 3], shape=(2, 2))
     with pytest.raises(TypeError, match="shape"):
         lab.convert_to_tensor(1.0, shape=(2, 2))

@@ -21,11 +21,11 @@ def test_it_is_made_from_values_tensors_and_functions_of_no_argument() -> None:
     assert lab.Variable(t).numpy().tolist() == [1, 2]
     assert lab.Variable(lambda: lab.ones(2)).shape == (2,)
     assert lab.Variable(4, dtype="float64").dtype == lab.float64
-    with pytest.raises(ValueError, match="initial value is needed"):
+    with pytest.raises(ValueError, match="initial_value is required"):
         lab.Variable()
     with pytest.raises(ValueError, match="non-rectangular"):
         lab.Variable([[1, 2], [3]])
-    with pytest.raises(TypeError, match="float64 was asked for"):
+    with pytest.raises(TypeError, match="of dtype float64, got float32"):
         lab.Variable(lab.constant(1.0), dtype="float64")
 
 
@@ -63,7 +63,7 @@ def test_parts_are_assigned_and_the_source_tensor_is_not_touched() -> None:
     with pytest.raises(TypeError, match=r"does not support item assignment.*assign"):
         v[0] = 1.0
     with pytest.raises(
-        lab.errors.ShapeMismatch, match=r"shape \(3,\) to a part of variable Variable:0 of shape \(2,\)"
+        lab.errors.ShapeMismatch, match=r"shape \(3,\) to a slice of shape \(2,\) of variable Variable:0"
     ):
         v[1:].assign([1.0, 2.0, 3.0])
 

@@ -97,9 +97,9 @@ def test_joins_refuse_other_shapes_and_take_axes_without_elements() -> None:
 
 def test_a_complex_number_is_not_a_float() -> None:
     for how in (float, int):
-        with pytest.raises(TypeError, match="not real"):
+        with pytest.raises(TypeError, match="complex number"):
             how(lab.constant(1 + 2j))
-        with pytest.raises(TypeError, match="not real"):
+        with pytest.raises(TypeError, match="complex number"):
             how(lab.Variable(1 + 2j))
     assert complex(lab.constant(1 + 2j)) == 1 + 2j
 

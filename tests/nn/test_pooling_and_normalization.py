@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from tests.refusals import refused
 
 nn = lab.nn
 RNG = np.random.default_rng(1)
@@ -134,21 +135,21 @@ def test_pixels_go_into_channels_and_come_back() -> None:
 
 
 REFUSALS: dict[str, tuple[Any, str]] = {
-    "pool of a matrix": (lambda: nn.max_pool(lab.ones((2, 2)), 2), "max_pool: an input"),
-    "pool of another rank": (lambda: nn.max_pool2d(lab.ones((1, 4, 1)), 2), "max_pool2d: an input"),
+    "pool of a matrix": (lambda: nn.max_pool(lab.ones((2, 2)), 2), "max_pool: expected an input"),
+    "pool of another rank": (lambda: nn.max_pool2d(lab.ones((1, 4, 1)), 2), "max_pool2d: expected an input"),
     "pool of whole numbers": (lambda: nn.avg_pool(lab.ones((1, 4, 1), "int32"), 2), "average_pool.*floating"),
     "pool too large": (lambda: nn.max_pool(lab.ones((1, 2, 1)), 3), "larger than the input"),
     "pool channels first": (lambda: nn.avg_pool(lab.ones((1, 2, 1)), 1, data_format="NCW"), "NCW"),
     "pool of another kind": (lambda: nn.pool(lab.ones((1, 2, 1)), 1, "MIN"), "'MIN'"),
-    "pool with gaps": (lambda: nn.pool(lab.ones((1, 2, 1)), 1, "MAX", dilations=2), "gaps"),
+    "pool with gaps": (lambda: nn.pool(lab.ones((1, 2, 1)), 1, "MAX", dilations=2), "dilations"),
     "moments over a missing axis": (lambda: nn.moments(lab.ones((2,)), [1]), "moments: axis 1"),
-    "moments over an axis twice": (lambda: nn.moments(lab.ones((2, 2)), [0, -2]), "moments.*twice"),
-    "moments of whole numbers": (lambda: nn.moments([1, 2], [0]), "moments: a floating tensor"),
-    "response of a matrix": (lambda: nn.lrn(lab.ones((2, 2))), "local_response_normalization: an input"),
+    "moments over an axis twice": (lambda: nn.moments(lab.ones((2, 2)), [0, -2]), "moments.*duplicates"),
+    "moments of whole numbers": (lambda: nn.moments([1, 2], [0]), "moments: expected a floating-point tensor"),
+    "response of a matrix": (lambda: nn.lrn(lab.ones((2, 2))), "local_response_normalization: expected an input"),
     "bias of another length": (lambda: nn.bias_add(lab.ones((2, 3)), lab.ones(2)), r"bias_add.*\(2, 3\) and \(2,\)"),
     "bias of another dtype": (lambda: nn.bias_add(lab.ones((2, 3)), lab.ones(3, "float64")), "bias_add.*float64"),
     "dropout of all": (lambda: nn.dropout(lab.ones(3), 1.0), r"dropout.*\[0, 1\)"),
-    "dropout of whole numbers": (lambda: nn.dropout([1, 2], 0.5), "dropout: a floating tensor"),
+    "dropout of whole numbers": (lambda: nn.dropout([1, 2], 0.5), "dropout: expected a floating-point tensor"),
     "noise of another shape": (lambda: nn.dropout(lab.ones((3, 2)), 0.5, noise_shape=(2, 2)), "noise_shape"),
     "noise of another rank": (lambda: nn.dropout(lab.ones(3), 0.5, noise_shape=(None, None)), "noise_shape"),
     "positions with a point": (
@@ -164,5 +165,5 @@ REFUSALS: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("name", REFUSALS)
 def test_what_does_not_fit_is_refused_by_name(name: str) -> None:
     call, words = REFUSALS[name]
-    with pytest.raises(lab.errors.LabError, match=words):
+    with refused(lab.errors.LabError, words):
         call()

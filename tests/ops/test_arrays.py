@@ -8,6 +8,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.testing import check_gradient
+from tests.refusals import refused
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(2, 3, 4))
@@ -101,7 +102,7 @@ def test_parts_dealt_out_come_back_by_stitching() -> None:
     places = lab.dynamic_partition(lab.range(4), where, 3)
     np.testing.assert_array_equal(lab.dynamic_stitch(places, parts), x)
     np.testing.assert_array_equal(value("dynamic_stitch"), [X[0, 0], X[1, 0], X[1, 1]])
-    with pytest.raises(lab.errors.InvalidArgumentError, match="place 1"):
+    with pytest.raises(lab.errors.InvalidArgumentError, match="index 1 is missing"):
         lab.dynamic_stitch([[0, 2]], [[1.0, 2.0]])
 
 
@@ -152,17 +153,17 @@ def test_strided_slices_understand_their_masks() -> None:
 REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("axis 3", lambda: lab.sort(X, axis=3)),
     ("direction", lambda: lab.argsort([1.0], direction="UP")),
-    ("k = 5", lambda: lab.math.top_k(X, 5)),
+    ("k=5", lambda: lab.math.top_k(X, 5)),
     ("vector", lambda: lab.unique(X)),
     ("mask", lambda: lab.boolean_mask(X, [True])),
     ("bool", lambda: lab.boolean_mask([1.0], [1])),
-    ("multiples|numbers", lambda: lab.tile(X, [2])),
+    ("multiple for each", lambda: lab.tile(X, [2])),
     ("repeats", lambda: lab.repeat(X, [1, 2, 3], axis=0)),
     ("shifts", lambda: lab.roll(X, [1, 2], [0])),
     ("paddings", lambda: lab.pad(X, [[1, 1]])),
     ("mirror", lambda: lab.pad(X, [[2, 0], [0, 0], [0, 0]], "REFLECT")),
     ("mode", lambda: lab.pad(X, [[0, 0]] * 3, "WRAP")),
-    ("beyond", lambda: lab.slice(X, [0, 0, 0], [3, 1, 1])),
+    ("out of bounds", lambda: lab.slice(X, [0, 0, 0], [3, 1, 1])),
     ("strides", lambda: lab.strided_slice(X, [0], [1], [0])),
     ("partitions", lambda: lab.dynamic_partition([1.0], [2], 2)),
     ("do not broadcast", lambda: lab.broadcast_static_shape([2], [3])),
@@ -173,5 +174,5 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
 
 @pytest.mark.parametrize(("words", "call"), REFUSED)
 def test_wrong_arguments_are_refused_in_words(words: str, call: Callable[[], Any]) -> None:
-    with pytest.raises(lab.errors.InvalidArgumentError, match=words):
+    with refused(lab.errors.InvalidArgumentError, words):
         call()

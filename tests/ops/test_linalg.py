@@ -1,7 +1,5 @@
 """Linear algebra: public functions against NumPy and SciPy, compositions against differences, and refusals."""
 
-import re
-
 import numpy as np
 import pytest
 import scipy.linalg
@@ -9,6 +7,7 @@ import scipy.linalg
 import autodiff_lab as lab
 from autodiff_lab.testing import check_gradient
 from tests.ops.samples.linalg import apart, positive
+from tests.refusals import refused
 
 L = lab.linalg
 rng = np.random.default_rng(3)
@@ -118,26 +117,24 @@ def test_derivatives_of_compositions_agree_with_differences(name: str, order: in
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: L.inv(T), r"inv: a square matrix .* got shape \(4, 3\)"),
-        (lambda: L.inv([[1, 2], [3, 4]]), "inv: a float32, float64, complex64 or complex128 matrix"),
+        (lambda: L.inv(T), r"inv: expected a square matrix .* got shape \(4, 3\)"),
+        (lambda: L.inv([[1, 2], [3, 4]]), "inv: expected a float32, float64, complex64 or complex128 matrix"),
         (lambda: L.inv([[1.0, 1.0], [1.0, 1.0]]), "singular"),
         (lambda: L.cholesky([[1.0, 2.0], [2.0, 1.0]]), "not positive definite"),
-        (lambda: L.solve(A, [1.0, 2.0, 3.0]), "float64, the right-hand side float32|matrix .* is needed"),
+        (lambda: L.solve(A, [1.0, 2.0, 3.0]), "float64 .matrix. and float32|expected a matrix"),
         (lambda: lab.einsum("ij,jk->ik", T, T), "subscript j has lengths 3 and 4"),
-        (lambda: lab.einsum("ij->i", A, A), "names 1 operands, got 2"),
+        (lambda: lab.einsum("ij->i", A, A), "expected 1 operands, got 2"),
         (lambda: lab.tensordot(T, T, 1), "lengths"),
         (lambda: L.cross([1.0, 2.0], [1.0, 2.0]), r"two tensors \(\*b, 3\)"),
-        (lambda: lab.norm(A, ord="taxi"), "ord 'taxi' is not known"),
-        (lambda: lab.norm(A, 3, axis=[0, 1]), "of matrices ord is"),
+        (lambda: lab.norm(A, ord="taxi"), "unknown ord 'taxi'"),
+        (lambda: lab.norm(A, 3, axis=[0, 1]), "for matrices ord must be"),
         (lambda: lab.norm(A, -1), "positive"),
-        (lambda: lab.norm(A, axis=[0, 0]), "twice"),
+        (lambda: lab.norm(A, axis=[0, 0]), "duplicates"),
         (lambda: lab.norm(A, axis=2), "out of bounds"),
         (lambda: lab.norm([1, 2]), "int32"),
         (lambda: L.trace([1.0, 2.0]), "a matrix"),
     ],
 )
 def test_refusals_name_the_op_and_what_it_expects(call: object, words: str) -> None:
-    with pytest.raises(lab.errors.LabError) as caught:
+    with refused(lab.errors.LabError, words):
         call()  # type: ignore[operator]
-    # `match` would look at the notes too, and these quote the line of the call, which holds the words.
-    assert re.search(words, str(caught.value).partition("\n  at ")[0])

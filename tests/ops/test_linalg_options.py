@@ -1,6 +1,5 @@
 """Options of linear algebra: formats, ranges of diagonals, selections, precision, and what is refused."""
 
-import re
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -11,6 +10,7 @@ import scipy.linalg
 
 import autodiff_lab as lab
 from autodiff_lab.testing import check_gradient
+from tests.refusals import refused
 
 L = lab.linalg
 rng = np.random.default_rng(8)
@@ -315,21 +315,21 @@ def test_compiled_functions_agree_and_do_not_fall_back(name: str) -> None:
 
 A, T = np.ones((3, 3)), np.ones((4, 3))
 REFUSED: list[tuple[Callable[[], Any], str]] = [
-    (lambda: L.diag_part(A, k=3), "leaves a matrix"),
+    (lambda: L.diag_part(A, k=3), "out of bounds for a matrix"),
     (lambda: L.diag_part(A, k=(1, 0)), "lowest, highest"),
-    (lambda: L.diag_part(A, k=(0, 1), align="MIDDLE"), "align is one of"),
+    (lambda: L.diag_part(A, k=(0, 1), align="MIDDLE"), "align must be 'RIGHT_LEFT', "),
     (lambda: L.diag([1.0, 2.0], num_rows=4, num_cols=5), "do not fit a matrix"),
     (lambda: L.set_diag(A, [1.0]), r"have shape \(3,\), got \(1,\)"),
     (lambda: L.tensor_diag(1.0), "scalar"),
     (lambda: L.tensor_diag_part(T), r"\(\*s, \*s\)"),
     (lambda: L.tensor_diag_part(np.ones((3, 3, 3))), r"\(\*s, \*s\)"),
     (lambda: L.tridiagonal_solve(np.ones((2, 4)), np.ones(4)), r"\(\*b, 3, n\)"),
-    (lambda: L.tridiagonal_matmul(A, A, "dense"), "compact, sequence, matrix"),
-    (lambda: L.tridiagonal_matmul(A, T), "need right-hand sides"),
+    (lambda: L.tridiagonal_matmul(A, A, "dense"), "'compact', 'sequence' or 'matrix'"),
+    (lambda: L.tridiagonal_matmul(A, T), "expected right-hand sides"),
     (lambda: L.eigh_tridiagonal([1.0, 2.0], [1.0], select="x"), "'a', 'i' or 'v'"),
     (lambda: L.eigh_tridiagonal([1.0, 2.0], [1.0], select="i"), "pair"),
     (lambda: L.lu(A, "float32"), "int32 or int64"),
-    (lambda: L.lu_solve(A, [0, 1], A), "order of rows"),
+    (lambda: L.lu_solve(A, [0, 1], A), "integer perm"),
     (lambda: L.lu_solve(A, [0, 1, 2], T), "right-hand sides"),
     (lambda: lab.matmul([[True]], [[True]]), "truth values"),
     (lambda: lab.matmul(A, A, transpose_a=True, adjoint_a=True), "not both"),
@@ -337,16 +337,16 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: lab.tensordot(A, A, 3), "rank 2 and 2"),
     (lambda: lab.tensordot(A, A, [1]), "two lists"),
     (lambda: lab.tensordot(A, A, [[2], [0]]), "out of bounds"),
-    (lambda: lab.tensordot(A, A, [[0, 0], [0, 1]]), "twice"),
-    (lambda: lab.einsum("ij->ii", A), "names i twice"),
+    (lambda: lab.tensordot(A, A, [[0, 0], [0, 1]]), "duplicates"),
+    (lambda: lab.einsum("ij->ii", A), "contains i twice"),
     (lambda: lab.einsum("ij->ik", A), "subscript k"),
-    (lambda: lab.einsum("ij->i->j", A), "not made of letters"),
-    (lambda: lab.einsum("i.j->ij", A), "not made of letters"),
-    (lambda: lab.einsum("i1->i", A), "not made of letters"),
-    (lambda: lab.einsum("......ij->ij", A), "not made of letters"),
-    (lambda: lab.einsum("...ij,...jk->ik", A[None], A[None]), "does not name them"),
+    (lambda: lab.einsum("ij->i->j", A), "invalid subscripts"),
+    (lambda: lab.einsum("i.j->ij", A), "invalid subscripts"),
+    (lambda: lab.einsum("i1->i", A), "invalid subscripts"),
+    (lambda: lab.einsum("......ij->ij", A), "invalid subscripts"),
+    (lambda: lab.einsum("...ij,...jk->ik", A[None], A[None]), "has no '...'"),
     (lambda: lab.einsum("ij->i", [[True]]), "bool"),
-    (lambda: lab.einsum("...ij->ij", [1.0]), "names 2 axes"),
+    (lambda: lab.einsum("...ij->ij", [1.0]), "2 subscripts"),
     (lambda: L.svd(np.ones((2, 2), np.float16)), "float16"),
     (lambda: L.pinv(lab.constant([[1]])), "int32"),
 ]
@@ -355,9 +355,8 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
 @pytest.mark.parametrize("number", range(len(REFUSED)))
 def test_what_does_not_fit_is_refused_in_words(number: int) -> None:
     call, words = REFUSED[number]
-    with pytest.raises(lab.errors.InvalidArgumentError) as caught:
+    with refused(lab.errors.InvalidArgumentError, words):
         call()
-    assert re.search(words, str(caught.value).partition("\n  at ")[0]), caught.value
 
 
 def test_substitution_is_that_of_scipy() -> None:

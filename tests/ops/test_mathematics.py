@@ -10,6 +10,7 @@ import scipy.special
 import autodiff_lab as lab
 from autodiff_lab.testing import check_gradient
 from tests.amputation import EXTRAS
+from tests.refusals import refused
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(3, 4))
@@ -177,23 +178,23 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("floating", lambda: lab.math.lgamma([1, 2])),
     ("floating", lambda: lab.math.igamma(1, 2)),
     ("lab.cast", lambda: lab.atan2(lab.constant(1.0), lab.constant(1.0, lab.float64))),
-    ("fall", lambda: lab.math.segment_sum([1.0, 2.0], [1, 0])),
+    ("sorted", lambda: lab.math.segment_sum([1.0, 2.0], [1, 0])),
     ("begin", lambda: lab.math.segment_sum([1.0, 2.0], [0, 0, 1])),
-    ("not below", lambda: lab.math.unsorted_segment_sum([1.0], [2], 2)),
+    ("below num_segments", lambda: lab.math.unsorted_segment_sum([1.0], [2], 2)),
     ("negative", lambda: lab.math.bincount([-1])),
     ("classes", lambda: lab.math.confusion_matrix([3], [0], num_classes=2)),
     ("permutation", lambda: lab.math.invert_permutation([0, 0])),
-    ("whole numbers", lambda: lab.bitwise.bitwise_and(1.0, 2.0)),
-    ("whole numbers", lambda: lab.bitwise.invert(1.0)),
+    ("integer tensors", lambda: lab.bitwise.bitwise_and(1.0, 2.0)),
+    ("integer tensors", lambda: lab.bitwise.invert(1.0)),
     ("last axis", lambda: lab.bitcast([1.0, 2.0, 3.0], lab.float64)),
     ("list", lambda: lab.clip_by_global_norm(lab.constant([1.0]), 1.0)),
     ("list of coefficients", lambda: lab.math.polyval(lab.constant([1.0]), 2.0)),
-    ("single number", lambda: lab.scalar_mul([1.0, 2.0], X)),
+    ("rank 0", lambda: lab.scalar_mul([1.0, 2.0], X)),
     ("range", lambda: lab.histogram_fixed_width([1.0], [2.0, 1.0])),
 ]
 
 
 @pytest.mark.parametrize(("words", "call"), REFUSED)
 def test_wrong_arguments_are_refused_in_words(words: str, call: Callable[[], Any]) -> None:
-    with pytest.raises(lab.errors.InvalidArgumentError, match=words):
+    with refused(lab.errors.InvalidArgumentError, words):
         call()

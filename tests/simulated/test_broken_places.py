@@ -43,7 +43,7 @@ def test_a_mask_of_another_device(on: int) -> None:
     """The message names the mask, and not the positions that are made of it; a list or an array may come along."""
     x, other = (lab.constant([1.0, 2.0, 3.0]), lab.constant([1.0, 2.0, 3.0]).gpu())[:: 1 - 2 * on]
     for take in (lambda: x[other > 1.5], lambda: lab.boolean_mask(x, other > 1.5)):
-        with pytest.raises(lab.errors.DeviceMismatch, match=r"boolean_mask: the tensor lies on .* and the mask on"):
+        with pytest.raises(lab.errors.DeviceMismatch, match=r"boolean_mask: the tensor is on .* and the mask on"):
             take()
     for mask in ([False, True, True], np.array([False, True, True]), x > 1.5):
         assert lab.boolean_mask(x, mask).numpy().tolist() == [2.0, 3.0]

@@ -73,7 +73,7 @@ def test_two_dtypes_are_refused_as_on_the_cpu(run: Callable[[Any], Any]) -> None
 @pytest.mark.parametrize("name", ["sin", "sqrt", "sigmoid", "tanh"])
 def test_whole_numbers_are_refused_where_the_cpu_refuses_them(name: str) -> None:
     """No op makes floats of them by itself."""
-    with pytest.raises(lab.errors.DtypeMismatch, match=r"\(i32\[2\] on /GPU:0\): this op takes floating-point"):
+    with pytest.raises(lab.errors.DtypeMismatch, match=r"\(i32\[2\] on /GPU:0\): this op requires floating-point"):
         getattr(lab, name)(lab.constant([1, 2]).gpu())
 
 
@@ -81,7 +81,7 @@ def test_shapes_that_do_not_fit_are_told_as_on_the_cpu() -> None:
     """With the devices."""
     with pytest.raises(lab.errors.ShapeMismatch, match=r"add\(f32\[2\] on /GPU:0, f32\[3\] on /GPU:0\): .* broadcast"):
         _ = on_gpu(1.0, 2.0) + on_gpu(1.0, 2.0, 3.0)
-    with pytest.raises(lab.errors.ShapeMismatch, match=r"inner sizes differ: 2 and 3"):
+    with pytest.raises(lab.errors.ShapeMismatch, match=r"inner dimensions differ: 2 and 3"):
         _ = lab.ones((2, 2)).gpu() @ lab.ones((3, 2)).gpu()
 
 

@@ -137,7 +137,7 @@ def test_cotangents_lists_are_copied_and_tensors_must_be_there() -> None:
         tape.watch(x)
         y = x * x
     assert tape.gradient(y, x, output_gradients=[1.0, 10.0]).numpy().tolist() == [2.0, 40.0]
-    with pytest.raises(lab.errors.DeviceMismatch, match=r"cotangent lies on /CPU:0 and its target on /GPU:0"):
+    with pytest.raises(lab.errors.DeviceMismatch, match=r"cotangent is on /CPU:0 and its target on /GPU:0"):
         tape.gradient(y, x, output_gradients=lab.constant([1.0, 1.0]))
 
 

@@ -32,7 +32,7 @@ def test_a_variable_keeps_its_device() -> None:
 
 def test_a_tensor_of_another_device_is_not_assigned() -> None:
     """In either direction; the message names the variable and what to try."""
-    with pytest.raises(lab.errors.DeviceMismatch, match=r"(?s)f32\[3\] of /CPU:0 .* v:0, .* /GPU:0.*Try x\.gpu\(\)"):
+    with pytest.raises(lab.errors.DeviceMismatch, match=r"(?s)f32\[3\] on /CPU:0 .* v:0, .* /GPU:0.*Try x\.gpu\(\)"):
         variable().assign(lab.ones(3))
     with pytest.raises(lab.errors.DeviceMismatch, match=r"Try x\.cpu\(\), or v\.move_to\('/GPU:0'\)"):
         lab.Variable([1.0, 2.0]).assign_add(lab.ones(2).gpu())
@@ -44,9 +44,9 @@ def test_a_variable_is_not_moved_while_a_tape_holds_a_read_of_it() -> None:
     v = variable()
     with lab.GradientTape(persistent=True) as tape:
         y = lab.reduce_sum(v * v)
-        with pytest.raises(lab.errors.TapeMisused, match=r"a tape holds a read of the variable v:0 on /GPU:0"):
+        with pytest.raises(lab.errors.TapeMisused, match=r"a tape has recorded a read of the variable v:0 on /GPU:0"):
             v.move_to("/CPU:0")
-    with pytest.raises(lab.errors.TapeMisused, match="Try to move it before the tape's block"):
+    with pytest.raises(lab.errors.TapeMisused, match="Try moving it before the tape's block"):
         v.move_to("/CPU:0")
     assert tape.gradient(y, v).device == v.device == "/GPU:0"
     del tape

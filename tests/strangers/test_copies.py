@@ -65,5 +65,5 @@ def test_arrays_are_never_shared_with_the_user() -> None:
 
 def test_a_format_for_one_number_says_what_to_do_with_many() -> None:
     assert f"{lab.constant(3.14159):.2f}" == f"{lab.Variable(3.14159):.2f}" == "3.14"
-    with pytest.raises(lab.errors.ConversionError, match=r"'.2f' is for one number.*\(2,\).*Try"):
+    with pytest.raises(lab.errors.ConversionError, match=r"'.2f' needs a tensor of rank 0.*\(2,\).*Try"):
         format(lab.ones(2), ".2f")

@@ -94,7 +94,7 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_a_registered_rule_is_not_replaced_and_a_missing_one_is_named() -> None:
     with pytest.raises(KeyError, match="Mul"):
         lab.RegisterGradient("Mul")(lambda op, upstream: upstream)
-    with pytest.raises(LookupError, match="no op called 'Nonsense'"):
+    with pytest.raises(LookupError, match="no op named 'Nonsense'"):
         lab.RegisterGradient("Nonsense")(lambda op, upstream: upstream)
     image = lab.Variable([[[0.5, 0.25]]])
     with lab.GradientTape(persistent=True) as tape:

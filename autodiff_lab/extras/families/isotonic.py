@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.shape import one_whole_number
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.kernels.arrays import arange, on_gpu
@@ -77,7 +77,7 @@ block_mean = general(
 
 def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) -> tuple[Tensor, Tensor]:
     x = floats(inputs, "isotonic_regression")
-    axis = one_whole_number(axis, "isotonic_regression: axis")
+    axis = as_integer(axis, "isotonic_regression: axis")
     if x._held.ndim == 0 or axis not in (-1, x._held.ndim - 1):
         raise ShapeMismatch(f"isotonic_regression: expected the last axis, got axis {axis} of shape "
                             f"{x._held.shape}. Try lab.transpose.")

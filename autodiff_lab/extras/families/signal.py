@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import full
@@ -115,7 +115,7 @@ def _fitted(x: Tensor, axis: int, length: int) -> Tensor:
 
 
 def _lengths(fft_length: Any, rank: int, what: str) -> tuple[int, ...]:
-    lengths = whole_numbers(fft_length, what)
+    lengths = as_integers(fft_length, f"{what}: fft_length")
     if len(lengths) != rank or min(lengths) < 1:
         raise InvalidArgumentError(f"{what}: expected {rank} positive integers as fft_length, got {lengths}.")
     return lengths
@@ -169,7 +169,7 @@ rfft3d, irfft3d = _real_pair(3)
 
 def _shifted(x: Any, axes: Any, back: bool, what: str) -> Tensor:
     x = convert(x)
-    numbers = tuple(range(x._held.ndim)) if axes is None else whole_numbers(axes, what)
+    numbers = tuple(range(x._held.ndim)) if axes is None else as_integers(axes, f"{what}: axes")
     if any(not -x._held.ndim <= a < x._held.ndim for a in numbers):
         raise InvalidArgumentError(f"{what}: axes {numbers} are out of bounds for shape {x._held.shape}.")
     halves = [x._held.shape[a] // 2 for a in numbers]

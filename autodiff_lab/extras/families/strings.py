@@ -15,7 +15,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.shape import one_whole_number, whole_numbers
+from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.strings import STRING
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -76,7 +76,7 @@ def as_string(input: Any, precision: int = -1, scientific: bool = False, shortes
         return x
     if scientific and shortest:
         raise InvalidArgumentError("as_string: scientific and shortest cannot be combined. Try one of them.")
-    precision, width = one_whole_number(precision, "as_string: precision"), one_whole_number(width, "as_string: width")
+    precision, width = as_integer(precision, "as_string: precision"), as_integer(width, "as_string: width")
     if not isinstance(fill, str) or len(fill) > 1 or fill not in " +-0#":
         raise InvalidArgumentError(f"as_string: expected ' ', '+', '-', '0' or '#' as fill, got {fill!r}.")
     if kind in "iub":
@@ -174,7 +174,7 @@ def reduce_join(inputs: Any, axis: int | Sequence[int] | None = None, keepdims: 
                 name: str | None = None) -> Tensor:
     x = text_tensor(inputs, "reduce_join")
     rank = x._held.ndim
-    axes = range(rank - 1, -1, -1) if axis is None else whole_numbers(axis, "reduce_join: axis")
+    axes = range(rank - 1, -1, -1) if axis is None else as_integers(axis, "reduce_join: axis")
     if any(not -rank <= a < rank for a in axes):
         raise InvalidArgumentError(f"reduce_join: axis {axis} is out of bounds for a tensor of rank {rank}.")
     axes = tuple(int(a) % rank - rank for a in axes)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.extras.ragged.broadcasting import broadcast_to_rows, same_rows
@@ -56,7 +56,7 @@ def reduced(name: str, x: RaggedTensor, axis: Any = None, keepdims: bool = False
 
 
 def _axes(x: RaggedTensor, axis: Any, name: str) -> tuple[int, ...]:
-    numbers = whole_numbers(axis, name)
+    numbers = as_integers(axis, f"{name}: axis")
     if any(not -x.ndim <= a < x.ndim for a in numbers):
         raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for shape {x.shape}.")
     return tuple(sorted({a % x.ndim for a in numbers}))

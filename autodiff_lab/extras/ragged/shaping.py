@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.extras.ragged.making import count
@@ -28,7 +28,7 @@ def from_lengths_of(lengths: Whole, like: RowPartition | None = None) -> RowPart
 
 def one_axis(axis: Any, rank: int, what: str) -> int:
     """Return an axis as a non-negative integer."""
-    (at,) = whole_numbers(axis, what)
+    (at,) = as_integers(axis, f"{what}: axis")
     if not -rank <= at < rank:
         raise InvalidArgumentError(f"{what}: axis {at} is out of bounds for a ragged tensor of {rank} axes.")
     return at % rank
@@ -64,7 +64,7 @@ def squeeze(x: RaggedTensor, axis: Any = None) -> Any:
     """
     if axis is None:
         raise InvalidArgumentError("squeeze: the axes of a ragged tensor must be given. Try axis=[...].")
-    axes = {one_axis(a, x.ndim, "squeeze") for a in whole_numbers(axis, "squeeze")}
+    axes = {one_axis(a, x.ndim, "squeeze") for a in as_integers(axis, "squeeze: axis")}
     for a in axes:
         lengths = np.array([len(x)]) if a == 0 else x.partitions[a - 1].lengths if a <= x.ragged_rank else np.ones(1)
         if (lengths != 1).any():
@@ -88,7 +88,7 @@ def tile(x: RaggedTensor, multiples: Any) -> Any:
     >>> lab.tile(lab.ragged.constant([[1, 2], [3]]), [1, 2])
     <RaggedTensor [[1, 2, 1, 2], [3, 3]]>
     """
-    times = whole_numbers(multiples, "tile")
+    times = as_integers(multiples, "tile: multiples")
     if len(times) != x.ndim or min(times) < 0:
         raise InvalidArgumentError(f"tile: expected {x.ndim} non-negative multiples, got {times}.")
     made: Any = x
@@ -122,7 +122,7 @@ def reverse(x: RaggedTensor, axis: Any) -> RaggedTensor:
     >>> lab.reverse(lab.ragged.constant([[1, 2], [3, 4, 5]]), [1])
     <RaggedTensor [[2, 1], [5, 4, 3]]>
     """
-    axes = {one_axis(a, x.ndim, "reverse") for a in whole_numbers(axis, "reverse")}
+    axes = {one_axis(a, x.ndim, "reverse") for a in as_integers(axis, "reverse: axis")}
     keys = [slice(None, None, -1) if a in axes else slice(None) for a in range(max(axes, default=-1) + 1)]
     return x[tuple(keys)] if keys else x
 
@@ -137,7 +137,7 @@ def split(x: RaggedTensor, num_or_size_splits: Any, axis: Any = 0, num: int | No
     [<RaggedTensor [[1, 2]]>, <RaggedTensor [[3]]>]
     """
     at = one_axis(axis, x.ndim, "split")
-    sizes = list(whole_numbers(num_or_size_splits, "split"))
+    sizes = list(as_integers(num_or_size_splits, "split: num_or_size_splits"))
     single = np.ndim(num_or_size_splits) == 0
     if single and sizes[0] == 1:
         return [x]

@@ -12,7 +12,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.extras.ragged.partition import integer, integer_vector
@@ -133,7 +133,7 @@ def transpose(sp_input: Any, perm: Sequence[int] | None = None, name: str | None
     Tensor([3 2], shape=(2,), dtype=int64)
     """
     x = sparse(sp_input, "transpose")
-    order = list(range(x.ndim))[::-1] if perm is None else [int(a) for a in whole_numbers(perm, "sparse.transpose")]
+    order = list(range(x.ndim))[::-1] if perm is None else [int(a) for a in as_integers(perm, "sparse.transpose: perm")]
     if sorted(order) != list(range(x.ndim)):
         raise InvalidArgumentError(
             f"sparse.transpose: expected a permutation of the {x.ndim} axes as perm, got {order}."
@@ -157,7 +157,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     """
     x = sparse(sp_input, "reshape")
     size = int(np.prod(x._shape))
-    wanted = [int(n) for n in whole_numbers(shape, "sparse.reshape")]
+    wanted = [int(n) for n in as_integers(shape, "sparse.reshape: shape")]
     if wanted.count(-1) > 1 or min(wanted, default=0) < -1:
         raise InvalidArgumentError(
             f"sparse.reshape: expected non-negative lengths, at most one of them -1, got {wanted}."

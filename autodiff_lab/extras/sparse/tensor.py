@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_lab.engine.convert import alone, convert
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.op import Op
-from autodiff_lab.engine.shape import TensorShape, whole_numbers
+from autodiff_lab.engine.shape import TensorShape, as_integers
 from autodiff_lab.engine.tensor import Operators, Tensor, wrap
 from autodiff_lab.errors import ConversionError, DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.extras.composite import source_by_values
@@ -226,7 +226,7 @@ def reduced(
     if x.dtype.is_complex and name == "reduce_max":
         raise DtypeMismatch(f"{name}: expected a real dtype, since complex numbers have no order. Try lab.abs.")
     rank = x.ndim
-    wanted = range(rank) if axis is None else whole_numbers(axis, name)
+    wanted = range(rank) if axis is None else as_integers(axis, f"{name}: axis")
     if any(not -rank <= a < rank for a in wanted):
         raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for shape {x.shape}.")
     axes = {a % rank for a in wanted}

@@ -44,8 +44,8 @@ def _by_rows(name: str, change: Callable[..., Any], words: str) -> Callable[...,
     def method(self: Variable, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
         if not hasattr(sparse_delta, "indices") or not hasattr(sparse_delta, "values"):
             raise DtypeMismatch(
-                f"{method.__name__}: takes lab.IndexedSlices(values, indices), got {type(sparse_delta).__name__}. Try "
-                f"scatter_nd_{method.__name__.rpartition('_')[2]}(indices, updates)."
+                f"{method.__name__}: expected lab.IndexedSlices(values, indices), got {type(sparse_delta).__name__}. "
+                f"Try scatter_nd_{method.__name__.rpartition('_')[2]}(indices, updates)."
             )
         return self.assign(change(self.read(), expand_dims(sparse_delta.indices, -1), sparse_delta.values))
 

@@ -35,7 +35,7 @@ cast_float = general(
     keeps="nothing", registered="Cast", doc="The kernel-level cast between floats; `lab.cast` is the public function.")
 cast_other = general(
     "cast_to_discrete", _cast, None,
-    symbol="cast", latex=r"\operatorname{{cast}}({0})", sentence="casts {0} from or to whole numbers",
+    symbol="cast", latex=r"\operatorname{{cast}}({0})", sentence="casts {0} from or to integers",
     doc="The kernel-level cast from or to integers and bools, where gradients stop; `lab.cast`.")
 
 
@@ -55,7 +55,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     if have == wanted.dtype:
         return x
     if "O" in (have.kind, wanted.dtype.kind):
-        raise DtypeMismatch(f"cast: {x.dtype.name} does not become {wanted.name} by a cast. "
+        raise DtypeMismatch(f"cast: cannot cast {x.dtype.name} to {wanted.name}. "
                             "Try lab.strings.as_string(x) or lab.strings.to_number(x).")
     if have in DIFFERENTIABLE and wanted.dtype in DIFFERENTIABLE:
         return cast_float(x, dtype=wanted.name, name=name)

@@ -12,12 +12,13 @@ from autodiff_lab.engine.convert import alone, convert, convert_to_tensor, hande
 from autodiff_lab.engine.devices import filled, filled_beside, placed
 from autodiff_lab.engine.dtypes import as_dtype, float32
 from autodiff_lab.engine.primitives import broadcast
-from autodiff_lab.engine.shape import one_whole_number, whole_numbers
+from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
 from autodiff_lab.events import sinks_now, tell_made, tell_peek, trace_now
 from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
+from autodiff_lab.ops.checks import dtypes_unequal, not_integers
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.structured import elementwise
 
@@ -26,11 +27,11 @@ _NONE = "none: the result depends on no values"
 
 def as_shape(shape: Any) -> tuple[int, ...]:
     """Return a shape from an int, a sequence of ints or an integer tensor."""
-    dims = whole_numbers(shape, "a shape")
+    dims = as_integers(shape, "shape: lengths")
     if any(n < 0 for n in dims):
-        raise InvalidArgumentError(f"a shape has no negative lengths, got {dims}")
+        raise InvalidArgumentError(f"shape: lengths must not be negative, got {dims}.")
     if math.prod(dims) >= 1 << 60:
-        raise InvalidArgumentError(f"a shape of {dims} has more elements than any memory holds")
+        raise InvalidArgumentError(f"shape: {dims} has too many elements for any memory.")
     return dims
 
 
@@ -42,7 +43,8 @@ def as_number(x: Any, name: str) -> Any:
 def _no_layout(layout: Any, what: str) -> None:
     """Refuse to lay a tensor out over several devices, for which TensorFlow has the argument."""
     if layout is not None:
-        raise UnimplementedError(f"{what}: a tensor lies on one device, got layout {layout!r}. Try layout=None.")
+        raise UnimplementedError(f"{what}: tensors cannot be sharded over devices, got layout {layout!r}. Try "
+                                 "layout=None.")
 
 
 def zeros(shape: Any, dtype: Any = "float32", name: str | None = None, layout: Any = None) -> Tensor:
@@ -60,7 +62,7 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
     _no_layout(layout, "fill")
     value = convert(value)
     if value._held.ndim:
-        raise ShapeMismatch(f"fill: the value is a single one, got shape {value._held.shape}. Try lab.broadcast_to.")
+        raise ShapeMismatch(f"fill: expected a value of rank 0, got shape {value._held.shape}. Try lab.broadcast_to.")
     if sinks_now():  # the value may be tracked
         return named(tell_made(broadcast(value, shape=as_shape(dims))), name)
     if on_gpu(value._held):
@@ -153,13 +155,13 @@ def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = Non
                       dtype=dtype)
         return named(found, name)
     if x._held.dtype.kind not in "iu":
-        raise DtypeMismatch(f"one_hot: indices are whole numbers, got {x.dtype.name}. Try lab.cast.")
-    count = one_whole_number(depth, "one_hot: depth, the number of classes")
-    axis = one_whole_number(axis, "one_hot: axis")
+        raise not_integers(x.dtype, "one_hot: indices")
+    count = as_integer(depth, "one_hot: depth (the number of classes)")
+    axis = as_integer(axis, "one_hot: axis")
     if not -1 <= axis <= x._held.ndim:
-        raise InvalidArgumentError(f"one_hot: axis {axis} is out of range for a new axis of shape {x._held.shape}")
+        raise InvalidArgumentError(f"one_hot: axis {axis} is out of bounds for a new axis in shape {x._held.shape}.")
     if count < 0:
-        raise InvalidArgumentError(f"one_hot: depth, the number of classes, is 0 or more, got {depth}.")
+        raise InvalidArgumentError(f"one_hot: depth (the number of classes) must not be negative, got {depth}.")
     on, off, kind = _on_and_off(on_value, off_value, dtype)
     return named(tell_made(hot(x, depth=count, on=on, off=off, axis=axis, dtype=kind)), name)
 
@@ -172,16 +174,15 @@ def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[Any, Any, st
              for key, value in given.items() if value is not None}
     for key, value in found.items():
         if value._held.ndim:
-            raise ShapeMismatch(f"one_hot: {key} is a single value, got shape {value._held.shape}.")
+            raise ShapeMismatch(f"one_hot: expected {key} of rank 0, got shape {value._held.shape}.")
         if wanted is not None and value.dtype != wanted:
-            raise DtypeMismatch(f"one_hot: {key} is {value.dtype.name}, and the dtype asked for is {wanted.name}. "
-                                "Try lab.cast.")
+            raise DtypeMismatch(f"one_hot: expected {key} of dtype {wanted.name}, got {value.dtype.name}. Try "
+                                "lab.cast.")
     if len({value.dtype for value in found.values()}) > 1:
-        raise DtypeMismatch(f"one_hot: on_value is {found['on_value'].dtype.name} and off_value "
-                            f"{found['off_value'].dtype.name}. Try values of one dtype.")
+        raise dtypes_unequal("one_hot", **found)
     kind = next(iter(found.values())).dtype if found else wanted or float32
     if len(found) < 2 and kind.name in ("bool", "string"):
-        raise DtypeMismatch(f"one_hot: 1 and 0 are not {kind.name}. Try on_value= and off_value=.")
+        raise DtypeMismatch(f"one_hot: 1 and 0 have no meaning for dtype {kind.name}. Try on_value= and off_value=.")
     for value in found.values():
         tell_peek(value, "one_hot")
     on, off = (as_number(found[key]._array, "one_hot").item() if key in found else default

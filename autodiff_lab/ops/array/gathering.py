@@ -9,7 +9,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair, handed, is_composite
 from autodiff_lab.engine.primitives import stack
-from autodiff_lab.engine.shape import one_whole_number
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
 from autodiff_lab.kernels.arrays import beside, full, on_gpu, ranked
@@ -18,6 +18,7 @@ from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.kernels.indexing import reference
 from autodiff_lab.kernels.indexing import reference as pick
 from autodiff_lab.kernels.indexing.reference import check_columns, pointed
+from autodiff_lab.ops.checks import axis_from_end, dtypes_unequal, not_integers
 from autodiff_lab.ops.docs import doc
 
 _gather_on_gpu = on_gpu_alone("gather", pick.gather)
@@ -138,7 +139,7 @@ argmax_at = general(
     registered="ArgMax", doc="The kernel-level argmax; `lab.argmax` is the public function.")
 argmin_at = general(
     "argmin", lambda x, axis: np.int64(0) + np.argmin(real_only("argmin", x), axis=axis), None, symbol="argmin",
-    latex=r"\operatorname{{argmin}} {0}", sentence="finds the position of the least element of {0}",
+    latex=r"\operatorname{{argmin}} {0}", sentence="finds the position of the smallest element of {0}",
     registered="ArgMin", doc="The kernel-level argmin; `lab.argmin` is the public function.")
 
 
@@ -146,7 +147,7 @@ def _indices(value: Any, what: str, x: Tensor) -> Tensor:
     """Indices beside x: those that Python gave go where x lies."""
     tensor = convert(value)
     if tensor._held.dtype.kind not in "iu":
-        raise DtypeMismatch(f"{what}: indices are whole numbers, got {tensor.dtype.name}. Try lab.cast(.., lab.int32).")
+        raise not_integers(tensor.dtype, f"{what}: indices")
     return wrap(beside(x._held, tensor._array)) if on_gpu(x._held) and tensor is not value else tensor
 
 
@@ -166,30 +167,28 @@ def laid_beside(x: Tensor, host: Any) -> Tensor:
 def _check_updates(updates: Tensor, indices: Tensor, shape: tuple[int, ...], what: str) -> None:
     at, have = indices._held.shape, updates._held.shape
     if not at:
-        raise ShapeMismatch(f"{what}: indices are rows of coordinates, got a single number. Try [[i]].")
+        raise ShapeMismatch(f"{what}: indices must be rows of coordinates, got a scalar. Try [[i]].")
     if at[-1] > len(shape):
-        raise InvalidArgumentError(f"{what}: rows of {at[-1]} indices for a tensor of rank {len(shape)}")
+        raise InvalidArgumentError(f"{what}: got {at[-1]} coordinates a row for a tensor of rank {len(shape)}.")
     if have != (*at[:-1], *shape[at[-1]:]):
-        raise ShapeMismatch(f"{what}: updates have shape {have}; indices of shape {at} into {shape} need "
-                            f"{(*at[:-1], *shape[at[-1]:])}.")
+        raise ShapeMismatch(f"{what}: expected updates of shape {(*at[:-1], *shape[at[-1]:])} for indices of shape "
+                            f"{at} into a tensor of shape {shape}, got {have}.")
 
 
 def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | None = None, batch_dims: int = 0,
            name: str | None = None) -> Tensor:
-    batch_dims = one_whole_number(batch_dims, "gather: batch_dims")
-    at = batch_dims if axis is None else one_whole_number(axis, "gather: axis")
+    batch_dims = as_integer(batch_dims, "gather: batch_dims")
+    at = batch_dims if axis is None else axis
     try:
         x = convert(params)
         entered = _indices(indices, "gather", x)
     except NotOneTensor as met:
         return named(handed(met, gather, (params, indices), axis=axis, batch_dims=batch_dims), name)
-    rank = x._held.ndim
-    if not -rank <= at < rank:
-        raise InvalidArgumentError(f"gather: axis {at} is out of bounds for a tensor of rank {rank}")
+    at = axis_from_end(at, x._held.ndim, "gather")
     if batch_dims:
         from autodiff_lab.ops.array.scattering import gather_in_batches
-        return named(gather_in_batches(x, entered, at % rank, batch_dims), name)
-    return gather_axis(x, entered, axis=at - rank if at >= 0 else at, name=name)
+        return named(gather_in_batches(x, entered, at % x._held.ndim, batch_dims), name)
+    return gather_axis(x, entered, axis=at, name=name)
 
 
 def check_policy(policy: str, what: str) -> None:
@@ -197,7 +196,7 @@ def check_policy(policy: str, what: str) -> None:
     if not isinstance(policy, str) or policy not in ("", "DEFAULT", "ERROR"):
         known = isinstance(policy, str) and policy == "IGNORE"
         kind = UnimplementedError if known else InvalidArgumentError
-        raise kind(f"{what}: bad_indices_policy is '', 'DEFAULT' or 'ERROR', got {policy!r}."
+        raise kind(f"{what}: bad_indices_policy must be '', 'DEFAULT' or 'ERROR', got {policy!r}."
                    + (" Try lab.boolean_mask on the indices." if known else ""))
 
 
@@ -211,7 +210,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
         return named(handed(met, gather_nd, (params, indices), batch_dims=batch_dims), name)
     if batch_dims:
         from autodiff_lab.ops.array.scattering import gather_nd_in_batches
-        return named(gather_nd_in_batches(x, at, one_whole_number(batch_dims, "gather_nd: batch_dims")), name)
+        return named(gather_nd_in_batches(x, at, as_integer(batch_dims, "gather_nd: batch_dims")), name)
     return gather_nd_at(x, at, name=name)
 
 
@@ -229,8 +228,7 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str 
     x = convert(tensor)
     new, at = convert(updates, x), _indices(indices, "tensor_scatter_nd_update", x)
     if new._held.dtype != x._held.dtype:
-        raise DtypeMismatch(f"tensor_scatter_nd_update: the tensor is {x.dtype.name} and the updates are "
-                            f"{new.dtype.name}. Try lab.cast.")
+        raise dtypes_unequal("tensor_scatter_nd_update", tensor=x, updates=new)
     _check_updates(new, at, x._held.shape, "tensor_scatter_nd_update")
     return tensor_update(x, new, at, name=name)
 
@@ -243,12 +241,12 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     if x is None and y is None:
         return where_true(c, name=name)
     if x is None or y is None:
-        raise InvalidArgumentError("where: give both x and y, or neither")
+        raise InvalidArgumentError("where: expected both x and y, or neither.")
     if c._held.dtype.kind != "b":
         raise DtypeMismatch(f"where: the condition must be bool, got {c.dtype.name}. Try a comparison, or lab.cast.")
     x, y = convert_pair(where_three.op, x, y)  # type: ignore[attr-defined]
     if x._held.dtype != y._held.dtype:
-        raise DtypeMismatch(f"where: x is {x.dtype.name} and y is {y.dtype.name}. Try lab.cast.")
+        raise dtypes_unequal("where", x=x, y=y)
     return where_three(c, x, y, name=name)
 
 
@@ -262,11 +260,11 @@ def argmin(input: Any, axis: Any = 0, output_type: Any = None, name: str | None 
 
 def _argument(op: Any, value: Any, axis: Any, output_type: Any) -> Tensor:
     from autodiff_lab.ops.array.casting import cast
-    found = op(convert(value), axis=0 if axis is None else one_whole_number(axis, f"{op.op.name}: axis"))
+    found = op(convert(value), axis=0 if axis is None else as_integer(axis, f"{op.op.name}: axis"))
     return found if output_type is None else cast(found, output_type)
 
 
-_SCATTERED = "1 for the elements taken, 0 for the others; shares of repeated positions add up"
+_SCATTERED = "1 for the elements taken, 0 for the others; contributions at repeated positions add up"
 for _function, _words, _shapes, _derivative, _example in (
     (gather, "Parts of a tensor by position along an axis; the first batch_dims axes are gone through together.",
      "params (*s), indices (*i) -> s with i in place of axis",
@@ -286,7 +284,7 @@ for _function, _words, _shapes, _derivative, _example in (
      ">>> print(lab.where([True, False], [1.0, 2.0], 0.0))\nTensor([1. 0.], shape=(2,), dtype=float32)"),
     (argmax, "Position of the largest element along an axis; int64.", "x (*s) -> s without axis", "none",
      ">>> print(lab.argmax([1, 5, 2]))\nTensor(1, shape=(), dtype=int64)"),
-    (argmin, "Position of the least element along an axis; int64.", "x (*s) -> s without axis", "none",
+    (argmin, "Position of the smallest element along an axis; int64.", "x (*s) -> s without axis", "none",
      ">>> print(lab.argmin([3, 1, 2]))\nTensor(1, shape=(), dtype=int64)"),
 ):
     _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_derivative, example=_example,

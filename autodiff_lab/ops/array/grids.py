@@ -10,20 +10,20 @@ from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.devices import beside, placed
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.primitives import broadcast
-from autodiff_lab.engine.shape import TensorShape, whole_numbers
+from autodiff_lab.engine.shape import TensorShape, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
 from autodiff_lab.ops.array.casting import cast, identity
 from autodiff_lab.ops.array.repeating import pad
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.array.slicing import slice
+from autodiff_lab.ops.checks import not_integers, one_of
 from autodiff_lab.ops.docs import doc
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
-    if indexing not in ("xy", "ij"):
-        raise InvalidArgumentError(f"meshgrid: indexing is 'xy' or 'ij', got {indexing!r}")
+    one_of(indexing, ("xy", "ij"), "meshgrid: indexing")
     lines = [convert(a) for a in args]
     order = list(range(len(lines)))
     if indexing == "xy" and len(lines) > 1:
@@ -31,7 +31,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
     shape = [0] * len(lines)
     for line, at in zip(lines, order, strict=True):
         if line._held.ndim > 1:
-            raise ShapeMismatch(f"meshgrid: takes vectors, got shape {line._held.shape}.")
+            raise ShapeMismatch(f"meshgrid: expected vectors, got shape {line._held.shape}.")
         shape[at] = line._held.size
     grids: list[Tensor] = []
     for line, at in zip(lines, order, strict=True):
@@ -45,20 +45,20 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: s
     given = convert(lengths)
     counts = np.asarray(given._array)
     if counts.size and counts.dtype.kind not in "iu":
-        raise DtypeMismatch(f"sequence_mask: lengths are whole numbers, got {public(counts.dtype).name}. Try lab.cast.")
+        raise not_integers(public(counts.dtype), "sequence_mask: lengths")
     width = int(counts.max(initial=0)) if maxlen is None else whole(maxlen, "sequence_mask: maxlen")
     if width * max(counts.size, 1) >= 1 << 60:
-        raise InvalidArgumentError(f"sequence_mask: rows of {width} are longer than any memory. Try maxlen=.")
+        raise InvalidArgumentError(f"sequence_mask: rows of length {width} are too long for any memory. Try maxlen=.")
     with beside(given):
         return named(cast(tell_made(wrap(placed(np.arange(width) < counts[..., None]))), dtype), name)
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
-    first, second = (whole_numbers(s, "broadcast_static_shape") for s in (shape_x, shape_y))
+    first, second = (as_integers(s, "broadcast_static_shape: lengths") for s in (shape_x, shape_y))
     try:
         return TensorShape(np.broadcast_shapes(first, second))
     except ValueError:
-        raise ShapeMismatch(f"broadcast_static_shape: {first} and {second} do not broadcast.") from None
+        raise ShapeMismatch(f"broadcast_static_shape: shapes {first} and {second} do not broadcast.") from None
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
@@ -68,16 +68,16 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     tensor, wanted = convert(x), TensorShape(shape)
     if not wanted.is_compatible_with(tensor._held.shape):
-        raise ShapeMismatch(f"ensure_shape: the tensor has shape {tensor._held.shape}, not {wanted}.")
+        raise ShapeMismatch(f"ensure_shape: expected shape {wanted}, got {tensor._held.shape}.")
     return named(identity(tensor), name)
 
 
 def _blocks(x: Tensor, block_shape: Any, pairs: Any, what: str) -> tuple[tuple[int, ...], np.ndarray[Any, Any]]:
-    blocks = whole_numbers(block_shape, what)
+    blocks = as_integers(block_shape, f"{what}: block_shape")
     rows = np.asarray(convert(pairs)._array)
     if x._held.ndim < 1 + len(blocks) or rows.shape != (len(blocks), 2) or min(blocks, default=1) < 1:
-        raise ShapeMismatch(f"{what}: a tensor of shape {x._held.shape} with a block {blocks} needs {len(blocks)} "
-                            f"axes after the batch and a pair of numbers for each, got {rows.tolist()}.")
+        raise ShapeMismatch(f"{what}: a block of shape {blocks} requires {len(blocks)} axes after the batch and a pair "
+                            f"of numbers for each, got a tensor of shape {x._held.shape} and {rows.tolist()}.")
     return blocks, rows
 
 
@@ -88,7 +88,8 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
     x = pad(x, [[0, 0], *rows.tolist(), *[[0, 0]] * (x._held.ndim - 1 - count)])
     batch, space, rest = x._held.shape[0], x._held.shape[1:1 + count], x._held.shape[1 + count:]
     if any(n % b for n, b in zip(space, blocks, strict=True)):
-        raise ShapeMismatch(f"space_to_batch: the padded lengths {space} are not multiples of the block {blocks}.")
+        raise ShapeMismatch(f"space_to_batch: the padded lengths {space} must be multiples of the block shape "
+                            f"{blocks}.")
     cut = [v for n, b in zip(space, blocks, strict=True) for v in (n // b, b)]
     inside, outside = range(2, 2 + 2 * count, 2), range(1, 1 + 2 * count, 2)
     parts = transpose(reshape(x, (batch, *cut, *rest)),
@@ -103,7 +104,7 @@ def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = 
     count, shape = len(blocks), x._held.shape
     size = int(np.prod(blocks))
     if shape[0] % size:
-        raise ShapeMismatch(f"batch_to_space: a batch of {shape[0]} is not a multiple of the block {blocks}.")
+        raise ShapeMismatch(f"batch_to_space: the batch size {shape[0]} must be a multiple of the block size {size}.")
     space, rest = shape[1:1 + count], shape[1 + count:]
     between = [v for i in range(count) for v in (count + 1 + i, i)]
     parts = transpose(reshape(x, (*blocks, shape[0] // size, *space, *rest)),

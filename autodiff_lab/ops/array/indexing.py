@@ -70,12 +70,12 @@ unslice = general(
 
 def _integer(value: Any) -> int:
     if isinstance(value, (bool, np.bool_)):
-        raise InvalidArgumentError("brackets: a bool is not an index. Try lab.boolean_mask(x, mask).")
+        raise InvalidArgumentError("brackets: a bool is not a valid index. Try lab.boolean_mask(x, mask).")
     return value.__index__()
 
 
-def _told(value: Any) -> str:
-    """Return what stands in the brackets, in short: a tensor by its dtype and shape."""
+def _short(value: Any) -> str:
+    """Return an index in short: a tensor by its dtype and shape."""
     return kind_of(value._array) if isinstance(value, (Tensor, Variable)) else reprlib.repr(value)
 
 
@@ -84,7 +84,7 @@ def _bound(value: Any) -> int | None:
         return None if value is None else _integer(value)
     except (TypeError, AttributeError):
         raise InvalidArgumentError(
-            f"brackets: {_told(value)} is not a bound of a slice. Whole numbers and None are; try int(...).") from None
+            f"brackets: the bounds of a slice must be integers or None, got {_short(value)}. Try int(...).") from None
 
 
 def as_items(index: Any, shape: tuple[int, ...]) -> Items:
@@ -96,9 +96,10 @@ def as_items(index: Any, shape: tuple[int, ...]) -> Items:
     if used > rank:
         raise InvalidArgumentError(
             f"Index out of range using input dim {rank}; input has only {rank} dims. "
-            "A list in brackets gives one index for each axis; try lab.gather(x, [...]) to pick several elements.")
+            "A list in brackets is taken as one index for each axis; try lab.gather(x, [...]) to pick several "
+            "elements.")
     if parts.count(Ellipsis) > 1 if not any(isinstance(p, (Tensor, Variable)) or is_array(p) for p in parts) else False:
-        raise InvalidArgumentError("brackets: only one ... is allowed in an index")
+        raise InvalidArgumentError("brackets: an index can contain only one ellipsis (...).")
     items: list[tuple[Any, ...]] = []
     axis = 0
     seen = False
@@ -121,17 +122,17 @@ def _item(part: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
     if isinstance(part, slice):
         step = _bound(part.step)
         if step == 0:
-            raise InvalidArgumentError("brackets: the step of a slice is 0. Try a step of 1, or of -1 to go backwards.")
+            raise InvalidArgumentError("brackets: the step of a slice must not be 0. Try 1, or -1 to go backwards.")
         return ("s", _bound(part.start), _bound(part.stop), step)
     try:
         position = _integer(part)
     except (TypeError, AttributeError):
         raise InvalidArgumentError(
-            f"brackets: {_told(part)} is not an index. Whole numbers, slices, ... and None are; try lab.gather for "
-            "an array of positions, lab.boolean_mask for a mask.") from None
+            f"brackets: an index must be made of integers, slices, ... and None, got {_short(part)}. Try lab.gather "
+            "for an array of positions, or lab.boolean_mask for a mask.") from None
     if not -shape[axis] <= position < shape[axis]:
         raise InvalidArgumentError(
-            f"slice index {position} of dimension {axis} out of bounds: the tensor has shape {shape}.")
+            f"slice index {position} of dimension {axis} out of bounds for a tensor of shape {shape}.")
     return ("i", position)
 
 

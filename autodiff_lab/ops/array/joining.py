@@ -9,9 +9,10 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import contains_tensor, convert, handed
-from autodiff_lab.engine.shape import listed, one_whole_number, whole_numbers
+from autodiff_lab.engine.shape import as_integers, listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
+from autodiff_lab.ops.checks import axis_from_end
 from autodiff_lab.ops.docs import doc
 
 
@@ -88,21 +89,14 @@ take = general(
 def _tensors(values: Any, what: str) -> list[Tensor]:
     values = listed(values, f"{what}: values")
     if not values:
-        raise InvalidArgumentError(f"{what}: the list is empty; there is nothing to join")
+        raise InvalidArgumentError(f"{what}: expected at least one tensor, got an empty list.")
     values = [convert(v) if hasattr(v, "_held") or contains_tensor(v) else v for v in values]
     first = next((v for v in values if isinstance(v, Tensor)), None)  # whose dtype lists of numbers adopt
     tensors = [convert(v, first) for v in values]
     if len({t._held.dtype for t in tensors}) > 1:
         names = ", ".join(t.dtype.name for t in tensors)
-        raise DtypeMismatch(f"{what}: the dtypes differ: {names}. Try lab.cast.")
+        raise DtypeMismatch(f"{what}: expected one dtype, got {names}. Try lab.cast.")
     return tensors
-
-
-def _negative(axis: Any, rank: int, what: str) -> int:
-    axis = one_whole_number(axis, what)
-    if not -rank <= axis < rank:
-        raise InvalidArgumentError(f"{what}: axis {axis} is out of bounds for rank {rank}")
-    return axis - rank if axis >= 0 else axis
 
 
 def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
@@ -110,7 +104,7 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
         tensors = _tensors(values, "concat")
     except NotOneTensor as met:
         return named(handed(met, concat, (values,), axis=axis), name)
-    return concat_along(*tensors, axis=_negative(axis, tensors[0]._held.ndim, "concat"), name=name)
+    return concat_along(*tensors, axis=axis_from_end(axis, tensors[0]._held.ndim, "concat"), name=name)
 
 
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Tensor:
@@ -118,14 +112,14 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Tensor:
         tensors = _tensors(values, "stack")
     except NotOneTensor as met:
         return named(handed(met, stack, (values,), axis=axis), name)
-    return stack_along(*tensors, axis=_negative(axis, tensors[0]._held.ndim + 1, "stack"), name=name)
+    return stack_along(*tensors, axis=axis_from_end(axis, tensors[0]._held.ndim + 1, "stack"), name=name)
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> list[Tensor]:
     x = convert(value)
-    at = _negative(axis, x._held.ndim, "unstack")
+    at = axis_from_end(axis, x._held.ndim, "unstack")
     if num is not None and num != x._held.shape[at]:
-        raise InvalidArgumentError(f"unstack: the axis has {x._held.shape[at]} parts, not {num}")
+        raise InvalidArgumentError(f"unstack: expected num={num} parts, but the axis has length {x._held.shape[at]}.")
     return named([take(x, axis=at, index=i) for i in range(x._held.shape[at])], name)
 
 
@@ -135,21 +129,21 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
         x = convert(value)
     except NotOneTensor as met:
         return named(handed(met, split, (value,), num_or_size_splits=num_or_size_splits, axis=axis, num=num), name)
-    at = _negative(axis, x._held.ndim, "split")
+    at = axis_from_end(axis, x._held.ndim, "split")
     length = x._held.shape[at]
-    sizes = list(whole_numbers(num_or_size_splits, "split"))
+    sizes = list(as_integers(num_or_size_splits, "split: num_or_size_splits"))
     if np.ndim(num_or_size_splits) == 0:
         count = sizes[0]
         if count < 1 or length % count:
-            raise InvalidArgumentError(f"split: {length} elements do not split into {count} equal parts")
+            raise InvalidArgumentError(f"split: cannot split {length} elements into {count} equal parts.")
         sizes = [length // count] * count
     else:
         if -1 in sizes:
             sizes[sizes.index(-1)] = length - sum(n for n in sizes if n != -1)
         if num is not None and num != len(sizes):
-            raise InvalidArgumentError(f"split: num is {num}, and there are {len(sizes)} sizes.")
+            raise InvalidArgumentError(f"split: expected num={num} sizes, got {len(sizes)}.")
         if sum(sizes) != length or min(sizes, default=0) < 0:
-            raise InvalidArgumentError(f"split: sizes {sizes} do not add up to {length}")
+            raise InvalidArgumentError(f"split: sizes must add up to {length}, got {sizes}.")
     edges = np.cumsum([0, *sizes])
     return named([slice_axis(x, axis=at, start=int(a), stop=int(b)) for a, b in pairwise(edges)], name)
 

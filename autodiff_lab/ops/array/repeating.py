@@ -8,8 +8,8 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
-from autodiff_lab.engine.primitives import negative_axes, stack
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.primitives import stack
+from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.events import tell_made
@@ -17,6 +17,7 @@ from autodiff_lab.kernels.arrays import beside, full, ranked
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.selection import take_along
 from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.checks import axes_in_order, axis_from_end, one_of
 from autodiff_lab.ops.docs import doc
 
 
@@ -64,30 +65,16 @@ pad_with = general(
     doc="The kernel-level padding with a constant; `lab.pad` is the public function.")
 
 
-def _numbers(value: Any, count: int, what: str) -> tuple[int, ...]:
-    numbers = whole_numbers(value, what)
-    if len(numbers) != count:
-        raise ShapeMismatch(f"{what}: {count} numbers are needed, one for each axis, got {len(numbers)}.")
-    return numbers
-
-
-def _axes(x: Tensor, axis: Any, what: str) -> tuple[int, ...]:
-    numbers = whole_numbers(axis, what)
-    try:
-        negative_axes(numbers, x._held.ndim)
-    except ValueError as error:
-        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._held.shape}.") from None
-    return tuple(a - x._held.ndim if a >= 0 else a for a in numbers)
-
-
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
         return named(handed(met, tile, (input,), multiples=multiples), name)
-    times = _numbers(multiples, x._held.ndim, "tile")
+    times = as_integers(multiples, "tile: multiples")
+    if len(times) != x._held.ndim:
+        raise ShapeMismatch(f"tile: expected a multiple for each of the {x._held.ndim} axes, got {times}.")
     if min(times, default=0) < 0:
-        raise InvalidArgumentError(f"tile: multiples must not be negative, got {times}")
+        raise InvalidArgumentError(f"tile: multiples must not be negative, got {times}.")
     return tile_to(x, multiples=times, name=name)
 
 
@@ -95,24 +82,24 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     x = convert(input)
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
-    at, = _axes(x, axis, "repeat")
-    times = np.asarray(whole_numbers(repeats, "repeat"), np.int64)
+    at = axis_from_end(axis, x._held.ndim, "repeat")
+    times = np.asarray(as_integers(repeats, "repeat: repeats"), np.int64)
     length = x._held.shape[at]
     if times.size not in (1, length) or times.min(initial=0) < 0:
-        raise InvalidArgumentError(f"repeat: repeats is one number from 0 up, or {length} of them for this axis; got "
-                                   f"{times.tolist()}.")
+        raise InvalidArgumentError(f"repeat: repeats must be a non-negative integer, or one for each of the {length} "
+                                   f"elements of the axis, got {times.tolist()}.")
     places = np.repeat(np.arange(length), times[0] if times.size == 1 else times)
     return gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=at, name=name)
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     x = convert(input)
-    shifts, numbers = whole_numbers(shift, "roll"), whole_numbers(axis, "roll")
+    shifts, numbers = as_integers(shift, "roll: shift"), as_integers(axis, "roll: axis")
     if len(shifts) != len(numbers):
-        raise ShapeMismatch(f"roll: {len(shifts)} shifts for {len(numbers)} axes.")
+        raise ShapeMismatch(f"roll: got {len(shifts)} shifts for {len(numbers)} axes.")
     totals: dict[int, int] = {}
     for by, a in zip(shifts, numbers, strict=True):  # an axis may be named twice
-        at, = _axes(x, a, "roll")
+        at = axis_from_end(a, x._held.ndim, "roll")
         totals[at] = totals.get(at, 0) + by
     return roll_by(x, shifts=tuple(totals.values()), axes=tuple(totals), name=name)
 
@@ -122,20 +109,20 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
         x = convert(tensor)
     except NotOneTensor as met:
         return named(handed(met, reverse, (tensor,), axis=axis), name)
-    return turn_round(x, axes=_axes(x, axis, "reverse"), name=name)
+    return turn_round(x, axes=axes_in_order(axis, x._held.ndim, "reverse"), name=name)
 
 
 def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int = 1, batch_axis: int = 0,
                      name: str | None = None) -> Tensor:
     x = convert(input)
-    (along,), (batch,) = _axes(x, seq_axis, "reverse_sequence"), _axes(x, batch_axis, "reverse_sequence")
-    lengths = np.asarray(whole_numbers(seq_lengths, "reverse_sequence"))
     shape, rank = x._held.shape, x._held.ndim
+    along, batch = (axis_from_end(axis, rank, "reverse_sequence") for axis in (seq_axis, batch_axis))
+    lengths = np.asarray(as_integers(seq_lengths, "reverse_sequence: seq_lengths"))
     if along == batch or lengths.shape != (shape[batch],):
-        raise ShapeMismatch(f"reverse_sequence: two axes and a length for each of the {shape[batch]} rows are needed, "
-                            f"got {len(lengths)} lengths.")
+        raise ShapeMismatch("reverse_sequence: expected two different axes and a length for each of the "
+                            f"{shape[batch]} rows, got {len(lengths)} lengths.")
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= shape[along]:
-        raise InvalidArgumentError(f"reverse_sequence: lengths must be in [0, {shape[along]}], got {lengths.tolist()}")
+        raise InvalidArgumentError(f"reverse_sequence: lengths must be in [0, {shape[along]}], got {lengths.tolist()}.")
     places = np.arange(shape[along])
     order = np.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)  # rows, places
     order = order if batch < along else order.T
@@ -149,8 +136,8 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     x = convert(tensor)
     rows = np.asarray(convert(paddings)._array)
     if rows.shape != (x._held.ndim, 2) or (rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0)):
-        raise InvalidArgumentError(f"pad: paddings are a pair of whole numbers from 0 up for each of the "
-                                   f"{x._held.ndim} axes, got {rows.tolist()}")
+        raise InvalidArgumentError("pad: paddings must be a pair of non-negative integers for each of the "
+                                   f"{x._held.ndim} axes, got {rows.tolist()}.")
     widths = [(int(before), int(after)) for before, after in rows]
     mode = mode.upper()
     if mode == "CONSTANT":
@@ -159,12 +146,12 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
         else:
             value = np.asarray(convert(constant_values, x)._array, x._held.dtype)
         return pad_with(x, paddings=tuple(widths), value=value.item(), name=name)
-    if mode not in ("REFLECT", "SYMMETRIC"):
-        raise InvalidArgumentError(f"pad: mode is 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}")
+    one_of(mode, ("CONSTANT", "REFLECT", "SYMMETRIC"), "pad: mode")
     for axis, (before, after) in enumerate(widths):
         length = x._held.shape[axis]
         if max(before, after) > length - (mode == "REFLECT"):
-            raise InvalidArgumentError(f"pad: axis {axis} has {length} elements, too few to mirror {(before, after)}.")
+            raise InvalidArgumentError(f"pad: axis {axis} of length {length} is too short for a mirrored padding of "
+                                       f"{(before, after)}.")
         if before or after:
             places = np.pad(np.arange(length), (before, after), mode=mode.lower())  # type: ignore[call-overload]
             x = gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=axis - x._held.ndim)

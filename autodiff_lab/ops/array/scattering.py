@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import stack
-from autodiff_lab.engine.tensor import Tensor, named, wrap
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import check_positions
@@ -24,6 +25,7 @@ from autodiff_lab.ops.array.gathering import (
     scatter_nd_sum,
 )
 from autodiff_lab.ops.array.shaping import reshape, transpose_to
+from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
 
 
@@ -92,38 +94,26 @@ min_at = general(
     doc="The kernel-level minimum; `lab.tensor_scatter_nd_min` is the public function.")
 
 
-def _scatter(op: Any, tensor: Any, indices: Any, updates: Any) -> Tensor:
-    name = op.op.name
-    x = convert(tensor)
-    new, at = convert(updates, x), _indices(indices, name, x)
-    if new._held.dtype != x._held.dtype:
-        raise DtypeMismatch(f"{name}: the tensor is {x.dtype.name} and the updates are {new.dtype.name}. Try lab.cast.")
-    _check_updates(new, at, x._held.shape, name)
-    return op(x, new, at)
+def _updating(op: Any) -> Callable[..., Tensor]:
+    """Make the public function of an op that changes elements at coordinates."""
+    what = op.op.name
+
+    def function(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
+                 name: str | None = None) -> Tensor:
+        check_policy(bad_indices_policy, what)
+        x = convert(tensor)
+        new, at = convert(updates, x), _indices(indices, what, x)
+        if new._held.dtype != x._held.dtype:
+            raise dtypes_unequal(what, tensor=x, updates=new)
+        _check_updates(new, at, x._held.shape, what)
+        return op(x, new, at, name=name)
+
+    function.__name__ = function.__qualname__ = what
+    return function
 
 
-def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
-                          name: str | None = None) -> Tensor:
-    check_policy(bad_indices_policy, "tensor_scatter_nd_add")
-    return named(_scatter(add_at, tensor, indices, updates), name)
-
-
-def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
-                          name: str | None = None) -> Tensor:
-    check_policy(bad_indices_policy, "tensor_scatter_nd_sub")
-    return named(_scatter(subtract_at, tensor, indices, updates), name)
-
-
-def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
-                          name: str | None = None) -> Tensor:
-    check_policy(bad_indices_policy, "tensor_scatter_nd_max")
-    return named(_scatter(max_at, tensor, indices, updates), name)
-
-
-def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
-                          name: str | None = None) -> Tensor:
-    check_policy(bad_indices_policy, "tensor_scatter_nd_min")
-    return named(_scatter(min_at, tensor, indices, updates), name)
+tensor_scatter_nd_add, tensor_scatter_nd_sub = _updating(add_at), _updating(subtract_at)
+tensor_scatter_nd_max, tensor_scatter_nd_min = _updating(max_at), _updating(min_at)
 
 
 def _batch(x: Tensor, at: Tensor, batch_dims: int, what: str) -> int:
@@ -132,7 +122,7 @@ def _batch(x: Tensor, at: Tensor, batch_dims: int, what: str) -> int:
     count = batch_dims + at._held.ndim if batch_dims < 0 else batch_dims
     if not 0 <= count <= limit or x._held.shape[:count] != at._held.shape[:count]:
         raise InvalidArgumentError(f"{what}: a tensor of shape {x._held.shape} and indices of shape {at._held.shape} "
-                                   f"do not share {batch_dims} batch axes.")
+                                   f"do not have {batch_dims} batch axes in common.")
     return count
 
 
@@ -145,7 +135,7 @@ def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) ->
     shape, at = x._held.shape, indices._array
     rank = len(shape)
     if not count <= axis < rank:
-        raise InvalidArgumentError(f"gather: axis {axis} must not be one of the {count} batch axes of shape {shape}")
+        raise InvalidArgumentError(f"gather: axis {axis} must not be one of the {count} batch axes of shape {shape}.")
     between = range(count, axis)
     perm = (*range(count), axis, *between, *range(axis + 1, rank))
     rows, n = int(np.prod(shape[:count])), shape[axis]

@@ -14,8 +14,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_to_tensor, whole
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.primitives import negative_axes
-from autodiff_lab.engine.shape import one_whole_number, whole_numbers
+from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
@@ -25,6 +24,7 @@ from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, scatter_axis
 from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.checks import axis_from_end, dtypes_unequal, one_of
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.structured import structured
 
@@ -138,36 +138,28 @@ class UniqueWithCounts(NamedTuple):
     count: Tensor  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
-def _axis(x: Tensor, axis: Any, what: str) -> int:
-    axis = one_whole_number(axis, what)
-    try:
-        return negative_axes(axis, x._held.ndim)[0]
-    except ValueError as error:
-        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._held.shape}.") from None
-
-
 def _falls(direction: str, what: str) -> bool:
-    if direction not in ("ASCENDING", "DESCENDING"):
-        raise InvalidArgumentError(f"{what}: direction is 'ASCENDING' or 'DESCENDING', got {direction!r}")
-    return direction == "DESCENDING"
+    return one_of(direction, ("ASCENDING", "DESCENDING"), f"{what}: direction") == "DESCENDING"
 
 
 def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False,
             name: str | None = None) -> Tensor:
     x = convert(values)
-    return order_along(x, axis=_axis(x, axis, "argsort"), descending=_falls(direction, "argsort"), name=name)
+    at = axis_from_end(axis, x._held.ndim, "argsort")
+    return order_along(x, axis=at, descending=_falls(direction, "argsort"), name=name)
 
 
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     x = convert(values)
-    at = _axis(x, axis, "sort")
+    at = axis_from_end(axis, x._held.ndim, "sort")
     return take_along(x, order_along(x, axis=at, descending=_falls(direction, "sort")), axis=at, name=name)
 
 
 def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32", name: str | None = None) -> TopK:
     x, count = convert(input), whole(k, "top_k: k")
     if not x._held.ndim or not 0 <= count <= x._held.shape[-1]:
-        raise InvalidArgumentError(f"top_k: k = {count} of the last axis of a tensor of shape {x._held.shape}")
+        raise InvalidArgumentError(f"top_k: k={count} is out of range for the last axis of a tensor of shape "
+                                   f"{x._held.shape}.")
     found = best_positions(x, k=count)
     return named(TopK(take_along(x, found, axis=-1), cast(found, index_type)), name)
 
@@ -175,7 +167,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32"
 def _vector(x: Any, what: str) -> Tensor:
     x = convert(x)
     if x._held.ndim != 1:
-        raise ShapeMismatch(f"{what}: takes a vector, got shape {x._held.shape}. Try lab.reshape(x, [-1]).")
+        raise ShapeMismatch(f"{what}: expected a vector, got shape {x._held.shape}. Try lab.reshape(x, [-1]).")
     return x
 
 
@@ -194,14 +186,12 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
                  name: str | None = None) -> Tensor:
     rows = convert(sorted_sequence)
     wanted = convert(values, rows)
-    if side not in ("left", "right"):
-        raise InvalidArgumentError(f"searchsorted: side is 'left' or 'right', got {side!r}")
+    one_of(side, ("left", "right"), "searchsorted: side")
     if rows._held.dtype != wanted._held.dtype:
-        raise DtypeMismatch(f"searchsorted: the sequence is {rows.dtype.name} and the values are {wanted.dtype.name}. "
-                            "Try lab.cast.")
+        raise dtypes_unequal("searchsorted", sorted_sequence=rows, values=wanted)
     if not rows._held.ndim or rows._held.shape[:-1] != wanted._held.shape[:-1][-(rows._held.ndim - 1) or None:]:
-        raise ShapeMismatch(f"searchsorted: {rows._held.shape} and {wanted._held.shape} must agree but for the last "
-                            "axis.")
+        raise ShapeMismatch(f"searchsorted: shapes {rows._held.shape} and {wanted._held.shape} must match except for "
+                            "the last axis.")
     return named(cast(search(rows, wanted, side=side), out_type), name)
 
 
@@ -209,16 +199,16 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Tensor:
     x, kept = convert(tensor), convert_to_tensor(mask)._array
     if isinstance(mask, Tensor) and kept.ndim and x.device != mask.device:
-        raise DeviceMismatch(f"boolean_mask: the tensor lies on {x.device} and the mask on {mask.device}; none is "
-                             "copied silently. Try .gpu() or .cpu() on one of them.")
+        raise DeviceMismatch(f"boolean_mask: the tensor is on {x.device} and the mask on {mask.device}; nothing is "
+                             "copied implicitly. Try .gpu() or .cpu() on one of them.")
     shape, rank = x._held.shape, kept.ndim
-    at = 0 if axis is None else whole_numbers(axis, "boolean_mask")[0]
+    at = 0 if axis is None else as_integers(axis, "boolean_mask: axis")[0]
     at = at + len(shape) if at < 0 else at
     if kept.dtype.kind != "b":
         raise DtypeMismatch(f"boolean_mask: the mask must be bool, got {as_dtype(kept.dtype).name}. Try a comparison.")
     if rank == 0 or shape[at:at + rank] != kept.shape:
-        raise ShapeMismatch(f"boolean_mask: the mask has shape {kept.shape}, and the tensor of shape {shape} has "
-                            f"{shape[at:at + rank]} from axis {at} on.")
+        raise ShapeMismatch(f"boolean_mask: expected a mask of shape {shape[at:at + rank]} for axis {at} of a tensor "
+                            f"of shape {shape}, got {kept.shape}.")
     x = reshape(x, (*shape[:at], kept.size, *shape[at + rank:])) if rank > 1 else x
     places = tell_made(wrap(beside(x._held, np.nonzero(kept.reshape(-1))[0])))
     return gather_axis(x, places, axis=at - x._held.ndim, name=name)
@@ -226,7 +216,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     flat = convert(indices)
-    lengths = whole_numbers(dims, "unravel_index")
+    lengths = as_integers(dims, "unravel_index: dims")
     try:
         found = np.unravel_index(flat._array, lengths)
     except (ValueError, TypeError) as error:
@@ -234,7 +224,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     return named(wrap(np.asarray(found, flat._held.dtype)), name)
 
 
-_NONE, _BACK = "none: positions and counts are whole numbers", "1 for each element, back to where it was taken from"
+_NONE, _BACK = "none: positions and counts are integers", "1 for each element, back to where it was taken from"
 for _function, _words, _shapes, _derivative, _example in (
     (argsort, "The order that would sort a tensor along an axis; int32, equal elements in the order they stand in.",
      "values (*s) -> (*s)", _NONE,

@@ -12,7 +12,7 @@ from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.devices import on_cpu, placed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.primitives import broadcast
-from autodiff_lab.engine.shape import one_whole_number
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -20,6 +20,7 @@ from autodiff_lab.events import tell_made, tell_peek
 from autodiff_lab.kernels.arrays import arange, on_gpu
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import as_number
+from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
 
 _MOST = 2**63 - 1
@@ -36,9 +37,9 @@ def _number(value: Any, dtype: Any, what: str) -> Any:
     tell_peek(tensor, "range")
     array = as_number(tensor._array, "range")
     if array.ndim:
-        raise ShapeMismatch(f"range: {what} is a single number, got shape {array.shape}.")
+        raise ShapeMismatch(f"range: expected {what} of rank 0, got shape {array.shape}.")
     if array.dtype.kind not in "iufV":
-        raise DtypeMismatch(f"range: {what} is {tensor.dtype.name}, not a real number. Try lab.cast.")
+        raise DtypeMismatch(f"range: {what} must be a real number, got {tensor.dtype.name}. Try lab.cast.")
     return array
 
 
@@ -46,12 +47,12 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     given = {"start": 0, "limit": start} if limit is None else {"start": start, "limit": limit}
     values = [_number(value, dtype, what) for what, value in {**given, "delta": delta}.items()]
     if values[2] == 0:
-        raise InvalidArgumentError("range: delta is 0, so the limit is never reached")
+        raise InvalidArgumentError("range: delta must not be 0.")
     floats = [v.dtype for v in values if v.dtype.kind in "fV"]  # an integer beside a float adopts its dtype
     natural = np.result_type(*(floats or [v.dtype for v in values]))
     wanted = as_dtype(dtype).dtype if dtype is not None else natural
     if wanted.kind not in "iufV":
-        raise DtypeMismatch(f"range: counts in real numbers, not in {as_dtype(wanted).name}. Try lab.cast.")
+        raise DtypeMismatch(f"range: dtype must be real, got {as_dtype(wanted).name}. Try lab.cast.")
     if natural.kind in "iu":
         made = _whole(values, wanted)
     else:
@@ -61,7 +62,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
 
 def _counted(count: int) -> int:
     if count > _MOST // 8:
-        raise InvalidArgumentError(f"range: {count} numbers are more than any memory holds. Try a larger delta.")
+        raise InvalidArgumentError(f"range: {count} numbers are too many for any memory. Try a larger delta.")
     return count
 
 
@@ -74,7 +75,7 @@ def _whole(values: list[Any], wanted: Any) -> Any:
     limits = np.iinfo(wanted)
     last = start + (count - 1) * delta
     if count and not (limits.min <= start <= limits.max and limits.min <= last <= limits.max):
-        raise InvalidArgumentError(f"range: the numbers from {start} to {last} do not fit into {wanted.name}. "
+        raise InvalidArgumentError(f"range: the numbers from {start} to {last} are out of range for {wanted.name}. "
                                    "Try dtype=lab.int64.")
     steps = np.arange(count, dtype=np.uint64) * np.uint64(delta & _MASK) + np.uint64(start & _MASK)
     return steps.view(np.int64 if wanted.kind == "i" else np.uint64).astype(wanted)
@@ -85,24 +86,24 @@ def _floating(values: list[Any]) -> Any:
     start, limit, delta = values
     steps = float((limit - start) / delta)
     if not math.isfinite(steps):
-        raise InvalidArgumentError(f"range: from {start} to {limit} in steps of {delta} has no end.")
+        raise InvalidArgumentError(f"range: the range from {start} to {limit} in steps of {delta} is infinite.")
     count = _counted(max(0, math.ceil(steps)))
     return start + np.arange(count).astype(start.dtype) * delta
 
 
 def _weights(num: int, like: Any) -> Any:
-    """Return the contribution of the last end in each number."""
+    """Return the weight of the last end in each number."""
     wide = np.complex128 if like.dtype.kind == "c" else np.float64
     return arange(num, like, wide) / max(num - 1, 1)
 
 
 def _spaced(first: Any, last: Any, num: int, axis: int) -> Any:
-    share = _weights(num, last if on_gpu(last) else first)
-    low, high = first.astype(share.dtype), last.astype(share.dtype)
+    weight = _weights(num, last if on_gpu(last) else first)
+    low, high = first.astype(weight.dtype), last.astype(weight.dtype)
     if first.shape:
-        line = low[..., None] + (high - low)[..., None] * share
+        line = low[..., None] + (high - low)[..., None] * weight
     else:  # either may be a number of the CPU beside one of a GPU
-        line = low + (high - low) * share
+        line = low + (high - low) * weight
     if num > 1:
         line[..., -1] = high
     return np.moveaxis(line.astype(first.dtype), -1, axis)
@@ -111,9 +112,9 @@ def _spaced(first: Any, last: Any, num: int, axis: int) -> Any:
 def _spaced_rule(last: bool) -> Any:
     def rule(ops: Any, g: Any, out: Any, first: Any, stop: Any, num: int, axis: int) -> Any:
         like = g if ops.raw else g._array
-        share = _weights(num, like).astype(like.dtype)
-        share = (share if last else 1 - share).reshape((num,) + (1,) * (-1 - axis))
-        return ops.sum(g * share, axes=(axis,), keepdims=False)
+        weight = _weights(num, like).astype(like.dtype)
+        weight = (weight if last else 1 - weight).reshape((num,) + (1,) * (-1 - axis))
+        return ops.sum(g * weight, axes=(axis,), keepdims=False)
 
     return rule
 
@@ -129,25 +130,25 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     first = convert(start)
     last = convert_to_tensor(stop, None if isinstance(stop, (Tensor, Variable)) else first.dtype)
     if first.dtype != last.dtype:
-        raise DtypeMismatch(f"linspace: start is {first.dtype.name} and stop {last.dtype.name}. Try lab.cast.")
-    count = one_whole_number(num, "linspace: num")
+        raise dtypes_unequal("linspace", start=first, stop=last)
+    count = as_integer(num, "linspace: num")
     if count < 0:
-        raise InvalidArgumentError(f"linspace: num is 0 or more, got {count}")
+        raise InvalidArgumentError(f"linspace: num must not be negative, got {count}.")
     if first._held.dtype.kind in "iu":
         first, last = cast(first, "float64"), cast(last, "float64")
     if first._held.dtype not in DIFFERENTIABLE:
-        raise DtypeMismatch(f"linspace: start and stop are numbers, got {first.dtype.name}.")
+        raise DtypeMismatch(f"linspace: start and stop must be numbers, got {first.dtype.name}.")
     if first._held.shape != last._held.shape:
         try:
             common = np.broadcast_shapes(first._held.shape, last._held.shape)
         except ValueError:
-            raise ShapeMismatch(f"linspace: start of shape {first._held.shape} and stop of shape "
-                                f"{last._held.shape} do not broadcast.") from None
+            raise ShapeMismatch(f"linspace: shapes {first._held.shape} (start) and {last._held.shape} (stop) do not "
+                                "broadcast.") from None
         first, last = broadcast(first, shape=common), broadcast(last, shape=common)
     rank = first._held.ndim + 1
-    at = one_whole_number(axis, "linspace: axis")
+    at = as_integer(axis, "linspace: axis")
     if not -rank <= at < rank:
-        raise InvalidArgumentError(f"linspace: axis {at} is not a place for a new axis in shape {first._held.shape}.")
+        raise InvalidArgumentError(f"linspace: axis {at} is out of bounds for a new axis in shape {first._held.shape}.")
     return named(tell_made(spaced(first, last, num=count, axis=at - rank if at >= 0 else at)), name)
 
 
@@ -157,7 +158,7 @@ range.__doc__ = doc(
     raises=("argument", "shape", "convert"),
     example=">>> print(lab.range(1, 6))\nTensor([1 2 3 4 5], shape=(5,), dtype=int32)")
 linspace.__doc__ = doc(
-    "Evenly spaced numbers along a new axis, both ends included; of whole numbers they are float64.",
+    "Evenly spaced numbers along a new axis, both ends included; float64 for integers.",
     shapes="start (*s), stop (*s) -> s with num at axis", dtypes="any number, both the same",
     derivative="1 - i/(num - 1) for start, i/(num - 1) for stop", raises=("argument", "shape", "convert"),
     example=">>> print(lab.linspace(0.0, 1.0, 3))\nTensor([0.  0.5 1. ], shape=(3,), dtype=float32)")

@@ -8,10 +8,11 @@ from typing import Any
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.namespace import RECORDING
-from autodiff_lab.engine.primitives import broadcast, negative_axes, reshape_to
-from autodiff_lab.engine.shape import one_whole_number, whole_numbers
+from autodiff_lab.engine.primitives import broadcast, reshape_to
+from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
+from autodiff_lab.ops.checks import axes_from_end
 from autodiff_lab.ops.docs import doc
 
 
@@ -49,17 +50,17 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
         x = convert(tensor)
     except NotOneTensor as met:
         return named(handed(met, reshape, (tensor,), shape=shape), name)
-    wanted = whole_numbers(shape, "reshape")
+    wanted = as_integers(shape, "reshape: shape")
     size = x._held.size
     if wanted.count(-1) > 1:
-        raise InvalidArgumentError(f"reshape: only one length may be -1, got {wanted}")
+        raise InvalidArgumentError(f"reshape: only one length may be -1, got {wanted}.")
     known = math.prod([n for n in wanted if n != -1])
     found = _open_length(x._held.shape, wanted) if -1 in wanted else 1
     if min(wanted, default=0) < -1:
-        raise InvalidArgumentError(f"reshape: lengths are 0 or more, or -1 for one of them, got {wanted}")
+        raise InvalidArgumentError(f"reshape: lengths must not be negative, except one of -1, got {wanted}.")
     if known * found != size:
         raise ShapeMismatch(
-            f"reshape: a tensor of shape {x._held.shape} has {size} elements, which do not fill {wanted}. "
+            f"reshape: cannot reshape {size} elements of shape {x._held.shape} to {wanted}. "
             "Try -1 for one of the lengths.")
     wanted = tuple(found if n == -1 else n for n in wanted)
     return reshape_to(x, shape=wanted, name=name)
@@ -68,9 +69,9 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
     x = convert(a)
     rank = x._held.ndim
-    order = tuple(reversed(range(rank))) if perm is None else whole_numbers(perm, "transpose")
+    order = tuple(reversed(range(rank))) if perm is None else as_integers(perm, "transpose: perm")
     if sorted(p + rank if p < 0 else p for p in order) != list(range(rank)):
-        raise InvalidArgumentError(f"transpose: perm {order} is not a permutation of the axes 0 to {rank - 1}.")
+        raise InvalidArgumentError(f"transpose: perm must be a permutation of the axes 0 to {rank - 1}, got {order}.")
     x = RECORDING.conj(x) if conjugate and x._held.dtype.kind == "c" else x
     return transpose_to(x, perm=tuple(p % rank - rank for p in order), name=name)
 
@@ -79,13 +80,13 @@ def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -
     x = convert(a)
     rank = x._held.ndim
     if rank < 2:
-        raise InvalidArgumentError(f"matrix_transpose: a matrix has at least 2 axes, got shape {x._held.shape}")
+        raise InvalidArgumentError(f"matrix_transpose: expected a tensor of rank 2 or more, got shape {x._held.shape}.")
     x = RECORDING.conj(x) if conjugate and x._held.dtype.kind == "c" else x
     return transpose_to(x, perm=(*range(-rank, -2), -1, -2), name=name)
 
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    return broadcast(convert(input), shape=whole_numbers(shape, "broadcast_to"), name=name)
+    return broadcast(convert(input), shape=as_integers(shape, "broadcast_to: shape"), name=name)
 
 
 def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
@@ -94,9 +95,9 @@ def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
     except NotOneTensor as met:
         return named(handed(met, expand_dims, (input,), axis=axis), name)
     rank = x._held.ndim
-    axis = one_whole_number(axis, "expand_dims")
+    axis = as_integer(axis, "expand_dims: axis")
     if not -rank - 1 <= axis <= rank:
-        raise InvalidArgumentError(f"expand_dims: axis {axis} is out of bounds for a tensor of rank {rank}")
+        raise InvalidArgumentError(f"expand_dims: axis {axis} is out of bounds for a tensor of rank {rank}.")
     at = axis if axis >= 0 else axis + rank + 1
     old = x._held.shape
     return reshape_to(x, shape=(*old[:at], 1, *old[at:]), name=name)
@@ -111,12 +112,9 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     if axis is None:
         drop = {i for i, n in enumerate(old) if n == 1}
     else:
-        try:
-            drop = {a + len(old) for a in negative_axes(whole_numbers(axis, "squeeze"), len(old))}
-        except ValueError as error:
-            raise InvalidArgumentError(f"squeeze: {error}. The shape is {old}.") from None
+        drop = {a + len(old) for a in axes_from_end(axis, len(old), "squeeze")}
     if any(old[i] != 1 for i in drop):
-        raise InvalidArgumentError(f"squeeze: only axes of length 1 can be dropped, the shape is {old}")
+        raise InvalidArgumentError(f"squeeze: can only remove axes of length 1 from shape {old}.")
     return reshape_to(x, shape=tuple(n for i, n in enumerate(old) if i not in drop), name=name)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.shape import listed, one_whole_number, whole_numbers
+from autodiff_lab.engine.shape import as_integer, as_integers, listed
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import beside
@@ -24,13 +24,13 @@ _slice = slice  # the public function below takes the name
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
     x = convert(input_)
-    first, lengths, shape = whole_numbers(begin, "slice"), whole_numbers(size, "slice"), x._held.shape
+    first, lengths, shape = as_integers(begin, "slice: begin"), as_integers(size, "slice: size"), x._held.shape
     if not len(first) == len(lengths) == len(shape):
-        raise ShapeMismatch(f"slice: begin and size need a number for each of the {len(shape)} axes, got {first} and "
-                            f"{lengths}.")
+        raise ShapeMismatch(f"slice: begin and size must have a number for each of the {len(shape)} axes, got {first} "
+                            f"and {lengths}.")
     lengths = tuple(n - b if k == -1 else k for b, k, n in zip(first, lengths, shape, strict=True))
     if any(not 0 <= b <= b + k <= n for b, k, n in zip(first, lengths, shape, strict=True)):
-        raise InvalidArgumentError(f"slice: begin {first} and size {lengths} reach beyond the shape {shape}")
+        raise InvalidArgumentError(f"slice: begin {first} and size {lengths} are out of bounds for shape {shape}.")
     return named(getitem(x, tuple(_slice(b, b + k) for b, k in zip(first, lengths, strict=True))), name)
 
 
@@ -38,12 +38,13 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
                   ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
                   name: str | None = None) -> Tensor:
     x = convert(input_)
-    first, last = whole_numbers(begin, "strided_slice"), whole_numbers(end, "strided_slice")
-    steps = (1,) * len(first) if strides is None else whole_numbers(strides, "strided_slice")
+    first, last = as_integers(begin, "strided_slice: begin"), as_integers(end, "strided_slice: end")
+    steps = (1,) * len(first) if strides is None else as_integers(strides, "strided_slice: strides")
     if not len(first) == len(last) == len(steps):
-        raise ShapeMismatch(f"strided_slice: begin, end and strides differ in length: {first}, {last}, {steps}.")
+        raise ShapeMismatch(f"strided_slice: begin, end and strides must have one length, got {first}, {last}, "
+                            f"{steps}.")
     if 0 in steps:
-        raise InvalidArgumentError(f"strided_slice: strides must not be 0, got {steps}")
+        raise InvalidArgumentError(f"strided_slice: strides must not be 0, got {steps}.")
     index: list[Any] = []
     for i, (b, e, step) in enumerate(zip(first, last, steps, strict=True)):
         bit = 1 << i
@@ -61,10 +62,10 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
 @structured(2)
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
     x, parts = convert(data), np.asarray(convert(partitions)._array)
-    num_partitions = one_whole_number(num_partitions, "dynamic_partition: num_partitions")
+    num_partitions = as_integer(num_partitions, "dynamic_partition: num_partitions")
     if parts.dtype.kind not in "iu" or x._held.shape[:parts.ndim] != parts.shape:
-        raise ShapeMismatch(f"dynamic_partition: data of shape {x._held.shape} does not begin with {parts.shape}, the "
-                            "shape of partitions, or these are not whole numbers.")
+        raise ShapeMismatch(f"dynamic_partition: partitions must be integers whose shape {parts.shape} the shape "
+                            f"{x._held.shape} of data begins with.")
     if parts.size and not 0 <= parts.min() <= parts.max() < num_partitions:
         raise InvalidArgumentError(f"dynamic_partition: partitions must be in [0, {num_partitions}), got "
                                    f"{int(parts.min())} to {int(parts.max())}.")
@@ -78,20 +79,20 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     places = [np.asarray(convert(i)._array) for i in listed(indices, "dynamic_stitch: indices")]
     parts = [convert(d) for d in listed(data, "dynamic_stitch: data")]
     if not parts or len(places) != len(parts):
-        raise InvalidArgumentError(f"dynamic_stitch: {len(places)} lists of indices for {len(parts)} tensors")
+        raise InvalidArgumentError(f"dynamic_stitch: got {len(places)} lists of indices for {len(parts)} tensors.")
     inner = parts[0]._held.shape[places[0].ndim:]
     for at, part in zip(places, parts, strict=True):
         if part._held.shape != (*at.shape, *inner):
-            raise ShapeMismatch(f"dynamic_stitch: data of shape {part._held.shape} for indices of shape {at.shape}; "
-                                f"{(*at.shape, *inner)} is needed.")
+            raise ShapeMismatch(f"dynamic_stitch: expected data of shape {(*at.shape, *inner)} for indices of shape "
+                                f"{at.shape}, got {part._held.shape}.")
     flat = concat([reshape(p, (at.size, *inner)) for at, p in zip(places, parts, strict=True)], 0)
     order = np.concatenate([at.ravel() for at in places])
     if order.size and (order.dtype.kind not in "iu" or order.min() < 0):
-        raise InvalidArgumentError("dynamic_stitch: indices are whole numbers from 0 up")
+        raise InvalidArgumentError("dynamic_stitch: indices must be non-negative integers.")
     source = np.full(int(order.max(initial=-1)) + 1, -1)
     source[order] = np.arange(len(order))  # of two parts for one place the later one stays
     if source.size and source.min() < 0:
-        raise InvalidArgumentError(f"dynamic_stitch: nothing is given for place {int(np.argmin(source))}")
+        raise InvalidArgumentError(f"dynamic_stitch: index {int(np.argmin(source))} is missing.")
     return gather_axis(flat, wrap(beside(flat._held, source)), axis=-flat._held.ndim, name=name)
 
 

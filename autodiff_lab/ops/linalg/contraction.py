@@ -15,12 +15,12 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
-from autodiff_lab.engine.primitives import negative_axes
-from autodiff_lab.engine.shape import listed, whole_numbers
+from autodiff_lab.engine.shape import as_integers, listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.matmul.contraction import contract as kernel
 from autodiff_lab.ops.array.shaping import reshape, transpose
+from autodiff_lab.ops.checks import axes_in_order
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import diag_extract
 from autodiff_lab.ops.linalg.products import matmul
@@ -28,18 +28,18 @@ from autodiff_lab.ops.linalg.products import matmul
 
 def _contract_rule(ops: Any, g: Any, out: Any, *xs: Any, inputs: tuple[str, ...], output: str,
                    need: tuple[int, ...]) -> list[Any]:
-    shares: list[Any] = []
+    contributions: list[Any] = []
     for i in need:
         others = [x for j, x in enumerate(xs) if j != i]
         names = (output, *(s for j, s in enumerate(inputs) if j != i))
         known = "".join(names)
         kept = "".join(c for c in inputs[i] if c in known)
-        share = ops.einsum(g, *others, inputs=names, output=kept)
-        lead = tuple(share.shape[: len(share.shape) - len(kept)])
+        contribution = ops.einsum(g, *others, inputs=names, output=kept)
+        lead = tuple(contribution.shape[: len(contribution.shape) - len(kept)])
         sizes = dict(zip(inputs[i], xs[i].shape, strict=True))
-        share = ops.reshape(share, shape=lead + tuple(sizes[c] if c in kept else 1 for c in inputs[i]))
-        shares.append(share)  # the sweep spreads axes that were summed away
-    return shares
+        contribution = ops.reshape(contribution, shape=lead + tuple(sizes[c] if c in kept else 1 for c in inputs[i]))
+        contributions.append(contribution)  # the sweep spreads axes that were summed away
+    return contributions
 
 
 contract = general(
@@ -52,7 +52,7 @@ contract = general(
 def _fresh(used: str, count: int) -> str:
     free = [c for c in string.ascii_letters if c not in used]
     if len(free) < count:
-        raise InvalidArgumentError("einsum: too many subscripts, there are no letters left")
+        raise InvalidArgumentError("einsum: too many subscripts, no letters are left.")
     return "".join(free[:count])
 
 
@@ -61,13 +61,14 @@ def einsum(equation: str, *inputs: Any, name: str | None = None, **kwargs: Any) 
     if unknown:
         raise TypeError(f"einsum() got an unexpected keyword argument {min(unknown)!r}")
     if not inputs:
-        raise InvalidArgumentError("einsum: no operands were given")
+        raise InvalidArgumentError("einsum: expected at least one operand.")
     first = next((convert(v) for v in inputs if hasattr(v, "_held")), None)
     tensors = [convert(v, first) for v in inputs]
     if len({t._held.dtype for t in tensors}) > 1:
-        raise DtypeMismatch(f"einsum: the dtypes differ: {', '.join(t.dtype.name for t in tensors)}. Try lab.cast.")
+        raise DtypeMismatch(f"einsum: expected one dtype, got {', '.join(t.dtype.name for t in tensors)}. Try "
+                            "lab.cast.")
     if tensors[0]._held.dtype.kind in "bO":
-        raise DtypeMismatch(f"einsum: numbers are needed, got {tensors[0].dtype.name}. Try lab.cast.")
+        raise DtypeMismatch(f"einsum: expected numbers, got {tensors[0].dtype.name}. Try lab.cast.")
     subscripts, output, hidden, repeats = _parsed(equation, tuple([t._held.ndim for t in tensors]))
     if hidden:
         subscripts, tensors = _without_ones(subscripts, tensors, hidden)
@@ -89,14 +90,14 @@ def _checked(equation: str) -> tuple[list[str], str | None]:
     given = left.split(",")
     for s in [*given, right]:
         if not all(c in string.ascii_letters for c in s.replace("...", "", 1)):
-            raise InvalidArgumentError(f"einsum {equation!r}: {s!r} is not made of letters and at most one '...', with "
-                                       "',' between operands and one '->' before the result.")
+            raise InvalidArgumentError(f"einsum {equation!r}: invalid subscripts {s!r}; expected letters and at most "
+                                       "one '...', with ',' between operands and one '->' before the result.")
     twice = next((c for c in right.replace("...", "") if right.count(c) > 1), None)
     if twice:
-        raise InvalidArgumentError(f"einsum {equation!r}: the result names {twice} twice. Try lab.linalg.diag.")
+        raise InvalidArgumentError(f"einsum {equation!r}: the result contains {twice} twice. Try lab.linalg.diag.")
     missing = next((c for c in right.replace("...", "") if c not in left), None)
     if missing:
-        raise InvalidArgumentError(f"einsum {equation!r}: no operand has the subscript {missing} of the result.")
+        raise InvalidArgumentError(f"einsum {equation!r}: the subscript {missing} of the result is in no operand.")
     return given, right if arrow else None
 
 
@@ -104,24 +105,24 @@ def _checked(equation: str) -> tuple[list[str], str | None]:
 def _parsed(equation: Any, ranks: tuple[int, ...]) -> tuple[tuple[str, ...], str, str, bool]:
     """Subscripts with an ellipsis written out in letters, those letters, and whether one comes twice in an operand."""
     if not isinstance(equation, str):
-        raise InvalidArgumentError(f"einsum: the equation is a string, got {type(equation).__name__}.")
+        raise InvalidArgumentError(f"einsum: equation must be a string, got {type(equation).__name__}.")
     given, right = _checked(equation)
     if len(given) != len(ranks):
-        raise InvalidArgumentError(f"einsum {equation!r}: names {len(given)} operands, got {len(ranks)}.")
+        raise InvalidArgumentError(f"einsum {equation!r}: expected {len(given)} operands, got {len(ranks)}.")
     hidden = [rank - len(s.replace("...", "")) if "..." in s else 0 for s, rank in zip(given, ranks, strict=True)]
     letters = _fresh(equation, max(hidden, default=0))
     written = [s.replace("...", letters[len(letters) - max(n, 0):]) for s, n in zip(given, hidden, strict=True)]
     for s, rank in zip(written, ranks, strict=True):
         if len(s) != rank:
-            raise ShapeMismatch(f"einsum {equation!r}: {s!r} names {len(s)} axes, the operand has {rank}.")
+            raise ShapeMismatch(f"einsum {equation!r}: {s!r} has {len(s)} subscripts, but the operand has {rank} axes.")
     repeats = any(len(set(s)) < len(s) for s in written)
     if right is None:
         every = "".join(written)
         named = "".join(sorted(c for c in set(every) - set(letters) if every.count(c) == 1))
         return tuple(written), letters + named, letters, repeats
     if letters and "..." not in right:
-        raise InvalidArgumentError(f"einsum {equation!r}: the operands have {len(letters)} axes under '...', and the "
-                                   "result does not name them. Try '...' after '->'.")
+        raise InvalidArgumentError(f"einsum {equation!r}: '...' stands for {len(letters)} axes of the operands, but "
+                                   "the result has no '...'. Try '...' after '->'.")
     return tuple(written), right.replace("...", letters), letters, repeats
 
 
@@ -163,7 +164,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Tensor:
     lengths = [x._held.shape[i] for i in over_x], [y._held.shape[i] for i in over_y]
     if lengths[0] != lengths[1]:
         raise ShapeMismatch(f"tensordot: axes {over_x} of {x._held.shape} and {over_y} of {y._held.shape} have "
-                            f"lengths {lengths[0]} and {lengths[1]}; they must agree.")
+                            f"lengths {lengths[0]} and {lengths[1]}; they must match.")
     free_x = [i for i in range(x._held.ndim) if i not in over_x]
     free_y = [i for i in range(y._held.ndim) if i not in over_y]
     rows, columns = [x._held.shape[i] for i in free_x], [y._held.shape[i] for i in free_y]
@@ -176,25 +177,19 @@ def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Tensor:
 def _axes(axes: Any, rank_x: int, rank_y: int) -> tuple[list[int], list[int]]:
     axes = getattr(axes, "_array", axes)
     if np.ndim(axes) == 0:
-        (count,) = whole_numbers(axes, "tensordot: axes")
+        (count,) = as_integers(axes, "tensordot: axes")
         if not 0 <= count <= min(rank_x, rank_y):
-            raise InvalidArgumentError(f"tensordot: axes={count} axes to sum over do not fit tensors of rank {rank_x} "
-                                       f"and {rank_y}.")
+            raise InvalidArgumentError(f"tensordot: axes={count} is out of range for tensors of rank {rank_x} and "
+                                       f"{rank_y}.")
         return list(range(rank_x - count, rank_x)), list(range(count))
     axes = listed(axes, "tensordot: axes")
     if len(axes) != 2:
-        raise InvalidArgumentError(f"tensordot: axes is a whole number or two lists of axes, got {axes!r}.")
-    first, second = (whole_numbers(part, "tensordot: axes") for part in axes)
+        raise InvalidArgumentError(f"tensordot: axes must be an integer or two lists of axes, got {axes!r}.")
+    first, second = (as_integers(part, "tensordot: axes") for part in axes)
     if len(first) != len(second):
-        raise InvalidArgumentError(f"tensordot: {len(first)} axes against {len(second)}: {axes!r}")
-    found = []
-    for given, rank in ((first, rank_x), (second, rank_y)):
-        try:
-            negative_axes(given, rank)
-        except ValueError as error:
-            raise InvalidArgumentError(f"tensordot: {error}") from None
-        found.append([a % rank for a in given])
-    return found[0], found[1]
+        raise InvalidArgumentError(f"tensordot: the two lists of axes must have one length, got {axes!r}.")
+    over_x, over_y = axes_in_order(first, rank_x, "tensordot"), axes_in_order(second, rank_y, "tensordot")
+    return [a + rank_x for a in over_x], [a + rank_y for a in over_y]
 
 
 cross_product = general(
@@ -207,7 +202,7 @@ cross_product = general(
 def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
     x, y = convert_pair(cross_product.op, a, b)  # type: ignore[attr-defined]
     if x._held.ndim < 1 or x._held.shape[-1] != 3 or x._held.shape != y._held.shape:
-        raise ShapeMismatch(f"cross: two tensors (*b, 3) of one shape are needed, got {x._held.shape} and "
+        raise ShapeMismatch(f"cross: expected two tensors (*b, 3) of one shape, got {x._held.shape} and "
                             f"{y._held.shape}.")
     return cross_product(x, y, name=name)
 

@@ -33,8 +33,8 @@ def _gaps(w: Any) -> Any:
 
 
 def _gaps_rule(ops: Any, g: Any, out: Any, w: Any) -> Any:
-    share = g * out * out
-    return ops.sum(share, axes=(-1,), keepdims=False) - ops.sum(share, axes=(-2,), keepdims=False)
+    scaled = g * out * out
+    return ops.sum(scaled, axes=(-1,), keepdims=False) - ops.sum(scaled, axes=(-2,), keepdims=False)
 
 
 inverse_gaps = general(
@@ -96,9 +96,9 @@ def _qr_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...], full: bo
     rows, columns = x.shape[-2:]
     k = min(rows, columns)
     if q.shape[-1] > k:
-        beyond, share = _columns(ops, q, k, rows), _columns(ops, gq, k, rows)
+        beyond, g_beyond = _columns(ops, q, k, rows), _columns(ops, gq, k, rows)
         q, gq, r, gr = _columns(ops, q, 0, k), _columns(ops, gq, 0, k), _rows(ops, r, 0, k), _rows(ops, gr, 0, k)
-        gq = gq - beyond @ (adjoint_of(ops, share) @ q)
+        gq = gq - beyond @ (adjoint_of(ops, g_beyond) @ q)
     if columns == k:
         return [conjugated(ops, _thin_rule(ops, gq, gr, q, r))]
     rest = _columns(ops, gr, k, columns)
@@ -167,9 +167,9 @@ def _parted(ops: Any, x: Any, g: Any, n: int) -> tuple[Any, Any, Any]:
     rows = x.shape[-1]
     if rows == n:
         return x, g, x * 0
-    others, share = _columns(ops, x, n, rows), _columns(ops, g, n, rows)
+    others, g_others = _columns(ops, x, n, rows), _columns(ops, g, n, rows)
     x, g = _columns(ops, x, 0, n), _columns(ops, g, 0, n)
-    return x, g, others @ (adjoint_of(ops, share) @ x)
+    return x, g, others @ (adjoint_of(ops, g_others) @ x)
 
 
 svd_triple = general(
@@ -196,9 +196,9 @@ def _pinv_rule(ops: Any, g: Any, out: Any, x: Any, rcond: Any) -> Any:
     square of the inverse has made large, of a contribution that is 0 where the rank is full.
     """
     p, turned = out, adjoint_of(ops, out)
-    share = conjugated(ops, g)
-    other = adjoint_of(ops, share)
-    whole = -(turned @ share @ turned)
+    h = conjugated(ops, g)
+    other = adjoint_of(ops, h)
+    whole = -(turned @ h @ turned)
     left, right = other @ p @ turned, turned @ p @ other
     for _ in range(2):
         left, right = left - x @ (p @ left), right - (right @ p) @ x
@@ -236,7 +236,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
         return pseudoinverse(x, rcond=float(10 * max(x._held.shape[-2:]) * np.finfo(x._held.dtype).eps), name=name)
     limit = np.asarray(convert(rcond)._array)
     if limit.dtype.kind not in "fiuV":
-        raise InvalidArgumentError(f"pinv: rcond is a number, got {rcond!r:.80}.")
+        raise InvalidArgumentError(f"pinv: rcond must be a number, got {rcond!r:.80}.")
     return pseudoinverse(x, rcond=limit[..., None].tolist() if limit.ndim else float(limit), name=name)
 
 

@@ -24,18 +24,11 @@ def bounds(k: Any, what: str) -> tuple[int, int]:
     InvalidArgumentError
         If it is neither a number nor a pair of them in ascending order.
     """
-    from autodiff_lab.engine.shape import whole_numbers
-    given = whole_numbers(getattr(k, "_array", k), f"{what}: k")
+    from autodiff_lab.engine.shape import as_integers
+    given = as_integers(getattr(k, "_array", k), f"{what}: k")
     if len(given) not in (1, 2) or given[0] > given[-1]:
-        raise InvalidArgumentError(f"{what}: k is a diagonal or a pair (lowest, highest), got {k!r}.")
+        raise InvalidArgumentError(f"{what}: k must be a diagonal or a pair (lowest, highest), got {k!r}.")
     return given[0], given[-1]
-
-
-def checked_align(align: str, what: str) -> str:
-    """Return the alignment, if it is one of the four."""
-    if align not in ALIGNMENTS:
-        raise InvalidArgumentError(f"{what}: align is one of {', '.join(ALIGNMENTS)}, got {align!r}.")
-    return align
 
 
 def longest(low: int, high: int, rows: int, columns: int) -> int:

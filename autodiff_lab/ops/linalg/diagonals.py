@@ -9,15 +9,16 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import alone, convert, convert_pair
-from autodiff_lab.engine.shape import one_whole_number
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import arange, full, ranked, zeros
 from autodiff_lab.ops.array.gathering import laid_beside, where
 from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.checks import one_of
 from autodiff_lab.ops.docs import doc
-from autodiff_lab.ops.linalg.diagonal_ranges import bounds, checked_align, embed_range, extract_range, lines, longest
+from autodiff_lab.ops.linalg.diagonal_ranges import ALIGNMENTS, bounds, embed_range, extract_range, lines, longest
 from autodiff_lab.ops.math.reductions import reduce_sum
 
 
@@ -67,7 +68,7 @@ def matrix(value: Any, name: str) -> Tensor:
     """Return the value as a tensor of at least two axes."""
     x = alone(convert(value))
     if x._held.ndim < 2:
-        raise ShapeMismatch(f"{name}: a matrix (*b, m, n) is needed, got shape {x._held.shape}. Try lab.expand_dims.")
+        raise ShapeMismatch(f"{name}: expected a matrix (*b, m, n), got shape {x._held.shape}. Try lab.expand_dims.")
     return x
 
 
@@ -75,13 +76,13 @@ def square(value: Any, name: str) -> Tensor:
     """Return the value as a tensor whose last two axes are equal."""
     x = matrix(value, name)
     if x._held.shape[-1] != x._held.shape[-2]:
-        raise ShapeMismatch(f"{name}: a square matrix (*b, n, n) is needed, got shape {x._held.shape}.")
+        raise ShapeMismatch(f"{name}: expected a square matrix (*b, n, n), got shape {x._held.shape}.")
     return x
 
 
 def as_index(value: Any, what: str) -> int:
     """Return one integer, of whatever kind."""
-    return one_whole_number(getattr(value, "_array", value), what)
+    return as_integer(getattr(value, "_array", value), what)
 
 
 def _lengths(low: int, high: int, longest_one: int, num_rows: Any, num_cols: Any) -> tuple[int, int]:
@@ -93,7 +94,7 @@ def _lengths(low: int, high: int, longest_one: int, num_rows: Any, num_cols: Any
     found = least[0] if rows == -1 else rows, least[1] if columns == -1 else columns
     if found[0] < least[0] or found[1] < least[1] or (found[0] != least[0] and found[1] != least[1]):
         raise InvalidArgumentError(f"diag: diagonals {low} to {high} of length {longest_one} do not fit a matrix of "
-                                   f"shape {found}. They fill one of {least}, or with more rows or more columns.")
+                                   f"shape {found}. They fit one of shape {least}, or with more rows or more columns.")
     return found
 
 
@@ -114,7 +115,7 @@ def _filled(what: str, x: Tensor, there: Any, padding_value: Any) -> Tensor:
         return x
     value = convert_pair(diag_embed.op, padding_value, x)[0]  # type: ignore[attr-defined]
     if value._held.ndim or value._held.dtype != x._held.dtype:
-        raise InvalidArgumentError(f"{what}: padding_value is one number of dtype {x.dtype.name}, got "
+        raise InvalidArgumentError(f"{what}: padding_value must be a number of dtype {x.dtype.name}, got "
                                    f"{padding_value!r}.")
     return where(tell_made(laid_beside(x, there)), x, value)
 
@@ -123,9 +124,9 @@ def diag(diagonal: Any, name: str | None = None, k: Any = 0, num_rows: Any = -1,
          padding_value: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     x = convert(diagonal)
     low, high = bounds(k, "diag")
-    align = checked_align(align, "diag")
+    align = one_of(align, ALIGNMENTS, "diag: align")
     if x._held.ndim < (1 if low == high else 2):
-        raise ShapeMismatch(f"diag: {'a vector (*b, n)' if low == high else 'packed diagonals (*b, d, n)'} is needed, "
+        raise ShapeMismatch(f"diag: expected {'a vector (*b, n)' if low == high else 'packed diagonals (*b, d, n)'}, "
                             f"got shape {x._held.shape}. Try lab.expand_dims.")
     rows, columns = _lengths(low, high, x._held.shape[-1], num_rows, num_cols)
     if low == high:
@@ -147,15 +148,15 @@ def _check_packed(what: str, x: Tensor, whole: tuple[int, ...], low: int, high: 
     width = longest(low, high, *whole[-2:])
     wanted = (*whole[:-2], width) if low == high else (*whole[:-2], high - low + 1, width)
     if x._held.shape != wanted:
-        raise ShapeMismatch(f"{what}: diagonals {low} to {high} of a matrix {whole} have shape {wanted}, got "
+        raise ShapeMismatch(f"{what}: diagonals {low} to {high} of a matrix of shape {whole} have shape {wanted}, got "
                             f"{x._held.shape}.")
 
 
 def _check_inside(what: str, shape: tuple[int, ...], low: int, high: int) -> None:
     rows, columns = shape[-2:]
     if any(k and not -rows < k < columns for k in (low, high)):
-        raise InvalidArgumentError(f"{what}: k={low if low == high else (low, high)} leaves a matrix of shape {shape}. "
-                                   f"Its diagonals are {min(1 - rows, 0)} to {max(columns - 1, 0)}.")
+        raise InvalidArgumentError(f"{what}: k={low if low == high else (low, high)} is out of bounds for a matrix of "
+                                   f"shape {shape}, whose diagonals are {min(1 - rows, 0)} to {max(columns - 1, 0)}.")
 
 
 def diag_part(input: Any, name: str | None = None, k: Any = 0, padding_value: Any = 0,
@@ -163,7 +164,7 @@ def diag_part(input: Any, name: str | None = None, k: Any = 0, padding_value: An
     x = matrix(input, "diag_part")
     low, high = bounds(k, "diag_part")
     _check_inside("diag_part", x._held.shape, low, high)
-    align = checked_align(align, "diag_part")
+    align = one_of(align, ALIGNMENTS, "diag_part: align")
     if low == high:
         return diag_extract(x, k=low, name=name)
     part = extract_range(x, low=low, high=high, align=align)
@@ -175,7 +176,7 @@ def set_diag(input: Any, diagonal: Any, name: str | None = None, k: Any = 0, ali
     v = convert(diagonal, x)
     low, high = bounds(k, "set_diag")
     _check_inside("set_diag", x._held.shape, low, high)
-    align = checked_align(align, "set_diag")
+    align = one_of(align, ALIGNMENTS, "set_diag: align")
     rows, columns = x._held.shape[-2:]
     _check_packed("set_diag", v, x._held.shape, low, high)
     if low == high:
@@ -198,7 +199,7 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
     x = convert(diagonal)
     shape = x._held.shape
     if not shape:
-        raise ShapeMismatch("tensor_diag: a tensor of at least one axis is needed, got a scalar. Try lab.reshape.")
+        raise ShapeMismatch("tensor_diag: expected a tensor of rank 1 or more, got a scalar. Try lab.reshape.")
     n = x._held.size
     whole = diag_embed(x if len(shape) == 1 else reshape(x, (n,)), k=0, rows=n, columns=n)
     return named(whole if len(shape) == 1 else reshape(whole, shape + shape), name)
@@ -209,7 +210,7 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
     shape = x._held.shape
     half = len(shape) // 2
     if not shape or len(shape) % 2 or shape[:half] != shape[half:]:
-        raise ShapeMismatch(f"tensor_diag_part: a tensor (*s, *s) is needed, got shape {shape}. Try "
+        raise ShapeMismatch(f"tensor_diag_part: expected a tensor (*s, *s), got shape {shape}. Try "
                             "lab.linalg.diag_part for the diagonals of matrices.")
     if half == 1:
         return diag_extract(x, k=0, name=name)

@@ -37,8 +37,8 @@ def _eig_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list
     length = (vt @ ops.conj(v)) * ops.reshape(along, shape=(*along.shape[:-1], 1, n))
     inner = ops.multiply_no_nan(ops.inverse_gaps(w), inner - length)
     inner = inner + ops.diag(g[0], k=0, rows=n, columns=n)
-    share = ops.solve(vt, inner @ vt)
-    return [share if is_complex(x) else ops.real_part(share)]
+    contribution = ops.solve(vt, inner @ vt)
+    return [contribution if is_complex(x) else ops.real_part(contribution)]
 
 
 eig_pair = general(
@@ -50,7 +50,7 @@ eig_pair = general(
 def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     x = square(convert(tensor), "eig")
     if x._held.dtype.kind not in "cf" or x._held.dtype.itemsize < 4:
-        raise DtypeMismatch(f"eig: takes complex, float32 or float64 matrices, got {x.dtype.name}. Try lab.cast.")
+        raise DtypeMismatch(f"eig: expected a complex, float32 or float64 matrix, got {x.dtype.name}. Try lab.cast.")
     return eig_pair(x, name=name)
 
 

@@ -45,9 +45,9 @@ def _lu_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[
     ones = ops.diag_part(packed, k=0) * 0 + 1
     unit = lower - ops.band_part(packed, lower=0, upper=0) + ops.diag(ones, k=0, rows=n, columns=n)
     upper = ops.band_part(packed, lower=0, upper=-1)
-    share = g[0]
-    low = ops.band_part(share, lower=-1, upper=0) - ops.band_part(share, lower=0, upper=0)
-    high = ops.band_part(share, lower=0, upper=-1)
+    h = g[0]
+    low = ops.band_part(h, lower=-1, upper=0) - ops.band_part(h, lower=0, upper=0)
+    high = ops.band_part(h, lower=0, upper=-1)
     left = ops.band_part(flip(ops, unit) @ low, lower=-1, upper=0)
     left = left - ops.band_part(left, lower=0, upper=0)
     inner = left + ops.band_part(high @ flip(ops, upper), lower=0, upper=-1)
@@ -75,7 +75,7 @@ lu_packed = general(
 def lu(input: Any, output_idx_type: Any = "int32", name: str | None = None) -> tuple[Tensor, Tensor]:
     kind = as_dtype(output_idx_type)
     if kind.name not in ("int32", "int64"):
-        raise InvalidArgumentError(f"lu: output_idx_type is int32 or int64, got {kind.name}.")
+        raise InvalidArgumentError(f"lu: output_idx_type must be int32 or int64, got {kind.name}.")
     packed, order = lu_packed(lapack(square(input, "lu"), "lu"))
     return named((packed, order if kind.name == "int32" else cast(order, kind)), name)
 
@@ -83,8 +83,8 @@ def lu(input: Any, output_idx_type: Any = "int32", name: str | None = None) -> t
 def _checked(name: str, lower_upper: Any, perm: Any) -> tuple[Tensor, Tensor]:
     x, order = square(lower_upper, name), convert(perm)
     if order._held.dtype.kind not in "iu" or order._held.shape != x._held.shape[:-1]:
-        raise ShapeMismatch(f"{name}: factors {x._held.shape} come with an order of rows {x._held.shape[:-1]} of "
-                            f"whole numbers, got {order.dtype.name} of shape {order._held.shape}.")
+        raise ShapeMismatch(f"{name}: expected an integer perm of shape {x._held.shape[:-1]} for factors of shape "
+                            f"{x._held.shape}, got {order.dtype.name} of shape {order._held.shape}.")
     return x, order
 
 
@@ -99,8 +99,8 @@ def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False,
     b = matrix(convert(rhs, x), "lu_solve")
     n = x._held.shape[-1]
     if b._held.shape[-2] != n:
-        raise ShapeMismatch(f"lu_solve: factors {x._held.shape} need right-hand sides (*b, {n}, k), got "
-                            f"{b._held.shape}. Try lab.expand_dims(b, -1) for a vector.")
+        raise ShapeMismatch(f"lu_solve: expected right-hand sides (*b, {n}, k) for factors of shape {x._held.shape}, "
+                            f"got {b._held.shape}. Try lab.expand_dims(b, -1) for a vector.")
     lead = np.broadcast_shapes(x._held.shape[:-2], b._held.shape[:-2])
     b = b if b._held.shape[:-2] == lead else broadcast_to(b, (*lead, *b._held.shape[-2:]))
     order = order if order._held.shape[:-1] == lead else broadcast_to(order, (*lead, n))

@@ -36,7 +36,7 @@ def _each(function: Any, x: Any) -> Any:
     if x.dtype.kind == "c":
         return np.stack(flat).reshape(x.shape).astype(x.dtype)
     if any(np.iscomplexobj(m) and np.abs(m.imag).max(initial=0) > 1e-9 * max(1.0, np.abs(m).max()) for m in flat):
-        raise InvalidArgumentError("the result is not real: the matrix has eigenvalues that are zero or negative")
+        raise InvalidArgumentError("the result is not real: the matrix has zero or negative eigenvalues.")
     return np.stack([m.real for m in flat]).reshape(x.shape).astype(x.dtype)
 
 

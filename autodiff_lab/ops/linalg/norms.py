@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.primitives import negative_axes
-from autodiff_lab.engine.shape import whole_numbers
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import reshape, squeeze, transpose
+from autodiff_lab.ops.checks import axes_in_order
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.decompositions import svd
 from autodiff_lab.ops.math.arithmetic import abs as absolute
@@ -26,12 +25,7 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
     """Return the axes from the end, in the order that they were given in, which a matrix norm depends on."""
     if axis is None:
         return None
-    given = whole_numbers(axis, "norm")
-    try:
-        negative_axes(given, rank)
-    except ValueError as error:
-        raise InvalidArgumentError(f"norm: {error}") from None
-    return tuple(a - rank if a >= 0 else a for a in given)
+    return axes_in_order(axis, rank, "norm")
 
 
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None,
@@ -39,17 +33,16 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool |
     x = convert(tensor)
     kind = x._held.dtype.kind
     if kind not in "fcV" and ord not in (1, np.inf, -np.inf):
-        raise DtypeMismatch(f"norm: a floating or complex tensor is needed, got {x.dtype.name}. Try "
+        raise DtypeMismatch(f"norm: expected a floating-point tensor, got {x.dtype.name}. Try "
                             "lab.cast(x, lab.float32).")
     over, keep = _axes(axis, x._held.ndim), bool(keepdims)
     of_matrix = over is not None and len(over) == 2
     if isinstance(ord, np.ndarray):
-        raise InvalidArgumentError(f"norm: ord is one number or a name, got {ord!r:.80}.")
+        raise InvalidArgumentError(f"norm: ord must be a number or a name, got {ord!r:.80}.")
     if ord in ("euclidean", "fro") or (ord == 2 and not of_matrix):
         return sqrt(reduce_sum(x * conj(x) if kind == "c" else square(x), axis=over, keepdims=keep), name=name)
     if isinstance(ord, bool) or not isinstance(ord, (int, float, np.number)):
-        raise InvalidArgumentError(f"norm: ord {ord!r} is not known. Try 'euclidean', 1, 2, numpy.inf or another "
-                                   "p > 0.")
+        raise InvalidArgumentError(f"norm: unknown ord {ord!r}. Try 'euclidean', 1, 2, numpy.inf or another p > 0.")
     if of_matrix:
         return named(_of_matrices(x, ord, over, keep), name)  # type: ignore[arg-type]
     size = absolute(x)
@@ -76,7 +69,8 @@ def _of_matrices(x: Tensor, ord: Any, over: tuple[int, ...], keep: bool) -> Tens
             return largest
         return reshape(largest, tuple(1 if i - rank in over else n for i, n in enumerate(x._held.shape)))
     if ord not in (1, np.inf):
-        raise InvalidArgumentError(f"norm: of matrices ord is 'euclidean', 'fro', 1, 2 or numpy.inf, got {ord!r}.")
+        raise InvalidArgumentError("norm: for matrices ord must be 'euclidean', 'fro', 1, 2 or numpy.inf, got "
+                                   f"{ord!r}.")
     summed, chosen = (rows, columns) if ord == 1 else (columns, rows)
     largest = reduce_max(reduce_sum(absolute(x), axis=summed, keepdims=True), axis=chosen, keepdims=True)
     return largest if keep else squeeze(largest, over)

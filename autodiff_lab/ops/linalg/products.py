@@ -79,11 +79,11 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
     if transpose_a is transpose_b is adjoint_a is adjoint_b is False and output_type is None:
         return matmul_two(a, b, name=name)
     transpose_a, transpose_b, adjoint_a, adjoint_b = (
-        flag(v, "matmul: transpose and adjoint") for v in (transpose_a, transpose_b, adjoint_a, adjoint_b))
+        flag(v, "matmul: transpose and adjoint flags") for v in (transpose_a, transpose_b, adjoint_a, adjoint_b))
     if not (transpose_a or transpose_b or adjoint_a or adjoint_b or output_type):
         return matmul_two(a, b, name=name)
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
-        raise InvalidArgumentError("matmul: a matrix is transposed or adjoint, not both.")
+        raise InvalidArgumentError("matmul: a matrix can be transposed or adjoint, not both.")
     if not isinstance(a, (Tensor, Variable)) or not isinstance(b, (Tensor, Variable)):
         try:
             a, b = convert_pair(matmul_two.op, a, b)  # type: ignore[attr-defined]

@@ -18,6 +18,7 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismat
 from autodiff_lab.kernels.matmul.triangular import solve_triangular as substitute
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import matrix_transpose
+from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.diagonals import diag_part, matrix, square
 from autodiff_lab.ops.linalg.products import matmul
@@ -53,7 +54,7 @@ def raised(g: Any, ops: Any, times: int = 2) -> Any:
 
 
 def _checked(function: Any) -> Any:
-    """Return a NumPy function whose complaint about a singular matrix names what to try."""
+    """Return a NumPy function whose error about a singular matrix says what to try."""
     def kernel(*arrays: Any, **params: Any) -> Any:
         try:
             return function(*arrays, **params)
@@ -113,11 +114,11 @@ def _slogdet(x: Any) -> Any:
 
 
 def _slogdet_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[Any]:
-    """Return the sign of a real matrix is constant; that of a complex one turns by the imaginary part of tr(A⁻¹ dA)."""
-    share = g[1]
+    """Hold the sign of a real determinant constant; that of a complex one turns by the imaginary part of tr(A⁻¹ dA)."""
+    factor = g[1]
     if is_complex(x):
-        share = ops.widen(share) + 1j * ops.widen(ops.imaginary_part(g[0] * out[0]))
-    return [raised(share, ops) * flip(ops, ops.inv(x))]
+        factor = ops.widen(factor) + 1j * ops.widen(ops.imaginary_part(g[0] * out[0]))
+    return [raised(factor, ops) * flip(ops, ops.inv(x))]
 
 
 sign_and_log = general(
@@ -155,7 +156,7 @@ cholesky_factor = general(
 def lapack(x: Tensor, name: str) -> Tensor:
     """Return the tensor, if LAPACK knows its dtype: float32, float64, complex64 or complex128."""
     if x._held.dtype.char not in "fdFD":
-        raise DtypeMismatch(f"{name}: a float32, float64, complex64 or complex128 matrix is needed, got "
+        raise DtypeMismatch(f"{name}: expected a float32, float64, complex64 or complex128 matrix, got "
                             f"{x.dtype.name}. Try lab.cast.")
     return x
 
@@ -182,10 +183,10 @@ def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
     a, b = convert_pair(solve_system.op, a, b)  # type: ignore[attr-defined]
     a, b = lapack(square(a, name), name), lapack(matrix(b, name), name)
     if a._held.dtype != b._held.dtype:
-        raise DtypeMismatch(f"{name}: the matrix is {a.dtype.name}, the right-hand side {b.dtype.name}. Try lab.cast.")
+        raise dtypes_unequal(name, matrix=a, rhs=b)
     if a._held.shape[-1] != b._held.shape[-2]:
-        raise ShapeMismatch(f"{name}: a matrix {a._held.shape} needs right-hand sides (*b, {a._held.shape[-1]}, k), "
-                            f"got {b._held.shape}. Try lab.expand_dims(b, -1) for a vector.")
+        raise ShapeMismatch(f"{name}: expected right-hand sides (*b, {a._held.shape[-1]}, k) for a matrix of shape "
+                            f"{a._held.shape}, got {b._held.shape}. Try lab.expand_dims(b, -1) for a vector.")
     return a, b
 
 
@@ -213,7 +214,7 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
 def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
     a, b = convert_pair(solve_system.op, matrix, rhs)  # type: ignore[attr-defined]
     if a._held.ndim < 2 or b._held.ndim < 2 or a._held.shape[-2] != b._held.shape[-2]:
-        raise ShapeMismatch(f"lstsq: a matrix (*b, m, n) and right-hand sides (*b, m, k) are needed, got "
+        raise ShapeMismatch(f"lstsq: expected a matrix (*b, m, n) and right-hand sides (*b, m, k), got "
                             f"{a._held.shape} and {b._held.shape}.")
     lapack(a, "lstsq")
     if not fast:
@@ -265,8 +266,8 @@ for _function, _words, _shapes, _derivative, _example in (
     (logdet, "Logarithm of the determinant of a symmetric (Hermitian) positive definite matrix.", "(*b, n, n) -> (*b)",
      "A⁻¹",
      ">>> print(round(float(lab.linalg.logdet([[4.0, 0.0], [0.0, 9.0]])), 4))\n3.5835"),
-    (lstsq, "Least squares by the normal equations, with an optional penalty; of a wide matrix the solution of least "
-     "norm. With fast=False by the pseudoinverse: for matrices without full rank, and without the penalty.",
+    (lstsq, "Least squares by the normal equations, with an optional penalty; of a wide matrix the solution of "
+     "smallest norm. With fast=False by the pseudoinverse: for matrices without full rank, and without the penalty.",
      "(*b, m, n), (*b, m, k) -> (*b, n, k)", "that of the normal equations, or of the pseudoinverse",
      ">>> print(lab.linalg.lstsq([[2.0], [0.0]], [[4.0], [3.0]]))\nTensor([[2.]], shape=(1, 1), dtype=float32)"),
 ):

@@ -13,12 +13,13 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.tensor import Tensor, named
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_peek
 from autodiff_lab.kernels.matmul.triangular import solve_tridiagonal
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis, stack
 from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, matrix_transpose, squeeze
+from autodiff_lab.ops.checks import dtypes_unequal, one_of
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.linalg.decompositions import eigh
 from autodiff_lab.ops.linalg.diagonals import diag, diag_part, square
@@ -33,13 +34,13 @@ def _row(ops: Any, packed: Any, i: int) -> Any:
 
 
 def _ahead(ops: Any, x: Any, axis: int) -> Any:
-    """Each element's follower, 0 for the last."""
+    """Return each element's successor, 0 for the last."""
     n = x.shape[axis]
     return ops.pad_axis(ops.slice_axis(x, axis=axis, start=min(1, n), stop=n), axis=axis, before=0, after=min(1, n))
 
 
 def _behind(ops: Any, x: Any, axis: int) -> Any:
-    """Each element's forerunner, 0 for the first."""
+    """Return each element's predecessor, 0 for the first."""
     n = x.shape[axis]
     return ops.pad_axis(ops.slice_axis(x, axis=axis, start=0, stop=max(n - 1, 0)), axis=axis, before=min(1, n), after=0)
 
@@ -52,8 +53,8 @@ def _turned(ops: Any, packed: Any) -> Any:
 
 def _rule_diagonals(ops: Any, g: Any, out: Any, packed: Any, b: Any) -> Any:
     z = ops.tridiagonal_solve(_turned(ops, packed), g)
-    shares = [ops.sum(z * x, axes=(-1,), keepdims=False) for x in (_ahead(ops, out, -2), out, _behind(ops, out, -2))]
-    rows = [ops.reshape(s, shape=(*s.shape[:-1], 1, s.shape[-1])) for s in shares]
+    diagonals = [ops.sum(z * x, axes=(-1,), keepdims=False) for x in (_ahead(ops, out, -2), out, _behind(ops, out, -2))]
+    rows = [ops.reshape(s, shape=(*s.shape[:-1], 1, s.shape[-1])) for s in diagonals]
     return -ops.concat(*rows, axis=-2)
 
 
@@ -67,12 +68,11 @@ solve_three = general(
 
 def _packed(diagonals: Any, form: str, like: Any, what: str) -> Tensor:
     """Return the three diagonals as one tensor (*b, 3, n)."""
-    if form not in FORMATS:
-        raise InvalidArgumentError(f"{what}: diagonals_format is one of {', '.join(FORMATS)}, got {form!r}.")
+    one_of(form, FORMATS, f"{what}: diagonals_format")
     if form == "compact":
         x = convert(diagonals, like)
         if x._held.ndim < 2 or x._held.shape[-2] != 3:
-            raise ShapeMismatch(f"{what}: diagonals (*b, 3, n) are needed, got shape {x._held.shape}. Try "
+            raise ShapeMismatch(f"{what}: expected diagonals (*b, 3, n), got shape {x._held.shape}. Try "
                                 "diagonals_format='sequence' for three tensors, or 'matrix'.")
         return x
     if form == "matrix":
@@ -86,15 +86,15 @@ def _packed(diagonals: Any, form: str, like: Any, what: str) -> Tensor:
                       pad_axis(below, axis=-1, before=1, after=0)], -2)
     parts = [convert(d, like) for d in diagonals]
     if len(parts) != 3 or not all(p._held.ndim for p in parts):
-        raise ShapeMismatch(f"{what}: three diagonals (*b, n) are needed, got {[p._held.shape for p in parts]}.")
+        raise ShapeMismatch(f"{what}: expected three diagonals (*b, n), got {[p._held.shape for p in parts]}.")
     n = parts[1]._held.shape[-1]
     for i, before in ((0, 0), (2, 1)):
         length = parts[i]._held.shape[-1]
         if length == n - 1:
             parts[i] = pad_axis(parts[i], axis=-1, before=before, after=1 - before)
         elif length != n:
-            raise ShapeMismatch(f"{what}: beside a diagonal of length {n} the others have length {n} or {n - 1}, got "
-                                f"{[p._held.shape for p in parts]}.")
+            raise ShapeMismatch(f"{what}: beside a diagonal of length {n} the others must have length {n} or {n - 1}, "
+                                f"got {[p._held.shape for p in parts]}.")
     lead = np.broadcast_shapes(*(p._held.shape[:-1] for p in parts))
     return stack([p if p._held.shape[:-1] == lead else broadcast_to(p, (*lead, n)) for p in parts], -2)
 
@@ -103,12 +103,11 @@ def _sides(packed: Tensor, b: Tensor, what: str) -> None:
     """Check that diagonals and right-hand sides (*b, n, k) go together."""
     lapack(packed, what)
     if b._held.dtype != packed._held.dtype:
-        raise DtypeMismatch(f"{what}: the diagonals are {packed.dtype.name}, the right-hand side {b.dtype.name}. Try "
-                            "lab.cast.")
+        raise dtypes_unequal(what, diagonals=packed, rhs=b)
     wanted = (*packed._held.shape[:-2], packed._held.shape[-1])
     if b._held.shape[:-1] != wanted:
-        raise ShapeMismatch(f"{what}: diagonals {packed._held.shape} need right-hand sides {(*wanted, 'k')}, got "
-                            f"{b._held.shape}.".replace("'k'", "k"))
+        raise ShapeMismatch(f"{what}: expected right-hand sides ({', '.join(map(str, wanted))}, k) for diagonals of "
+                            f"shape {packed._held.shape}, got {b._held.shape}.")
 
 
 def _like(diagonals: Any, rhs: Any) -> Tensor:
@@ -136,7 +135,7 @@ def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "compact
                       conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True,
                       perturb_singular: bool = False) -> Tensor:
     if perturb_singular and not partial_pivoting:
-        raise InvalidArgumentError("tridiagonal_solve: perturb_singular needs partial_pivoting.")
+        raise InvalidArgumentError("tridiagonal_solve: perturb_singular requires partial_pivoting.")
     b = _like(diagonals, rhs)
     packed = _packed(diagonals, diagonals_format, b, "tridiagonal_solve")
     vector = b._held.ndim == packed._held.ndim - 1
@@ -156,9 +155,9 @@ def _selected(w: Tensor, select: str, select_range: Any) -> slice | None:
     if select == "a":
         return None
     if select not in ("i", "v"):
-        raise InvalidArgumentError(f"eigh_tridiagonal: select is 'a', 'i' or 'v', got {select!r}.")
+        raise InvalidArgumentError(f"eigh_tridiagonal: select must be 'a', 'i' or 'v', got {select!r}.")
     if select_range is None or len(select_range) != 2 or select_range[0] > select_range[1]:
-        raise InvalidArgumentError(f"eigh_tridiagonal: select_range is a pair in ascending order, got "
+        raise InvalidArgumentError(f"eigh_tridiagonal: select_range must be a pair in ascending order, got "
                                    f"{select_range!r}.")
     low, high = select_range
     if select == "i":
@@ -173,10 +172,10 @@ def eigh_tridiagonal(alpha: Any, beta: Any, eigvals_only: bool = True, select: s
     middle, off = convert(alpha), convert(beta)
     n = middle._held.shape[-1] if middle._held.ndim else 0
     if middle._held.ndim != 1 or off._held.shape != (max(n - 1, 0),):
-        raise ShapeMismatch(f"eigh_tridiagonal: alpha (n) and beta (n - 1) are needed, got {middle._held.shape} and "
-                            f"{off._held.shape}.")
+        raise ShapeMismatch(f"eigh_tridiagonal: expected alpha (n) and beta (n - 1), got shapes {middle._held.shape} "
+                            f"and {off._held.shape}.")
     if middle._held.dtype != off._held.dtype:
-        raise DtypeMismatch(f"eigh_tridiagonal: alpha is {middle.dtype.name}, beta {off.dtype.name}. Try lab.cast.")
+        raise dtypes_unequal("eigh_tridiagonal", alpha=middle, beta=off)
     whole = diag(cast(real(middle), middle.dtype) if middle.dtype.is_complex else middle)
     if n > 1:
         whole = whole + diag(conj(off), k=1) + diag(off, k=-1)

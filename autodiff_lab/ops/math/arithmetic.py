@@ -112,19 +112,19 @@ pow = binary(
     registered="Pow", operator="pow",
     doc=of_two("x to the power y, elementwise.", "y·x^(y-1) for x; x^y·ln x for y, taken as 0 where x ≤ 0", """
 >>> print(lab.pow([2.0, 3.0], 2.0))
-Tensor([4. 9.], shape=(2,), dtype=float32)""", domain="x > 0, or whole y"))
+Tensor([4. 9.], shape=(2,), dtype=float32)""", domain="x > 0, or integer y"))
 
 
 def _falling(y: Any, order: int) -> Any:
-    """Give y (y - 1) ... (y - order + 1), the factor before the power after so many derivative with respect to x."""
+    """Give y (y - 1) ... (y - order + 1), the factor before the power after so many derivatives with respect to x."""
     product = y
     for i in range(1, order):
         product = product * (y - i)
     return product
 
 
-def _falling_slope(y: Any, order: int) -> Any:
-    """Give the derivative of `_falling` by y: the sum of the products with one factor left out."""
+def _falling_grad(y: Any, order: int) -> Any:
+    """Give the derivative of `_falling` with respect to y: the sum of the products with one factor left out."""
     total: Any = None
     for left_out in range(order):
         product: Any = None
@@ -147,11 +147,11 @@ def _power_grad(x: Any, y: Any, order: int) -> Any:
     return np.where(flat, value.dtype.type(0), value)[()]
 
 
-def _power_slope_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any, order: int) -> Any:
-    return g * (ops.pow(x, y - order) * _falling_slope(y, order) + out * ops.log_where_positive(x))
+def _power_grad_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any, order: int) -> Any:
+    return g * (ops.pow(x, y - order) * _falling_grad(y, order) + out * ops.log_where_positive(x))
 
 
-def _power_slope_expression(constants: tuple[Any, ...], order: int) -> str:
+def _power_grad_expression(constants: tuple[Any, ...], order: int) -> str:
     """Return a factor y (y - 1) ..., 0 in whole where the factor is 0, and a power lower by the order."""
     exponent = constants[1]
     if exponent is None:
@@ -166,11 +166,12 @@ def _power_slope_expression(constants: tuple[Any, ...], order: int) -> str:
 
 power_grad = general(
     "power_grad", _power_grad,
-    lambda ops, g, out, x, y, order: g * ops.power_grad(x, y, order=order + 1), _power_slope_rule_y,
+    lambda ops, g, out, x, y, order: g * ops.power_grad(x, y, order=order + 1), _power_grad_rule_y,
     warns=False, symbol="d^", latex="{1} {{{0}}}^{{{1} - 1}}",
     locals_latex=(r"{1} ({1} - 1) {{{0}}}^{{{1} - 2}}", r"\frac{{\partial}}{{\partial {1}}} {1} {{{0}}}^{{{1} - 1}}"),
-    sentence="takes the slope of {0} to the power {1}", expression=_power_slope_expression,
-    doc="The derivative of x^y by x, `order` times: y·x^(y-1), and 0 where y is 0, at x = 0 too; the rule of `pow`.")
+    sentence="takes the derivative of {0} to the power {1}", expression=_power_grad_expression,
+    doc="The derivative of x^y with respect to x, `order` times: y·x^(y-1), and 0 where y is 0, at x = 0 too; the "
+        "rule of `pow` uses it.")
 
 
 def _has_log(x: Any) -> Any:
@@ -302,19 +303,19 @@ minimum = binary(
 >>> print(lab.minimum([1.0, 5.0], 3.0))
 Tensor([1. 3.], shape=(2,), dtype=float32)"""))
 
-def whole_quotient(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def checked_quotient(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a kernel that refuses integers divided by 0, which have no infinity; NumPy would give 0."""
     def kernel(x: Any, y: Any) -> Any:
         if y.dtype.kind in "iu":
             require(np.all(y), lambda: InvalidArgumentError(
-                f"{name}({kind_of(x)}, {kind_of(y)}): division of whole numbers by zero. Try lab.where(y == 0, 1, y) "
+                f"{name}({kind_of(x)}, {kind_of(y)}): integer division by zero. Try lab.where(y == 0, 1, y) "
                 "as the divisor, or lab.cast to floats."))
         return function(x, y)
     return kernel
 
 
 floordiv = binary(
-    "floordiv", whole_quotient("floordiv", operator.floordiv), None, None, symbol="//",
+    "floordiv", checked_quotient("floordiv", operator.floordiv), None, None, symbol="//",
     latex=r"\left\lfloor {0} / {1} \right\rfloor",
     sentence="divides {0} by {1} and rounds down", registered="FloorDiv", operator="floordiv",
     doc=of_two("Quotient rounded down, elementwise.", "none: a step function", """
@@ -322,7 +323,7 @@ floordiv = binary(
 Tensor(3, shape=(), dtype=int32)"""))
 
 floormod = binary(
-    "floormod", whole_quotient("floormod", operator.mod),
+    "floormod", checked_quotient("floormod", operator.mod),
     lambda ops, g, out, x, y: g,
     lambda ops, g, out, x, y: -(g * ops.floor_quotient(x, y)),
     symbol="mod", latex=r"{0} \bmod {1}", locals_latex=("1", r"-\left\lfloor {0} / {1} \right\rfloor"),
@@ -359,7 +360,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """
     inputs = listed(inputs, "add_n: inputs")
     if not inputs:
-        raise InvalidArgumentError("add_n: the list is empty. Try lab.zeros(shape).")
+        raise InvalidArgumentError("add_n: expected at least one tensor, got an empty list. Try lab.zeros(shape).")
     if len(inputs) == 1:
         return add(inputs[0], 0, name=name)
     total = add(inputs[0], inputs[1])

@@ -17,24 +17,24 @@ from autodiff_lab.ops.docs import doc, of_two
 from autodiff_lab.ops.math.comparison import logical_and, logical_not, logical_or, logical_xor
 from autodiff_lab.ops.structured import structured
 
-_NONE = "none: gradients stop at whole numbers"
+_NONE = "none: gradients stop at integers"
 
 
-def _whole(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that says what it takes."""
+def _of_integers(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that takes integers only."""
     def kernel(*arrays: Any) -> Any:
         if any(array.dtype.kind not in "iu" for array in arrays):
             kinds = ", ".join(public(array.dtype).name for array in arrays)
-            raise DtypeMismatch(f"{name}: takes whole numbers, got {kinds}. Try lab.cast(x, lab.int32).")
+            raise DtypeMismatch(f"{name}: expected integer tensors, got {kinds}. Try lab.cast(x, lab.int32).")
         return function(*arrays)
     return kernel
 
 
 def _two(name: str, function: Any, symbol: str, latex: str, words: str, sentence: str, registered: str,
          example: str) -> Callable[..., Tensor]:
-    return binary(name, _whole(name, function), None, None, elementwise=False, symbol=symbol,
+    return binary(name, _of_integers(name, function), None, None, elementwise=False, symbol=symbol,
                   latex=f"{{0}} {latex} {{1}}", sentence=sentence, registered=registered,
-                  doc=of_two(words, _NONE, example, domain="whole numbers", dtypes="any integer, both the same"))
+                  doc=of_two(words, _NONE, example, domain="all integers", dtypes="any integer, both the same"))
 
 
 bitwise_and = _two("bitwise_and", np.bitwise_and, "&", r"\mathbin{{\&}}", "The bits that x and y both have.",
@@ -68,10 +68,12 @@ Tensor(-2, shape=(), dtype=int32)""")
 
 _SAME = "x (*s) -> (*s)"
 flip = general(
-    "invert", _whole("invert", np.invert), None, symbol="~", latex=r"\lnot {0}", sentence="turns every bit of {0}",
-    registered="Invert", doc="The kernel-level inversion; `lab.bitwise.invert` is the public function.")
+    "invert", _of_integers("invert", np.invert), None, symbol="~", latex=r"\lnot {0}",
+    sentence="inverts every bit of {0}", registered="Invert",
+    doc="The kernel-level inversion; `lab.bitwise.invert` is the public function.")
 count_bits = general(
-    "population_count", _whole("population_count", lambda x: np.bitwise_count(x.view(f"u{x.dtype.itemsize}"))), None,
+    "population_count",
+    _of_integers("population_count", lambda x: np.bitwise_count(x.view(f"u{x.dtype.itemsize}"))), None,
     symbol="#1", latex=r"\#_1 {0}", sentence="counts the ones among the bits of {0}", registered="PopulationCount",
     doc="The kernel-level count; `lab.bitwise.population_count` is the public function.")
 
@@ -94,8 +96,8 @@ def _bitcast(x: Any, dtype: str) -> Any:
         return parts if wanted.itemsize < have else parts[..., 0][()]
     ratio = wanted.itemsize // have
     if not x.ndim or x.shape[-1] != ratio:
-        raise ShapeMismatch(f"bitcast: from {public(x.dtype).name} to {dtype} the last axis must hold {ratio} "
-                            f"elements, got shape {x.shape}.")
+        raise ShapeMismatch(f"bitcast: from {public(x.dtype).name} to {dtype} the last axis must have length {ratio}, "
+                            f"got shape {x.shape}.")
     return contiguous(x).view(wanted)[..., 0][()]
 
 
@@ -110,7 +112,7 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     from autodiff_lab.engine.convert import convert
     x, wanted = convert(input), as_dtype(type)
     if "O" in (x._held.dtype.kind, wanted.dtype.kind) or "b" in (x._held.dtype.kind, wanted.dtype.kind):
-        raise DtypeMismatch(f"bitcast: {x.dtype.name} cannot be read as {wanted.name}; numbers only. Try lab.cast.")
+        raise DtypeMismatch(f"bitcast: cannot reinterpret {x.dtype.name} as {wanted.name}. Try lab.cast.")
     return reread(x, dtype=wanted.name, name=name)
 
 
@@ -127,7 +129,7 @@ for _function, _words, _shapes, _dtypes, _example in (
                             example=_example, raises=("dtypes", "convert"))
 
 
-def _whole_numbers(*values: Any) -> bool:
+def _any_integers(*values: Any) -> bool:
     return any(
         v.dtype.is_integer for v in values if isinstance(v, (Tensor, Variable)) or hasattr(v, "__lab_apply__"))
 
@@ -135,7 +137,7 @@ def _whole_numbers(*values: Any) -> bool:
 def _either(logical: Callable[..., Any], bits: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator and its reflection: on bools the logical operation, on integers that on their bits."""
     def forward(x: Any, y: Any) -> Any:
-        return (bits if _whole_numbers(x, y) else logical)(x, y)
+        return (bits if _any_integers(x, y) else logical)(x, y)
     return forward, lambda x, y: forward(y, x)
 
 
@@ -146,7 +148,7 @@ def _install_operators() -> None:
             forward, backward = _either(*pair)
             setattr(cls, f"__{name}__", forward)
             setattr(cls, f"__r{name}__", backward)
-        setattr(cls, "__invert__", lambda x: (invert if _whole_numbers(x) else logical_not)(x))  # noqa: B010
+        setattr(cls, "__invert__", lambda x: (invert if _any_integers(x) else logical_not)(x))  # noqa: B010
 
 
 _install_operators()

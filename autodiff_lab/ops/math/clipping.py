@@ -1,4 +1,4 @@
-"""Keeping gradients short: norms of lists of tensors, and clipping by a norm."""
+"""Gradient clipping: norms of lists of tensors, and scaling by them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import ones_like
 from autodiff_lab.ops.array.gathering import where
+from autodiff_lab.ops.checks import floats
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import add_n, divide, maximum, minimum, multiply, sqrt, square
 from autodiff_lab.ops.math.reductions import reduce_sum
-from autodiff_lab.ops.math.statistics import _floats
 
 
 def _length(squares: Tensor) -> Tensor:
@@ -28,21 +28,21 @@ def _length(squares: Tensor) -> Tensor:
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     if slices(t):
         return named(t.with_values(clip_by_norm(t.values, clip_norm, axes)), name)
-    x = _floats(t, "clip_by_norm")
+    x = floats(t, "clip_by_norm", False)
     length = _length(reduce_sum(square(x), axes, True))
     return divide(multiply(x, clip_norm), maximum(length, clip_norm), name=name)
 
 
 def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
-    x = _floats(t, "clip_by_average_norm")
+    x = floats(t, "clip_by_average_norm", False)
     average = _length(reduce_sum(square(x))) / max(x._held.size, 1)
     return multiply(x, minimum(divide(clip_norm, maximum(average, clip_norm)), 1.0), name=name)
 
 
 def _tensors(t_list: Any, what: str) -> list[Tensor | None]:
     if isinstance(t_list, Tensor) or not isinstance(t_list, Sequence):
-        raise InvalidArgumentError(f"{what}: give a list of tensors, got {type(t_list).__name__}. Try [x].")
-    return [None if t is None else _floats(t.values if slices(t) else t, what) for t in t_list]
+        raise InvalidArgumentError(f"{what}: expected a list of tensors, got {type(t_list).__name__}. Try [x].")
+    return [None if t is None else floats(t.values if slices(t) else t, what, False) for t in t_list]
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
@@ -66,18 +66,18 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None,
 
 _SAME = "t (*s) -> (*s)"
 for _function, _words, _shapes, _derivative, _example in (
-    (clip_by_norm, "t, shortened to a norm of clip_norm over axes if it is longer.", _SAME,
-     "1 where t is short enough, else clip_norm/‖t‖ across t; 1 at 0",
+    (clip_by_norm, "t, scaled down to a norm of clip_norm over axes if its norm is larger.", _SAME,
+     "1 where the norm is small enough, else clip_norm/‖t‖ across t; 1 at 0",
      ">>> print(lab.clip_by_norm([3.0, 4.0], 1.0))\nTensor([0.6 0.8], shape=(2,), dtype=float32)"),
-    (clip_by_average_norm, "t, shortened until its norm over its number of elements is at most clip_norm.", _SAME,
-     "1 where t is short enough", ">>> print(lab.clip_by_average_norm([3.0, 4.0], 1.25))\n"
+    (clip_by_average_norm, "t, scaled down so that its norm over its number of elements is at most clip_norm.", _SAME,
+     "1 where the norm is small enough", ">>> print(lab.clip_by_average_norm([3.0, 4.0], 1.25))\n"
      "Tensor([1.5 2. ], shape=(2,), dtype=float32)"),
     (global_norm, "The norm of all elements of a list of tensors; None among them is left out.", "list of (*s) -> ()",
      "x over the norm; infinite times 0 at 0", ">>> print(lab.linalg.global_norm([[3.0], [4.0]]))\n"
      "Tensor(5.0, shape=(), dtype=float32)"),
-    (clip_by_global_norm, "Tensors shortened together to a joint norm of at most clip_norm, and the norm before; "
+    (clip_by_global_norm, "Tensors scaled down together to a joint norm of at most clip_norm, and the norm before; "
      "all nan if the norm is not finite.", "list of (*s) -> list of (*s), ()",
-     "1 where they are short enough", ">>> tensors, norm = lab.clip_by_global_norm([[3.0], [4.0], None], 1.0)\n"
+     "1 where the norm is small enough", ">>> tensors, norm = lab.clip_by_global_norm([[3.0], [4.0], None], 1.0)\n"
      ">>> print(tensors[0], norm)\nTensor([0.6], shape=(1,), dtype=float32) Tensor(5.0, shape=(), dtype=float32)"),
 ):
     _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,

@@ -45,12 +45,12 @@ Tensor([False  True], shape=(2,), dtype=bool)""", operator="ge", expression="{0}
 
 
 def _of_bools(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that says what it takes: NumPy would take every number but 0 for true."""
+    """Return a kernel that takes bools only: NumPy would take every number but 0 for true."""
     def kernel(*arrays: Any) -> Any:
         if any(array.dtype.kind != "b" for array in arrays):
             kinds = ", ".join(map(kind_of, arrays))
-            raise DtypeMismatch(f"{name}({kinds}): takes bools. Try a comparison, such as x > 0; lab.bitwise has the "
-                                "operations on the bits of whole numbers.")
+            raise DtypeMismatch(f"{name}({kinds}): expected bool tensors. Try a comparison, such as x > 0, or "
+                                "lab.bitwise for the bits of integers.")
         return function(*arrays)
     return kernel
 
@@ -102,15 +102,15 @@ def _round_expression(constants: Any, **params: Any) -> str | None:
 
 
 floor = _step("floor", np.floor, "⌊x⌋", r"\lfloor {0} \rfloor", "rounds {0} down", "Floor",
-              "The greatest whole number not above x.", """
+              "The largest integer not above x.", """
 >>> print(lab.floor([1.7, -1.2]))
 Tensor([ 1. -2.], shape=(2,), dtype=float32)""", expression="floor({0})")
 ceil = _step("ceil", np.ceil, "⌈x⌉", r"\lceil {0} \rceil", "rounds {0} up", "Ceil",
-             "The least whole number not below x.", """
+             "The smallest integer not below x.", """
 >>> print(lab.math.ceil([1.2, -1.7]))
 Tensor([ 2. -1.], shape=(2,), dtype=float32)""", expression="ceil({0})")
 round = _step("round", np.round, "round", r"\operatorname{{round}} {0}", "rounds {0}", "Round",
-              "The nearest whole number, ties to even.", """
+              "The nearest integer, ties to even.", """
 >>> print(lab.round([0.5, 1.5, 2.4]))
 Tensor([0. 2. 2.], shape=(3,), dtype=float32)""", expression=_round_expression)
 

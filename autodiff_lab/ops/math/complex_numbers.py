@@ -1,9 +1,9 @@
 """Complex numbers: made, taken apart, conjugated.
 
-The convention is TensorFlow's: the gradient of a real loss L by z = x + iy is ∂L/∂x + i·∂L/∂y, the direction in which L
-grows fastest, and that of a holomorphic f is the conjugate of f'.  Inside a sweep adjoints travel as the conjugate of
-that, ∂L/∂x - i·∂L/∂y: then the rules of holomorphic functions are those of real ones, and only the ops of this
-file, `abs` and `sign` know that a number has two parts.
+The convention is TensorFlow's: the gradient of a real loss L with respect to z = x + iy is ∂L/∂x + i·∂L/∂y, the
+direction in which L grows fastest, and that of a holomorphic f is the conjugate of f'.  Inside a sweep adjoints travel
+as the conjugate of that, ∂L/∂x - i·∂L/∂y: then the rules of holomorphic functions are those of real ones, and only the
+ops of this file, `abs` and `sign` know that a number has two parts.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def handed_over(ops: Any, g: Any) -> Tensor:
     return wrap(g) if ops.raw else g
 
 
-def handed_back(ops: Any, share: Tensor | None) -> Any:
+def handed_back(ops: Any, cotangent: Tensor | None) -> Any:
     """Return what a user's function gives for an adjoint, as a rule returns it."""
-    if share is None:
+    if cotangent is None:
         return None
-    g = share._array if ops.raw else share
+    g = cotangent._array if ops.raw else cotangent
     return ops.conj(g) if is_complex(g) else g
 
 
@@ -86,7 +86,7 @@ complex_of = general(
 
 
 def _angle_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
-    """Return the angle is the imaginary part of ln z, whose derivative is 1/z."""
+    """Differentiate the imaginary part of ln z, which the angle is: the derivative of ln z is 1/z."""
     return ops.widen(g) * -1j / x if is_complex(x) else ops.below(g, g)
 
 
@@ -107,10 +107,10 @@ def stretched(ops: Any, g: Any, x: Any) -> Any:
     return ops.widen(g) * ops.conj(ops.sign(x))
 
 
-def _whole(value: Any, what: str) -> Tensor:
+def _wide_enough(value: Any, what: str) -> Tensor:
     x = convert(value)
     if x._held.dtype.kind not in "cf" or x._held.dtype.itemsize < 4:
-        raise DtypeMismatch(f"{what}: takes complex, float32 or float64 tensors, got {x.dtype.name}. Try lab.cast.")
+        raise DtypeMismatch(f"{what}: expected a complex, float32 or float64 tensor, got {x.dtype.name}. Try lab.cast.")
     return x
 
 
@@ -118,7 +118,7 @@ def _whole(value: Any, what: str) -> Tensor:
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     x, y = convert_pair(complex_of.op, real, imag)  # type: ignore[attr-defined]
     if x._held.dtype != y._held.dtype or x.dtype.name not in _WIDE:
-        raise DtypeMismatch(f"complex: both parts must be float32, or both float64; got {x.dtype.name} and "
+        raise DtypeMismatch(f"complex: both parts must be float32 or both float64, got {x.dtype.name} and "
                             f"{y.dtype.name}. Try lab.cast.")
     return complex_of(x, y, name=name)
 
@@ -143,12 +143,12 @@ def conj(x: Any, name: str | None = None) -> Tensor:
 
 @structured(by_element=True)
 def angle(input: Any, name: str | None = None) -> Tensor:
-    return angle_of(_whole(input, "angle"), name=name)
+    return angle_of(_wide_enough(input, "angle"), name=name)
 
 
 _SAME = "x (*s) -> (*s)"
-_NOTE = ("Convention: the gradient of a real loss by z = x + iy is ∂L/∂x + i·∂L/∂y; that of a holomorphic f is the "
-         "conjugate of f'.")
+_NOTE = ("Convention: the gradient of a real loss with respect to z = x + iy is ∂L/∂x + i·∂L/∂y; that of a holomorphic "
+         "f is the conjugate of f'.")
 for _function, _words, _shapes, _derivative, _example in (
     (complex, "Complex numbers from their real and imaginary parts.", "real (*s), imag (*t) -> broadcast of s and t",
      "the real part of g for the one, its imaginary part for the other",

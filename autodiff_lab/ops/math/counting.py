@@ -10,13 +10,14 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import alone, convert, whole
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, named, wrap
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made, tell_peek
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
 from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import scatter_nd
 from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.checks import not_integers
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import maximum, minimum
 from autodiff_lab.ops.math.comparison import floor, less, less_equal
@@ -28,7 +29,7 @@ from autodiff_lab.ops.structured import structured
 def _inverted(x: Any) -> Any:
     order = np.argsort(ranked(x))
     require(x.ndim == 1 and np.all(x[order] == arange(len(x), x)), lambda: InvalidArgumentError(
-        f"invert_permutation: {told(ranked(x))} is not a permutation of the numbers from 0 up to their count"))
+        f"invert_permutation: {told(ranked(x))} is not a permutation of 0 to n - 1."))
     return order.astype(x.dtype)
 
 
@@ -54,24 +55,24 @@ hits = general(
     doc="The kernel-level test; `lab.math.in_top_k` is the public function.")
 
 
-def _whole(value: Any, what: str) -> Any:
+def _integers(value: Any, what: str) -> Any:
     array = ranked(alone(convert(value))._array)
     if array.size and array.dtype.kind not in "iu":
-        raise DtypeMismatch(f"{what}: takes whole numbers, got {public(array.dtype).name}. Try lab.cast(x, lab.int32).")
+        raise not_integers(public(array.dtype), f"{what}: numbers")
     return array.astype(np.int64)
 
 
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
-    _whole(x, "invert_permutation")
+    _integers(x, "invert_permutation")
     return inverse_order(x, name=name)
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
     found, x = convert(targets), convert(predictions)
     if found._held.size and found._held.dtype.kind not in "iu":
-        raise DtypeMismatch(f"in_top_k: takes whole numbers, got {found.dtype.name}. Try lab.cast(x, lab.int32).")
+        raise not_integers(found.dtype, "in_top_k: targets")
     if x._held.ndim != 2 or found._held.shape != x._held.shape[:1]:
-        raise ShapeMismatch(f"in_top_k: targets (n) and predictions (n, classes) are needed, got {found._held.shape} "
+        raise ShapeMismatch(f"in_top_k: expected targets (n) and predictions (n, classes), got {found._held.shape} "
                             f"and {x._held.shape}.")
     return hits(found, x, k=whole(k, "in_top_k: k"), name=name)
 
@@ -79,11 +80,11 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
 @structured(2)
 def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = "int32",
              name: str | None = None, axis: int | None = None, binary_output: bool = False) -> Tensor:
-    numbers = _whole(arr, "bincount")
+    numbers = _integers(arr, "bincount")
     if numbers.size and numbers.min() < 0:
-        raise InvalidArgumentError(f"bincount: numbers must not be negative, got {int(numbers.min())}")
+        raise InvalidArgumentError(f"bincount: numbers must not be negative, got {int(numbers.min())}.")
     if axis not in (None, 0, -1) or (axis == -1 and numbers.ndim > 2):
-        raise InvalidArgumentError(f"bincount: axis is None, 0 or -1 (of a vector or a matrix), got {axis}")
+        raise InvalidArgumentError(f"bincount: axis must be None, 0 or -1 (of a vector or a matrix), got {axis}.")
     length = (int(numbers.max()) if numbers.size else -1) + 1
     length = max(length, whole(minlength, "bincount: minlength")) if minlength is not None else length
     length = min(length, whole(maxlength, "bincount: maxlength")) if maxlength is not None else length
@@ -97,7 +98,7 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
         return named(cast(tell_made(wrap(np.minimum(counts, 1) if binary_output else counts)), dtype), name)
     heavy = convert(weights)
     if heavy._held.shape != numbers.shape:
-        raise ShapeMismatch(f"bincount: weights have shape {heavy._held.shape} and the numbers {numbers.shape}.")
+        raise ShapeMismatch(f"bincount: expected weights of shape {numbers.shape}, got {heavy._held.shape}.")
     places = tell_made(wrap(beside(heavy._held, bins)))
     total = sum_segments(reshape(heavy, (numbers.size,)), places, count=rows * length + 1)
     return named(reshape(total[:-1], shape), name)
@@ -105,9 +106,9 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
 
 def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None,
                      dtype: Any = "int32", name: str | None = None) -> Tensor:
-    true, guessed = _whole(labels, "confusion_matrix"), _whole(predictions, "confusion_matrix")
+    true, guessed = _integers(labels, "confusion_matrix"), _integers(predictions, "confusion_matrix")
     if true.ndim != 1 or true.shape != guessed.shape:
-        raise ShapeMismatch(f"confusion_matrix: two vectors of one length are needed, got {true.shape} and "
+        raise ShapeMismatch(f"confusion_matrix: expected two vectors of one length, got shapes {true.shape} and "
                             f"{guessed.shape}.")
     both = np.stack([true, guessed], -1)
     count = (int(both.max()) if both.size else -1) + 1 if num_classes is None else whole(
@@ -125,7 +126,7 @@ def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, 
     ends, count = convert(value_range, x), whole(nbins, "histogram_fixed_width: nbins")
     tell_peek(ends, "histogram_fixed_width_bins")
     if ends._held.shape != (2,) or not ends._array[0] < ends._array[1] or count < 1:
-        raise InvalidArgumentError("histogram_fixed_width_bins: a range [low, high] and at least one bin are needed, "
+        raise InvalidArgumentError("histogram_fixed_width_bins: expected a range [low, high] and at least one bin, "
                                    f"got {ends._array} and {count}.")
     low, high = (tell_made(wrap(x._held.dtype.type(end))) for end in ends._array)
     place = cast(floor(cast((x - low) / (high - low) * count, "float64")), "int64")
@@ -153,7 +154,7 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     return named(reduce_all(less(before, after)), name)
 
 
-_NONE = "none: gradients stop at whole numbers"
+_NONE = "none: gradients stop at integers"
 for _function, _words, _shapes, _dtypes, _derivative, _example in (
     (invert_permutation, "The permutation that undoes a permutation.", "x (n) -> (n)", "any integer", _NONE,
      ">>> print(lab.math.invert_permutation([2, 0, 1]))\nTensor([1 2 0], shape=(3,), dtype=int32)"),

@@ -10,13 +10,11 @@ from typing import Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
-from autodiff_lab.engine.dtypes import DIFFERENTIABLE
-from autodiff_lab.engine.primitives import negative_axes
-from autodiff_lab.engine.shape import one_whole_number
 from autodiff_lab.engine.tensor import Tensor, named
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
+from autodiff_lab.errors import DtypeMismatch, NotOneTensor
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.scans import reference
+from autodiff_lab.ops.checks import axis_from_end, floats
 from autodiff_lab.ops.docs import doc
 
 
@@ -69,21 +67,21 @@ scan_sum = general(
     "cumsum", chosen("cumsum", reference.cumsum), _sum_rule, symbol="Σ→",
     latex=r"\textstyle\sum_{{\le i}} {0}", locals_latex=(r"\textstyle\sum_{{\ge i}}",),
     sentence="adds up the elements of {0} one after the other",
-    keeps="nothing", registered="Cumsum", doc="The kernel-level running sum; `lab.cumsum` is the public function.")
+    keeps="nothing", registered="Cumsum", doc="The kernel-level cumulative sum; `lab.cumsum` is the public function.")
 scan_product = general(
     "cumprod", chosen("cumprod", reference.cumprod), _product_rule, symbol="Π→",
     latex=r"\textstyle\prod_{{\le i}} {0}", locals_latex=(r"\textstyle\sum_{{\ge i}} \prod_{{\ne i}} {0}",),
     sentence="multiplies the elements of {0} one after the other", keeps="inputs", registered="Cumprod",
-    doc="The kernel-level running product; `lab.math.cumprod` is the public function.")
+    doc="The kernel-level cumulative product; `lab.math.cumprod` is the public function.")
 
-running_top = general(
+cumulative_max = general(
     "running_top", reference.cumulative_max, None,
     symbol="max→", latex=r"\max_{{\le i}} {0}", sentence="takes the largest element of {0} so far",
-    doc="The running maximum, brought into the range of finite numbers; the rule of `cumulative_logsumexp` uses it.")
+    doc="The cumulative maximum, clipped to the range of finite numbers; the rule of `cumulative_logsumexp` uses it.")
 
 
 def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, reverse: bool) -> Any:
-    """Σ g·e^(x - y) over each y after x, with e^y as e^m·s: the running maximum m, and a sum s from 1 to n.
+    """Σ g·e^(x - y) over each y after x, with e^y as e^m·s: the cumulative maximum m, and a sum s from 1 to n.
 
     Differences of results y would not do: those of large numbers are rounded, at 1e8 by more than ln 2.  Nor would one
     maximum for all, as what lies far below it at first vanishes beside it.  The derivative does not depend on m, which
@@ -94,14 +92,14 @@ def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, reverse: bool
         return g
     dtype = x.dtype.name
     half = dtype in ("float16", "bfloat16")
-    wide, share = (ops.cast(v, dtype="float32") if half else v for v in (x, g))
+    wide, wide_g = (ops.cast(v, dtype="float32") if half else v for v in (x, g))
     top = ops.running_top(wide, axis=axis, reverse=reverse)
     head, tail = (ops.slice_axis(top, axis=axis, start=k, stop=n - 1 + k) for k in (0, 1))
     step = ops.exp(tail - head if reverse else head - tail)  # by what the sums before are made smaller: never above 1
     before, after = (ops.pad_axis(step, axis=axis, before=k, after=1 - k) for k in (int(not reverse), int(reverse)))
     each = ops.exp(wide - top)
     sums = ops.recurrence(each, before, axis=axis, reverse=reverse)
-    found = each * ops.recurrence(ops.divide_no_nan(share, sums), after, axis=axis, reverse=not reverse)
+    found = each * ops.recurrence(ops.divide_no_nan(wide_g, sums), after, axis=axis, reverse=not reverse)
     return ops.cast(found, dtype=dtype) if half else found
 
 
@@ -111,28 +109,13 @@ scan_logsumexp = general(
     symbol="ln Σ e→", keeps="inputs",
     latex=r"\ln \textstyle\sum_{{\le i}} e^{{{0}}}", locals_latex=(r"\textstyle\sum_{{j \ge i}} e^{{{0}_i - y_j}}",),
     sentence="takes ln Σ e^x over the elements of {0} so far", registered="CumulativeLogsumexp",
-    doc="The kernel-level running log-sum-exp; `lab.math.cumulative_logsumexp` is the public function.")
-
-
-def one_axis(x: Tensor, axis: Any, what: str) -> int:
-    """Read an axis as a negative number.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the tensor has no such axis.
-    """
-    axis = one_whole_number(axis, what)
-    try:
-        return negative_axes(axis, x._held.ndim)[0]
-    except ValueError as error:
-        raise InvalidArgumentError(f"{what}: {error}. The shape is {x._held.shape}.") from None
+    doc="The kernel-level cumulative log-sum-exp; `lab.math.cumulative_logsumexp` is the public function.")
 
 
 def _numbers(value: Any, what: str) -> Tensor:
     x = convert(value)
     if x._held.dtype.kind in "bO":
-        raise DtypeMismatch(f"{what}: takes numbers, got {x.dtype.name}. Try lab.cast(x, lab.int32).")
+        raise DtypeMismatch(f"{what}: expected numbers, got {x.dtype.name}. Try lab.cast(x, lab.int32).")
     return x
 
 
@@ -141,12 +124,13 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
         x = _numbers(x, "cumsum")
     except NotOneTensor as met:
         return named(handed(met, cumsum, (x,), axis=axis, exclusive=exclusive, reverse=reverse), name)
-    return scan_sum(x, axis=one_axis(x, axis, "cumsum"), exclusive=bool(exclusive), reverse=bool(reverse), name=name)
+    at = axis_from_end(axis, x._held.ndim, "cumsum")
+    return scan_sum(x, axis=at, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
 
 
 def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     x = _numbers(x, "cumprod")
-    at = one_axis(x, axis, "cumprod")
+    at = axis_from_end(axis, x._held.ndim, "cumprod")
     return scan_product(x, axis=at, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
 
 
@@ -154,10 +138,8 @@ def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse
                          name: str | None = None) -> Tensor:
     from autodiff_lab.ops.array.creation import fill
     from autodiff_lab.ops.array.joining import concat, slice_axis
-    x = _numbers(x, "cumulative_logsumexp")
-    if x._held.dtype not in DIFFERENTIABLE or x.dtype.is_complex:
-        raise DtypeMismatch(f"cumulative_logsumexp: takes floating-point tensors, got {x.dtype.name}. Try lab.cast.")
-    at = one_axis(x, axis, "cumulative_logsumexp")
+    x = floats(x, "cumulative_logsumexp", False)
+    at = axis_from_end(axis, x._held.ndim, "cumulative_logsumexp")
     n = x._held.shape[at]
     total = scan_logsumexp(x, axis=at, reverse=bool(reverse))
     if not exclusive or not n:
@@ -172,13 +154,14 @@ def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse
 
 _MORE = "`exclusive` leaves the element itself out, `reverse` starts from the other end."
 for _function, _words, _dtypes, _derivative, _example in (
-    (cumsum, "Running sum along an axis.", "any number", "1 for what came before: a running sum from the other end",
+    (cumsum, "Cumulative sum along an axis.", "any number", "1 for what came before: a cumulative sum from the other "
+                                                            "end",
      ">>> print(lab.cumsum([1, 2, 3]), lab.cumsum([1, 2, 3], exclusive=True, reverse=True))\n"
      "Tensor([1 3 6], shape=(3,), dtype=int32) Tensor([5 3 0], shape=(3,), dtype=int32)"),
-    (cumprod, "Running product along an axis.", "any number",
+    (cumprod, "Cumulative product along an axis.", "any number",
      "products of the other elements, right at 0 too, where TensorFlow gives nan",
      ">>> print(lab.math.cumprod([1.0, 2.0, 3.0]))\nTensor([1. 2. 6.], shape=(3,), dtype=float32)"),
-    (cumulative_logsumexp, "Running ln Σ e^x along an axis, without overflow; -inf for an empty sum.",
+    (cumulative_logsumexp, "Cumulative ln Σ e^x along an axis, without overflow; -inf for an empty sum.",
      "floating", "e^(x - y) for each y after x",
      ">>> print(lab.math.cumulative_logsumexp([0.0, 0.0]))\nTensor([0.        0.6931472], shape=(2,), dtype=float32)"),
 ):

@@ -18,8 +18,9 @@ from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like
+from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc, of_one, of_two
-from autodiff_lab.ops.math.arithmetic import add_n, divide, floormod, multiply, whole_quotient, zero_rule
+from autodiff_lab.ops.math.arithmetic import add_n, checked_quotient, divide, floormod, multiply, zero_rule
 from autodiff_lab.ops.math.complex_numbers import is_complex
 from autodiff_lab.ops.structured import elementwise, structured
 
@@ -84,9 +85,9 @@ Tensor([-0.5   0.75], shape=(2,), dtype=float32)""")))
 
 rint = unary(
     "rint", np.rint, None, symbol="rint", latex=r"\operatorname{{rint}} {0}",
-    sentence="rounds {0} to the nearest whole number", registered="Rint",
+    sentence="rounds {0} to the nearest integer", registered="Rint",
     expression="nearest({0})",
-    doc=of_one("The nearest whole number, ties to even.", "none: a step function, gradients stop here", """
+    doc=of_one("The nearest integer, ties to even.", "none: a step function, gradients stop here", """
 >>> print(lab.math.rint([0.5, 1.5, -2.7]))
 Tensor([ 0.  2. -3.], shape=(3,), dtype=float32)"""))
 
@@ -101,7 +102,7 @@ next_to = general(
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
     x, y = convert_pair(next_to.op, x1, x2)  # type: ignore[attr-defined]
     if x._held.dtype != y._held.dtype or not x.dtype.is_floating:
-        raise DtypeMismatch(f"nextafter: takes floating-point tensors of one dtype, got {x.dtype.name} and "
+        raise DtypeMismatch(f"nextafter: expected floating-point tensors of one dtype, got {x.dtype.name} and "
                             f"{y.dtype.name}. Try lab.cast.")
     return next_to(x, y, name=name)
 
@@ -113,15 +114,15 @@ def _truncated(x: Any, y: Any) -> Any:
 
 
 truncatediv = binary(
-    "truncatediv", whole_quotient("truncatediv", _truncated), None, None, symbol="÷",
+    "truncatediv", checked_quotient("truncatediv", _truncated), None, None, symbol="÷",
     latex=r"\operatorname{{trunc}}({0} / {1})",
-    sentence="divides {0} by {1} and drops what is after the point", registered="TruncateDiv",
+    sentence="divides {0} by {1} and drops the fractional part", registered="TruncateDiv",
     doc=of_two("Quotient rounded towards zero, elementwise.", "none: a step function", """
 >>> print(lab.truncatediv(-7, 2))
 Tensor(-3, shape=(), dtype=int32)"""))
 
 truncatemod = binary(
-    "truncatemod", whole_quotient("truncatemod", np.fmod),
+    "truncatemod", checked_quotient("truncatemod", np.fmod),
     lambda ops, g, out, x, y: g,
     lambda ops, g, out, x, y: -(g * ops.truncated_quotient(x, y)),
     symbol="rem", latex=r"{0} \operatorname{{rem}} {1}", locals_latex=("1", r"-\operatorname{{trunc}}({0} / {1})"),
@@ -134,7 +135,7 @@ Tensor([ 2. -2.], shape=(2,), dtype=float32)""", domain="y ≠ 0"))
 truncated_quotient = binary(
     "truncated_quotient", lambda x, y: np.trunc(x / y), zero_rule, zero_rule, symbol="trunc",
     latex=r"\operatorname{{trunc}}({0} / {1})", locals_latex=("0", "0"),
-    sentence="divides {0} by {1} and drops what is after the point",
+    sentence="divides {0} by {1} and drops the fractional part",
     domain=(REALS, Domain(low=2.5)), keeps="nothing",
     doc=of_two("Truncated quotient with a derivative of 0; the rule of `truncatemod` uses it.", "0", """
 >>> print(lab.ops.math.elementary.truncated_quotient(-7.0, 2.0))
@@ -167,8 +168,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     low, high = (convert(bound, x) for bound in (clip_value_min, clip_value_max))
     for bound in (low, high):
         if bound._held.dtype != x._held.dtype:
-            raise DtypeMismatch(f"clip_by_value: the tensor is {x.dtype.name} and a bound is {bound.dtype.name}. "
-                                "Try lab.cast.")
+            raise dtypes_unequal("clip_by_value", t=x, bound=bound)
     return clip(x, low, high, name=name)
 
 
@@ -189,7 +189,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     except NotOneTensor as met:
         return named(handed(met, multiply.op, (scalar, x)), name)  # type: ignore[attr-defined]
     if factor._held.ndim:
-        raise ShapeMismatch(f"scalar_mul: the factor must be a single number, got shape {factor._held.shape}. "
+        raise ShapeMismatch(f"scalar_mul: expected a scalar of rank 0, got shape {factor._held.shape}. "
                             "Try lab.multiply.")
     return multiply(factor, x, name=name)
 
@@ -223,7 +223,8 @@ for _function, _words, _derivative, _domain, _example in (
 
 def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     if isinstance(coeffs, Tensor) or not isinstance(coeffs, (list, tuple)):
-        raise InvalidArgumentError("polyval: give a list of coefficients, the one of the highest power first.")
+        raise InvalidArgumentError("polyval: coeffs must be a list of coefficients, the one of the highest power "
+                                   "first.")
     x = convert(x)
     if not coeffs:
         return named(zeros_like(x), name)
@@ -243,9 +244,10 @@ polyval.__doc__ = doc(
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
     total = add_n([convert(x) for x in listed(inputs, "accumulate_n: inputs")])
     if tensor_dtype is not None and total.dtype != tensor_dtype:
-        raise DtypeMismatch(f"accumulate_n: the tensors are {total.dtype.name}, not {tensor_dtype}. Try lab.cast.")
+        raise DtypeMismatch(f"accumulate_n: expected dtype {as_dtype(tensor_dtype).name}, got {total.dtype.name}. Try "
+                            "lab.cast.")
     if shape is not None and not TensorShape(shape).is_compatible_with(total.shape):
-        raise ShapeMismatch(f"accumulate_n: the sum has shape {tuple(total.shape)}, not {shape}.")
+        raise ShapeMismatch(f"accumulate_n: expected shape {shape}, got {tuple(total.shape)}.")
     return named(total, name)
 
 
@@ -259,7 +261,8 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     x, wanted = convert(value), as_dtype(dtype)
     have = x._held.dtype
     if not (wanted.is_integer or wanted.is_floating) or have.kind in "cOb":
-        raise DtypeMismatch(f"saturate_cast: takes real numbers, got {x.dtype.name} for {wanted.name}. Try lab.cast.")
+        raise DtypeMismatch(f"saturate_cast: cannot cast {x.dtype.name} to {wanted.name}; both must be real. Try "
+                            "lab.cast.")
     low, high = (_inside(bound, wanted.dtype, have) for bound in (wanted.min, wanted.max))
     return named(cast(clip(x, wrap(low), wrap(high)), wanted), name)
 

@@ -44,7 +44,7 @@ def _polygamma(a: Any, x: Any) -> Any:
 
 
 def _fixed(ops: Any, order: Any, x: Any) -> Any:
-    """Return an argument by which there is no derivative, in the dtype of the one by which there is."""
+    """Return an argument without a derivative in the dtype of the one that has it."""
     return ops.stop_gradient(ops.cast(order, dtype=x.dtype.name))
 
 
@@ -65,7 +65,7 @@ _TERMS = 12
 
 
 def _factor(lean: Any, psi_1: Any, psi_2: Any, order: int) -> Any:
-    """Give what a term is multiplied by when it is differentiated by a: the n-th derivative over the term itself."""
+    """Return what differentiating a term with respect to a multiplies it by: the n-th derivative over the term."""
     if order == 1:
         return lean
     return lean * lean - psi_1 if order == 2 else lean * (lean * lean - 3 * psi_1) - psi_2
@@ -76,7 +76,7 @@ _LARGEST = 1e8
 
 
 def _igamma_grad(a: Any, x: Any, order: int) -> Any:
-    """Differentiate P(a, x) by a, term by term: P is the sum over k of x^(a+k) e^-x / Γ(a+k+1).
+    """Differentiate P(a, x) with respect to a, term by term: P is the sum over k of x^(a+k) e^-x / Γ(a+k+1).
 
     The terms peak where a + k is near x and are negligible some deviations away, so a window around there is enough.
     """
@@ -96,29 +96,30 @@ def _igamma_grad(a: Any, x: Any, order: int) -> Any:
 
 
 def _density(ops: Any, a: Any, x: Any) -> Any:
-    """Give the derivative of P(a, x) by x: x^(a-1) e^-x / Γ(a)."""
+    """Give the derivative of P(a, x) with respect to x: x^(a-1) e^-x / Γ(a)."""
     return ops.exp(ops.xlogy(a - 1, x) - x - ops.lgamma(a))
 
 
-def _igamma_slope_rule_a(ops: Any, g: Any, out: Any, a: Any, x: Any, order: int) -> Any:
+def _igamma_grad_rule_a(ops: Any, g: Any, out: Any, a: Any, x: Any, order: int) -> Any:
     if order == 3:
-        raise LookupError("igamma: derivatives by a are there up to the third order. Try differences of those.")
+        raise LookupError("igamma: derivatives with respect to a stop at the third order. Try finite differences of "
+                          "those.")
     return g * ops.igamma_grad(a, x, order=order + 1)
 
 
-def _igamma_slope_rule_x(ops: Any, g: Any, out: Any, a: Any, x: Any, order: int) -> Any:
-    """Differentiate the density by a instead: the derivatives may change places."""
+def _igamma_grad_rule_x(ops: Any, g: Any, out: Any, a: Any, x: Any, order: int) -> Any:
+    """Differentiate the density with respect to a instead: the derivatives may change places."""
     lean = ops.log(x) - ops.digamma(a)
     return g * (_density(ops, a, x) * _factor(lean, ops.polygamma(1, a), ops.polygamma(2, a), order))
 
 
 igamma_grad = general(
-    "igamma_grad", _igamma_grad, _igamma_slope_rule_a, _igamma_slope_rule_x,
+    "igamma_grad", _igamma_grad, _igamma_grad_rule_a, _igamma_grad_rule_x,
     symbol="∂P/∂a", latex=r"\frac{{\partial}}{{\partial {0}}} P({0}, {1})",
     locals_latex=(r"\frac{{\partial^2}}{{\partial {0}^2}} P({0}, {1})",
                   r"\frac{{\partial}}{{\partial {0}}} \frac{{{1}^{{{0} - 1}} e^{{-{1}}}}}{{\Gamma({0})}}"),
-    sentence="takes the slope of the incomplete gamma function by {0}", keeps="inputs",
-    doc="The derivative of `igamma` by a, up to three times; the rule of `igamma` uses it.")
+    sentence="differentiates the incomplete gamma function with respect to {0}", keeps="inputs",
+    doc="The derivative of `igamma` with respect to a, up to three times; the rule of `igamma` uses it.")
 _DENSITY = r"\frac{{{1}^{{{0} - 1}} e^{{-{1}}}}}{{\Gamma({0})}}"
 igamma_of = general(
     "igamma", special("gammainc"),
@@ -159,7 +160,8 @@ def _pair(op: Any, a: Any, x: Any) -> tuple[Tensor, Tensor]:
 def _check(name: str, *tensors: Tensor) -> None:
     kinds = [t.dtype.name for t in tensors]
     if len(set(kinds)) > 1 or not tensors[0].dtype.is_floating:
-        raise DtypeMismatch(f"{name}: takes floating-point tensors of one dtype, got {', '.join(kinds)}. Try lab.cast.")
+        raise DtypeMismatch(f"{name}: expected floating-point tensors of one dtype, got {', '.join(kinds)}. Try "
+                            "lab.cast.")
 
 
 @structured(2, by_element=True)
@@ -192,18 +194,18 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
 def lbeta(x: Any, name: str | None = None) -> Tensor:
     x = convert(x)
     if not x._held.ndim:
-        raise InvalidArgumentError("lbeta: x needs an axis to go along, got a single number. Try [a, b].")
+        raise InvalidArgumentError("lbeta: expected a tensor of rank 1 or more, got a scalar. Try [a, b].")
     return named(reduce_sum(lgamma(x), -1) - lgamma(reduce_sum(x, -1)), name)
 
 
 for _function, _words, _derivative, _domain, _example in (
-    (polygamma, "Derivative number a of the digamma function; nan where a is not a whole number from 0 up.",
+    (polygamma, "Derivative number a of the digamma function; nan where a is not a non-negative integer.",
      "none for a; polygamma(a + 1, x) for x", "x not 0, -1, -2, ...",
      ">>> print(f\"{lab.math.polygamma(1.0, 1.0):.4f}\")\n1.6449"),
     (zeta, "Hurwitz zeta function, the sum of (q + k)^-x over k from 0.", "none for x; -x·zeta(x + 1, q) for q",
      "x > 1, q > 0", ">>> print(f\"{lab.math.zeta(2.0, 1.0):.4f}\")\n1.6449"),
     (igamma, "Lower regularised incomplete gamma function P(a, x).",
-     "by a the slope of its series, three times at most; x^(a-1)·e^-x/Γ(a) for x", "a > 0, x ≥ 0",
+     "that of its series for a, three times at most; x^(a-1)·e^-x/Γ(a) for x", "a > 0, x ≥ 0",
      ">>> print(lab.math.igamma(1.0, 0.0))\nTensor(0.0, shape=(), dtype=float32)"),
     (igammac, "Upper regularised incomplete gamma function Q(a, x) = 1 - P(a, x).",
      "minus those of igamma", "a > 0, x ≥ 0",

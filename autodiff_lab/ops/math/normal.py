@@ -9,12 +9,12 @@ from autodiff_lab.engine.op import Domain
 from autodiff_lab.ops.docs import of_one
 from autodiff_lab.ops.math.scipy_kernels import special
 
-_SLOPE = 2 / math.sqrt(math.pi)
+_SCALE = 2 / math.sqrt(math.pi)
 _INVERSE = math.sqrt(math.pi) / 2
 _NORMAL = math.sqrt(2 * math.pi)
 
 erf = unary(
-    "erf", special("erf"), lambda ops, g, out, x: g * (_SLOPE * ops.exp(-(x * x))),
+    "erf", special("erf"), lambda ops, g, out, x: g * (_SCALE * ops.exp(-(x * x))),
     symbol="erf", latex=r"\operatorname{{erf}} {0}", locals_latex=(r"\frac{{2}}{{\sqrt{{\pi}}}} e^{{-{0}^2}}",),
     sentence="takes the error function of {0}", keeps="inputs", registered="Erf",
     expression="erf({0})",
@@ -23,7 +23,7 @@ erf = unary(
 Tensor(0.0, shape=(), dtype=float32)"""))
 
 erfc = unary(
-    "erfc", special("erfc"), lambda ops, g, out, x: g * (-_SLOPE * ops.exp(-(x * x))),
+    "erfc", special("erfc"), lambda ops, g, out, x: g * (-_SCALE * ops.exp(-(x * x))),
     symbol="erfc", latex=r"\operatorname{{erfc}} {0}", locals_latex=(r"-\frac{{2}}{{\sqrt{{\pi}}}} e^{{-{0}^2}}",),
     sentence="takes one minus the error function of {0}", keeps="inputs", registered="Erfc",
     expression="erfc({0})",

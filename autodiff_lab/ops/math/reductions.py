@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.primitives import FEW, negative_axes, stack, sum_over
-from autodiff_lab.engine.shape import flag, whole_numbers
+from autodiff_lab.engine.shape import as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.base.choose import IN_USE, chosen
@@ -128,10 +128,10 @@ def _reduce(op: Any, what: str, x: Any, axis: Any, keepdims: bool, name: str | N
     except NotOneTensor as met:
         return named(handed(met, _FUNCTIONS[what], (x,), axis=axis, keepdims=keepdims), name)
     if x._held.dtype.kind == "b" and op is not any_over and op is not all_over:
-        raise DtypeMismatch(f"{what}: a bool tensor has nothing to add or compare. Try lab.cast(x, lab.int32), or "
+        raise DtypeMismatch(f"{what}: not defined for bool tensors. Try lab.cast(x, lab.int32), or "
                             "lab.reduce_any and lab.reduce_all.")
     if axis is not None:
-        axis = whole_numbers(axis, what)
+        axis = as_integers(axis, f"{what}: axis")
     try:
         axes = negative_axes(axis, x._held.ndim)
     except ValueError as error:
@@ -183,7 +183,7 @@ for _function, _words, _derivative, _example in (
      ">>> print(lab.reduce_prod([2.0, 3.0, 4.0]))\nTensor(24.0, shape=(), dtype=float32)"),
     (reduce_max, "Largest element over axes.", "1 for the largest element, shared equally between ties",
      ">>> print(lab.reduce_max([1.0, 5.0, 2.0]))\nTensor(5.0, shape=(), dtype=float32)"),
-    (reduce_min, "Least element over axes.", "1 for the least element, shared equally between ties",
+    (reduce_min, "Smallest element over axes.", "1 for the smallest element, shared equally between ties",
      ">>> print(lab.reduce_min([1.0, 5.0, 2.0]))\nTensor(1.0, shape=(), dtype=float32)"),
     (reduce_any, "Whether any element over axes is true.", _NONE,
      ">>> print(lab.reduce_any([True, False]))\nTensor(True, shape=(), dtype=bool)"),

@@ -26,6 +26,7 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.checks import not_integers
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import divide
 from autodiff_lab.ops.math.elementary import truncatediv
@@ -59,7 +60,7 @@ max_segments = general(
 min_segments = general(
     "segment_min", chosen("segment_min", reference.segment_min), _extreme_rule, None,
     symbol="min by", latex=r"\min_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \min]", ""),
-    sentence="takes the least element of each segment of {0}", registered="SegmentMin",
+    sentence="takes the smallest element of each segment of {0}", registered="SegmentMin",
     doc="The kernel-level minimum; `lab.math.segment_min` and `lab.math.unsorted_segment_min` are public.")
 
 Parts = tuple[Tensor, Any, int]
@@ -69,12 +70,12 @@ def _numbers(data: Any, segment_ids: Any, what: str) -> tuple[Tensor, Any]:
     x = convert(data)
     ids = beside(x._held, ranked(convert(segment_ids)._array))
     if x._held.dtype.kind in "bO":
-        raise DtypeMismatch(f"{what}: takes numbers, got {x.dtype.name}. Try lab.cast(x, lab.int32).")
+        raise DtypeMismatch(f"{what}: expected numbers, got {x.dtype.name}. Try lab.cast(x, lab.int32).")
     if ids.size and ids.dtype.kind not in "iu":
-        raise DtypeMismatch(f"{what}: segment_ids are whole numbers, got {public(ids.dtype).name}. Try lab.cast.")
+        raise not_integers(public(ids.dtype), f"{what}: segment_ids")
     if x._held.shape[:ids.ndim] != ids.shape:
-        raise ShapeMismatch(f"{what}: data of shape {x._held.shape} does not begin with {ids.shape}, the shape of "
-                            "segment_ids.")
+        raise ShapeMismatch(f"{what}: the shape {x._held.shape} of data must begin with that of segment_ids, "
+                            f"{ids.shape}.")
     return x, ids.astype(np.int64)
 
 
@@ -84,7 +85,7 @@ def _sorted(data: Any, segment_ids: Any, what: str) -> Parts:
         raise ShapeMismatch(f"{what}: segment_ids must be a vector, got shape {ids.shape}. "
                             f"Try lab.math.unsorted_{what}.")
     require(not ids.size or ((ids[0] >= 0) & np.all(np.diff(ids) >= 0)), lambda: InvalidArgumentError(
-        f"{what}: segment_ids must not fall nor be negative, got {told(ids)}. Try lab.math.unsorted_{what}."))
+        f"{what}: segment_ids must be sorted and not negative, got {told(ids)}. Try lab.math.unsorted_{what}."))
     return x, ids, int(ids[-1]) + 1 if ids.size else 0
 
 
@@ -92,7 +93,7 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Part
     x, ids = _numbers(data, segment_ids, what)
     count = whole(num_segments, f"{what}: num_segments")
     require(not ids.size or ids.max() < count, lambda: InvalidArgumentError(
-        f"{what}: a segment is not below num_segments, {count}; got {told(ids)}."))
+        f"{what}: segment_ids must be below num_segments={count}, got {told(ids)}."))
     if ids.ndim != 1:
         x = reshape(x, (ids.size, *x._held.shape[ids.ndim:]))
         ids = ids.ravel()
@@ -177,8 +178,8 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     parts = _unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n")
     if parts[0]._held.dtype.kind in "iu":
-        raise DtypeMismatch(f"unsorted_segment_sqrt_n: the root of a number of elements is not a whole number, and the "
-                            f"data is {parts[0].dtype.name}. Try lab.cast(data, lab.float32).")
+        raise DtypeMismatch(f"unsorted_segment_sqrt_n: expected floating-point data, got {parts[0].dtype.name}. Try "
+                            "lab.cast(data, lab.float32).")
     return named(_average(parts, root=True), name)
 
 
@@ -202,7 +203,7 @@ for _function, _words, _derivative, _result in (
     (segment_sum, "Sums of the elements of each segment; 0 where a segment is empty.", _ONE, "[3. 4.]"),
     (segment_mean, "Means of the elements of each segment; 0 where a segment is empty.", "1/n", "[1.5 4. ]"),
     (segment_max, "The largest element of each segment; 0 where a segment is empty.", _SHARED, "[2. 4.]"),
-    (segment_min, "The least element of each segment; 0 where a segment is empty.", _SHARED, "[1. 4.]"),
+    (segment_min, "The smallest element of each segment; 0 where a segment is empty.", _SHARED, "[1. 4.]"),
     (segment_prod, "Products of the elements of each segment; 1 where a segment is empty.",
      "the product of the others, right at 0 too", "[2. 4.]"),
     (unsorted_segment_sum, "Sums of the elements of each segment; 0 where a segment is empty.", _ONE, "[4. 3.]"),
@@ -211,7 +212,8 @@ for _function, _words, _derivative, _result in (
      "[4. 2.12132...]"),
     (unsorted_segment_max, "The largest element of each segment; the lowest number where a segment is empty.", _SHARED,
      "[4. 2.]"),
-    (unsorted_segment_min, "The least element of each segment; the highest number where a segment is empty.", _SHARED,
+    (unsorted_segment_min, "The smallest element of each segment; the highest number where a segment is "
+                           "empty.", _SHARED,
      "[4. 1.]"),
     (unsorted_segment_prod, "Products of the elements of each segment; 1 where a segment is empty.",
      "the product of the others, right at 0 too", "[4. 2.]"),

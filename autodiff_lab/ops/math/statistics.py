@@ -9,11 +9,12 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.tensor import Tensor, named
-from autodiff_lab.errors import DtypeMismatch, NotOneTensor
+from autodiff_lab.errors import NotOneTensor
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import in_float32, is_half
 from autodiff_lab.kernels.reductions import reference
 from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.checks import floats
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import maximum, multiply, sqrt, square, subtract
 from autodiff_lab.ops.math.comparison import not_equal
@@ -45,14 +46,14 @@ def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], k
     return _spread(ops, g, out, x, axes, keepdims) * ops.logsumexp_shares(x, axes=axes)
 
 
-def _shares_rule(ops: Any, h: Any, out: Any, x: Any, axes: tuple[int, ...]) -> Any:
+def _softmax_rule(ops: Any, h: Any, out: Any, x: Any, axes: tuple[int, ...]) -> Any:
     return out * (h - ops.sum(h * out, axes=axes, keepdims=True))
 
 
-shares_over = general(
-    "logsumexp_shares", reference.softmax_over, _shares_rule,
+softmax_over = general(
+    "logsumexp_shares", reference.softmax_over, _softmax_rule,
     symbol="e / Σ e", latex=r"\frac{{e^{{{0}}}}}{{\sum e^{{{0}}}}}",
-    locals_latex=(r"\left(h - \textstyle\sum h\,y\right) y",), sentence="turns {0} into shares that add up to 1",
+    locals_latex=(r"\left(h - \textstyle\sum h\,y\right) y",), sentence="turns {0} into weights that add up to 1",
     keeps="output", doc="e^x over its sum over negative axes; the rule of `reduce_logsumexp` uses it.")
 logsumexp_over = general(
     "logsumexp", chosen("logsumexp", reference.logsumexp_over), _logsumexp_rule,
@@ -62,26 +63,20 @@ logsumexp_over = general(
     doc="The kernel-level log-sum-exp; `lab.reduce_logsumexp` is the public function.")
 
 
-def _floats(value: Any, what: str, allow_complex: bool = False) -> Tensor:
-    x = convert(value)
-    if not (x.dtype.is_floating or (allow_complex and x.dtype.is_complex)):
-        raise DtypeMismatch(f"{what}: takes floating-point tensors, got {x.dtype.name}. Try lab.cast(x, lab.float32).")
-    return x
-
-
 def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False,
                           name: str | None = None) -> Tensor:
-    x = _floats(input_tensor, "reduce_euclidean_norm", allow_complex=True)
+    x = floats(input_tensor, "reduce_euclidean_norm")
     return _reduce(norm_over, "reduce_euclidean_norm", x, axis, keepdims, name)
 
 
 def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    return _reduce(logsumexp_over, "reduce_logsumexp", _floats(input_tensor, "reduce_logsumexp"), axis, keepdims, name)
+    x = floats(input_tensor, "reduce_logsumexp", False)
+    return _reduce(logsumexp_over, "reduce_logsumexp", x, axis, keepdims, name)
 
 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     try:
-        x = _floats(input_tensor, "reduce_variance", allow_complex=True)
+        x = floats(input_tensor, "reduce_variance")
     except NotOneTensor as met:
         return named(handed(met, reduce_variance, (input_tensor,), axis=axis, keepdims=keepdims), name)
     if is_half(x._held.dtype):
@@ -93,7 +88,7 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
 
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     try:
-        x = _floats(input_tensor, "reduce_std", allow_complex=True)
+        x = floats(input_tensor, "reduce_std")
     except NotOneTensor as met:
         return named(handed(met, reduce_std, (input_tensor,), axis=axis, keepdims=keepdims), name)
     if is_half(x._held.dtype):
@@ -116,7 +111,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None,
                  dim: Any = None) -> Tensor:
     axis = dim if axis is None else axis  # its name in TensorFlow 1
-    x = _floats(x, "l2_normalize", allow_complex=True)
+    x = floats(x, "l2_normalize")
     if is_half(x._held.dtype):
         return named(cast(l2_normalize(cast(x, "float32"), axis, epsilon), x.dtype), name)
     squared = square(x) if not x.dtype.is_complex else real(multiply(x, conj(x)))
@@ -142,7 +137,7 @@ for _function, _words, _shapes, _dtypes, _derivative, _example in (
      ">>> print(lab.math.reduce_std([1.0, 3.0]))\nTensor(1.0, shape=(), dtype=float32)"),
     (count_nonzero, "Number of elements that are not 0, over axes.", _AXES, "any to int64, or as `dtype` says", _NONE,
      ">>> print(lab.math.count_nonzero([0.0, 2.0, 3.0]))\nTensor(2, shape=(), dtype=int64)"),
-    (zero_fraction, "Share of elements that are 0.", "x (*s) -> ()", "any number to float32", _NONE,
+    (zero_fraction, "Fraction of elements that are 0.", "x (*s) -> ()", "any number to float32", _NONE,
      ">>> print(lab.math.zero_fraction([0.0, 2.0]))\nTensor(0.5, shape=(), dtype=float32)"),
     (l2_normalize, "x over its length along axes; lengths below √epsilon count as √epsilon.", "x (*s) -> (*s)",
      "floating or complex", "the part of g across x, over the length",

@@ -19,13 +19,11 @@ if TYPE_CHECKING:
         shrinking,
         smooth_activations,
         spatial,
-        standardization,
     )
 
 __all__ = [
     "activations", "any_convolution", "convolution", "cross_entropies", "depthwise", "embedding", "losses",
     "normalization", "pooling", "rectifiers", "shrinking", "smooth_activations", "spatial",
-    "standardization",
 ]
 
 

@@ -11,13 +11,13 @@ from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import Domain
-from autodiff_lab.engine.shape import one_whole_number
 from autodiff_lab.engine.tensor import Tensor, named
-from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
+from autodiff_lab.errors import NotOneTensor
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import as_float32
 from autodiff_lab.kernels.checks import RealZeros
 from autodiff_lab.kernels.softmax import reference
+from autodiff_lab.ops.checks import axis_from_end
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.math.arithmetic import zero_rule
 
@@ -80,22 +80,22 @@ softmax_along = general(
     "softmax", chosen("softmax", reference.softmax, work=_last),
     lambda ops, g, out, x, axis: ops.softmax_grad(g, out, axis=axis),
     warns=False, symbol="softmax", latex=r"\operatorname{{softmax}}({0})",
-    locals_latex=(r"\left(g - \textstyle\sum g\,y\right) y",), sentence="turns {0} into shares that add up to 1",
+    locals_latex=(r"\left(g - \textstyle\sum g\,y\right) y",), sentence="turns {0} into weights that add up to 1",
     keeps="output", registered="Softmax", doc="The kernel-level softmax along a negative axis; `lab.nn.softmax`.")
 
 
-def _slope_rule_y(ops: Any, h: Any, out: Any, g: Any, y: Any, axis: int) -> Any:
+def _softmax_grad_rule_y(ops: Any, h: Any, out: Any, g: Any, y: Any, axis: int) -> Any:
     mean = ops.sum(g * y, axes=(axis,), keepdims=True)
     return h * (g - mean) - g * ops.sum(h * y, axes=(axis,), keepdims=True)
 
 
 softmax_grad = general(
     "softmax_grad", chosen("softmax_grad", reference.softmax_grad, work=_last),
-    lambda ops, h, out, g, y, axis: ops.softmax_grad(h, y, axis=axis), _slope_rule_y, warns=False,
+    lambda ops, h, out, g, y, axis: ops.softmax_grad(h, y, axis=axis), _softmax_grad_rule_y, warns=False,
     symbol="d softmax", latex=r"\left({0} - \textstyle\sum {0}\,{1}\right) {1}",
     locals_latex=(r"\left(h - \textstyle\sum h\,{1}\right) {1}",
                   r"h \left({0} - \textstyle\sum {0}\,{1}\right) - {0} \textstyle\sum h\,{1}"),
-    sentence="takes from {0} its mean by the shares {1}, and multiplies by them", keeps="inputs",
+    sentence="takes from {0} its mean by the weights {1}, and multiplies by them", keeps="inputs",
     doc="(g - Σ g·y)·y for the result y of a softmax; the rule of `softmax` uses it.")
 
 log_softmax_along = general(
@@ -106,18 +106,18 @@ log_softmax_along = general(
     keeps="output", registered="LogSoftmax", doc="The kernel-level log-softmax; `lab.nn.log_softmax`.")
 
 
-def _log_slope_rule_g(ops: Any, h: Any, out: Any, g: Any, y: Any, axis: int) -> Any:
+def _log_softmax_grad_rule_g(ops: Any, h: Any, out: Any, g: Any, y: Any, axis: int) -> Any:
     return h - ops.sum(h * ops.exp(y), axes=(axis,), keepdims=True)
 
 
-def _log_slope_rule_y(ops: Any, h: Any, out: Any, g: Any, y: Any, axis: int) -> Any:
+def _log_softmax_grad_rule_y(ops: Any, h: Any, out: Any, g: Any, y: Any, axis: int) -> Any:
     return -(h * (ops.sum(g, axes=(axis,), keepdims=True) * ops.exp(y)))
 
 
 log_softmax_grad = general(
     "log_softmax_grad",
     chosen("log_softmax_grad", reference.log_softmax_grad, work=_last),
-    _log_slope_rule_g, _log_slope_rule_y, warns=False,
+    _log_softmax_grad_rule_g, _log_softmax_grad_rule_y, warns=False,
     symbol="d log softmax", latex=r"{0} - e^{{{1}}} \textstyle\sum {0}",
     locals_latex=(r"h - \textstyle\sum h\,e^{{{1}}}", r"-h\,e^{{{1}}} \textstyle\sum {0}"),
     sentence="takes from {0} its sum times e to the {1}", keeps="inputs",
@@ -128,11 +128,7 @@ def _along(op: Any, name: str, logits: Any, axis: int) -> Tensor:
     x = convert(logits)
     if x._held.dtype not in DIFFERENTIABLE or x._held.dtype.kind == "c":
         raise wrong_dtype(op.op, (x,))
-    rank = x._held.ndim
-    axis = axis if axis.__class__ is int else one_whole_number(axis, f"{name}: axis")
-    if rank == 0 or not -rank <= axis < rank:
-        raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for a tensor of shape {x._held.shape}")
-    return op(x, axis=axis - rank if axis >= 0 else axis)
+    return op(x, axis=axis_from_end(axis, x._held.ndim, name))
 
 
 def softmax(logits: Any, axis: int = -1, name: str | None = None) -> Tensor:

@@ -14,7 +14,7 @@ from autodiff_lab.ops.nn.convolution import convolved, layout, transposed
 def _rank(name: str, filters: Any) -> int:
     rank = convert(filters)._held.ndim - 2
     if rank not in (1, 2, 3):
-        raise ShapeMismatch(f"{name}: filters (*window, c_in, c_out) with 1 to 3 window axes are needed, got shape "
+        raise ShapeMismatch(f"{name}: expected filters (*window, c_in, c_out) with 1 to 3 window axes, got shape "
                             f"{convert(filters)._held.shape}.")
     return rank
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert_pair
-from autodiff_lab.engine.shape import whole_numbers
+from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor, named
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch, UnimplementedError
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.convolution import reference as kernel
 from autodiff_lab.ops.array.joining import concat, split
+from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
 
 Sizes = tuple[int, ...]
@@ -63,18 +64,19 @@ convolve_filter = general(
     lambda ops, g, out, x, u, window, **how: ops.convolve(x, g, **how),
     stacked=False, symbol="∗ᵂ", latex=r"{0} \ast_W {1}", locals_latex=(r"\ast^T", r"{0} \ast"),
     sentence="correlates {0} with {1} into a filter", keeps="inputs", registered="Conv2DBackpropFilter",
-    doc="The gradient of a convolution by its filter; the rule of `convolve` uses it.")
+    doc="The gradient of a convolution with respect to its filter; the rule of `convolve` uses it.")
 
 
 def sizes(value: Any, rank: int, name: str) -> Sizes:
     """Return one number for each spatial axis, from an int, `rank` ints, or TensorFlow's ``[1, h, w, 1]``."""
-    given = whole_numbers(value, name)
+    given = as_integers(value, name)
     if len(given) == rank + 2 and given[0] == given[-1] == 1:
         given = given[1:-1]
     if len(given) == 1:
         given *= rank
     if len(given) != rank or min(given) < 1:
-        raise InvalidArgumentError(f"{name}: {value!r} must be a positive number, or one for each of {rank} axes")
+        raise InvalidArgumentError(f"{name} must be a positive integer, or one for each of the {rank} axes, got "
+                                   f"{value!r}.")
     return given
 
 
@@ -85,7 +87,7 @@ def paddings(padding: Any, spatial: Sizes, window: Sizes, strides: Sizes, dilati
             return ((0, 0),) * len(spatial)
         if padding.upper() == "SAME":
             return kernel.same_padding(spatial, window, strides, dilations)
-        raise InvalidArgumentError(f"padding: {padding!r} is not known. Try 'SAME', 'VALID', or pairs of numbers.")
+        raise InvalidArgumentError(f"padding must be 'SAME', 'VALID' or pairs of integers, got {padding!r}.")
     try:
         pairs: kernel.Padding = tuple((int(low), int(high)) for low, high in padding)
     except (TypeError, ValueError):
@@ -93,8 +95,8 @@ def paddings(padding: Any, spatial: Sizes, window: Sizes, strides: Sizes, dilati
     if len(pairs) == len(spatial) + 2 and (pairs[:1], pairs[-1:]) == (((0, 0),), ((0, 0),)):
         pairs = pairs[1:-1]
     if len(pairs) != len(spatial) or min(n for pair in pairs for n in pair) < 0:
-        raise InvalidArgumentError(f"padding: {padding!r} is not known. Try 'SAME', 'VALID', or a pair of numbers, 0 "
-                                   f"or more, for each of {len(spatial)} axes.")
+        raise InvalidArgumentError("padding must be 'SAME', 'VALID' or a pair of non-negative integers for each of "
+                                   f"the {len(spatial)} axes, got {padding!r}.")
     return pairs
 
 
@@ -126,7 +128,7 @@ def too_large(name: str, window: Sizes, dilations: Sizes, spatial: Sizes) -> Sha
 def layout(data_format: str | None) -> None:
     """Refuse what is not channels last."""
     if data_format is not None and not isinstance(data_format, str):
-        raise InvalidArgumentError(f"data_format: a string such as 'NHWC' is needed, got {data_format!r:.80}.")
+        raise InvalidArgumentError(f"data_format must be a string such as 'NHWC', got {data_format!r:.80}.")
     if data_format is not None and not (data_format.startswith("N") and data_format.endswith("C")):
         raise UnimplementedError(f"data_format {data_format!r}: only channels last is supported. Try lab.transpose.")
 
@@ -135,18 +137,18 @@ def convolved(name: str, rank: int, input: Any, filters: Any, strides: Any, padd
     """Convolution of a rank: converts, checks and calls the op."""
     x, w = convert_pair(convolve.op, input, filters)  # type: ignore[attr-defined]
     if x._held.dtype != w._held.dtype:
-        raise DtypeMismatch(f"{name}: the input is {x.dtype.name} and the filter {w.dtype.name}. Try lab.cast.")
+        raise dtypes_unequal(name, input=x, filters=w)
     if x._held.ndim != rank + 2 or w._held.ndim != rank + 2:
-        raise ShapeMismatch(f"{name}: input (n, *{rank} axes, c_in) and filter (*{rank} axes, c_in, c_out) are needed, "
-                            f"got shapes {x._held.shape} and {w._held.shape}.")
+        raise ShapeMismatch(f"{name}: expected an input (n, *{rank} axes, c_in) and filters (*{rank} axes, c_in, "
+                            f"c_out), got shapes {x._held.shape} and {w._held.shape}.")
     channels, taken, made = x._held.shape[-1], w._held.shape[-2], w._held.shape[-1]
     groups = channels // taken if taken else 0
     if groups > 1 and channels == groups * taken and made % groups == 0:
         pairs = zip(split(x, groups, axis=-1), split(w, groups, axis=-1), strict=True)
         return concat([convolved(name, rank, a, b, strides, padding, dilations) for a, b in pairs], axis=-1)
     if channels != taken:
-        raise ShapeMismatch(f"{name}: the input has {x._held.shape[-1]} channels and the filter takes "
-                            f"{w._held.shape[-2]}; shapes {x._held.shape} and {w._held.shape}.")
+        raise ShapeMismatch(f"{name}: the input has {x._held.shape[-1]} channels, but the filters take "
+                            f"{w._held.shape[-2]}; got shapes {x._held.shape} and {w._held.shape}.")
     steps, around, holes, fits = settled(x._held.shape[1:-1], w._held.shape[:-2], strides, padding, dilations)
     if not fits:
         raise too_large(name, w._held.shape[:-2], holes, x._held.shape[1:-1])
@@ -177,21 +179,21 @@ def transposed(name: str, rank: int, input: Any, filters: Any, output_shape: Any
     from autodiff_lab.ops.array.creation import as_shape
     g, w = convert_pair(convolve_input.op, input, filters)  # type: ignore[attr-defined]
     if g._held.dtype != w._held.dtype:
-        raise DtypeMismatch(f"{name}: the input is {g.dtype.name} and the filter {w.dtype.name}. Try lab.cast.")
+        raise dtypes_unequal(name, input=g, filters=w)
     shape = as_shape(output_shape)
     if not g._held.ndim == w._held.ndim == len(shape) == rank + 2:
-        raise ShapeMismatch(f"{name}: input (n, *{rank} axes, c_in), filter (*{rank} axes, c_out, c_in) and an "
-                            f"output_shape of {rank + 2} numbers are needed, got shapes {g._held.shape} and "
-                            f"{w._held.shape} and {shape}.")
+        raise ShapeMismatch(f"{name}: expected an input (n, *{rank} axes, c_in), filters (*{rank} axes, c_out, c_in) "
+                            f"and an output_shape of {rank + 2} integers, got {g._held.shape}, {w._held.shape} and "
+                            f"{shape}.")
     steps, holes = sizes(strides, rank, "strides"), sizes(dilations, rank, "dilations")
     window = w._held.shape[:-2]
     around = paddings(padding, shape[1:-1], window, steps, holes)
     expected = (shape[0], *kernel.out_sizes(shape[1:-1], window, steps, around, holes), w._held.shape[-1])
     if shape[-1] != w._held.shape[-2]:
-        raise ShapeMismatch(f"{name}: the filter of shape {w._held.shape} gives {w._held.shape[-2]} channels, but "
-                            f"output_shape {shape} asks for {shape[-1]}.")
+        raise ShapeMismatch(f"{name}: filters of shape {w._held.shape} give {w._held.shape[-2]} channels, but "
+                            f"output_shape {shape} has {shape[-1]}.")
     if g._held.shape != expected:
-        raise ShapeMismatch(f"{name}: output_shape {shape} needs an input of shape {expected}, got {g._held.shape}.")
+        raise ShapeMismatch(f"{name}: output_shape {shape} requires an input of shape {expected}, got {g._held.shape}.")
     return convolve_input(g, w, shape=shape, **_settings(steps, around, holes))
 
 

@@ -49,11 +49,11 @@ def pair(name: str, labels: Any, logits: Any, what: tuple[str, str] = ("labels",
     x = convert(logits)
     z = convert(labels, x)
     if x._held.dtype not in DIFFERENTIABLE or x._held.dtype != z._held.dtype:
-        raise DtypeMismatch(f"{name}: {what[0]} are {z.dtype.name} and {what[1]} {x.dtype.name}; floating tensors of "
-                            "one dtype are needed. Try lab.cast.")
+        raise DtypeMismatch(f"{name}: expected floating-point tensors of one dtype, got {z.dtype.name} ({what[0]}) and "
+                            f"{x.dtype.name} ({what[1]}). Try lab.cast.")
     if x._held.shape != z._held.shape:
-        raise ShapeMismatch(f"{name}: {what[0]} have shape {z._held.shape} and {what[1]} {x._held.shape}; they must "
-                            "agree. Try lab.reshape or lab.broadcast_to.")
+        raise ShapeMismatch(f"{name}: expected one shape, got {z._held.shape} ({what[0]}) and {x._held.shape} "
+                            f"({what[1]}). Try lab.reshape or lab.broadcast_to.")
     return z, x
 
 
@@ -100,7 +100,7 @@ for _function, _words, _shapes, _derivative, _example in (
      ">>> print(lab.nn.weighted_cross_entropy_with_logits(labels=[1.0], logits=[0.0], pos_weight=2.0))\n"
      "Tensor([1.3862944], shape=(1,), dtype=float32)"),
     (log_poisson_loss, "e^c - z·c: the log-likelihood loss of a Poisson variable z whose rate is e^c; with Stirling's "
-     "approximation of ln z! if the full loss is asked for.", "targets (*s), log_input (*s) -> (*s)",
+     "approximation of ln z! with compute_full_loss.", "targets (*s), log_input (*s) -> (*s)",
      "e^c - z for the log input c",
      ">>> print(lab.nn.log_poisson_loss([2.0], [0.0]))\nTensor([1.], shape=(1,), dtype=float32)"),
 ):

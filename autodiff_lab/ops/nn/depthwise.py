@@ -9,10 +9,11 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.engine.tensor import Tensor, named
-from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.convolution import reference as kernel
 from autodiff_lab.kernels.convolution.reference import fits, out_sizes
+from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import conv2d, layout, paddings, sizes, too_large
 
@@ -46,7 +47,7 @@ depthwise_input = general(
     stacked=False, symbol="∗ᶜᵀ", latex=r"{0} \ast_c^T {1}", locals_latex=(r"\ast_c {1}", r"\ast_c {0}"),
     sentence="spreads {0} by the filters {1} of each channel", keeps="inputs",
     registered="DepthwiseConv2dNativeBackpropInput",
-    doc="The gradient of a depthwise convolution by its input; the rule of `depthwise` uses it.")
+    doc="The gradient of a depthwise convolution with respect to its input; the rule of `depthwise` uses it.")
 
 depthwise_filter = general(
     "depthwise_filter", _chosen("depthwise_filter", _multiplications),
@@ -55,7 +56,7 @@ depthwise_filter = general(
     stacked=False, symbol="∗ᶜᵂ", latex=r"{0} \ast_{{cW}} {1}", locals_latex=(r"\ast_c^T", r"{0} \ast_c"),
     sentence="correlates {0} with {1}, channel by channel, into filters", keeps="inputs",
     registered="DepthwiseConv2dNativeBackpropFilter",
-    doc="The gradient of a depthwise convolution by its filters; the rule of `depthwise` uses it.")
+    doc="The gradient of a depthwise convolution with respect to its filters; the rule of `depthwise` uses it.")
 
 
 def depthwise_conv2d(input: Any, filter: Any, strides: Any = 1, padding: Any = "VALID", data_format: str | None = None,
@@ -63,10 +64,9 @@ def depthwise_conv2d(input: Any, filter: Any, strides: Any = 1, padding: Any = "
     layout(data_format)
     x, w = convert_pair(REGISTRY["depthwise"], input, filter)
     if x._held.dtype != w._held.dtype:
-        raise DtypeMismatch(f"depthwise_conv2d: the input is {x.dtype.name} and the filter {w.dtype.name}. Try "
-                            "lab.cast.")
+        raise dtypes_unequal("depthwise_conv2d", input=x, filter=w)
     if x._held.ndim != 4 or w._held.ndim != 4 or x._held.shape[-1] != w._held.shape[-2]:
-        raise ShapeMismatch("depthwise_conv2d: input (n, h, w, c) and filter (h, w, c, m) are needed, got shapes "
+        raise ShapeMismatch("depthwise_conv2d: expected an input (n, h, w, c) and a filter (h, w, c, m), got shapes "
                             f"{x._held.shape} and {w._held.shape}.")
     steps, holes = sizes(strides, 2, "strides"), sizes(1 if dilations is None else dilations, 2, "dilations")
     window, spatial = w._held.shape[:-2], x._held.shape[1:-1]
@@ -81,14 +81,14 @@ def separable_conv2d(input: Any, depthwise_filter: Any, pointwise_filter: Any, s
                      name: str | None = None) -> Tensor:
     point = convert(pointwise_filter)
     if point._held.ndim != 4 or point._held.shape[:2] != (1, 1):
-        raise ShapeMismatch("separable_conv2d: the pointwise filter has shape (1, 1, c·m, c_out), got "
+        raise ShapeMismatch("separable_conv2d: expected a pointwise filter (1, 1, c·m, c_out), got shape "
                             f"{point._held.shape}.")
     deep = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
     return named(conv2d(deep, point), name)
 
 
 depthwise_conv2d.__doc__ = doc(
-    "Convolution of each channel with filters of its own; channel k gives the channels k·m to k·m + m - 1.",
+    "Convolution of each channel with separate filters; channel k gives the channels k·m to k·m + m - 1.",
     shapes="input (n, h, w, c), filter (kh, kw, c, m) -> (n, h', w', c·m)", dtypes="floating, both the same",
     derivative="a transposed depthwise convolution for the input, a correlation for the filter",
     raises=("shape", "dtypes", "argument", "convert"),

@@ -1,4 +1,4 @@
-"""Losses with a rule of their own."""
+"""Cross entropies with a softmax, each with a rule for the whole."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.softmax import reference
+from autodiff_lab.ops.checks import floats
 from autodiff_lab.ops.docs import doc
 
 
@@ -44,30 +44,30 @@ cross_entropy_rows = general(
     doc="The kernel-level cross entropy of each row; `lab.nn.softmax_cross_entropy`.")
 
 
-def _slope_rule_g(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) -> Any:
+def _grad_rule_g(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) -> Any:
     total = ops.sum(labels, axes=(-1,), keepdims=True)
     return ops.sum(h * (ops.softmax(logits, axis=-1) * total - labels), axes=(-1,), keepdims=False)
 
 
-def _slope_rule_logits(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) -> Any:
+def _grad_rule_logits(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) -> Any:
     weight = _with_class(ops, g) * ops.sum(labels, axes=(-1,), keepdims=True)
     return weight * ops.softmax_grad(h, ops.softmax(logits, axis=-1), axis=-1)
 
 
-def _slope_rule_labels(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) -> Any:
+def _grad_rule_labels(ops: Any, h: Any, out: Any, g: Any, logits: Any, labels: Any) -> Any:
     return _with_class(ops, g) * (ops.sum(h * ops.softmax(logits, axis=-1), axes=(-1,), keepdims=True) - h)
 
 
 cross_entropy_grad = general(
     "softmax_cross_entropy_grad",
     chosen("softmax_cross_entropy_grad", reference.softmax_cross_entropy_grad, work=_rows),
-    _slope_rule_g, _slope_rule_logits, _slope_rule_labels,
+    _grad_rule_g, _grad_rule_logits, _grad_rule_labels,
     warns=False, symbol="g·(softmax − label)",
     latex=r"{0} \left(\operatorname{{softmax}}({1}) - {2}\right)",
     locals_latex=(r"\operatorname{{softmax}}({1}) - {2}", r"{0} \left(g - \textstyle\sum g\,y\right) y",
                   r"{0} \left(\textstyle\sum g\,y - g\right)"),
-    sentence="multiplies {0} by softmax of {1} less {2}", keeps="inputs",
-    doc="A cotangent of each row times softmax less labels; the rule of `softmax_cross_entropy` uses it.")
+    sentence="multiplies {0} by softmax of {1} minus {2}", keeps="inputs",
+    doc="A cotangent of each row times softmax minus labels; the rule of `softmax_cross_entropy` uses it.")
 
 cross_entropy_of_numbers = general(
     "sparse_softmax_cross_entropy",
@@ -88,23 +88,21 @@ sparse_cross_entropy_grad = general(
         _with_class(ops, g) * ops.softmax_grad(h, ops.softmax(logits, axis=-1), axis=-1), None,
     warns=False, symbol="g·(softmax − label)", latex=r"{0} \left(\operatorname{{softmax}}({1}) - [{2}]\right)",
     locals_latex=(r"\operatorname{{softmax}}({1}) - [{2}]", r"{0} \left(g - \textstyle\sum g\,y\right) y", ""),
-    sentence="multiplies {0} by softmax of {1}, less 1 at the class {2}", keeps="inputs",
-    doc="A cotangent of each row times softmax less one at the label; the rule of `sparse_softmax_cross_entropy` uses "
+    sentence="multiplies {0} by softmax of {1}, minus 1 at the class {2}", keeps="inputs",
+    doc="A cotangent of each row times softmax minus one at the label; the rule of `sparse_softmax_cross_entropy` uses "
         "it.")
 softmax_minus_label = general(
     "softmax_minus_label", reference.softmax_minus_label, _softmax_grad, None, warns=False,
     symbol="softmax − label", latex=r"\operatorname{{softmax}}({0}) - [{1}]",
     locals_latex=(r"\left(g - \textstyle\sum g\,y\right) y", ""),
-    sentence="takes softmax of {0}, less 1 at the class {1}", keeps="inputs",
-    doc="Softmax less one at the label; the rule of `sparse_softmax_cross_entropy_grad` uses it.")
+    sentence="takes softmax of {0}, minus 1 at the class {1}", keeps="inputs",
+    doc="Softmax minus one at the label; the rule of `sparse_softmax_cross_entropy_grad` uses it.")
 
 
 def _logits(value: Any, name: str) -> Tensor:
-    x = convert(value)
-    if x._held.dtype not in DIFFERENTIABLE:
-        raise DtypeMismatch(f"{name}: logits are floating, got {x.dtype.name}. Try lab.cast(logits, lab.float32).")
+    x = floats(value, name)
     if not x._held.ndim:
-        raise ShapeMismatch(f"{name}: logits (*b, k) are needed, with a last axis of classes, got a single number.")
+        raise ShapeMismatch(f"{name}: expected logits (*b, k) with a last axis of classes, got a scalar.")
     return x
 
 
@@ -112,13 +110,15 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
     x = _logits(logits, "softmax_cross_entropy_with_logits")
     t = convert(labels, x)
     if axis not in (-1, x._held.ndim - 1):
-        raise InvalidArgumentError("softmax_cross_entropy_with_logits: classes must be the last axis. Try transpose.")
+        raise InvalidArgumentError("softmax_cross_entropy_with_logits: the classes must be the last axis. Try "
+                                   "lab.transpose.")
     if t._held.dtype != x._held.dtype:
-        raise DtypeMismatch(f"softmax_cross_entropy_with_logits: labels are {t.dtype.name} and logits {x.dtype.name}; "
-                            "try lab.cast, or sparse_softmax_cross_entropy_with_logits for class numbers.")
+        raise DtypeMismatch(f"softmax_cross_entropy_with_logits: expected one dtype, got {t.dtype.name} (labels) and "
+                            f"{x.dtype.name} (logits). Try lab.cast, or sparse_softmax_cross_entropy_with_logits for "
+                            "class numbers.")
     if t._held.shape != x._held.shape:
-        raise ShapeMismatch(f"softmax_cross_entropy_with_logits: labels have shape {t._held.shape} and logits "
-                            f"{x._held.shape}; they must agree.")
+        raise ShapeMismatch(f"softmax_cross_entropy_with_logits: expected one shape, got {t._held.shape} (labels) and "
+                            f"{x._held.shape} (logits).")
     return cross_entropy_rows(x, t, name=name)
 
 
@@ -126,11 +126,11 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     x = _logits(logits, "sparse_softmax_cross_entropy_with_logits")
     t = convert(labels)
     if t._held.dtype.kind not in "iu":
-        raise DtypeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels are class numbers, got {t.dtype.name}. "
-                            "Try softmax_cross_entropy_with_logits for shares, or lab.cast to int32.")
+        raise DtypeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels must be integers, got {t.dtype.name}. "
+                            "Try softmax_cross_entropy_with_logits for probabilities, or lab.cast to int32.")
     if t._held.shape != x._held.shape[:-1]:
-        raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels have shape {t._held.shape}, logits "
-                            f"{x._held.shape}; labels need {x._held.shape[:-1]}.")
+        raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: expected labels of shape {x._held.shape[:-1]} "
+                            f"for logits of shape {x._held.shape}, got {t._held.shape}.")
     return cross_entropy_of_numbers(x, t, name=name)
 
 
@@ -143,13 +143,14 @@ def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> 
 
 
 for _function, _words, _shapes, _example in (
-    (softmax_cross_entropy_with_logits, "Cross entropy of each row between labels (shares) and softmax of logits.",
+    (softmax_cross_entropy_with_logits, "Cross entropy of each row between labels (probabilities) and softmax of "
+                                        "logits.",
      "labels (*b, k), logits (*b, k) -> (*b)", ">>> print(lab.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]]"
      ", logits=[[0.0, 0.0]]))\nTensor([0.6931472], shape=(1,), dtype=float32)"),
     (sparse_softmax_cross_entropy_with_logits, "Cross entropy of each row between class numbers and softmax of logits.",
      "labels (*b) int, logits (*b, k) -> (*b)", ">>> print(lab.nn.sparse_softmax_cross_entropy_with_logits(labels=[1]"
      ", logits=[[0.0, 0.0]]))\nTensor([0.6931472], shape=(1,), dtype=float32)"),
-    (softmax_cross_entropy, "Mean over the batch of the cross entropy; labels are class numbers or shares.",
+    (softmax_cross_entropy, "Mean over the batch of the cross entropy; labels are class numbers or probabilities.",
      "logits (*b, k), labels (*b) or (*b, k) -> ()", ">>> print(lab.nn.softmax_cross_entropy(logits=[[0.0, 0.0]]"
      ", labels=[1]))\nTensor(0.6931472, shape=(), dtype=float32)"),
 ):

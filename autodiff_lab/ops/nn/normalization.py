@@ -1,56 +1,158 @@
-"""Normalization: means and variances over axes, and values brought to unit scale by them."""
+"""Normalization: means and variances over axes, and values shifted and scaled by them.
+
+The ops come first, then the functions made of them.  Means, distances and variances of neighbouring axes stay in the
+cache while one kernel goes over them; op by op each would be written to memory and read again.  The axes of the ops are
+negative and sorted.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.dtypes import DIFFERENTIABLE
-from autodiff_lab.engine.primitives import negative_axes
-from autodiff_lab.engine.shape import one_whole_number, whole_numbers
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import is_half
+from autodiff_lab.kernels.normalization import reference
+from autodiff_lab.kernels.reductions.reference import count
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis
 from autodiff_lab.ops.array.shaping import squeeze
+from autodiff_lab.ops.checks import axes_from_end, floats
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import pow, square
 from autodiff_lab.ops.math.elementary import squared_difference
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
-from autodiff_lab.ops.nn.standardization import normalize, standardize
+
+Axes = tuple[int, ...]
 
 
-def floats(value: Any, name: str) -> Tensor:
-    """Return a floating tensor; the error names the function."""
-    x = convert(value)
-    if x._held.dtype not in DIFFERENTIABLE:
-        raise DtypeMismatch(f"{name}: a floating tensor is needed, got {x.dtype.name} of shape {x._held.shape}. Try "
-                            "lab.cast(x, lab.float32).")
-    return x
+def _elements(g: Any, x: Any, *rest: Any, **how: Any) -> int:
+    return x.size
 
 
-def checked_axes(axes: Any, rank: int, name: str) -> tuple[int, ...]:
-    """Axes counted from the end; the error names the function."""
-    try:
-        return negative_axes(None if axes is None else whole_numbers(axes, name), rank)
-    except ValueError as error:
-        raise InvalidArgumentError(f"{name}: {error}") from None
+def _scaled(ops: Any, g: Any, out: Any, x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float,
+            need: tuple[int, ...]) -> list[Any]:
+    if need == (0,):
+        return [ops.standardize_grad(g * scale, x, axes=axes, epsilon=epsilon)]
+    contributions = ops.normalize_grad(g, x, scale, axes=axes, epsilon=epsilon)
+    return [contributions[i] for i in need]
 
 
-def standardized(x: Any, axes: tuple[int, ...], epsilon: float, scale: Any = None, offset: Any = None) -> Tensor:
+plain_normalize = general(
+    "standardize", chosen("plain_normalize", reference.plain_normalize),
+    lambda ops, g, out, x, axes, epsilon: ops.standardize_grad(g, x, axes=axes, epsilon=epsilon), warns=False,
+    symbol="(x − mean)/σ", latex=r"\frac{{{0} - \overline{{{0}}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",
+    locals_latex=(r"\frac{{g - \overline{{g}} - y\,\overline{{g y}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",),
+    sentence="shifts and scales {0} to mean 0 and variance 1", keeps="inputs",
+    doc="(x - mean) / √(variance + epsilon) over negative axes; `lab.layers.GroupNormalization` is made of it.")
+
+normalize = general(
+    "normalize", chosen("normalize", reference.normalize), _scaled, shared=True, warns=False,
+    symbol="normalize", latex=r"\frac{{{0} - \overline{{{0}}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}} \cdot {1} + {2}",
+    locals_latex=(r"\frac{{g {1} - \overline{{g {1}}} - y\,\overline{{g {1} y}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",
+                  r"\frac{{{0} - \overline{{{0}}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}", "1"),
+    sentence="shifts and scales {0} to mean 0 and variance 1, multiplies by {1} and adds {2}", keeps="inputs",
+    doc="(x - mean) / √(variance + epsilon) over negative axes, times a scale, plus an offset of the same shape; "
+        "`lab.layers.LayerNormalization` and `lab.layers.BatchNormalization` are made of it.")
+
+
+def _bend(ops: Any, h: Any, g: Any, turned: Any, x: Any, axes: Axes, epsilon: float) -> Any:
+    """Return the contribution of x for a cotangent h of `turned`, the gradient of the normalized values.
+
+    Σ h·turned is n·r·(c - a·b) with the covariance c of g and h, a the mean of g·y and b that of h·y, and r one over
+    the root; the derivative of r is -r²·y/n, that of a is the gradient itself over n.
+    """
+    how: dict[str, Any] = {"axes": axes, "keepdims": True}
+    y = ops.standardize(x, axes=axes, epsilon=epsilon)
+    root = ops.rsqrt(ops.mean(ops.square(x - ops.mean(x, **how)), **how) + epsilon)
+    a, b = ops.mean(g * y, **how), ops.mean(h * y, **how)
+    together = ops.mean(g * h, **how) - ops.mean(g, **how) * ops.mean(h, **how)
+    other = ops.standardize_grad(h, x, axes=axes, epsilon=epsilon)
+    return -(root * (b * turned + a * other)) - root * root * y * (together - a * b)
+
+
+def _plain_grad_rule_x(ops: Any, h: Any, out: Any, g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
+    return _bend(ops, h, g, out, x, axes, epsilon)
+
+
+plain_normalize_grad = general(
+    "standardize_grad",
+    chosen("plain_normalize_grad", reference.plain_normalize_grad, work=_elements),
+    lambda ops, h, out, g, x, axes, epsilon: ops.standardize_grad(h, x, axes=axes, epsilon=epsilon),
+    _plain_grad_rule_x,
+    warns=False, symbol="d standardize",
+    latex=r"\frac{{{0} - \overline{{{0}}} - y\,\overline{{{0} y}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",
+    locals_latex=(r"\frac{{h - \overline{{h}} - y\,\overline{{h y}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",
+                  r"-\frac{{\overline{{h y}}\,s_g + \overline{{g y}}\,s_h}}{{\sqrt{{\sigma^2 + \varepsilon}}}} "
+                  r"- \frac{{y \left(\overline{{g h}} - \overline{{g}}\,\overline{{h}} - \overline{{g y}}\,"
+                  r"\overline{{h y}}\right)}}{{\sigma^2 + \varepsilon}}"),
+    sentence="takes from {0} its mean and what lies along {1}, and divides by the deviation",
+    doc="(g - mean of g - y · mean of g·y) / √(variance + epsilon) for the result y of `standardize`; the rule of "
+        "`standardize` uses it.")
+
+
+def _normalize_grad_rule(ops: Any, h: Any, out: Any, g: Any, x: Any, scale: Any, axes: Axes, epsilon: float,
+                          need: tuple[int, ...]) -> list[Any]:
+    """Of one op that gives the contributions of x, scale and offset: standardize_grad(g·scale, x), Σ g·y and Σ g."""
+    how: dict[str, Any] = {"axes": axes, "epsilon": epsilon}
+    lone = (1,) * (len(x.shape) - len(scale.shape))
+    of_scale, of_offset = (ops.reshape(k, shape=(*k.shape[:len(k.shape) - len(scale.shape)], *lone, *scale.shape))
+                           for k in h[1:])
+    turned = ops.standardize_grad(h[0], x, **how)
+    contributions: list[Any] = []
+    for i in need:
+        if i == 0:
+            contributions.append(scale * turned + of_scale * ops.standardize(x, **how) + of_offset)
+        elif i == 1:
+            bent = _bend(ops, h[0], g * scale, out[0], x, axes, epsilon)
+            contributions.append(bent + ops.standardize_grad(g * of_scale, x, **how))
+        else:
+            contributions.append(g * turned)
+    return contributions
+
+
+normalize_grad = general(
+    "normalize_grad",
+    chosen("normalize_grad", reference.normalize_grad, work=_elements),
+    _normalize_grad_rule, shared=True, warns=False, symbol="d normalize",
+    latex=r"\left(\frac{{{0} {2} - \overline{{{0} {2}}} - y\,\overline{{{0} {2} y}}}}"
+          r"{{\sqrt{{\sigma^2 + \varepsilon}}}}, \textstyle\sum {0} y, \sum {0}\right)",
+    locals_latex=(r"{2} s_h + h_1 y + h_2", r"\partial s_{{{0} {2}}} + s_{{{0} h_1}}", r"{0} s_h"),
+    sentence="splits {0} between {1}, {2} and the offset",
+    doc="The contributions of x, scale and offset for a cotangent; the rule of `normalize` uses it.")
+
+
+def _moments_rule(ops: Any, g: Any, out: Any, x: Any, axes: Axes, need: tuple[int, ...]) -> list[Any]:
+    """1/n for the mean, 2(x - mean)/n for the variance; the mean is the op's own: the next order sees it move."""
+    return [(g[0] + 2 * g[1] * (x - out[0])) / max(count(x, axes), 1)]
+
+
+mean_and_variance = general(
+    "moments", chosen("moments", reference.moments), _moments_rule, shared=True, warns=False,
+    symbol="mean, σ²", latex=r"\left(\overline{{{0}}},\ \overline{{({0} - \overline{{{0}}})^2}}\right)",
+    locals_latex=(r"\frac{{g_1 + 2 g_2 ({0} - \overline{{{0}}})}}{{n}}",),
+    sentence="takes the mean and the variance of {0}",
+    doc="Mean, and mean of squared distances from it, over negative axes, which stay with length 1; "
+        "`lab.layers.BatchNormalization` keeps averages of both.")
+
+
+def normalized(x: Any, axes: tuple[int, ...], epsilon: float, scale: Any = None, offset: Any = None) -> Tensor:
     """(x - mean) / √(variance + epsilon) over negative axes, times the scale and plus the offset where they are given.
 
-    One op, where both are of one shape and of the dtype of x; the difference of dtypes is told by the product.
+    One op, where both have one shape and the dtype of x; where the dtypes differ the product raises.
     """
     x = floats(x, "normalization")
     if scale is not None and offset is not None:
         factor, level = convert(scale, x), convert(offset, x)
         if factor._held.dtype == level._held.dtype == x._held.dtype and factor._held.shape == level._held.shape:
             return normalize(x, factor, level, axes=axes, epsilon=epsilon)
-    result = standardize(x, axes=axes, epsilon=epsilon)
+    result = plain_normalize(x, axes=axes, epsilon=epsilon)
     if scale is not None:
         result = result * scale
     return result if offset is None else result + offset
@@ -59,12 +161,12 @@ def standardized(x: Any, axes: tuple[int, ...], epsilon: float, scale: Any = Non
 def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None,
             ) -> tuple[Tensor, Tensor]:
     x = floats(x, "moments")
-    over = checked_axes(axes, x._held.ndim, "moments")
+    over = axes_from_end(axes, x._held.ndim, "moments")
     if is_half(x._held.dtype):
         mean, variance = moments(cast(x, "float32"), over, keepdims=keepdims)
         return named((cast(mean, x.dtype), cast(variance, x.dtype)), name)
     mean = reduce_mean(x, axis=over, keepdims=True)
-    # The mean in the squares must not be held still: its contribution of the gradient is 0, but not that of the next
+    # The mean in the squares must not be held constant: its contribution to the gradient is 0, but not to the next
     # order.
     squares = squared_difference(x, mean) if x._held.dtype.kind == "c" else square(x - mean)
     variance = reduce_mean(squares, axis=over, keepdims=keepdims)
@@ -74,7 +176,7 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: 
 def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None,
                      ) -> tuple[Tensor, Tensor]:
     x = floats(x, "weighted_moments")
-    over = checked_axes(axes, x._held.ndim, "weighted_moments")
+    over = axes_from_end(axes, x._held.ndim, "weighted_moments")
     if is_half(x._held.dtype):
         weights = cast(convert(frequency_weights, x), "float32")
         mean, variance = weighted_moments(cast(x, "float32"), over, weights, keepdims)
@@ -90,7 +192,7 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
 def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None,
                           ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     x = floats(x, "sufficient_statistics")
-    over = checked_axes(axes, x._held.ndim, "sufficient_statistics")
+    over = axes_from_end(axes, x._held.ndim, "sufficient_statistics")
     count = math.prod(x._held.shape[a] for a in over)
     moved = x if shift is None else x - convert(shift, x)
     total, squares = (reduce_sum(each, axis=over, keepdims=keepdims) for each in (moved, square(moved)))
@@ -120,10 +222,10 @@ def local_response_normalization(input: Any, depth_radius: int = 5, bias: float 
                                  beta: float = 0.5, name: str | None = None) -> Tensor:
     x = floats(input, "local_response_normalization")
     if x._held.ndim != 4:
-        raise ShapeMismatch(f"local_response_normalization: an input (n, h, w, c) is needed, got {x._held.shape}.")
-    radius = one_whole_number(depth_radius, "local_response_normalization")
+        raise ShapeMismatch(f"local_response_normalization: expected an input (n, h, w, c), got shape {x._held.shape}.")
+    radius = as_integer(depth_radius, "local_response_normalization: depth_radius")
     if radius < 0:
-        raise InvalidArgumentError(f"local_response_normalization: depth_radius is 0 or more, got {radius}.")
+        raise InvalidArgumentError(f"local_response_normalization: depth_radius must not be negative, got {radius}.")
     channels = x._held.shape[-1]
     around = pad_axis(square(x), axis=-1, before=radius, after=radius)
     total: Any = 0.0
@@ -138,7 +240,7 @@ for _function, _words, _shapes, _derivative, _example in (
     (moments, "Mean and variance over axes; `shift` is accepted and changes nothing.",
      "x (*s) -> twice s without the axes", "1/n for the mean, 2(x - mean)/n for the variance",
      ">>> mean, variance = lab.nn.moments([1.0, 3.0], axes=[0])\n>>> float(mean), float(variance)\n(2.0, 1.0)"),
-    (weighted_moments, "Mean and variance over axes, in which elements weigh differently.",
+    (weighted_moments, "Weighted mean and variance over axes.",
      "x (*s), frequency_weights broadcasting to s -> twice s without the axes", "that of the weighted sums",
      ">>> mean, variance = lab.nn.weighted_moments([1.0, 4.0], [0], [2.0, 1.0])\n>>> float(mean), float(variance)\n"
      "(2.0, 2.0)"),

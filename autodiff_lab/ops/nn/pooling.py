@@ -17,6 +17,7 @@ from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, Unimplement
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.convolution.reference import fits, out_sizes
 from autodiff_lab.kernels.pooling import reference as kernel
+from autodiff_lab.ops.checks import one_of
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import layout, paddings, sizes
 
@@ -87,7 +88,7 @@ def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides:
         raise wrong_dtype(op.op, (x,))
     spatial = x._held.ndim - 2
     if not 1 <= spatial <= 3 or (rank is not None and spatial != rank):
-        raise ShapeMismatch(f"{name}: an input (n, *{rank or '1 to 3'} axes, c) is needed, got {x._held.shape}.")
+        raise ShapeMismatch(f"{name}: expected an input (n, *{rank or '1 to 3'} axes, c), got shape {x._held.shape}.")
     plain = ksize.__class__ is int and padding.__class__ is str and (strides is None or strides.__class__ is int)
     found = (_remembered if plain else _settled)(x._held.shape[1:-1], ksize, strides, padding)
     window, steps, around, fits = found
@@ -139,10 +140,9 @@ def avg_pool3d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALI
 
 def pool(input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
          data_format: str | None = None, dilations: Any = None, name: str | None = None) -> Tensor:
-    if str(pooling_type).upper() not in ("MAX", "AVG"):
-        raise InvalidArgumentError(f"pool: pooling_type is 'MAX' or 'AVG', got {pooling_type!r}.")
+    one_of(str(pooling_type).upper(), ("MAX", "AVG"), "pool: pooling_type")
     if dilations is not None and set(np.ravel(dilations).tolist()) != {1}:
-        raise UnimplementedError(f"pool: windows with gaps are not supported, got dilations {dilations}.")
+        raise UnimplementedError(f"pool: dilations are not supported, got {dilations}.")
     op = max_pool_windows if pooling_type.upper() == "MAX" else average_pool_windows
     strides = 1 if strides is None else strides
     return named(_pool(op, "pool", None, input, window_shape, strides, padding, data_format), name)
@@ -153,7 +153,7 @@ def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: Any = "V
                          name: str | None = None) -> tuple[Tensor, Tensor]:
     x, wanted = convert(input), as_dtype(output_dtype)
     if not wanted.is_integer:
-        raise InvalidArgumentError(f"max_pool_with_argmax: output_dtype is an integer dtype, got {wanted.name}.")
+        raise InvalidArgumentError(f"max_pool_with_argmax: output_dtype must be an integer dtype, got {wanted.name}.")
     largest = _pool(max_pool_windows, "max_pool_with_argmax", 2, x, ksize, strides, padding, data_format)
     window, steps = sizes(ksize, 2, "ksize"), sizes(strides, 2, "strides")
     around = paddings(padding, x._held.shape[1:-1], window, steps, (1, 1))

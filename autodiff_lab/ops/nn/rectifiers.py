@@ -129,14 +129,15 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
         raise wrong_dtype(REGISTRY["leaky_relu"], (x,))
     given = convert(alpha)._array
     if given.ndim or given.dtype.kind not in "fiuV" or not 0 <= float(given) < np.inf:
-        raise InvalidArgumentError(f"leaky_relu: alpha is a slope, 0 or more, got {alpha!r:.80}.")
+        raise InvalidArgumentError(f"leaky_relu: alpha must be a finite number, 0 or more, got {alpha!r:.80}.")
     return leaky(x, alpha=float(alpha), name=name)
 
 
 def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     x = convert(features)
     if x._held.ndim == 0:
-        raise InvalidArgumentError("crelu: a single number has no axis to join along. Try lab.reshape(x, (1,)).")
+        raise InvalidArgumentError("crelu: expected a tensor of rank 1 or more, got a scalar. Try lab.reshape(x, "
+                                   "(1,)).")
     return relu(concat([x, -x], axis), name=name)
 
 

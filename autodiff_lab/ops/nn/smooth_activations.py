@@ -41,7 +41,7 @@ def _bell(ops: Any, x: Any) -> Any:
 normal_cdf = unary(
     "normal_cdf", _normal_cdf, lambda ops, g, out, x: g * _bell(ops, x),
     symbol="Φ", latex=r"\Phi({0})", locals_latex=(r"\frac{{1}}{{\sqrt{{2\pi}}}} e^{{-{0}^2 / 2}}",),
-    sentence="takes the share of a normal distribution below {0}", keeps="inputs",
+    sentence="takes the probability of a normal number below {0}", keeps="inputs",
     expression="normal_cdf({0})",
     doc=of_one("How likely a standard normal number is below x; the rule of `gelu` uses it.", "e^(-x²/2)/√(2π)", """
 >>> print(lab.ops.nn.smooth_activations.normal_cdf(0.0))
@@ -51,7 +51,7 @@ gelu_exact = unary(
     "gelu", in_float32(lambda x: x * _normal_cdf(x)),
     lambda ops, g, out, x: g * (ops.normal_cdf(x) + x * _bell(ops, x)),
     symbol="gelu", latex=r"{0} \Phi({0})", locals_latex=(r"\Phi({0}) + {0} \Phi'({0})",),
-    sentence="weighs {0} by the share of a normal distribution below it", keeps="inputs",
+    sentence="weighs {0} by the probability of a normal number below it", keeps="inputs",
     expression="{0} * normal_cdf({0})",
     doc="The kernel-level exact gelu; `lab.nn.gelu` is the public function.")
 
@@ -72,7 +72,7 @@ gelu_tanh = unary(
     "gelu_tanh", _gelu_tanh, _gelu_tanh_rule,
     symbol="gelu", latex=r"\tfrac12 {0} \left(1 + \tanh u\right)",
     locals_latex=(r"\tfrac12 (1 + \tanh u) + \tfrac12 {0} (1 - \tanh^2 u) u'",),
-    sentence="weighs {0} by about the share of a normal distribution below it", keeps="inputs",
+    sentence="weighs {0} by about the probability of a normal number below it", keeps="inputs",
     expression=f"number(0.5) * {{0}} * (one + tanh(number({_TANH_SCALE!r}) * ({{0}} + number({_TANH_CUBE!r}) * "
                "({0} * {0} * {0}))))",
     doc="The kernel-level approximate gelu; `lab.nn.gelu(x, approximate=True)` is the public function.")
@@ -83,14 +83,14 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
 
 
 gelu.__doc__ = of_one(
-    "x times the share of a standard normal distribution below x; approximately, by tanh, if asked.",
+    "x times the probability that a standard normal number is below x; by an approximation with tanh if asked.",
     "Φ(x) + x·Φ'(x)", ">>> print(lab.nn.gelu([0.0, 2.0], approximate=True).numpy().round(3))\n[0.    1.955]",
     notes="Hendrycks & Gimpel 2016.")
 
 
 def _silu_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
-    share = ops.sigmoid(x)
-    return g * (share * (1 + x * (1 - share)))
+    s = ops.sigmoid(x)
+    return g * (s * (1 + x * (1 - s)))
 
 
 silu_of_one = unary(

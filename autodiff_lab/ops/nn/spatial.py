@@ -9,15 +9,15 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import following, placed
 from autodiff_lab.engine.primitives import add
-from autodiff_lab.engine.shape import one_whole_number, whole_numbers
+from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.array.shaping import reshape, transpose
+from autodiff_lab.ops.checks import dtypes_unequal, floats
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import layout
-from autodiff_lab.ops.nn.normalization import floats
 from autodiff_lab.ops.structured import structured
 
 
@@ -25,13 +25,13 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
     x = convert(value)
     b = convert(bias, x)
     if data_format is not None and not str(data_format).startswith("N"):
-        raise InvalidArgumentError(f"bias_add: data_format {data_format!r} is not known. Try 'NHWC' or 'NCHW'.")
+        raise InvalidArgumentError(f"bias_add: data_format must be 'NHWC' or 'NCHW' or the like, got {data_format!r}.")
     first = data_format is not None and data_format.startswith("NC")
     if x._held.ndim < 2 or b._held.shape != (x._held.shape[1 if first else -1],):
-        raise ShapeMismatch(f"bias_add: a value of 2 axes or more and one number for each of its channels are needed, "
+        raise ShapeMismatch(f"bias_add: expected a value of rank 2 or more and a bias for each of its channels, "
                             f"got shapes {x._held.shape} and {b._held.shape}.")
     if b._held.dtype != x._held.dtype:
-        raise DtypeMismatch(f"bias_add: the value is {x.dtype.name} and the bias {b.dtype.name}. Try lab.cast.")
+        raise dtypes_unequal("bias_add", value=x, bias=b)
     return add(x, reshape(b, (-1,) + (1,) * (x._held.ndim - 2)) if first else b, name=name)
 
 
@@ -42,40 +42,40 @@ def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = Non
     x = floats(x, "dropout")
     given = convert(rate)._array
     if given.ndim or given.dtype.kind not in "fiuV":
-        raise InvalidArgumentError(f"dropout: the rate is one number, got {rate!r:.80}.")
-    share = float(rate)
-    if not 0 <= share < 1:
-        raise InvalidArgumentError(f"dropout: the rate is a share in [0, 1), got {rate}.")
-    if not share:
+        raise InvalidArgumentError(f"dropout: rate must be a number, got {rate!r:.80}.")
+    dropped = float(rate)
+    if not 0 <= dropped < 1:
+        raise InvalidArgumentError(f"dropout: rate must be in [0, 1), got {rate}.")
+    if not dropped:
         return x
     have = x._held.shape
     lengths = list(have if noise_shape is None else noise_shape)
-    wanted = tuple(n if m is None else whole_numbers(m, "dropout")[0]
+    wanted = tuple(n if m is None else as_integers(m, "dropout: noise_shape")[0]
                    for n, m in zip((*have, *(0,) * len(lengths)), lengths, strict=False))
     try:
         fits = np.broadcast_shapes(wanted, have) == have and len(wanted) == len(have)
     except ValueError:
         fits = False
     if not fits:
-        raise ShapeMismatch(f"dropout: noise_shape {noise_shape} does not broadcast to the input's shape {have}.")
+        raise ShapeMismatch(f"dropout: noise_shape {noise_shape} does not broadcast to the shape of the input, {have}.")
     place, dtype = following(x), x.dtype
 
     def draw(source: Any) -> Tensor:
         with place:
-            return wrap(placed(ranked(uniform_noise(source, wanted, dtype) >= share)[()]))
+            return wrap(placed(ranked(uniform_noise(source, wanted, dtype) >= dropped)[()]))
 
     kept = drawn(draw, seed)
-    return named(where(kept, x * (1 / (1 - share)), 0.0), name)
+    return named(where(kept, x * (1 / (1 - dropped)), 0.0), name)
 
 
 def _image(value: Any, block_size: Any, data_format: str | None, name: str) -> tuple[Tensor, int]:
     layout(data_format)
     x = convert(value)
-    block = one_whole_number(block_size, name)
+    block = as_integer(block_size, f"{name}: block_size")
     if x._held.ndim != 4:
-        raise ShapeMismatch(f"{name}: an input (n, h, w, c) is needed, got {x._held.shape}.")
+        raise ShapeMismatch(f"{name}: expected an input (n, h, w, c), got shape {x._held.shape}.")
     if block < 2:
-        raise InvalidArgumentError(f"{name}: block_size is 2 or more, got {block}.")
+        raise InvalidArgumentError(f"{name}: block_size must be at least 2, got {block}.")
     return x, block
 
 
@@ -92,7 +92,8 @@ def depth_to_space(input: Any, block_size: int, data_format: str | None = "NHWC"
     x, block = _image(input, block_size, data_format, "depth_to_space")
     n, h, w, c = x._held.shape
     if c % (block * block):
-        raise ShapeMismatch(f"depth_to_space: {c} channels are not a multiple of block_size², {block * block}.")
+        raise ShapeMismatch(f"depth_to_space: the number of channels {c} must be a multiple of block_size², "
+                            f"{block * block}.")
     left = c // (block * block)
     parts = reshape(x, (n, h, w, block, block, left))
     return named(reshape(transpose(parts, (0, 1, 3, 2, 4, 5)), (n, h * block, w * block, left)), name)

@@ -49,7 +49,7 @@ class Lab(Engine):
         self.functions: list[Any] = []
         self.exp, self.tanh, self.sqrt, self.sin, self.log1p = lab.exp, lab.tanh, lab.sqrt, lab.sin, lab.math.log1p
         self.sum, self.mean, self.relu, self.square = lab.reduce_sum, lab.reduce_mean, lab.nn.relu, lab.square
-        self.gather, self.standardized = lab.gather, import_module("autodiff_lab.ops.nn.normalization").standardized
+        self.gather, self.normalized = lab.gather, import_module("autodiff_lab.ops.nn.normalization").normalized
 
     def version(self) -> dict[str, str]:
         names = ("numpy", "numba-cuda", "cupy-cuda13x", "cupy-cuda12x", "cupy")
@@ -126,11 +126,11 @@ class Lab(Engine):
 
     def layer_norm(self, x: Any, gamma: Any, beta: Any) -> Any:
         """What the layer of this name calls."""
-        return self.standardized(x, (-1,), 1e-5, gamma, beta)
+        return self.normalized(x, (-1,), 1e-5, gamma, beta)
 
     def batch_norm(self, x: Any, gamma: Any, beta: Any) -> Any:
         """What the layer of this name calls when it is trained."""
-        return self.standardized(x, (-4, -3, -2), 1e-5, gamma, beta)
+        return self.normalized(x, (-4, -3, -2), 1e-5, gamma, beta)
 
     def fallbacks(self) -> int:
         """How many calls under `function` ran op by op."""
