@@ -32,7 +32,7 @@ _STATIC = (bool, int, float, complex, str, bytes, type(None), Variable, DType, T
 
 
 class Refused(NamedTuple):
-    """A signature that runs eagerly."""
+    """A signature that runs eagerly, and why."""
 
     reasons: list[Refusal]
     objects: list[Any]
@@ -53,7 +53,7 @@ class Compiled:
     late: list[Late]
 
     def moved(self) -> bool:
-        """Return whether a variable lies in another memory than when the function was traced."""
+        """Return whether a variable has moved to another memory since the function was traced."""
         there = [self.program.values[i].memory for i in self.program.reads]
         return any(memory_of(v._held) is not place for v, place in zip(self.reads, there, strict=True))
 
@@ -65,7 +65,7 @@ class Compiled:
         self.moving = [(v, first + n) for n, v in enumerate(self.reads) if id(v) in assigned]
 
     def call(self, arrays: list[Any]) -> tuple[bool, Any]:
-        """Run the program; False where it cannot serve these values, and nothing was changed then."""
+        """Run the program; False if it cannot serve these values, in which case nothing has changed."""
         if self.open_shapes and any(v._held.shape != shape for v, shape in self.open_shapes):
             return False, None
         undo = None
@@ -75,7 +75,7 @@ class Compiled:
             inputs = [*arrays, *[v._held for v in self.reads]] if self.reads else arrays
             try:
                 values = self.run(*inputs) if self.silent else quietly(self.run, *inputs)
-            except Exception:  # noqa: BLE001 - the eager run that follows says it in our words, or has another shape
+            except Exception:  # noqa: BLE001 - the eager run that follows raises it in our words, or has another shape
                 if undo is not None:
                     undo()
                 return False, None
@@ -93,7 +93,7 @@ class Compiled:
                     return True, self.rebuild([wrap(a) for a in values[:count]])
 
     def _with_late(self, arrays: list[Any]) -> tuple[list[Any], Callable[[], None]]:
-        """The arrays and what Python makes in every call; and how to undo the draws, for an eager run that follows."""
+        """Return the arrays with what every call creates, and how to undo random draws before an eager run."""
         sources = [late.source() for late in self.late if late.source is not None]
         before = [source.bit_generator.state for source in sources]
 
@@ -107,7 +107,7 @@ class Compiled:
 def compiled(
     trace: Trace, result: Any, around: Surroundings, objects: list[Any], backend: str
 ) -> Compiled | list[Refusal]:
-    """Make an entry of what a trace heard, or say why it cannot be."""
+    """Return an entry for a trace, or the reasons why there is none."""
     leaves, rebuild = nest.flatten(result)
     for leaf in leaves:
         if not isinstance(leaf, Tensor) and leaf.__class__ not in _STATIC:
@@ -152,7 +152,7 @@ def _give_one(tensors: list[Tensor]) -> Any:
 
 
 def not_made(result: Any, held: Callable[[Any], bool]) -> list[Refusal]:
-    """Refuse a list or dict in the result that existed before or occurs twice: a program makes new ones."""
+    """Refuse a list or dict in the result that existed before or occurs twice: a program creates new ones."""
     seen: set[int] = set()
     waiting = [result]
     while waiting:
@@ -172,7 +172,7 @@ def not_made(result: Any, held: Callable[[Any], bool]) -> list[Refusal]:
 
 
 def _coded(program: Program, backend: str) -> tuple[Program, Code]:
-    """Return the program that runs, in bands where that helps, and its code."""
+    """Return the program that runs, with bands where that helps, and its code."""
     bands = in_bands(program) if backend != "numpy" and program.memory is None else None
     if bands is None:
         return program, code_of(program, backend)

@@ -1,9 +1,9 @@
 """`lab.function`: a Python function whose calls run as one compiled program.
 
-The first call of a signature runs the function eagerly under a `Trace` and compiles what was heard; later calls run
-the program, if the surroundings are unchanged.  Where compiling cannot help the function runs eagerly, and `why` says
-so.  Inside a tape, a recording or another compiled function a call runs op by op, so that it is differentiated, drawn
-or compiled with the rest.
+The first call of a signature runs the function eagerly under a `Trace` and compiles what was recorded; later calls run
+the program if the surroundings are unchanged.  What cannot be compiled runs eagerly, and `why` gives the reason.
+Inside a tape, a recording or another compiled function a call runs op by op, so that it is differentiated, drawn or
+compiled with the rest.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from autodiff_lab.events import active, sinks_now
 
 BACKENDS = ("auto", "numpy")
 _MOST_TRACES = 5
-"""How often one signature may be traced again because the surroundings changed."""
+"""How many times one signature may be traced because the surroundings changed."""
 _MOST_SIGNATURES = 64
 _BUILT_IN = [
     (name, kind)
@@ -44,9 +44,9 @@ _BUILT_IN = [
     if isinstance(kind, type) or (isinstance(kind, types.BuiltinFunctionType) and pure(kind))
 ]
 _NO_FUNCTIONS = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
-_MET = Refusal("a tensor that is an argument is reached by another way too", None)
+_MET = Refusal("an argument, a tensor, can be reached in another way too", None)
 _REPLACED = Refusal("a built-in function of Python has been replaced", None)
-_PROFILED = Refusal("another profiler listens, and what it does beside computing cannot be heard", None)
+_PROFILED = Refusal("another profiler is active, so side effects could not be observed", None)
 
 
 class Function:
@@ -58,7 +58,7 @@ class Function:
         How many calls ran eagerly although nothing recorded, because they could not be compiled.
     """
 
-    # Ours stand in slots, so that `__dict__` holds what the user sets, which is guarded.
+    # These are slots, so that `__dict__` holds only what the user sets, which is guarded.
     __slots__ = (
         "__dict__", "__weakref__", "_attempts", "_backend", "_declined", "_entries", "_fast", "_known", "_latest",
         "_lock", "_refusals", "fallbacks", "python_function",
@@ -76,7 +76,7 @@ class Function:
         self._attempts: dict[Any, int] = {}
         self._latest: Compiled | None = None
         self._refusals: list[Refusal] = []
-        self._known: dict[int, Tensor] = {}  # tensors that it reaches by itself
+        self._known: dict[int, Tensor] = {}  # tensors that it reaches other than as arguments
         self._lock = threading.RLock()
         _made.add(self)
 
@@ -93,7 +93,7 @@ class Function:
             key.append(Function)  # a dict among the arguments is not the keywords
             quick = quick_key((kwargs,), arrays, key)
         memory = current_memory()
-        if memory is not None:  # it matters where new tensors are made
+        if memory is not None:  # where new tensors are created is part of the signature
             key.append(memory)
         if quick:
             entry = self._fast.get(tuple(key))
@@ -104,7 +104,7 @@ class Function:
         return self._slowly(args, kwargs, tuple(key) if quick else None)
 
     def _slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: tuple[Any, ...] | None) -> Any:
-        """Serve a call that is not known by its quick key yet, if it has one."""
+        """Serve a call whose quick key is not known yet, if it has one."""
         if _replaced():  # compiling needs them as Python made them
             self.fallbacks += 1
             self._refusals = [_REPLACED]
@@ -144,13 +144,13 @@ class Function:
         return done, result
 
     def _eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run op by op; NumPy arguments become tensors here too, so that results do not depend on who listens."""
+        """Run op by op; NumPy arguments become tensors here too, so that results do not depend on an open tape."""
         if not kwargs and all(x.__class__ is Tensor or x.__class__ is Variable for x in args):
             return self.python_function(*args)
         return take_apart(self.python_function, args, kwargs).plainly(self.python_function)
 
     def _trace(self, call: Call, key: tuple[Any, ...] | None) -> Any:
-        """Run the function under a trace; compile it, or note why not.  This is the call itself: it runs once."""
+        """Run the function under a trace, and compile it or note why not.  This is the actual call: it runs once."""
         around = Surroundings(self.python_function, call.objects)
         plain = call.key
         if self._meets(call, around):
@@ -164,11 +164,11 @@ class Function:
         if not around.observed():
             refusals.append(Refusal("its calls could not be observed", None))
         changed = next(around.changes(), None)
-        met = self._meets(call, around)  # by a function that it called: the next call knows
+        met = self._meets(call, around)  # through a function that it called: the next call knows
         building = met or trace.builds or (changed is not None and not refusals)
         refusals += [_MET] * met
         if changed is not None:
-            refusals.append(Refusal(f"it changes {changed} while it runs, which a program would not do again", None))
+            refusals.append(Refusal(f"it changes {changed} while it runs, which a program would not repeat", None))
         attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + 1
         refusals += self._too_many(attempt, bool(refusals))
         if not refusals:
@@ -187,7 +187,7 @@ class Function:
         self.fallbacks += 1
         self._refusals = refusals
         had = self._entries.pop(call.key, None)
-        if not (building and (attempt == 1 or had is not None)):  # what was built in this call is there in the next
+        if not (building and (attempt == 1 or had is not None)):  # what this call built exists in the next one
             self._entries[call.key] = Refused(refusals, call.objects)
             if self._latest is None:  # and so it does for any tensors
                 self._entries[plain] = self._entries[call.key]
@@ -195,20 +195,20 @@ class Function:
         return result
 
     def _too_many(self, attempt: int, refused: bool) -> Iterator[Refusal]:
-        """Reasons that lie in the calls before this one."""
+        """Yield reasons that lie in earlier calls."""
         if attempt > _MOST_TRACES and not refused:
-            yield Refusal("what it sees beside its arguments changes from call to call", None)
+            yield Refusal("what it uses besides its arguments changes from call to call", None)
         if len(self._entries) >= _MOST_SIGNATURES:
-            yield Refusal("it is called with too many kinds of arguments. Make changing numbers tensors", None)
+            yield Refusal("it is called with too many kinds of arguments. Pass changing numbers as tensors", None)
 
     def _meets(self, call: Call, around: Surroundings) -> bool:
-        """Whether a tensor of a call is one that the function knows besides; such tensors count by identity then."""
+        """Return whether the function reaches a tensor of a call in another way too; such tensors count by identity."""
         met = any(id(t) in around.tensors for t in call.tensors)
         if met:
             self._known |= around.tensors
         return met
 
-    # --- what a reader may ask -------------------------------------------------------------------------------------
+    # --- what users read -------------------------------------------------------------------------------------------
 
     @property
     def program(self) -> Program:
@@ -233,17 +233,17 @@ class Function:
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """What became one call in the latest signature compiled: fused loops, and programs of single numbers."""
+        """What became one call in the latest signature compiled: fused loops and programs of scalars."""
         return self._compiled().code.kernels
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
-        """Why the latest function that was traced is not compiled, each with its line; empty where it is."""
+        """Why the latest trace could not be compiled, each reason with its line; empty if it was."""
         return tuple(self._refusals)
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """Runs of elementwise ops that could not be fused and run one by one, and why; empty as a rule."""
+        """Runs of elementwise ops that could not be fused, and why; usually empty."""
         return self._compiled().code.skipped
 
     def _compiled(self) -> Compiled:
@@ -269,7 +269,7 @@ class Function:
         if self._declined:
             return (
                 f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, or a "
-                "variable or a result had another shape than when the function was traced."
+                "variable or a result had another shape than in the trace."
             )
         return f"{self._name} is compiled." if self._latest else f"{self._name} has not been called yet."
 
@@ -286,7 +286,7 @@ class Function:
         Parameters
         ----------
         path : str or Path
-            Where to; a file that is there is replaced.
+            The file to write; an existing one is replaced.
 
         Raises
         ------
@@ -298,7 +298,7 @@ class Function:
         Path(path).write_text(to_html(self), encoding="utf-8")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        """Return what a notebook shows: the graph, the program and the source side by side, or why it runs eagerly."""
+        """Return what a notebook shows: graph, program and source side by side, or why the function runs eagerly."""
         from autodiff_lab.exploring.program import bundle
 
         return bundle(self, include=include, exclude=exclude)
@@ -307,12 +307,12 @@ class Function:
         return self
 
     def __reduce__(self) -> str:
-        """Pickled by name, as functions are: another process finds its own under the same name."""
+        """Pickle by name, as functions are: another process finds its own under that name."""
         return self.python_function.__qualname__
 
 
 def _replaced() -> bool:
-    """Return whether a built-in function that compiling uses is not Python's."""
+    """Return whether a built-in function that compiling uses has been replaced."""
     now = vars(builtins)
     for name, kind in _BUILT_IN:  # noqa: SIM110 - `any` is one of them
         if now[name] is not kind:
@@ -321,7 +321,7 @@ def _replaced() -> bool:
 
 
 def _after_fork() -> None:
-    """In the child a thread that traced is gone, and its lock would be held for ever."""
+    """Renew locks in a child process: a thread that held one in the parent does not exist there."""
     for made in _made:
         made._lock = threading.RLock()  # pyright: ignore[reportPrivateUsage]
 
@@ -339,12 +339,12 @@ def function(python_function: Callable[..., Any] | None = None, *, backend: str 
     """Compile a function of tensors: traced once for each shape and dtype, then run as one program.
 
     Tapes inside are traced too, so a training step with its gradients and updates becomes one program.  Variables are
-    read and assigned as in the eager function.  What cannot be compiled runs eagerly, and `why` says so.
+    read and assigned as in the eager function.  What cannot be compiled runs eagerly, and `why` gives the reason.
 
     Parameters
     ----------
     python_function : callable
-        Takes tensors, structures of them, variables, and plain Python values, by which it is specialised.  NumPy arrays
+        Takes tensors, structures of them, variables and plain Python values; the latter are compiled in.  NumPy arrays
         become tensors.
     backend : str
         ``"auto"`` or ``"numpy"``; the latter gives the bits of the eager function.
@@ -357,7 +357,7 @@ def function(python_function: Callable[..., Any] | None = None, *, backend: str 
     Raises
     ------
     NotCallable
-        If it is given something else.
+        If it is not a function.
     InvalidArgumentError
         If the back end is unknown.
 

@@ -1,28 +1,28 @@
-"""Guards: what a function saw when it was traced, and the test that it still sees the same.
+"""Guards: what a function reached when it was traced, and the test that it is unchanged.
 
 The test runs before every call of a compiled function, so it is one generated expression: comparisons of identities,
-name by name where names are known, and whole lists of identities where they are not.
+name by name where names are known, and of whole lists where they are not.
 """
 
 from __future__ import annotations
 
 from abc import get_cache_token
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
 _FEW = 64
-"""Up to so many attributes are compared one by one, which is quicker than as a list."""
+"""Up to this many attributes are compared one by one, which is quicker than as a list."""
 _PAIRED = 8
-"""Up to so many arrays are compared pair by pair."""
+"""Up to this many arrays are compared pair by pair."""
 _DICT = object.__getattribute__
-"""Reads an attribute, and runs no code of the user's for it."""
+"""Read an attribute without running code of the user's."""
 _ABSENT: Any = type("_Absent", (), {})()
 _EMPTY = "an empty slot"
 
 
 class Guards:
-    """Values that were looked at, how to look at them again, and what was there."""
+    """Values that were looked at, how to look at them again, and what was found."""
 
     def __init__(self) -> None:
         self._looks: list[tuple[str, Callable[[], list[Any]], list[Any]]] = []
@@ -31,68 +31,63 @@ class Guards:
         self._names: dict[int, str] = {}
         self._entries: set[tuple[int, str]] = set()
 
+    def _note(self, label: str, look: Callable[[], list[Any]], *tests: str) -> None:
+        """Remember what `look` finds now, and the tests that it still does."""
+        self._looks.append((label, look, look()))
+        self._tests += tests
+
     def entry(self, label: str, holder: Any, key: str) -> None:
         """Guard a value under a name, which may not exist yet."""
         if (id(holder), key) in self._entries:
             return
         self._entries.add((id(holder), key))
-        there = key in holder
-        self._looks.append((label, lambda: [holder.get(key, _ABSENT)], [holder.get(key, _ABSENT)]))
         where = self._named(holder)
-        self._tests.append(f"{where}[{key!r}] is {self._named(holder[key])}" if there else f"{key!r} not in {where}")
+        is_there = f"{where}[{key!r}] is {self._named(holder[key])}" if key in holder else f"{key!r} not in {where}"
+        self._note(label, lambda: [holder.get(key, _ABSENT)], is_there)
 
     def absence(self, label: str, holder: Any, key: str) -> None:
-        """Guard a missing name that the function may make; later calls do not look for it."""
+        """Guard a missing name that the function may create; later calls do not look for it."""
         self._looks.append((label, lambda: [holder.get(key, _ABSENT)], [_ABSENT]))
 
     def attribute(self, label: str, holder: Any, key: str) -> None:
         """Guard an attribute that objects of this kind always have."""
-        held = getattr(holder, key)
-        self._looks.append((label, lambda: [getattr(holder, key)], [held]))
-        self._tests.append(f"{self._named(holder)}.{key} is {self._named(held)}")
+        test = f"{self._named(holder)}.{key} is {self._named(getattr(holder, key))}"
+        self._note(label, lambda: [getattr(holder, key)], test)
 
     def registrations(self) -> None:
         """Guard the virtual subclasses of abstract classes."""
         if "token" not in self._scope:
-            held = get_cache_token()
-            self._scope |= {"token": get_cache_token}
-            self._looks.append(
-                ("what is registered with an abstract class", lambda: [str(get_cache_token())], [str(held)])
-            )
-            self._tests.append(f"token() == {self._named(held)}")
+            self._scope["token"] = get_cache_token
+            test = f"token() == {self._named(get_cache_token())}"
+            self._note("what is registered with an abstract class", lambda: [str(get_cache_token())], test)
 
     def kind(self, label: str, holder: Any) -> None:
         """Guard the class of an object, which Python lets a program change."""
-        held = type(holder)
-        self._looks.append((label, lambda: [type(holder)], [held]))
-        self._tests.append(f"type({self._named(holder)}) is {self._named(held)}")
+        test = f"type({self._named(holder)}) is {self._named(type(holder))}"
+        self._note(label, lambda: [type(holder)], test)
 
     def items(self, label: str, look: Callable[[], list[Any]]) -> None:
-        """Whatever `look` lists, one by one and by identity."""
-        held = look()
-        self._looks.append((label, look, held))
-        self._tests.append(f"[*map(id, {self._named(look)}())] == {self._named(list(map(id, held)))}")
+        """Guard whatever `look` lists, one by one and by identity."""
+        self._note(label, look, self._same_ids(f"{self._named(look)}()", look()))
 
     def listed(self, label: str, holder: list[Any]) -> None:
         """Guard the items of a list, by identity."""
-        held = [*holder]
-        self._looks.append((label, lambda: [*holder], held))
         where = self._named(holder)
-        if len(held) > _FEW // 8:
-            self._tests.append(f"[*map(id, {where})] == {self._named(list(map(id, held)))}")
+        if len(holder) > _FEW // 8:
+            tests = [self._same_ids(where, holder)]
         else:
-            self._tests.append(f"len({where}) == {len(held)}")
-            self._tests += [f"{where}[{n}] is {self._named(item)}" for n, item in enumerate(held)]
+            items = [f"{where}[{n}] is {self._named(item)}" for n, item in enumerate(holder)]
+            tests = [f"len({where}) == {len(holder)}", *items]
+        self._note(label, lambda: [*holder], *tests)
 
     def mapped(self, label: str, holder: dict[Any, Any]) -> None:
         """Guard the keys and values of a dict, by identity."""
         where = self._named(holder)
-        self._looks.append((label, lambda: [*holder, *holder.values()], [*holder, *holder.values()]))
-        for text, held in ((where, [*holder]), (f"{where}.values()", [*holder.values()])):
-            self._tests.append(f"[*map(id, {text})] == {self._named(list(map(id, held)))}")
+        tests = self._same_ids(where, holder), self._same_ids(f"{where}.values()", holder.values())
+        self._note(label, lambda: [*holder, *holder.values()], *tests)
 
     def slots(self, label: str, holder: Any, found: list[tuple[str, Any]]) -> None:
-        """Attributes that stand in slots."""
+        """Guard attributes that stand in slots."""
 
         def look() -> list[Any]:
             return [_held(slot, holder) for _, slot in found]
@@ -101,32 +96,31 @@ class Guards:
         if _EMPTY in held or not _plainly_read(type(holder)):
             self.items(label, look)
             return
-        self._looks.append((label, look, held))
         where = self._named(holder)
-        self._tests += [f"{where}.{name} is {self._named(item)}" for (name, _), item in zip(found, held, strict=True)]
+        pairs = zip(found, held, strict=True)
+        self._note(label, look, *(f"{where}.{name} is {self._named(item)}" for (name, _), item in pairs))
 
     def own_fields(self, label: str, owner: Any, holder: dict[str, Any]) -> None:
         """Guard the attributes in the dict of an object, which may get another dict."""
         name = self._named(owner)
-        # a class may read its attributes in a way of its own, and nothing of the user's is to run here
+        # a class may define how its attributes are read, and no code of the user's is to run here
         there = f"{name}.__dict__" if _plainly_read(type(owner)) else f"{self._named(_DICT)}({name}, '__dict__')"
-        self._looks.append((label, lambda: [_DICT(owner, "__dict__")], [holder]))
+        test = f"{there} is {self._named(holder)}" if holder else f"not {there}"
+        self._note(label, lambda: [_DICT(owner, "__dict__")], test)
         if holder:
-            self._tests.append(f"{there} is {self._named(holder)}")
             self.fields(label, holder)
         else:
-            self._tests.append(f"not {there}")
-            self._looks.append((label, lambda: [*holder], []))
+            self._note(label, lambda: [*holder])
 
     def fields(self, label: str, holder: Any) -> None:
         """Guard a mapping of names: its keys, in order, and its values."""
-        self._looks.append((label, lambda: [*holder, *holder.values()], [*holder, *holder.values()]))
         where = self._named(holder)
-        self._tests.append(f"[*{where}] == {self._named(list(holder))}")
         if len(holder) <= _FEW:
-            self._tests += [f"{where}[{key!r}] is {self._named(value)}" for key, value in holder.items()]
+            tests = [f"{where}[{key!r}] is {self._named(value)}" for key, value in holder.items()]
         else:
-            self._tests.append(f"[*map(id, {where}.values())] == {self._named(list(map(id, holder.values())))}")
+            tests = [self._same_ids(f"{where}.values()", holder.values())]
+        keys = f"[*{where}] == {self._named(list(holder))}"
+        self._note(label, lambda: [*holder, *holder.values()], keys, *tests)
 
     def content(self, label: str, array: Any) -> None:
         """Guard the bytes of an array, and how they are read."""
@@ -134,11 +128,14 @@ class Guards:
         def look() -> list[Any]:
             return [array.tobytes(), f"{array.dtype.str}{array.shape}{array.strides}{array.flags.num}"]
 
-        self._looks.append((label, look, look()))
-        self._tests.append(f"{self._named(look)}() == {self._named(look())}")
+        self._note(label, look, f"{self._named(look)}() == {self._named(look())}")
+
+    def _same_ids(self, text: str, values: Iterable[Any]) -> str:
+        """Return the test that an expression lists these very objects."""
+        return f"[*map(id, {text})] == {self._named(list(map(id, values)))}"
 
     def changes(self) -> Iterator[str]:
-        """Yield what is no longer what it was, in words."""
+        """Yield descriptions of what has changed."""
         for label, look, held in self._looks:
             try:
                 now = look()
@@ -148,10 +145,10 @@ class Guards:
                 yield label
 
     def written(self, count: int, known: list[Any]) -> Callable[[list[Any]], bool]:
-        """Return the test as a function; what it compares with is kept alive by it, so that no identity is used again.
+        """Return the test as a function, which keeps alive what it compares with, so that no id is reused.
 
-        It is given the `count` arrays of a call.  As code may compare tensors by ``is``, no array may be there twice or
-        be one of those `known`.
+        It takes the `count` arrays of a call.  As code may compare tensors by ``is``, no array may occur twice or be
+        one of those `known`.
         """
         tests = [*self._apart(count, known), *self._tests]
         lines = [
@@ -171,7 +168,7 @@ class Guards:
         return serves
 
     def _apart(self, count: int, known: list[Any]) -> Iterator[str]:
-        """Tests that arrays are different ones: pair by pair where they are few, as a set where they are many."""
+        """Yield tests that arrays are different: pair by pair if they are few, as a set if they are many."""
         names = [f"a{n}" for n in range(count)]
         if count > _PAIRED:
             yield f"len({{*map(id, given)}}) == {count}"
@@ -205,7 +202,7 @@ def _plainly_read(kind: type) -> bool:
 
 
 def _shown(kind: type) -> set[str]:
-    """Return the names that a class answers for in a way of its own."""
+    """Return the names that a class computes in a property."""
     return {name for cls in kind.__mro__ for name, item in vars(cls).items() if isinstance(item, property)}
 
 

@@ -1,7 +1,7 @@
-"""Kinds: whose state Python can read exactly, and which built-in functions do nothing but compute.
+"""Kinds: classes whose state Python can read exactly, and built-in functions that only compute.
 
-Everything here is a list of what is *allowed*.  A kind or a function that is not among them may hold state, or do
-something, that nobody sees; a function that meets one runs eagerly.
+Everything here is a list of what is *allowed*.  Any other class may hold state, and any other function have effects,
+that nothing here can observe; a function that reaches one runs eagerly.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PACKAGE = __name__.partition(".")[0]
 TRUSTED = (PACKAGE, "numpy")
 _POINTER = 8
 _REGISTRY = import_module("_abc")
-"""Behind abstract classes; what is registered with them has a token of its own, which is guarded."""
+"""The implementation of abstract classes; registrations with them change a token, which is guarded."""
 FIXED: frozenset[type] = frozenset({
     type(None), bool, int, float, complex, str, bytes, range, type(...), type(NotImplemented), Tensor, DType,
     TensorShape, np.dtype, np.ufunc, type(np.sum), types.CodeType, types.GenericAlias, types.UnionType,
@@ -44,21 +44,21 @@ _CONTAINERS: tuple[type, ...] = (
 )  # fmt: skip
 _NUMBERS: tuple[type, ...] = (bool, int, float, complex, str, bytes)
 SOLID: tuple[type, ...] = (*_CONTAINERS, *_NUMBERS, types.SimpleNamespace, type, object)
-"""Kinds made in C whose state can be read whole; a class made in Python adds attributes to one of them."""
+"""Classes written in C whose whole state can be read; a class written in Python adds attributes to one of them."""
 _ERRORS = tuple(e for e in vars(builtins).values() if isinstance(e, type) and issubclass(e, BaseException))
 MAKERS: frozenset[type] = frozenset({
     *SOLID, *_ERRORS, range, slice, enumerate, zip, reversed, super, property, staticmethod, classmethod, np.dtype,
     types.GenericAlias, *(kind for kind in vars(itertools).values() if isinstance(kind, type)), operator.itemgetter,
 })  # fmt: skip
-"""Classes made in C that a function may call: they make a new object and do nothing else."""
+"""Classes written in C that a function may call: they create an object and do nothing else."""
 CALLERS: frozenset[Any] = frozenset({
     map, filter, sorted, min, max, iter, functools.reduce, functools.partial, collections.defaultdict,
     itertools.accumulate, itertools.dropwhile, itertools.filterfalse, itertools.groupby, itertools.starmap,
     itertools.takewhile,
 })  # fmt: skip
-"""What calls a function that it is given, where nobody hears of it if that is a built-in one."""
+"""Callables that call their arguments, unobserved if those are built-in functions."""
 BY_NAME: frozenset[Any] = frozenset({getattr, setattr, delattr, hasattr, vars, dir})
-"""What reaches an attribute by a name that need not stand in the code."""
+"""Functions that look up an attribute by a name that need not be in the code."""
 FORMATTERS = frozenset({"format", "format_map"})
 """Methods of a string whose fields may name attributes: ``"{0.rate}"``."""
 
@@ -76,64 +76,21 @@ _PURE: frozenset[Any] = frozenset({
     *_some(np, "arange array asanyarray asarray ascontiguousarray asfortranarray fromiter promote_types zeros"),
     itertools.tee,
 })  # fmt: skip
-_ARRAY_METHODS = frozenset(
-    [
-        "all",
-        "any",
-        "argmax",
-        "argmin",
-        "argpartition",
-        "argsort",
-        "astype",
-        "clip",
-        "conj",
-        "copy",
-        "cumprod",
-        "cumsum",
-        "diagonal",
-        "dot",
-        "fill",
-        "flatten",
-        "item",
-        "max",
-        "mean",
-        "min",
-        "nonzero",
-        "partition",
-        "prod",
-        "ravel",
-        "repeat",
-        "reshape",
-        "resize",
-        "round",
-        "searchsorted",
-        "sort",
-        "squeeze",
-        "std",
-        "sum",
-        "swapaxes",
-        "take",
-        "tobytes",
-        "tolist",
-        "trace",
-        "transpose",
-        "var",
-        "view",
-    ]
-)
-
-
+_ARRAY_METHODS = frozenset({
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "clip", "conj", "copy", "cumprod",
+    "cumsum", "diagonal", "dot", "fill", "flatten", "item", "max", "mean", "min", "nonzero", "partition", "prod",
+    "ravel", "repeat", "reshape", "resize", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes",
+    "take", "tobytes", "tolist", "trace", "transpose", "var", "view",
+})  # fmt: skip
 NUMPYS = frozenset(
     getattr(_multiarray, name, None)
     for name in ("bincount", "c_einsum", "compare_chararrays", "dragon4_positional", "dragon4_scientific", "empty",
                  "format_longfloat", "interp", "interp_complex", "normalize_axis_index", "_make_extobj",
                  "_monotonicity", "_place", "_unique_hash")
 )  # fmt: skip
-"""What NumPy's own Python code may call besides."""
-
-
+"""What NumPy's own Python code may call as well."""
 NUMPYS_KINDS = frozenset(getattr(_multiarray, name, None) for name in ("nditer", "_array_converter"))
-"""What NumPy's own Python code makes for itself, and calls methods of."""
+"""Classes whose methods NumPy's own Python code may call."""
 
 
 def root_of(scope: dict[str, Any]) -> str:
@@ -147,15 +104,15 @@ def ours(kind: type) -> bool:
 
 
 def trusted(kind: type) -> bool:
-    """Return whether a class is of a package whose code is not looked at: any of its attributes may matter."""
+    """Return whether a class belongs to a package whose code is not examined: any of its attributes may matter."""
     return str(kind.__module__).partition(".")[0] in TRUSTED and kind not in (np.ndarray, np.dtype)
 
 
 def foundation(kind: type) -> type | None:
-    """Return the kind made in C that a class made in Python adds attributes to; None if it holds more than can be read.
+    """Return the class written in C to which a class adds attributes; None if it holds more than can be read.
 
-    A class has room for exactly what Python declares of it: its slots, a dict and weak references.  One that is larger,
-    or that has methods made in C, holds something else.
+    An object has room for exactly what its class declares: slots, a dict and weak references.  A larger one, or one
+    with methods written in C, holds something else.
 
     Examples
     --------
@@ -169,7 +126,7 @@ def foundation(kind: type) -> type | None:
         if ours(kind) and base is not None:
             kind = base
             continue
-        if base is None or not kind.__flags__ & 1 << 9:  # no class made in Python, nor like one
+        if base is None or not kind.__flags__ & 1 << 9:  # not a class written in Python
             return None
         slots = sum(type(item) is types.MemberDescriptorType for item in declared.values())
         links = (kind.__weakrefoffset__ > 0) - (base.__weakrefoffset__ > 0)
@@ -185,7 +142,7 @@ def foundation(kind: type) -> type | None:
 
 
 def reads_attributes(called: Any) -> bool:
-    """Return whether this is a method of a string with a field that looks into what it is given.
+    """Return whether this is a method of a format string with a field that reads an attribute or item.
 
     Examples
     --------
@@ -205,7 +162,7 @@ def _looks_inside(text: str) -> bool:
 
 
 def pure(called: Any) -> bool:
-    """Whether a call of this built-in function or method does nothing but compute, or change the object it is of."""
+    """Return whether this built-in function or method only computes, or changes the object that it belongs to."""
     owner = getattr(called, "__self__", None)
     if owner is None or isinstance(owner, types.ModuleType):
         return called in _PURE

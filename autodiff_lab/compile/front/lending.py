@@ -1,8 +1,8 @@
-"""Lending: the arguments of a call with other tensors in the places of theirs, in the caller's own containers.
+"""Lending: pass other tensors to a function inside the caller's own lists and dicts.
 
-A trace needs arguments that are nobody else's tensors, and NumPy arrays become tensors.  But a list or a dict that is
-passed must stay the caller's: a function may append to it, compare it by identity, or return it.  So its elements give
-way for the length of the call and then come back; tuples and the like, which cannot change, are made again.
+A trace needs arguments that nobody else holds, and NumPy arrays become tensors.  But a list or dict that is passed must
+stay the caller's: a function may append to it, compare it by identity, or return it.  So its elements are replaced for
+the duration of the call; tuples and the like, which cannot change, are built again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ITEMS = (list, deque)
 
 
 class Lent:
-    """A block in which `args` and `kwargs` hold the leaves that are given, in the order of `take_apart`.
+    """A block in which `args` and `kwargs` hold other leaves, given in the order of `take_apart`.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Lent:
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: list[Any]) -> None:
         self._given = iter(leaves)
-        self._back: dict[int, tuple[Any, Any]] = {}  # what was lent, and what it stands for
+        self._back: dict[int, tuple[Any, Any]] = {}  # what was lent, and what it replaces
         self._before: list[tuple[Any, list[int]]] = []
         self._made: list[tuple[Any, Any, dict[str, Any]]] = []
         self.containers: dict[int, Any] = {}
@@ -55,16 +55,16 @@ class Lent:
                 vars(theirs).update(vars(mine))
 
     def refusals(self, held: Callable[[Any], bool]) -> Iterator[Refusal]:
-        """Why a program cannot stand for the call, afterwards; `held` says what the function reaches by itself."""
+        """Yield why a program could not replace the call; `held` tells what the function reaches in another way."""
         if any(_content(container) != before for container, before in self._before) or any(
             list(map(id, vars(mine).values())) != list(map(id, before.values())) for mine, _, before in self._made
         ):
-            yield Refusal("it changes an argument while it runs, which a program would not do again", None)
+            yield Refusal("it changes an argument while it runs, which a program would not repeat", None)
         if self._twice:
-            yield Refusal("one list or dict stands in two places among its arguments", None)
+            yield Refusal("the same list or dict is passed twice", None)
         for container in self.containers.values():
             if held(container):
-                yield Refusal(f"a {type(container).__name__} that is an argument is reached by another way too", None)
+                yield Refusal(f"an argument, a {type(container).__name__}, can be reached in another way too", None)
 
     def _lend(self, value: Any) -> Any:
         kind = type(value)

@@ -1,8 +1,8 @@
-"""Reach: what can be got at through a value, and how each kind of it is guarded.
+"""Reach: everything that can be reached from a value, and how each kind of object is guarded.
 
-What is of a kind whose state can be read is guarded; anything else is refused.  Functions are followed when they run,
-and attributes when code that runs names them: a model has methods that save and print, and a step that calls none of
-them is not to be refused for their sake.
+Objects whose state can be read are guarded; any others are refused.  Functions are examined when they run, and
+attributes when code that runs names them: a model has methods that save and print, and a step that calls none of them
+should not be refused because of them.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ _QUIET = (types.FunctionType, types.BuiltinFunctionType, types.GetSetDescriptorT
 
 
 class Reach:
-    """Everything that was looked at, with its guards.
+    """Everything that was examined, with its guards.
 
     Attributes
     ----------
     refusals : list of Refusal
-        What cannot be guarded, or not vouched for.
+        What cannot be guarded, or may have effects.
     tensors : dict
-        The tensors under names of the user's code, by their ids.
+        Tensors that the user's code can reach, by their ids.
     """
 
     def __init__(self) -> None:
         self.refusals: list[Refusal] = []
         self.tensors: dict[int, Tensor] = {}
         self._guards = Guards()
-        self._seen: dict[int, Any] = {}  # what was looked at, kept alive so that ids are not used again
+        self._seen: dict[int, Any] = {}  # what was examined, kept alive so that ids are not reused
         self._named: set[str] = set()  # every name in code that ran
-        self._any_name = False  # whether attributes are reached by names that are not in the code
+        self._any_name = False  # whether attributes are looked up by names that are not in the code
         self._later: defaultdict[str, list[Callable[[], None]]] = defaultdict(list)  # attributes of objects
         self._later_in_modules: defaultdict[str, list[Callable[[], None]]] = defaultdict(list)
         self._functions: defaultdict[types.CodeType, list[types.FunctionType]] = defaultdict(list)
@@ -69,7 +69,7 @@ class Reach:
         self._started: set[types.CodeType] = set()
         self._codes: list[Code] = []
         self._held_module: str | None = None
-        self._through: tuple[str, Place] | None = None  # a function of Python's library, and the user's line calling it
+        self._through: tuple[str, Place] | None = None  # a library function, and the user's line that called it
 
     # --- attributes by their names, and refusals ---------------------------------------------------------------------
 
@@ -78,29 +78,29 @@ class Reach:
             look()
 
     def _attribute(self, name: str, look: Callable[[], None]) -> None:
-        """Look at an attribute as soon as code that runs names it."""
+        """Examine an attribute as soon as code that runs names it."""
         if self._any_name or name in self._named:
             look()
         else:
             self._later[name].append(look)
 
     def _apart(self, look: Callable[[], None]) -> list[Refusal]:
-        """Return what would be refused."""
+        """Return what an examination would refuse."""
         refusals, self.refusals = self.refusals, []
         look()
         found, self.refusals = self.refusals, refusals
         return found
 
     def _refuse_by_name(self) -> None:
-        self._refuse(f"an attribute is looked up by its name, and it may be one of the module {self._held_module}")
+        self._refuse(f"an attribute is looked up by a computed name, and may be one of the module {self._held_module}")
 
     # --- values -----------------------------------------------------------------------------------------------------
 
     def _visit(self, label: str, value: Any) -> None:
-        """Look at a value, and at what can be reached through it."""
+        """Examine a value, and what can be reached from it."""
         kind = type(value)
         if kind is np.ufunc and set("".join(value.types)) <= _OBJECTS:
-            self._opaque(label, value)  # it may be made of any function
+            self._opaque(label, value)  # it may wrap any function
         of_a_gpu = kind is not Tensor and issubclass(kind, Tensor) and hasattr(kind, "__lab_apply__")
         if kind is Tensor or of_a_gpu:
             self.tensors[id(value)] = value
@@ -114,7 +114,7 @@ class Reach:
         self._seen[id(value)] = value
         if len(self._seen) > _LARGEST:
             if len(self._seen) == _LARGEST + 1:
-                self.refusals.append(Refusal("it sees more objects than can be guarded", None))
+                self.refusals.append(Refusal("it reaches more objects than can be guarded", None))
             return
         look = _LOOKS.get(kind)
         if look is not None:
@@ -146,18 +146,18 @@ class Reach:
         if owner is not None and not isinstance(owner, (types.ModuleType, type)):
             self._visit(label, owner)
         if (value in BY_NAME or not pure(value)) and len(self.refusals) == before:
-            self._refuse(f"it uses {label}, which may do more than compute", label)
+            self._refuse(f"it uses {label}, which may have side effects", label)
 
     def _function(self, label: str, function: types.FunctionType) -> None:
         if root_of(function.__globals__) not in TRUSTED:
             self._functions[function.__code__].append(function)
-            self._fields(label, function, function.__dict__)  # they can be read and set without a call
+            self._fields(label, function, function.__dict__)  # attributes can be read and set without a call
             if function.__code__ in self._started:
                 self._insides(function)
             return
         if "__wrapped__" in function.__dict__:
             self._visit(label, function.__dict__["__wrapped__"])
-        for cell in function.__closure__ or ():  # a decorator of ours around something of the user's
+        for cell in function.__closure__ or ():  # our decorators may hold functions of the user's
             try:
                 held = cell.cell_contents
             except ValueError:
@@ -172,7 +172,7 @@ class Reach:
         label = function.__qualname__
         self._guards.attribute(f"the code of {label}", function, "__code__")
         for part in ("__defaults__", "__kwdefaults__"):
-            if getattr(function, part) is not None:  # without them all arguments were given, so new ones change nothing
+            if getattr(function, part) is not None:  # without them all arguments were given: new ones are not used
                 self._guards.attribute(f"{part} of {label}", function, part)
         if function.__kwdefaults__:
             self._guards.fields(f"the defaults of {label}", function.__kwdefaults__)
@@ -194,28 +194,14 @@ class Reach:
         self._visit(label, value.__func__)
         if not isinstance(value.__func__, types.FunctionType) or value.__func__.__code__ in self._started:
             self._visit(label, value.__self__)
-        else:  # what a method is bound to matters when it runs
+        else:  # the object of a method matters when it runs
             self._bound[value.__func__.__code__].append((label, value.__self__))
 
-    def _partial(self, label: str, value: Any) -> None:
-        for part in (value.func, *value.args):
-            self._visit(label, part)
-        self._visit(label, value.keywords)
-        self._fields(label, value, vars(value))
-
-    def _slice(self, label: str, value: Any) -> None:
-        for part in (value.start, value.stop, value.step):
-            self._visit(label, part)
-
-    def _property(self, label: str, value: Any) -> None:
-        for part in (value.fget, value.fset, value.fdel):
-            self._visit(label, part)
-
-    def _wrapping(self, label: str, value: Any) -> None:
-        self._visit(label, value.__func__)
-
-    def _cached(self, label: str, value: Any) -> None:
-        self._visit(label, value.func)
+    def _wrapper(self, label: str, value: Any) -> None:
+        for name in _WRAPPED[type(value)]:
+            self._visit(label, getattr(value, name))
+        if type(value) is functools.partial:
+            self._fields(label, value, vars(value))
 
     def _module(self, label: str, module: types.ModuleType) -> None:
         """Examine a module that is passed around: any name in any code may be one of its attributes."""
@@ -262,9 +248,9 @@ class Reach:
     def _fields(
         self, label: str, owner: Any, fields: dict[str, Any], at_once: bool = False, strict: bool = True
     ) -> None:
-        """Attributes that stand in a dict; `at_once` if our code may reach for them, whatever their names.
+        """Examine attributes in a dict; `at_once` if our code may read them, whatever their names.
 
-        Where that is not `strict`, what cannot be guarded matters when code that runs names it.
+        If that is not `strict`, what cannot be guarded is refused only when code that runs names it.
         """
         self._guards.own_fields(f"an attribute of {label}", owner, fields)
         for name, value in list(fields.items()):
@@ -309,7 +295,7 @@ class Reach:
                 self._opaque(label, value)
             else:
                 self._guards.content(f"{label} (array)", value)
-                for name in () if value.base is None else ("base", "as_strided"):  # ways from a view to the rest
+                for name in () if value.base is None else ("base", "as_strided"):  # ways from a view to the whole array
                     self._attribute(name, functools.partial(self._visit, f"{label}.base", value.base))
         elif issubclass(base, dict):
             if kind is dict:
@@ -375,20 +361,21 @@ class Reach:
 
 _AT_ONCE = (types.FunctionType, types.BuiltinFunctionType, property, staticmethod, classmethod,
             functools.cached_property)  # fmt: skip
+_WRAPPED: dict[type, tuple[str, ...]] = {
+    functools.partial: ("func", "args", "keywords"), slice: ("start", "stop", "step"),
+    property: ("fget", "fset", "fdel"), staticmethod: ("__func__",), classmethod: ("__func__",),
+    functools.cached_property: ("func",),
+}  # fmt: skip
+"""Classes that do nothing but hold other objects, and in which attributes."""
 _LOOKS: dict[type, Callable[[Reach, str, Any], None]] = {
     types.FunctionType: Reach._function,
     types.BuiltinFunctionType: Reach._built_in,
     types.MethodType: Reach._method,
-    functools.partial: Reach._partial,
     types.ModuleType: Reach._module,
     np.void: Reach._row,
-    slice: Reach._slice,
-    property: Reach._property,
-    staticmethod: Reach._wrapping,
-    classmethod: Reach._wrapping,
-    functools.cached_property: Reach._cached,
+    **dict.fromkeys(_WRAPPED, Reach._wrapper),
 }
-"""How to look at what is of exactly this kind."""
+"""How to examine objects of exactly these classes."""
 
 
 def _dict_of(value: Any) -> dict[str, Any] | None:

@@ -1,8 +1,8 @@
-"""Signatures: what makes two calls of a function alike, so that one program serves both.
+"""Signatures: what two calls of a function must have in common for one program to serve both.
 
-Tensors count by shape, dtype and device, and so does the device where new ones are made; Python numbers, strings and
-None by value; variables and all other objects by identity.  NumPy arrays become tensors.  A function may compare its
-tensors by ``is``: one that is passed twice, and one that the function knows besides, count by identity.
+Tensors count by shape, dtype and device, Python numbers, strings and None by value, variables and all other objects by
+identity; the device on which new tensors are created is part of the signature.  NumPy arrays become tensors.  As a
+function may compare its tensors by ``is``, one that is passed twice or can be reached otherwise counts by identity.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Call(NamedTuple):
     kwargs: dict[str, Any]
     key: Any
     tensors: list[Tensor]
-    objects: list[Any]  # kept by identity; the cache holds them, so that ids are not used again
+    objects: list[Any]  # these count by identity; the cache holds them, so that ids are not reused
     lend: Callable[[list[Tensor]], Lent]
     names: list[str]
     converted: bool  # whether an array became a tensor
-    by_identity: bool  # whether a tensor counts by its identity
+    by_identity: bool  # whether a tensor counts by identity
 
     def plainly(self, function: Callable[..., Any]) -> Any:
         """Call the function as it was called, but with tensors in place of arrays."""
@@ -47,10 +47,10 @@ class Call(NamedTuple):
 
 
 def quick_key(given: Iterable[Any], arrays: list[Any], key: list[Any]) -> bool:  # noqa: C901 - a look at each class
-    """Collect the arrays of a call and what makes it alike to others; False where `take_apart` must look closer.
+    """Collect the arrays of a call and its key; return False where only `take_apart` can.
 
-    Before each call of a compiled function this must be quick, so it knows the plainest structures only: lists, tuples
-    and dicts of tensors, variables and Python values.  Their arrays come in the order of `take_apart`.
+    It runs before each call of a compiled function, so it knows only lists, tuples and dicts of tensors, variables and
+    Python values.  Arrays come in the order of `take_apart`.
     """
     for x in given:
         kind = x.__class__
@@ -89,7 +89,7 @@ def quick_key(given: Iterable[Any], arrays: list[Any], key: list[Any]) -> bool: 
 def take_apart(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], known: Container[int] = ()
 ) -> Call:
-    """Find the tensors among the arguments, and the key of the call; `known` are ids of tensors by identity."""
+    """Find the tensors among the arguments, and the key; tensors whose ids are `known` count by identity."""
     paths, leaves, spec = nest.with_paths((args, kwargs))
     tensors: list[Tensor] = []
     objects: list[Any] = []
@@ -128,7 +128,7 @@ def take_apart(
 
 
 def _joined(tensor: Tensor, others: Iterable[Any]) -> Tensor:
-    """Put a value that came along on the GPU of the first tensor of one that came with it, and tell of it."""
+    """Copy a converted value to the GPU of the first GPU tensor among the arguments, and report the copy."""
     memory = next((m for m in (memory_of(getattr(x, "_held", None)) for x in others) if m is not None), None)
     if memory is None or not tensor._held.ndim or memory_of(tensor._held) is not None:
         return tensor
@@ -154,8 +154,6 @@ def _argument_names(function: Callable[..., Any], paths: list[Any]) -> list[str]
 
 
 def copy_of(tensor: Tensor) -> Tensor:
-    """Return the same value in an array of its own, so that a trace cannot take it for another's."""
-    from autodiff_lab.engine.tensor import wrap
-
+    """Return a tensor with a copy of the array, so that a trace cannot mistake it for another."""
     array = tensor._held
     return wrap(array.copy() if array.__class__ is DeviceArray else np.array(array)[()])

@@ -1,12 +1,12 @@
-"""Trace: the sink that hears a whole function, the sweeps of its tapes included, and makes one Program of it.
+"""Trace: the sink that receives every op of a function, the sweeps of its tapes included, and builds one Program.
 
-A trace that begins before any tape makes every sweep inside the function run on recording ops, so that backward passes
-land in the same list as forward ones: the tape of the tape.  While it listens the function runs eagerly, so its
-results are right whatever happens.
+A trace begins before any tape, so every sweep inside the function runs on recording ops, and backward passes land in
+the same list as forward ones: the tape of the tape.  Meanwhile the function runs eagerly, so its results are right
+whatever happens.
 
 What cannot be replayed is refused with a reason and the user's line: a value that depends on the arguments and leaves
 the ops (``float(x)``, a branch on it), an array that enters from NumPy, random draws, a tensor that our own code made
-from values without saying how.  The last is the rule behind all: a tensor whose origin is unknown is never a constant.
+from values without saying how.  The last is the general rule: a tensor whose origin is unknown is never a constant.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Refusal(NamedTuple):
 
 
 class Late(NamedTuple):
-    """A value that enters with every call and is not an argument: how to make its array, and a draw's generator."""
+    """A value that every call creates before the program runs: how, and with which generator if it is random."""
 
     value: int
     make: Callable[[], Any]
@@ -54,14 +54,12 @@ class Late(NamedTuple):
 
 _CURE = {
     "bool": "Try lab.where or lab.maximum in place of the branch.",
-    "float": "Try to stay with tensors.",
-    "int": "Try to stay with tensors.",
-    "index": "Try lab.gather for a position that is computed.",
+    "float": "Try to keep it a tensor.",
+    "int": "Try to keep it a tensor.",
+    "index": "Try lab.gather for a computed position.",
     "numpy": "Try the function of lab in place of NumPy's.",
     "__array__": "Try the function of lab in place of NumPy's.",
 }
-
-
 _LARGE_BYTES = 1 << 14
 _LONG = (np.ndarray, DeviceArray)
 
@@ -72,14 +70,14 @@ def _forget(by_array: dict[int, int | None], key: int, gone: object) -> None:
 
 
 def _literal(value: Any) -> bool:
-    """Return whether a Python value is written with numbers alone."""
+    """Return whether a Python value consists of plain numbers."""
     if isinstance(value, (list, tuple)):
         return all(map(_literal, value))
     return value.__class__ in (int, float, bool, complex)
 
 
 class Trace:
-    """A sink that turns what it hears into a Program; see the module."""
+    """A sink that turns what it receives into a Program; see the module."""
 
     listens = False
     hears_all = True
@@ -93,23 +91,23 @@ class Trace:
         self.lines: list[Line] = []
         self.values: dict[int, Value] = {}
         self.arguments = [t._id for t in arguments]
-        self.hidden: dict[Variable, int] = {}  # variables read, by their first read
+        self.hidden: dict[Variable, int] = {}  # variables and the values of their first reads
         self.assigned: dict[Variable, int] = {}
         self.late: list[Late] = []
         self._start = fresh_id()
         self._depends = set(self.arguments)
         self._arrays: dict[int, Any] = {}  # constants, and small values as long as the trace lives
-        self._leaving: list[weakref.ref[Any]] = []  # large values, which live as long as the function needs them
+        self._leaving: list[weakref.ref[Any]] = []  # large values, freed as soon as the function is done with them
         self._by_array: dict[int, int | None] = {}  # id of an array object -> the one value that holds it
         self._same: dict[int, int] = {}  # another tensor of the same value -> that value
         self._made: set[int] = set()
-        self.builds = False  # whether a variable was made: the next call may find it there
+        self.builds = False  # whether a variable was created: the next call may find it
         self._foreign: dict[int, Refusal] = {}
-        self._given: dict[int, str] = {}  # names by `name=`
+        self._given: dict[int, str] = {}  # names from `name=`
         for tensor, name in zip(arguments, names, strict=True):
             self._know(tensor, name)
 
-    # --- what the engine tells -------------------------------------------------------------------------------------
+    # --- what the engine reports -----------------------------------------------------------------------------------
 
     def append(self, entry: tuple[Any, ...], /) -> None:
         """Note an op that was applied."""
@@ -123,11 +121,11 @@ class Trace:
             self._line(op, ins, params or {}, outs)
 
     def _append_alias(self, op: Op, outs: tuple[Tensor, ...]) -> None:
-        """Note an op made on the fly, by `custom_gradient` and the like, whose values earlier ops made."""
+        """Note an op made on the fly, by `custom_gradient` and the like, whose values earlier ops computed."""
         for tensor in outs:
             known = self._twin(tensor._held)
             if known is None:
-                self.refuse(f"{op.name} gives a value that no op made")
+                self.refuse(f"{op.name} returns a value that no op computed")
                 return
             self._same[tensor._id] = known
 
@@ -149,21 +147,21 @@ class Trace:
             self.note_peek(tensor, how)
         elif event is TensorMet and how == "converted":
             self._foreign[tensor._id] = Refusal(
-                "a NumPy array enters, whose values may change from call to call. Make it an argument of the function, "
-                "or a tensor outside of it",
+                "a NumPy array enters the function, and its values may change from call to call. Pass it as an "
+                "argument, or make it a tensor outside",
                 place_now(),
             )
         else:
             self._made.add(tensor._id)
 
     def note_entry(self, value: Any, tensor: Tensor) -> None:
-        """`value` was converted; lists of plain numbers are constants, and the surroundings are guarded."""
+        """Note that `value` was converted: lists of plain numbers are constants, and what they come from is guarded."""
         if _literal(value):
             self._foreign.pop(tensor._id, None)
             self._made.add(tensor._id)
 
     def note_late(self, tensor: Tensor, name: str, make: Callable[[], Any], source: Callable[[], Any] | None) -> None:
-        """Note a tensor that Python makes in every call, before the program runs: a draw, the rate at this step."""
+        """Note a tensor that Python creates in every call, before the program runs: a random draw, a learning rate."""
         self.late.append(Late(tensor._id, make, source))
         self._depends.add(tensor._id)
         self._know(tensor, name)
@@ -173,7 +171,7 @@ class Trace:
         self._made.add(tensor._id)
 
     def note_name(self, tensor: Tensor, name: str) -> None:
-        """A tensor was given a name."""
+        """Note a tensor that was given a name."""
         self._given[tensor._id] = name
 
     def note_peek(self, tensor: Tensor, how: str) -> None:
@@ -183,11 +181,11 @@ class Trace:
                 "bool": "a branch or bool() asks for the value of a tensor",
                 "index": "a tensor is used as an index",
             }
-            what = words.get(how, f"the value of a tensor leaves the ops by {how}")
+            what = words.get(how, f"the value of a tensor leaves the ops through {how}")
             self.refuse(f"{what}. {_CURE.get(how, '')}".rstrip())
 
     def note_look(self, holder: Any) -> None:
-        """Our own code, outside of ops, looked at the values of a tensor or a variable."""
+        """Note that our own code looked at the values of a tensor or variable outside of the ops."""
         if self.refusals:
             return
         if holder.__class__ is Variable:
@@ -219,29 +217,29 @@ class Trace:
         if variable._id > self._start:
             self._refuse_new(variable)
         elif variable._shape is not None:
-            self.refuse(f"the variable {variable.name}, which is declared with an open shape, is assigned")
+            self.refuse(f"the variable {variable.name}, which was declared with an open shape, is assigned")
         else:
             self.assigned[variable] = self._resolved(tensor)
 
     def note_new(self, variable: Variable) -> None:
-        """Note a variable that was made."""
+        """Note a variable that was created."""
         self._refuse_new(variable)
 
     def _refuse_new(self, variable: Variable) -> None:
         self.builds = True
-        self.refuse(f"the variable {variable.name} is made in the function")
+        self.refuse(f"the variable {variable.name} is created in the function")
 
     def refuse(self, reason: str) -> None:
-        """Note why the function cannot be compiled; it runs on eagerly."""
+        """Note why the function cannot be compiled; it continues eagerly."""
         self.refusals.append(Refusal(reason, place_now()))
 
     # --- what is known of values -----------------------------------------------------------------------------------
 
     def _know(self, tensor: Tensor, name: str, fresh: bool = True, kept: bool = True) -> None:
-        """Take a tensor as a value of its own; `fresh` if its array is not that of an input of its op.
+        """Register a tensor as a new value; `fresh` if its array is not that of an input of its op.
 
-        Values that depend on the arguments are not `kept`: tracing a deep net must not need more memory than running
-        it.
+        Values that depend on the arguments are not `kept`: tracing a deep network must not need more memory than
+        running it.
         """
         array = tensor._held
         if array.dtype.kind == "O":
@@ -260,7 +258,7 @@ class Trace:
         return None if array.dtype.kind == "b" else self._by_array.get(id(array))
 
     def _resolved(self, tensor: Tensor) -> int:
-        """The value that a tensor is; one that nobody told of is refused unless it was there before, or is a number."""
+        """Return the value of a tensor; an unknown one is refused unless it is a number or older than the trace."""
         key = tensor._id
         key = self._same.get(key, key)
         if key in self.values:
@@ -274,7 +272,7 @@ class Trace:
                 self._same[key] = known
                 return known
             if array.shape or array.dtype.kind == "b" or id(array) in self._by_array:
-                self.refuse("a value enters that no op made")
+                self.refuse("a value enters that no op computed")
         self._know(tensor, "")
         return key
 
