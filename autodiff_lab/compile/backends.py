@@ -1,7 +1,7 @@
-"""Back ends: which part of a program runs as what.
+"""Back ends: choose how each part of a program runs.
 
-With Numba at hand (an extra), runs of elementwise lines become fused loops.  Everything else, and everything where
-Numba is missing, runs with NumPy, through the very kernels of the eager ops.
+If Numba is installed, runs of elementwise lines become fused loops.  Everything else runs with NumPy, through the
+kernels of the eager ops.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def code_of(program: Program, backend: str) -> Code:
     if backend == "numpy" or find_spec("numba") is None:
         return generate(program, list(program.lines), names_of(program))
     for line in program.lines:
-        if isinstance(line.op.kernel, Chosen):  # compiled now, so that no call waits or changes its kernel half way
+        if isinstance(line.op.kernel, Chosen):  # compiled now, so that no call waits for it or changes kernels
             line.op.kernel.prepare(program.values[line.ins[0]].dtype)
     skipped: list[str] = []
     program = lowered(program)
@@ -40,17 +40,14 @@ def code_of(program: Program, backend: str) -> Code:
 
 
 def _code_on_gpu(program: Program, backend: str) -> Code:
-    """Return the code of a program with values on a GPU; what goes on there goes on inside our code.
-
-    Small work belongs on the CPU, and a program of single numbers is small: it runs op by op.
-    """
+    """Return the code of a program with values on a GPU; one of single numbers runs op by op."""
     skipped: list[str] = []
     arrays = any(value.memory is not None and value.shape for value in program.values.values())
     if backend == "numpy" or not arrays:
         steps: list[Step] = list(program.lines)
         names = names_of(program)
         if len(program.lines) > 1 and not arrays:
-            skipped.append(f"{len(program.lines)} ops of single numbers: a GPU is no help with them, a CPU is")
+            skipped.append(f"{len(program.lines)} ops of single numbers, which a GPU does not speed up, run one by one")
     else:
         program = lowered(program)
         names = names_of(program)
@@ -81,7 +78,7 @@ def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[S
 
 
 def _kernel(region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str]) -> Kernel | None:
-    """Return the kernel of a region; one that Numba refuses stays with NumPy, and `skipped` says so."""
+    """Return the kernel of a region, None if NumPy is to run it; `skipped` gets the error of a compiler."""
     if not region.is_loop and (region.shape or region.memory is not None):
         return None
     try:
@@ -96,5 +93,5 @@ def _kernel(region: Region, program: Program, names: dict[int, str], number: int
 
 
 def _on_gpu(name: str) -> Any:
-    """Return a module of CUDA kernels, imported where a GPU is: it brings Numba with it."""
+    """Import a module of CUDA kernels, which needs Numba."""
     return import_module(f"autodiff_lab.compile.loops.cuda.{name}")

@@ -1,7 +1,7 @@
 """The generated module: one Python function that runs a Program, step by step.
 
 A step is a line of the program, written with NumPy, or a `Kernel` that a back end made of many lines.  The source is
-for reading as much as for running: names from the user's program, the backward pass marked, a comment for each op.
+made for reading: it has names from the user's program, marks the backward pass, and comments each op.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from autodiff_lab.compile.program.names import names_of
 from autodiff_lab.compile.program.program import Line, Program, shown
 
 LARGE = 65_536
-"""Bytes of a value from which on its memory is given back as soon as nothing uses it."""
+"""Values of at least this many bytes are deleted as soon as nothing uses them."""
 
 
 class ShapeChanged(Exception):
-    """A result has another shape than when it was traced: the function must run eagerly."""
+    """A result has another shape than in the trace: the function must run eagerly."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Kernel:
     Attributes
     ----------
     title, source : str
-        What it is called in the generated module, and its readable source.
+        Its name in the generated module, and its readable source.
     ins, outs : tuple of int
-        Values that it takes and gives.
+        Values that it takes and returns.
     function : callable
-        Takes the arrays of `ins`, gives a tuple of the arrays of `outs`.
+        Takes the arrays of `ins`, returns a tuple of the arrays of `outs`.
     """
 
     title: str
@@ -52,17 +52,17 @@ Step = Line | Kernel
 
 @dataclass(frozen=True)
 class Code:
-    """What runs, and what is shown."""
+    """The function that runs, and the source that is shown."""
 
     source: str
     run: Any
     kernels: tuple[Kernel, ...] = ()
-    skipped: tuple[str, ...] = ()  # runs of lines that a back end refused, and why
-    silent: bool = False  # whether no line of it runs with NumPy, which may warn
+    skipped: tuple[str, ...] = ()  # runs of lines that a back end could not compile, and why
+    silent: bool = False  # whether no line runs with NumPy, which may warn
 
 
 def check(value: Any, shape: tuple[int, ...]) -> None:
-    """Raise `ShapeChanged` where a value does not have the shape that it had in the trace."""
+    """Raise `ShapeChanged` if a value does not have the shape that it had in the trace."""
     if value.shape != shape:
         raise ShapeChanged
 
@@ -93,7 +93,7 @@ def generate(program: Program, steps: list[Step], names: dict[int, str] | None =
 
 
 def last_uses(program: Program, steps: list[Step]) -> dict[int, list[int]]:
-    """By the number of a step, large values that nothing uses after it: arrays made later take their memory."""
+    """Return by step the large values that nothing uses after it: later arrays take their memory."""
     last: dict[int, int] = {}
     for n, step in enumerate(steps):
         last.update(dict.fromkeys([*step.ins, *step.outs], n))
@@ -141,7 +141,7 @@ def _shown(text: list[str], kernels: tuple[Kernel, ...]) -> str:
 
 
 def _load(text: str, bound: dict[str, Any]) -> Any:
-    """Run the source among the kernels that it calls; its module name is ours, whose warnings NumPy keeps to itself."""
+    """Execute the source with its kernels, under a module name of this package, for which warnings are silenced."""
     scope = {**bound, "__name__": "autodiff_lab.compile.generated"}
     exec(compile(text, "<autodiff_lab program>", "exec"), scope)
     return scope["program"]

@@ -1,7 +1,7 @@
-"""Lines of generated Python: how an op is written with NumPy, and what its comment says.
+"""Lines of generated Python: the NumPy expression of an op, and its comment.
 
-An operator is written as one and a NumPy function by its name; any other kernel is called by the op's name, and bound
-to it in the generated module.  Either way the code runs the very kernel that the eager op runs.
+An operator is written as an operator and a NumPy function by its name; any other kernel is bound in the generated
+module and called by the op's name.  Either way the code runs the kernel of the eager op.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _PLAIN = (int, float, str, bool, type(None))
 
 
 def call(line: Line, names: dict[int, str], bound: dict[str, Any], matrices: bool = False) -> str:
-    """Return the expression of a line; kernels and parameters that have no literal are put into `bound`.
+    """Return the expression of a line; kernels and parameters without a literal are put into `bound`.
 
     `matrices` says that its first input has two axes.
     """
     args = [names[i] for i in line.ins]
     kernel = line.op.kernel
     if line.op.name == "transpose" and line.params == {"perm": (-1, -2)} and matrices:
-        return f"{args[0]}.T"  # a view, as the kernel gives, for a tenth of the price
+        return f"{args[0]}.T"  # a view, as from the kernel, in a tenth of the time
     infix = _OPERATORS.get(kernel)
     if infix is not None and not line.params:
         return infix.format(*args)
@@ -59,14 +59,14 @@ def _literal(value: Any, bound: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> bool:
-    """Return whether the repr of a value is Python that gives it back."""
+    """Return whether the repr of a value is Python that evaluates to it."""
     if value.__class__ in (tuple, list):
         return all(map(_plain, value))
     return value.__class__ in _PLAIN and (value.__class__ is not float or math.isfinite(value))
 
 
 def comment(line: Line, program: Program, names: dict[int, str]) -> str:
-    """Return what an op does, in the words of the stepper, or which derivative it belongs to."""
+    """Return what an op does, in the words of the stepper, or the derivative that it belongs to."""
     if line.cause is not None:
         made = program.made_by.get(line.cause)
         return f"rule of {made.op.name}, for {names[line.cause]}" if made else "of a derivative"
@@ -88,7 +88,7 @@ STATIC = frozenset({
     "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_grad",
     "standardize", "standardize_grad", "normalize", "normalize_grad", "moments",
 })  # fmt: skip
-"""Ops whose result has a shape that follows from those of its inputs; all elementwise ones beside these."""
+"""Ops, beside the elementwise ones, whose result shape follows from the shapes of the inputs."""
 JUDGING = frozenset({
     "where_true", "unique", "unique_counts", "unique_numbers",
     "gather", "gather_nd", "take", "take_along", "scatter_nd", "tensor_scatter_nd_add", "tensor_scatter_nd_sub",
@@ -96,9 +96,9 @@ JUDGING = frozenset({
     "segment_min", "invert_permutation", "floordiv", "floormod", "mod", "truncatediv", "truncatemod",
     "cholesky", "inv", "solve", "triangular_solve", "eig", "eigh", "svd", "lu", "logm", "sqrtm", "sylvester",
 })  # fmt: skip
-"""Ops whose values decide on a shape, or on whether they fail: Python may have looked at that and at nothing else."""
+"""Ops whose input values decide on a shape or an error, so that they run even if nothing uses their results."""
 
 
 def has_static_shape(line: Line) -> bool:
-    """Return whether the shape of the result cannot depend on values."""
+    """Return whether the result shape is independent of values."""
     return line.op.elementwise or line.op.name in STATIC

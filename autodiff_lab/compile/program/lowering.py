@@ -1,8 +1,8 @@
-"""Lowering: ops that a loop does not know as a whole become lines that it knows, for the back ends that have loops.
+"""Lowering: rewrite ops of whole rows in lines that a loop can compute, for the back ends that have loops.
 
-A softmax along the last axis is the largest element of each row, exponentials, their sum and a quotient, as its kernel
-computes it; it stays whole where no loop is next to it.  A reduction of rows of an array that no loop makes gets a line
-that merely reads the array, so that a loop can take it up and go on with what depends on it.
+A softmax along the last axis becomes the maximum of each row, exponentials, their sum and a quotient, as in its kernel;
+it stays whole if no loop is next to it.  A reduction over rows of an array that no loop makes gets a line that merely
+reads the array, so that a loop can compute it together with what depends on it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _FLOATS = ("float32", "float64")
 
 
 def lowered(program: Program) -> Program:
-    """Return the program in smaller lines; the same values go out."""
+    """Return the program in smaller lines, with the same results."""
     return _Lowering(program).run()
 
 
 class _Lowering:
-    """Goes through the lines and writes them again."""
+    """Goes through the lines and rewrites them."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -40,7 +40,7 @@ class _Lowering:
         self.readers: dict[int, int] = {}  # array -> the value of the line that reads it
 
     def run(self) -> Program:
-        """Walk."""
+        """Return the rewritten program."""
         for line in self.program.lines:
             made = _LOWERED.get(line.op.name)
             if made is not None and self._rows_are_long(line) and self._has_company(line):
@@ -57,7 +57,7 @@ class _Lowering:
             self.fused.update(line.outs)
 
     def _rows_are_long(self, line: Line) -> bool:
-        """Return whether an op of rows is one of the last axis, and of whole vectors."""
+        """Return whether an op works along the last axis, and rows are long enough for vectors."""
         values = [self.values[i] for i in line.ins]
         shape, dtype = values[-1].shape, values[-1].dtype
         if line.params.get("axis", -1) != -1 or line.params.get("axes", (-1,)) != (-1,) or len(shape) < 2:
@@ -68,7 +68,7 @@ class _Lowering:
         return fits and math.prod(shape[:-1]) > 1 and shape[-1] >= SHORTEST_ROW and dtype.name in _FLOATS
 
     def _has_company(self, line: Line) -> bool:
-        """Whether a loop makes what the op takes, or goes on with what it gives; alone its own kernel is as fast."""
+        """Return whether a loop makes the input or uses the result; otherwise the kernel of the op is as fast."""
         return not self.fused.isdisjoint(line.ins) or line.outs[0] in self.taken_up
 
     def _of_rows(self, line: Line) -> bool:
@@ -88,7 +88,7 @@ class _Lowering:
         return self.readers[value]
 
     def _add(self, op: str, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line) -> int:
-        """Return a new line in the place of another, and its value."""
+        """Add a line in place of another, and return its value."""
         out = next(self.fresh)
         whole = self.values[of.outs[0]]
         self.values[out] = Value(shape, whole.dtype, "", whole.memory)
@@ -96,7 +96,7 @@ class _Lowering:
         return out
 
     def softmax(self, line: Line) -> None:
-        """Shares of a row, or their logarithms."""
+        """Write e^(x - max) / Σ e^(x - max), or its logarithm."""
         x = self._read(line.ins[0], line)
         shape = self.values[x].shape
         rows = (*shape[:-1], 1)
@@ -112,7 +112,7 @@ class _Lowering:
             self._keep(line._replace(op=REGISTRY["subtract"], ins=(shifted, logarithm), params={}))
 
     def softmax_grad(self, line: Line) -> None:
-        """(g - Σ g·y)·y."""
+        """Write (g - Σ g·y)·y."""
         g, y = line.ins
         shape = self.values[g].shape
         product = self._add("multiply", (g, y), {}, shape, line)
@@ -130,7 +130,7 @@ class _Lowering:
         self._keep(line._replace(op=REGISTRY["subtract"], ins=(g, product), params={}))
 
     def extreme_grad(self, line: Line) -> None:
-        """Write g·[x = best] / n, n being how many elements are the best."""
+        """Write g·[x = best] / n, where n elements equal the best."""
         g, best, x = line.ins
         shape = self.values[x].shape
         up = self._add("not_below", (x, best), {}, shape, line)

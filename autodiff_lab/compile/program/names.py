@@ -1,7 +1,7 @@
-"""Names for the values of a Program, taken from the user's program: parameters, variables, and what statements assign.
+"""Names for the values of a Program, taken from the user's program: parameters, variables and assigned names.
 
-A value is called what the statement that made it assigns, if its last op does; adjoints are called after the value
-whose derivative they carry on; what remains is numbered.  Every name is a Python identifier and unique.
+The last value that a statement computes gets the name that the statement assigns; cotangents are named after the value
+whose rule computes them; the others are numbered.  Every name is a unique Python identifier.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RESERVED = frozenset(
 
 
 def assigned_name(place: Place | None) -> str | None:
-    """Return the name that the statement at a place assigns, if it is a plain one."""
+    """Return the name that the statement at a place assigns, if it assigns one."""
     if place is None:
         return None
     found = _ASSIGNS.match(linecache.getline(*place))
@@ -28,7 +28,7 @@ def assigned_name(place: Place | None) -> str | None:
 
 
 class Namer:
-    """Gives values names, each a Python identifier that no other value has."""
+    """Gives each value a unique Python identifier."""
 
     def __init__(self, names: dict[int, str]) -> None:
         self.names = names
@@ -36,7 +36,7 @@ class Namer:
         self._counts: dict[str, int] = {}
 
     def give(self, value: int, wish: str) -> str:
-        """Name a value as wished, with a number behind where that is taken."""
+        """Name a value as wished, with a number appended if that is taken."""
         found = self.names.get(value)
         if found is not None:
             return found
@@ -53,7 +53,7 @@ class Namer:
         return name
 
     def give_line(self, line: Line, program: Program) -> None:
-        """Name what a line makes: as the user called it, or after the value whose derivative it belongs to."""
+        """Name the results of a line: as the user did, or after the value whose rule computes them."""
         for out in line.outs:
             if line.cause is None:
                 self.give(out, program.values[out].name or "v")
@@ -62,7 +62,7 @@ class Namer:
 
 
 def names_of(program: Program) -> dict[int, str]:
-    """Return a unique identifier for each value that comes in or that a line makes."""
+    """Return a unique identifier for each input, constant and result."""
     namer = Namer({})
     for i in program.inputs:
         namer.give(i, program.values[i].name or "x")

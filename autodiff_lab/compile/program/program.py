@@ -1,7 +1,7 @@
-"""Program: a straight line of ops, and nothing else; what a trace makes, passes rewrite and back ends turn into code.
+"""Program: a straight line of ops; a trace records it, passes rewrite it and back ends turn it into code.
 
-Values are numbers; `Program.values` says of each its shape, its dtype and what the user called it.  Inputs are the
-arguments and the variables that are read; outputs are the results and the variables that are assigned.
+Values are integers; `Program.values` has the shape, dtype and name of each.  Inputs are the arguments and the variables
+that are read; outputs are the results and the variables that are assigned.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from autodiff_lab.events import Place
 from autodiff_lab.kernels.cuda.array import DeviceArray
 
 MOST_SHOWN = 1000
-"""Elements of a constant on a GPU that are fetched to show some of them."""
+"""Larger constants on a GPU are not fetched to be shown."""
 
 
 class Value(NamedTuple):
-    """What is known of a value before the program runs; `memory` is that of a GPU, None on the CPU."""
+    """What is known of a value before the program runs; `memory` is that of a GPU, or None for the CPU."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -32,7 +32,7 @@ class Value(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Dtype and shape in short, as recordings print them: ``f32[3]``."""
+        """Dtype and shape, abbreviated as in recordings: ``f32[3]``."""
         name = public(self.dtype).name
         letters = name.rstrip("0123456789")
         short = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}.get(letters, letters)
@@ -40,7 +40,7 @@ class Value(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One application of an op; `cause` is the value whose derivative it belongs to, None in the forward pass."""
+    """One application of an op; `cause` is the value whose rule it belongs to, None in the forward pass."""
 
     op: Op
     ins: tuple[int, ...]
@@ -57,13 +57,13 @@ class Program:
     Attributes
     ----------
     arguments, reads : tuple of int
-        Values that come in: tensors of the call, and variables, in the order of their first read.
+        Inputs: tensors of the call, and variables in the order of their first reads.
     constants : dict of int to array
-        Values that no argument and no variable has a part in.
+        Values that depend on no input.
     lines : tuple of Line
         In the order in which they ran.
     results, assigned : tuple of int
-        Values that go out: tensors of the result, and new values of variables.
+        Outputs: tensors of the result, and new values of variables.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Program:
     targets: tuple[str, ...] = ()  # names of the variables assigned
 
     def with_lines(self, lines: Iterable[Line], same: dict[int, int], constants: dict[int, Any]) -> Program:
-        """Return a copy with other lines, in which outputs that became another value are that value."""
+        """Return a copy with other lines; `same` maps outputs to the values that replace them."""
 
         def now(ids: tuple[int, ...]) -> tuple[int, ...]:
             return tuple(same.get(i, i) for i in ids)
@@ -98,22 +98,22 @@ class Program:
 
     @property
     def inputs(self) -> tuple[int, ...]:
-        """Everything that comes in when the program runs."""
+        """All inputs, in the order in which the program takes them."""
         return self.arguments + self.reads
 
     @cached_property
     def memory(self) -> Any:
-        """The memory of the GPU where values of the program lie, None if all lie on the CPU."""
+        """The memory of the GPU that holds values of the program, None if all are on the CPU."""
         return next((value.memory for value in self.values.values() if value.memory is not None), None)
 
     @cached_property
     def made_by(self) -> dict[int, Line]:
-        """The line that makes each value."""
+        """The line that computes each value."""
         return {i: line for line in self.lines for i in line.outs}
 
     @property
     def outputs(self) -> tuple[int, ...]:
-        """Everything that goes out."""
+        """All outputs, in the order in which the program returns them."""
         return self.results + self.assigned
 
     def run(self, *arrays: Any) -> tuple[Any, ...]:

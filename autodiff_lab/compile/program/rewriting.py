@@ -1,7 +1,7 @@
-"""Passes: rewritings of a Program that leave every bit of its results as it was.
+"""Passes: rewritings of a Program that do not change a bit of its results.
 
-Constants are folded by the trace, which knows which values depend on nothing that comes in.  Here follow what is exact
-in floating point (a product with 1, a double minus, ...), common subexpressions, and lines that nothing uses.
+The trace folds constants, as it knows which values depend on no input.  Passes apply identities that are exact in
+floating point (a product with 1, a double minus, ...), merge common subexpressions, and drop unused lines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LARGEST_SEARCHED = 10_000_000
 
 
 def simplify(program: Program) -> Program:
-    """All passes, in an order in which each helps the next."""
+    """Apply all passes."""
     uniform = {i: value for i, array in program.constants.items() if (value := one_value(array)) is not None}
     same: dict[int, int] = {}
     seen: dict[Any, tuple[int, ...]] = {}
@@ -47,7 +47,7 @@ def simplify(program: Program) -> Program:
 
 
 def one_value(array: Any) -> Any:
-    """Return the value of a constant all of whose elements have the same bits, None if they differ."""
+    """Return the one value that all elements of a constant have, bit for bit, None if they differ."""
     if array.__class__ is DeviceArray:
         return _one_value_there(array)
     if array.shape == ():
@@ -61,7 +61,7 @@ def one_value(array: Any) -> Any:
 
 
 def _one_value_there(array: Any) -> Any:
-    """Return the same of a constant on a GPU, of which one element comes back and no more."""
+    """Return the same for a constant on a GPU, of which one element is fetched."""
     raw = array.raw
     if raw.size == 0 or raw.dtype.kind not in "fiub":
         return None
@@ -71,14 +71,14 @@ def _one_value_there(array: Any) -> Any:
 
 
 def _spread(array: Any, value: Any) -> Any:
-    """Return a constant on a GPU all of whose elements are alike, as one number that stands for all of them."""
+    """Return a constant on a GPU whose elements are all alike as one broadcast number on the CPU."""
     if array.__class__ is not DeviceArray or value is None or not array.ndim:
         return array
     return np.broadcast_to(value, array.shape)
 
 
 def _merged(program: Program, same: dict[int, int]) -> dict[int, Any]:
-    """Constants of the same bits are one."""
+    """Merge constants with the same bits."""
     seen: dict[Any, int] = {}
     kept: dict[int, Any] = {}
     for i, array in program.constants.items():
@@ -115,13 +115,13 @@ def _same_kind(program: Program, i: int, out: int) -> bool:
 
 
 def _direct(line: Line, made: dict[int, Line]) -> Line:
-    """Return a reshape of a reshape is one reshape."""
+    """Merge a reshape of a reshape into one."""
     inner = made.get(line.ins[0]) if line.op.name == "reshape" else None
     return line._replace(ins=inner.ins) if inner is not None and inner.op.name == "reshape" else line
 
 
 def _unneeded(line: Line, program: Program, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
-    """Return the value that a line merely repeats, None if it does something."""
+    """Return the value that a line merely repeats, else None."""
     rule = _EXACT.get(line.op.name)
     if rule is None or len(line.outs) != 1:
         return None
@@ -146,7 +146,7 @@ def _over(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | N
 
 
 def _plus(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
-    """``x + -0.0`` is x whatever x is; ``x + 0.0`` would make -0.0 positive."""
+    """Return x for ``x + -0.0``; ``x + 0.0`` would make -0.0 positive."""
     x, y = line.ins
     if _number(uniform, y, 0, negative_zero=True):
         return x
@@ -181,7 +181,7 @@ _EXACT: dict[str, Callable[[Line, dict[int, Any], dict[int, Line]], int | None]]
 
 
 def without_dead(program: Program) -> Program:
-    """Return the program without lines and constants that no output depends on."""
+    """Return the program without lines and constants on which no output depends."""
     live = set(program.outputs)
     kept: list[Line] = []
     for line in reversed(program.lines):

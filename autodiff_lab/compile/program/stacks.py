@@ -1,9 +1,9 @@
-"""Stacks: a pass that keeps stacks of cotangents as bands, by the rules that eager sweeps have too.
+"""Stacks: a pass that keeps stacks of cotangents as bands, by the rules of eager sweeps.
 
-The rules of `transforms.bands` are given operations that write lines, and values that know their shapes: ops on stacks
-become ops on vectors, and the zeros are put around them at the end.  Where a diagonal holds an infinity or nan then,
-the zeros around it may not be zeros; `NotFinite` is raised and the call runs on whole stacks.  So results are those of
-the whole stacks, up to the sign of zeros.
+The rules of `transforms.bands` are called with operations that write lines: ops on stacks become ops on vectors, and
+the zeros around them are filled in at the end.  If a diagonal then holds an infinity or nan, the other elements may not
+be zeros: `NotFinite` is raised and the call runs on whole stacks.  So results are those of whole stacks, up to the sign
+of zeros.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from autodiff_lab.events import fresh_id
 from autodiff_lab.transforms.bands import RULES, Bands, Piece, diagonals
 
 SMALLEST, MOST_DIAGONALS = 400, 5
-"""Elements from which on a constant is looked at, and diagonals up to which it is a band."""
+"""Elements from which on a constant is examined, and diagonals up to which it becomes a band."""
 _DTYPES = (np.dtype("float32"), np.dtype("float64"))
 
 
 class NotFinite(Exception):
-    """A diagonal holds an infinity or nan, so the zeros around it may not be zeros."""
+    """A diagonal holds an infinity or nan, so the elements around it may not be zeros."""
 
 
 @lru_cache(32)
@@ -38,7 +38,7 @@ def _zeros(length: int, kind: str) -> Any:
 
 
 def _require_finite(flat: Any) -> None:
-    """Raise `NotFinite` if an element is not; a product with zeros tells, and costs least."""
+    """Raise `NotFinite` if an element is not finite; a product with zeros is the cheapest test."""
     if not math.isfinite(np.dot(flat, _zeros(flat.size, flat.dtype.char))):
         raise NotFinite
 
@@ -55,11 +55,11 @@ def _finite(x: Any) -> Any:
 
 
 DIAGONALS = Op("diagonals", _diagonals, None, sentence="puts vectors on diagonals of zeros")
-FINITE = Op("finite", _finite, None, 1, sentence="is sure that {0} is finite", elementwise=True)
+FINITE = Op("finite", _finite, None, 1, sentence="checks that {0} is finite", elementwise=True)
 
 
 def in_bands(program: Program) -> Program | None:
-    """Rewrite a program with bands in place of stacks; None where there are none.
+    """Return a program with bands in place of stacks, None if there are none.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def in_bands(program: Program) -> Program | None:
 
 
 class _Vector:
-    """A value of the program in the hands of a rule: what is done with it becomes lines."""
+    """A value of the program as a rule sees it: operations on it become lines."""
 
     def __init__(self, ops: _Writing, value: int) -> None:
         self.ops, self.value = ops, value
@@ -124,7 +124,7 @@ class _Vector:
 
 
 class _Writing:
-    """Operations that write lines in the place of another; constants are computed at once."""
+    """Operations that write lines in place of another; constants are computed at once."""
 
     raw = False
 
@@ -144,7 +144,7 @@ class _Writing:
                 known = [np.broadcast_to(x.dtype.type(1), x.shape) for x in given]
                 walk.lines.append(Line(op, ins, params, (out,), like.place, like.cause))
             with np.errstate(all="ignore"):
-                array = op.kernel(*known, **params)  # of ones where only its shape is wanted
+                array = op.kernel(*known, **params)  # ones, as only its shape is wanted
             if constant:
                 walk.constants[out] = np.ascontiguousarray(array) if array.shape else array
             walk.values[out] = Value(array.shape, array.dtype, "")
@@ -154,7 +154,7 @@ class _Writing:
 
 
 class _Walk:
-    """Goes through the lines once; `bands` holds the values that are not there as stacks."""
+    """Goes through the lines once; `bands` holds the values that do not exist as stacks."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -167,7 +167,7 @@ class _Walk:
             self._find_band(i, array)
 
     def take(self, line: Line) -> None:
-        """Rewrite a line if it can be; else let it have whole stacks."""
+        """Rewrite a line by the rule of its op, else give it whole stacks."""
         rule, ops = RULES.get(line.op.name), _Writing(self, line)
         if rule is not None and not self.bands.keys().isdisjoint(line.ins):
             found = rule(ops, *[self._given(ops, i) for i in line.ins], **line.params)
@@ -192,7 +192,7 @@ class _Walk:
         return Bands(band.shape, [p._replace(value=_Vector(ops, p.value.value)) for p in band.pieces])
 
     def whole(self, value: int) -> None:
-        """Make a stack of a band that something needs as a stack."""
+        """Build the stack of a band that something needs whole."""
         line = self._origin.pop(value, None)
         if line is not None:
             pieces = self.bands[value].pieces
@@ -222,7 +222,7 @@ class _Walk:
 
 
 def guarded(code: Code, whole: Callable[[], Code]) -> Code:
-    """Make the code of a program in bands; where a diagonal is not finite, that with whole stacks runs."""
+    """Return the code of a program with bands; if a diagonal is not finite, the code with whole stacks runs."""
     made: list[Code] = []
 
     def run(*arrays: Any) -> tuple[Any, ...]:

@@ -1,8 +1,8 @@
-"""Scalars: programs of single numbers, where calling NumPy costs far more than the arithmetic.
+"""Scalars: programs of single numbers, for which calling NumPy costs far more than the arithmetic.
 
-Up to some hundred statements become straight-line code, in which repetitions are loops and count once.  Beyond that
-compiling would take longer than most programs run, so one interpreter, compiled once for all, runs any number of ops
-from a table of opcodes and operand slots.
+A few hundred statements become straight-line code, in which repetitions are loops and count once.  Beyond that
+compiling would take longer than most programs run, so an interpreter, compiled once, runs any number of ops from a
+table of opcodes and operand slots.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.kernels.base.store import load
 
 FEWEST, FEWEST_ROLLED, MOST_STRAIGHT = 8, 40, 300
-"""Fewer ops are quicker with NumPy; so many are searched for loops; more, loops counted once, are interpreted."""
+"""Fewer ops are faster with NumPy; from so many on loops are searched for; more statements are interpreted."""
 MOST_ARGUMENTS, MOST_RETURNED = 60, 16
-"""Numbers that a compiled function takes and gives one by one."""
+"""Numbers that a compiled function takes and returns one by one."""
 INTERPRETED = [
     "add", "subtract", "multiply", "divide", "negative", "square", "squared_difference", "reciprocal", "sqrt", "rsqrt",
     "abs", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "sigmoid", "softplus", "softsign", "maximum",
@@ -42,7 +42,7 @@ _POWERS = {"pow": "power({0}, {1})", "power_grad": "choose({1} == zero, zero, {1
 
 
 def scalar_kernel(region: Region, program: Program, names: dict[int, str], title: str) -> Kernel | None:
-    """Compile a region of single numbers, None where NumPy does as well; `names` change where loops are found."""
+    """Compile a region of single numbers, None if NumPy is as good; `names` change where loops are found."""
     lines = list(region.lines)
     if len(lines) < FEWEST:
         return None
@@ -83,7 +83,7 @@ def _rolled(region: Region, program: Program, outs: list[int], texts: dict[int, 
 
 
 def _inputs(roll: Roll, region: Region, program: Program) -> tuple[list[int], dict[int, Any]]:
-    """Return what comes in one by one, and the constants that are read by name."""
+    """Return the inputs that are passed one by one, and the constants that are read by name."""
     made = {line.outs[0] for line in region.lines}
     singles = [i for i in roll.singles if i not in made]
     constants = {i: one_value(program.constants[i]) for i in singles if i in program.constants}
@@ -95,12 +95,12 @@ def _interpretable(line: Line) -> bool:
 
 
 def _number(text: str) -> str:
-    """Return an expression in the type of the program: some functions compute in double whatever they are given."""
+    """Return an expression in the type of the program: some functions compute in double precision only."""
     return text if functions_in(text).isdisjoint(_DOUBLES) else f"number({text})"
 
 
 def _filled(texts: dict[int, str]) -> Callable[[Line, list[str]], str]:
-    """Return how to write a line with its operands."""
+    """Return a function that writes a line with its operands."""
     return lambda line, given: _number(texts[line.outs[0]].format(*given))
 
 
@@ -111,7 +111,7 @@ def _booleans(region: Region, program: Program) -> set[int]:
 def _shown_text(
     roll: Roll, region: Region, program: Program, names: dict[int, str], texts: dict[int, str], title: str
 ) -> list[str]:
-    """Return what is shown: the same statements with the user's names."""
+    """Return the text that is shown: the same statements with the user's names."""
     ins, constants = _inputs(roll, region, program)
     writer: Writer
 
@@ -136,7 +136,7 @@ def _prelude(kind: str) -> list[str]:
 
 
 def _compiled(roll: Roll, region: Region, program: Program, texts: dict[int, str]) -> tuple[list[int], Any]:
-    """Compile statements and loops: what comes in, and the function."""
+    """Compile statements and loops; return the inputs and the function."""
     kind, number = region.dtype.name, region.dtype.type
     ins, constants = _inputs(roll, region, program)
     names = number_names(region)
@@ -169,7 +169,7 @@ def _compiled(roll: Roll, region: Region, program: Program, texts: dict[int, str
 def _with_arrays(
     roll: Roll, program: Program, ins: list[int], dtype: Any, step: Any, single: bool
 ) -> tuple[list[int], Any]:
-    """Return the function where tables go in or many results come out."""
+    """Return the inputs and the function for a program with tables or with many results."""
     count = len(ins)
     tables = [np.array([program.constants.get(i, 0) for i in values], dtype) for values in roll.tables]
     arguments = list(dict.fromkeys(i for values in roll.tables for i in values if i not in program.constants))

@@ -1,4 +1,4 @@
-"""Printed programs: a Program as text, one line for each op, and a loop where its lines repeat themselves."""
+"""Printed programs: a Program as text, one line for each op, with loops where lines repeat."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from autodiff_lab.compile.program.program import Line, Program, brief, shown
 from autodiff_lab.compile.scalars.rolled import NotRolled, Roll, Writer
 
 FEWEST_ROLLED = 60
-"""Lines from which on a program is searched for loops."""
+"""Lines from which on loops are searched for."""
 
 
 def text_of(program: Program) -> str:
-    """Return the text of a program; a long one that repeats itself is printed with loops.
+    """Return the text of a program; repetitions in a long one are printed as loops.
 
     Examples
     --------
@@ -55,12 +55,12 @@ def text_of(program: Program) -> str:
 
 
 def numbers_of(program: Program) -> dict[int, str]:
-    """Return the number of each value in the printed program (``%4``); the rounds of a loop share theirs."""
+    """Return the number of each value in the printed program (``%4``); iterations of a loop share theirs."""
     return _numbers(program, _rolled(program))
 
 
 def _rolled(program: Program) -> Roll | None:
-    """Return the program with its loops, None where it is short or has none to speak of."""
+    """Return the program with its loops, None if it is short or has too few."""
     lines = list(program.lines)
     if len(lines) < FEWEST_ROLLED or any(len(line.outs) != 1 for line in lines):
         return None
@@ -72,7 +72,7 @@ def _rolled(program: Program) -> Roll | None:
 
 
 def _numbers(program: Program, roll: Roll | None) -> dict[int, str]:
-    """Numbers for all values that are shown, in the order in which they come."""
+    """Return numbers for all values that are shown, in order."""
     tabled = {i for values in roll.tables for i in values} if roll is not None else set[int]()
     order = [*program.inputs, *(i for i in program.constants if i not in tabled)]
     free = count()
@@ -103,7 +103,7 @@ def _call(line: Line, given: list[str]) -> str:
 
 
 class _Printer(Writer):
-    """Writes a roll with numbers, and with the kind of each value."""
+    """Writes a program with numbered values and their kinds."""
 
     def __init__(self, roll: Roll, number: dict[int, str], program: Program) -> None:
         super().__init__(roll, number, _call, set(), lambda line: "")

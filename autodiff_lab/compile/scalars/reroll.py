@@ -1,10 +1,10 @@
-"""Re-rolling: a straight line of scalar ops that repeats itself is found to be loops.
+"""Re-rolling: find the loops in a straight line of scalar ops that repeats itself.
 
-A trace unrolls the loops of the user's Python; here they are found again in what they left.  Ops repeat with a period,
-and where each operand of each repetition follows one law, the repetitions are one loop: an operand is made in the same
-round, or in a round before, or before the loop; or it is read, round by round, from what an earlier loop kept, upwards
-or downwards (a backward pass), or from a table of constants and arguments.  Nothing is guessed: a round belongs to a
-loop only if the law names, for every operand, the very value that the line has.
+A trace unrolls the loops of the user's Python; here they are found again.  Ops repeat with a period, and repetitions
+are one loop if each operand follows one law: it is computed in the same iteration, in an earlier one, or before the
+loop; or it is read from what an earlier loop kept, upwards or downwards (a backward pass), or from a table of constants
+and arguments.  Nothing is guessed: an iteration belongs to a loop only if the law names, for every operand, the very
+value that the line reads.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from autodiff_lab.compile.program.program import Line
 FEWEST_ROUNDS, LONGEST_PERIOD, LONGEST_MEMORY = 4, 256, 2
 _NONE = np.iinfo(np.int64).min
 _MULTIPLES = 4
-"""Ops alone may repeat more often than what they read: multiples of a period are tried too."""
+"""Multiples of a period that are tried too: ops may repeat more often than their operands do."""
 
 
 class Inside(NamedTuple):
-    """The operand is made by statement `at` of the same round."""
+    """The operand is computed by statement `at` of the same iteration."""
 
     at: int
 
 
 class Before(NamedTuple):
-    """The operand is one value in all rounds, made before the loop."""
+    """The operand is the same value in all iterations, computed before the loop."""
 
     value: int
 
 
 class Carried(NamedTuple):
-    """The operand was made by statement `at` `lag` rounds ago; `first` are the values for the first rounds."""
+    """The operand was computed by statement `at` `lag` iterations ago; `first` are its values in the first ones."""
 
     at: int
     lag: int
@@ -43,9 +43,9 @@ class Carried(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """The operand is what statement `at` of an earlier loop made in round ``first + step · round``.
+    """The operand was computed by statement `at` of an earlier loop in its iteration ``first + step · i``.
 
-    Round -1 is the value that the loop carried in: `initial`, None where it is not read.
+    Iteration -1 stands for the value before that loop: `initial`, None if it is not read.
     """
 
     loop: int
@@ -56,7 +56,7 @@ class Kept(NamedTuple):
 
 
 class Tabled(NamedTuple):
-    """The operand is another constant or argument in each round."""
+    """The operand is another constant or argument in each iteration."""
 
     values: tuple[int, ...]
 
@@ -65,7 +65,7 @@ Law = Inside | Before | Carried | Kept | Tabled
 
 
 class Loop(NamedTuple):
-    """`rounds` rounds of `period` lines from line `start` on; `laws` says of each statement where its operands are."""
+    """`rounds` iterations of `period` lines from line `start` on; `laws` has the law of each operand by statement."""
 
     start: int
     period: int
@@ -79,14 +79,14 @@ class Loop(NamedTuple):
 
 
 def find_loops(lines: list[Line], kinds: list[Any] | None = None) -> list[Loop]:
-    """Return the loops in a straight line of ops with one result each, in order.
+    """Return the loops in a list of ops with one result each, in order.
 
     Parameters
     ----------
     lines : list of Line
         The ops.
     kinds : list, optional
-        What must be the same in every round beside the operands; the op and its parameters if it is not given.
+        What must be equal in all iterations besides the operands; by default the op and its parameters.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def find_loops(lines: list[Line], kinds: list[Any] | None = None) -> list[Loop]:
 
 
 class _Finder:
-    """Values are numbered: lines by their position, everything from outside by negative numbers."""
+    """Finds loops; values are numbered, lines by position and values from outside by negative integers."""
 
     def __init__(self, lines: list[Line], kinds: list[Any]) -> None:
         self.lines, self.kinds = lines, kinds
@@ -125,11 +125,11 @@ class _Finder:
         return found
 
     def value(self, number: int) -> int:
-        """Return the value behind a number."""
+        """Return the value with a number."""
         return self.lines[number].outs[0] if number >= 0 else self.outside[-1 - number]
 
     def found(self) -> list[Loop]:
-        """Look for loops in all stretches where the ops repeat."""
+        """Return the loops in all stretches where the ops repeat."""
         for start, end, period in self._stretches():
             while end - start >= FEWEST_ROUNDS * period:
                 loop = self._loop(start, end, period)
@@ -142,7 +142,7 @@ class _Finder:
     # --- where the ops repeat --------------------------------------------------------------------------------------
 
     def _stretches(self) -> list[tuple[int, int, int]]:
-        """Stretches that do not overlap, in order: the longest first, of those the ones with the shortest period."""
+        """Return stretches that do not overlap, in order; long ones win, then those with a short period."""
         found = sorted(self._periodic(), key=lambda s: (s[0] - s[1], s[2]))
         free = np.ones(len(self.lines), bool)
         kept: list[tuple[int, int, int]] = []
@@ -184,7 +184,7 @@ class _Finder:
         return best
 
     def _lawful(self, start: int, count: int, period: int) -> Loop | None:
-        """Return the loop of so many rounds at most; a round that breaks a law ends it."""
+        """Return the loop of at most `count` iterations; one that breaks a law ends it."""
         laws: list[tuple[Law, ...]] = []
         blocks = self.ins[:, start : start + count * period].reshape(len(self.ins), count, period)
         for at in range(period):
@@ -204,7 +204,7 @@ class _Finder:
         return Loop(start, period, count, cut)
 
     def _law(self, read: Any, start: int, at: int, period: int) -> tuple[Law | None, int]:
-        """Return the law of an operand, and for how many rounds it holds."""
+        """Return the law of an operand, and for how many iterations it holds."""
         if read[1] < start and read[1] == read[0]:
             return Before(self.value(int(read[0]))), _holds(read == read[0])
         if read[LONGEST_MEMORY] >= start:
@@ -218,7 +218,7 @@ class _Finder:
         return None, 0
 
     def _made_here(self, read: Any, start: int, at: int, period: int) -> tuple[Law | None, int]:
-        """Return an operand that this loop made, in this round or before."""
+        """Return the law of an operand that this loop computed, in this iteration or an earlier one."""
         far = read - (start + period * np.arange(len(read)))
         position = int(far[LONGEST_MEMORY])
         lag = max(0, -(position // period))
@@ -230,7 +230,7 @@ class _Finder:
         return Carried(position % period, lag, first), lag + _holds(far[lag:] == position)
 
     def _kept(self, read: Any) -> tuple[Kept, int] | None:
-        """Return an operand that an earlier loop made, one round further in each round."""
+        """Return the law of an operand that an earlier loop computed, one of its iterations after the other."""
         for number, loop in enumerate(self.loops):
             if not loop.start <= read[1] < loop.end:
                 continue
@@ -253,12 +253,12 @@ class _Finder:
 
 
 def _entries(loop: Loop) -> set[tuple[int, int]]:
-    """Return what a loop carries into its first round, by the statement that makes it in the others."""
+    """Return what a loop carries into its first iteration, with the statement that computes it in the others."""
     carried = (law for mine in loop.laws for law in mine if isinstance(law, Carried) and law.lag == 1)
     return {(law.at, law.first[0]) for law in carried}
 
 
 def _holds(true: Any) -> int:
-    """Return how many are true before the first that is not."""
+    """Return how many elements are true before the first false one."""
     false = np.flatnonzero(~true)
     return int(false[0]) if false.size else len(true)

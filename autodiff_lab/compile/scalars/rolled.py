@@ -1,7 +1,6 @@
-"""Rolled text: scalar lines as Python statements in which repetitions are ``for`` loops, as `reroll` found them.
+"""Rolled text: scalar lines as Python statements, with ``for`` loops where `reroll` found repetitions.
 
-A loop keeps in an array what a later loop reads back, and hands on in plain names what its next round needs.  The text
-is written twice: with numbered names for the compiler, and with the user's names for the reader.
+A loop stores in an array what a later loop reads, and carries in plain names what its next iteration needs.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.scalars.reroll import Before, Carried, Inside, Kept, Law, Loop, Tabled, find_loops
 
 MOST_LISTED = 300
-"""Results that are written one by one; a stretch of what a loop keeps counts as one."""
+"""The most results that are written one by one; a stretch of what a loop stores counts as one."""
 
 
 class NotRolled(Exception):
@@ -27,9 +26,9 @@ class Roll:
     Attributes
     ----------
     kept : dict
-        By loop and statement, the value before the first round where that is kept too, else None.
+        By loop and statement, the value before the first iteration if that is stored too, else None.
     tables : list of tuple of int
-        Values that come as arrays, one for each round of a loop.
+        Values that are passed as arrays, one for each iteration of a loop.
     """
 
     def __init__(self, lines: list[Line], outs: list[int], rolls: bool = True, kinds: list[Any] | None = None) -> None:
@@ -37,7 +36,7 @@ class Roll:
         self.loops = find_loops(lines, kinds) if rolls else []
         self.kept: dict[tuple[int, int], int | None] = {}
         self.tables: list[tuple[int, ...]] = []
-        self.place: dict[int, tuple[int, int, int]] = {}  # value -> loop, round, statement
+        self.place: dict[int, tuple[int, int, int]] = {}  # value -> loop, iteration, statement
         for n, loop in enumerate(self.loops):
             for k in range(loop.rounds * loop.period):
                 self.place[lines[loop.start + k].outs[0]] = (n, *divmod(k, loop.period))
@@ -51,12 +50,12 @@ class Roll:
 
     @property
     def statements(self) -> int:
-        """How many lines the text has: this, not the number of ops, is what compiling takes time for."""
+        """Number of lines of the text, on which the compile time depends."""
         return len(self.plain) + sum(loop.period for loop in self.loops)
 
     @property
     def singles(self) -> list[int]:
-        """Values that the lines read by name, in the order of their first use, whatever makes them."""
+        """Values that the lines read by name, in the order of their first use."""
         read = [i for line in self.plain for i in line.ins]
         for loop in self.loops:
             for law in (law for mine in loop.laws for law in mine):
@@ -90,7 +89,7 @@ class Roll:
             self._read((law.value,))
 
     def _read(self, values: Iterable[int]) -> None:
-        """Values read one by one: those of the last round are at hand, all others must be kept."""
+        """Note values that are read one by one: all but those of the last iteration must be stored."""
         for value in values:
             found = self.place.get(value)
             if found is not None and found[1] != self.loops[found[0]].rounds - 1:
@@ -99,7 +98,7 @@ class Roll:
     # --- results ---------------------------------------------------------------------------------------------------
 
     def stretches(self) -> list[tuple[int, int, int]]:
-        """Results that are stretches of what loops keep: where they begin among the results, how many, their step."""
+        """Return stretches of results that a loop stores in a row: their first position, count and step."""
         found: list[tuple[int, int, int]] = []
         n = 0
         while n < len(self.outs):
@@ -119,7 +118,7 @@ class Roll:
         return found
 
     def _listed(self) -> list[int]:
-        """Return what results read; a stretch keeps the last round too."""
+        """Return the results; a stretch also needs the last iteration stored."""
         stretches = self.stretches()
         if self.loops and len(stretches) > MOST_LISTED:
             raise NotRolled
@@ -131,9 +130,9 @@ class Roll:
 
 
 def rename(roll: Roll, program: Program, names: dict[int, str]) -> None:
-    """Name what the lines make again, all rounds of a statement alike, so that numbers stay small.
+    """Rename the results of the lines, with one name for all iterations of a statement.
 
-    Results of other rounds than the last have names of their own: they go out side by side.
+    Outputs from other iterations than the last get their own names.
     """
     outs = set(roll.outs)
     mine = {line.outs[0] for line in roll.lines}
@@ -186,11 +185,11 @@ class Writer:
         return wish
 
     def _made(self, loop: int, at: int) -> str:
-        """Return the name of what a statement of a loop makes."""
+        """Return the name that a statement of a loop assigns."""
         return self.names[self.roll.lines[self.roll.loops[loop].start + at].outs[0]]
 
     def read(self, value: int) -> str:
-        """Return a value, outside of the loops."""
+        """Return the expression of a value outside of the loops."""
         found = self.roll.place.get(value)
         if found is None or found[1] == self.roll.loops[found[0]].rounds - 1:
             return self.names[value]
@@ -198,11 +197,11 @@ class Writer:
         return f"{self.arrays[key]}[{found[1] + self._shift(key)}]"
 
     def _shift(self, key: tuple[int, int]) -> int:
-        """1 where the value before the first round is kept in front."""
+        """Return 1 if the value before the first iteration is stored in front, else 0."""
         return int(self.roll.kept[key] is not None)
 
     def body(self) -> list[str]:
-        """All statements."""
+        """Return all statements."""
         number = 0
         backward: bool | None = None
         for part in self.roll.parts():
@@ -218,7 +217,7 @@ class Writer:
         return self.text
 
     def _mark(self, backward: bool) -> list[str]:
-        """Return what stands where the forward or the backward pass begins."""
+        """Return the comment at the beginning of a forward or backward pass."""
         return [f"# {'backward' if backward else 'forward'}"] if self.say is not None else []
 
     def _statement(self, line: Line, given: list[str], indent: str) -> None:
@@ -239,7 +238,7 @@ class Writer:
         down = sum(steps) < 0
         self.text.append(f"for i in range({loop.rounds - 1}, -1, -1):" if down else f"for i in range({loop.rounds}):")
         for at, mine in enumerate(loop.laws):
-            # The words are those of the second round: the first may read what came in.
+            # The comment is that of the second iteration: the first may read what came in.
             line = self.roll.lines[loop.start + loop.period + at]
             given = [self._operand(law, loop, number, memory, down) for law in mine]
             self._statement(line, given, "    ")
@@ -249,7 +248,7 @@ class Writer:
         self.text += [f"    {update}" for update in updates]
 
     def _memory(self, loop: Loop, number: int) -> tuple[dict[Carried, str], list[str]]:
-        """Names for what is carried from round to round, and the statements that hand it on at the end of a round."""
+        """Return names for what iterations carry on, and the statements that update them at the end of an iteration."""
         readers: dict[Carried, int] = {}
         for at, mine in enumerate(loop.laws):
             readers.update({law: at for law in mine if isinstance(law, Carried)})
@@ -258,7 +257,7 @@ class Writer:
         for law, last in readers.items():
             made = self._made(number, law.at)
             alone = sum(other.at == law.at and other.lag == 1 for other in readers) == 1
-            if law.lag == 1 and alone and last <= law.at:  # nobody reads the old value after the new one is made
+            if law.lag == 1 and alone and last <= law.at:  # nothing reads the old value after the new one is computed
                 memory[law] = made
                 self.text.append(f"{made} = {self.read(law.first[0])}")
                 continue
@@ -281,11 +280,11 @@ class Writer:
         return f"{self.tables[self.roll.tables.index(law.values)]}[{_index(0, 1, loop.rounds, down)}]"
 
     def results(self) -> list[str]:
-        """Return the results as expressions, one by one."""
+        """Return the expressions of the results."""
         return [self.read(i) for i in self.roll.outs]
 
     def listed(self, out: str) -> list[str]:
-        """Statements that put the results into an array."""
+        """Return statements that put the results into an array."""
         text: list[str] = []
         for n, count, step in self.roll.stretches():
             if count == 1:
@@ -299,7 +298,7 @@ class Writer:
 
 
 def _index(first: int, step: int, count: int, down: bool) -> str:
-    """Return the position ``first + step · round`` in terms of i, which is the round, or counts down."""
+    """Return the position ``first + step · iteration`` in terms of i, which may count down."""
     if down:
         first, step = first + step * (count - 1), -step
     if step == 1:

@@ -1,8 +1,8 @@
-"""Launching kernels: how many threads share rows and columns, and the way from a program's arrays to a kernel's.
+"""Launching kernels: how many threads share rows and columns, and how a program's arrays reach a kernel.
 
-Where blocks left parts of sums, a second launch puts them together.  A program's constants lie where they are used
-before the first call, and what runs counts as code of ours: an array of the CPU that an op makes on its way is taken
-along, and told as traffic.
+If blocks leave partial sums, a second launch adds them.  A program's constants are copied to where they are used before
+the first call.  What runs counts as our own code: arrays that an op creates on the CPU on its way are copied along, and
+reported as traffic.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROUNDS = 2 if SIMULATED else 128
 
 
 class Grid(NamedTuple):
-    """The grid of a launch; `sizes` are the last arguments, `per` the rows of a block where it keeps to columns."""
+    """The grid of a launch; `sizes` are the last arguments of the kernel."""
 
     blocks: tuple[int, int]
     threads: tuple[int, int]
@@ -35,7 +35,7 @@ class Grid(NamedTuple):
 
 
 def grid_for(writer: Writer) -> Grid:
-    """Return how many threads a region needs; a grid that reduces is the same on every GPU, so that its sums are."""
+    """Return the grid of a region; one that reduces is the same on every GPU, and so are its sums."""
     region = writer.region
     most = BLOCKS if writer.folded else region.memory.multiprocessors * ROUNDS
     if writer.grid == "elements":
@@ -54,19 +54,19 @@ def grid_for(writer: Writer) -> Grid:
 
 
 def _power(count: int) -> int:
-    """Return the least power of two that is not less."""
+    """Return the smallest power of two that is at least `count`."""
     return 1 << max(0, count - 1).bit_length()
 
 
 def _width(columns: int) -> int:
-    """Threads that share a row: one for each element of a short one, one for four of a long one."""
+    """Return how many threads share a row: one per element of a short row, one per four of a long one."""
     if columns <= WARP:
         return min(_power(columns), THREADS)
     return min(max(WARP, _power(-(-columns // 4))), THREADS)
 
 
 def _across(columns: int) -> int:
-    """Columns of a block, such that few of its threads have none."""
+    """Return the columns of a block, such that few of its threads have none."""
     width = min(_power(columns), THREADS)
     while width > WARP and -(-columns // width) * width > columns * 9 // 8:
         width //= 2
@@ -74,7 +74,7 @@ def _across(columns: int) -> int:
 
 
 class _Fold(NamedTuple):
-    """How parts of a reduction become a result of some shape."""
+    """How partial results of a reduction become a result of some shape."""
 
     op: str
     shape: tuple[int, ...]
@@ -84,7 +84,7 @@ class _Fold(NamedTuple):
 
 
 class Runner:
-    """Runs a kernel: takes the arrays of `ins`, gives a tuple of those of `outs`."""
+    """Runs a kernel: takes the arrays of `ins`, returns a tuple of those of `outs`."""
 
     def __init__(self, writer: Writer, run: Kernel) -> None:
         region, parts, values = writer.region, writer.parts, writer.program.values
@@ -96,7 +96,7 @@ class Runner:
         self.folds = [self._fold(line, writer) for line in writer.folded]
 
     def _fold(self, line: Line, writer: Writer) -> _Fold:
-        """Return how parts of a reduction are put together."""
+        """Return how partial results of a reduction are put together."""
         values, is_over_rows = writer.program.values, line in writer.parts.over_rows
         columns = writer.region.columns if is_over_rows else 1
         rows = self.grid.blocks[1] if is_over_rows else math.prod(self.grid.blocks)
@@ -122,7 +122,7 @@ class Runner:
 
 
 def _row(array: DeviceArray) -> DeviceArray:
-    """Return the elements of an array in a row: itself or a view, a copy only of what lies otherwise."""
+    """Return the elements of an array in one dimension: itself, a view, or a copy if it is not contiguous."""
     raw = array.raw
     if not raw.flags.c_contiguous:
         return flat(array)
@@ -132,8 +132,8 @@ def _row(array: DeviceArray) -> DeviceArray:
 def with_constants_there(program: Program, steps: list[Step]) -> Program:
     """Return the program with the constants that its steps use on the GPU, and no others.
 
-    Many are numbers in the text of kernels and need no memory.  One that was on the CPU goes to the GPU if all that use
-    it are there.
+    Many are numbers in the text of kernels and need no memory.  One from the CPU is copied if all that use it are on
+    the GPU.
     """
     values = program.values
     users: dict[int, list[Any]] = {}
@@ -153,7 +153,7 @@ def with_constants_there(program: Program, steps: list[Step]) -> Program:
 
 
 def on_gpu(run: Callable[..., Any], memory: Any) -> Callable[..., Any]:
-    """Return a program's function that runs on a GPU, as code of ours."""
+    """Return a program's function that runs on a GPU as our own code."""
 
     def run_there(*arrays: Any) -> Any:
         with memory.using():
