@@ -5,14 +5,11 @@ As everywhere, lines differ in dashes as well as in colour, and each item has it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
-from autodiff_lab.draw import theme as themes
 from autodiff_lab.draw.lines import text_width
-from autodiff_lab.draw.nodes import written
+from autodiff_lab.draw.markup import picture, words
 
 WIDTH = 640.0
 MARGIN = 16.0
@@ -77,13 +74,13 @@ def bars(title: str, values: Mapping[str, float], told: Mapping[str, str]) -> st
     """
     longest = max(values.values(), default=0.0) or 1.0
     room = WIDTH - 2 * MARGIN - max((text_width(text, 14.0) for text in told.values()), default=0.0) - 24
-    parts = [text("lab-title", MARGIN, 26, title)]
+    parts = [words("lab-title", MARGIN, 26, title)]
     for number, (name, value) in enumerate(values.items()):
         y = 44 + number * ROW
         width = max(room * value / longest, 2.0)
-        parts.append(text("", MARGIN, y + 12, name))
+        parts.append(words("", MARGIN, y + 12, name))
         parts.append(f'<rect class="lab-bar" x="{MARGIN:g}" y="{y + 18:g}" width="{width:.1f}" height="{BAR:g}"/>')
-        parts.append(text("lab-number", MARGIN + width + 8, y + 18 + 13, told[name]))
+        parts.append(words("lab-number", MARGIN + width + 8, y + 18 + 13, told[name]))
     account = "; ".join(f"{name}: {told[name]}" for name in values)
     return chart(title, account, 44 + len(values) * ROW + 12, parts)
 
@@ -111,16 +108,16 @@ def steps(title: str, lines: Sequence[Steps], unit: str = "values kept") -> str:
     wide = WIDTH - left - MARGIN
     across, up = wide / long, HEIGHT / most
     bottom = top + HEIGHT
-    parts = [text("lab-title", MARGIN, 26, title), text("lab-muted", MARGIN, 48, unit)]
+    parts = [words("lab-title", MARGIN, 26, title), words("lab-muted", MARGIN, 48, unit)]
     for height in dict.fromkeys((0, round(most / 2), most)):
         y = bottom - height * up
         parts.append(f'<path class="lab-axis" d="M{left:g},{y:.1f}H{WIDTH - MARGIN:g}"/>')
-        parts.append(text("lab-muted", left - 8, y + 4, str(height), "end"))
+        parts.append(words("lab-muted", left - 8, y + 4, str(height), "end"))
     turns = [left + turn * across for turn in dict.fromkeys(line.turn for line in lines)]
     parts += [f'<path class="lab-turn" d="M{turn:.1f},{top:g}V{bottom + 24:g}"/>' for turn in turns]
     first = min(turns, default=left)
-    parts.append(text("lab-muted", round(first) - 8, bottom + 20, "forward", "end"))
-    parts.append(text("lab-muted", round(first) + 8, bottom + 20, "backward →"))
+    parts.append(words("lab-muted", round(first) - 8, bottom + 20, "forward", "end"))
+    parts.append(words("lab-muted", round(first) + 8, bottom + 20, "backward →"))
     for number, line in enumerate(lines):
         parts += _line(line, number, left, bottom, across, up)
     account = "; ".join(f"{line.name}: at most {max(line.kept)} {unit}" for line in lines)
@@ -134,22 +131,13 @@ def _line(line: Steps, number: int, left: float, bottom: float, across: float, u
     peak = max(line.kept)
     place = len(line.kept) - 1 - line.kept[::-1].index(peak)  # where it was reached last: there is room above it
     x, y = left + place * across, bottom - peak * up - 8
-    words, anchor = f"{line.name}: {peak}", "start"
-    if x + text_width(words, 14.0, strong=True) > WIDTH - MARGIN:
+    label, anchor = f"{line.name}: {peak}", "start"
+    if x + text_width(label, 14.0, strong=True) > WIDTH - MARGIN:
         x, anchor = WIDTH - MARGIN, "end"
     return [
         f'<path class="lab-steps lab-line-{number}" d="{"".join(points)}"/>',
-        text(f"lab-title lab-of-{number}", round(x), round(y), words, anchor),
+        words(f"lab-title lab-of-{number}", round(x), round(y), label, anchor),
     ]
-
-
-def text(css: str, x: float, y: float, words: str, anchor: str = "start") -> str:
-    """Return words at a position.
-
-    >>> text("lab-muted", 0, 12, "unit")
-    '<text class="lab-muted" x="0" y="12" text-anchor="start">unit</text>'
-    """
-    return f'<text class="{css}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{written(words)}</text>'
 
 
 def chart(title: str, account: str, height: float, parts: list[str], more_style: str = "") -> str:
@@ -158,11 +146,5 @@ def chart(title: str, account: str, height: float, parts: list[str], more_style:
     >>> chart("Bytes", "one: 1 B", 100.0, [])[:4]
     '<svg'
     """
-    style = re.sub(r"\s+", " ", themes.css_variables(".lab-theme-auto", "auto") + _STYLE.strip() + more_style)
-    size = f'width="{WIDTH:g}" height="{height:g}"'
-    return "".join([
-        '<svg xmlns="http://www.w3.org/2000/svg" class="lab-chart lab-theme-auto" role="img" ',
-        f'{size} viewBox="0 0 {WIDTH:g} {height:g}"><title>{written(title)}</title><desc>{written(account)}</desc>',
-        f"<style>{escape(style, quote=False).replace('&gt;', '>')}</style>",
-        f'<rect class="lab-paper" {size} rx="{themes.RADIUS}"/>', *parts, "</svg>",
-    ])  # fmt: skip
+    style = _STYLE + more_style
+    return picture("lab-chart", style, title, account, WIDTH, height, parts)

@@ -6,12 +6,11 @@ the pass lies inside the frame of another tape; these pictures show whether it d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from autodiff_lab.draw import theme as themes
+from autodiff_lab.draw.markup import picture, written
 from autodiff_lab.recording.model import Application, Sweep
 from autodiff_lab.recording.numbers import brief
 from autodiff_lab.recording.recording import Recording
@@ -132,19 +131,8 @@ def svg(recording: Recording, names: Sequence[str] = (), theme: str = "auto") ->
             parts.append(_rect("lab-pass", x, y, width - 2 * x, LINE + 2))
             parts.append(_text("", x + PAD, y + 18, line.text))
             y += LINE + 8
-    return _picture("".join(parts), width, y + PAD, text(recording, names), theme)
-
-
-def _picture(inside: str, width: float, height: float, account: str, theme: str) -> str:
-    style = re.sub(r"\s+", " ", themes.css_variables(f".lab-theme-{theme}", theme) + STYLE.strip())
-    size = f'width="{width:g}" height="{height:g}"'
-    root = f"lab-frames lab-theme-{theme}"
-    return "".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{root}" role="img" {size} viewBox="0 0 {width:g} {height:g}">',
-        f"<title>Tapes as frames</title><desc>{escape(account)}</desc>",
-        f"<style>{escape(style, quote=False).replace('&gt;', '>')}</style>",
-        f'<rect class="lab-paper" {size} rx="{themes.RADIUS}"/>{inside}</svg>',
-    ])  # fmt: skip
+    account = text(recording, names)
+    return picture("lab-frames", STYLE, "Tapes as frames", account, width, y + PAD, parts, theme)
 
 
 class _Teller:
@@ -221,4 +209,4 @@ def _rect(css: str, x: float, y: float, width: float, height: float) -> str:
 
 
 def _text(css: str, x: float, y: float, words: str) -> str:
-    return f'<text class="{css}" x="{x:g}" y="{y:g}">{escape(words)}</text>'
+    return f'<text class="{css}" x="{x:g}" y="{y:g}">{written(words)}</text>'

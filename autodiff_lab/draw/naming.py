@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autodiff_lab.explain.expressions import LONGEST, OPERATORS, literal, spoken
+from autodiff_lab.explain.expressions import LONGEST, applied, literal, spoken
 
 if TYPE_CHECKING:
     from autodiff_lab.recording.recording import Recording
@@ -42,8 +42,4 @@ def _outline(recording: Recording, tensor: int, depth: int) -> str:
         return LEFT_OUT
     made = recording.applications[record.application]
     parts = [_outline(recording, key, depth - 1) for key in made.inputs]
-    sign = OPERATORS.get(made.op)
-    if sign is not None and len(parts) == 2:
-        sides = [f"({part})" if " " in part and not part.endswith(")") else part for part in parts]
-        return f"{sides[0]} {sign} {sides[1]}"
-    return f"{made.op}({', '.join(dict.fromkeys(parts))})"
+    return applied(made.op, parts, shown=dict.fromkeys(parts))

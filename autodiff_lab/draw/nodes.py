@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from html import escape
 from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.lines import (
@@ -19,24 +17,12 @@ from autodiff_lab.draw.lines import (
     number_width,
     tip,
 )
+from autodiff_lab.draw.markup import written
 from autodiff_lab.draw.theme import RADIUS
 
 if TYPE_CHECKING:
     from autodiff_lab.draw.model import Box, Node
     from autodiff_lab.draw.timeline import Timeline
-
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def written(text: str) -> str:
-    r"""Return text of any origin as it may stand in XML: escaped, without the characters that XML forbids.
-
-    Examples
-    --------
-    >>> written('<b>&"\x00')
-    '&lt;b&gt;&amp;&quot;�'
-    """
-    return escape(_UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def draw_node(node: Node, box: Box, timeline: Timeline, moment: int | None, shown: frozenset[str]) -> str:

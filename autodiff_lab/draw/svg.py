@@ -7,15 +7,13 @@ no ids, because several pictures may stand in one page.
 
 from __future__ import annotations
 
-import re
-from html import escape
 from typing import TYPE_CHECKING
 
-from autodiff_lab.draw import theme as themes
 from autodiff_lab.draw.account import account, heading, position
 from autodiff_lab.draw.geometry import HEAD_LENGTH, arrowhead, backward, path, shortened
 from autodiff_lab.draw.lines import cut, text_width
-from autodiff_lab.draw.nodes import draw_halo, draw_node, written
+from autodiff_lab.draw.markup import picture, written
+from autodiff_lab.draw.nodes import draw_halo, draw_node
 from autodiff_lab.draw.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -122,31 +120,20 @@ def svg(
     if not shown <= PARTS:
         raise ValueError(f"show: expected only {', '.join(sorted(PARTS))}, got {sorted(shown - PARTS)}.")
     timeline = timeline or Timeline(recording)
-    root = f"lab-picture lab-theme-{theme}"
-    colours = themes.css_variables(f".lab-theme-{theme}", theme)
-    style = (colours if themed else "") + _STYLE.strip()
     title, where = cut(recording.title, TITLE_LENGTH), position(recording, moment)
     caption = CAPTION if title or where else 0.0
     told = text_width(title, 14.0, strong=True) + text_width(where, 14.0) + 3 * MARGIN
     width, height = max(layout.width, told if caption else 0.0, LEAST_WIDTH), layout.height + caption
-    return "".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{root}" role="img" width="{width:g}" ',
-        f'height="{height:g}" viewBox="0 0 {width:g} {height:g}">',
-        f"<title>{written(heading(recording))}</title><desc>{written(account(graph, timeline, moment))}</desc>",
-        f"<style>{_compact(style)}</style>",
-        f'<rect class="lab-paper" width="{width:g}" height="{height:g}" rx="{themes.RADIUS}"/>',
+    inside = [
         _caption(title, where, width),
         f'<g transform="translate(0,{caption:g})">',
         *(draw_halo(node, layout.boxes[node.key], timeline, moment) for node in graph.nodes),
         *_edges(graph, layout, timeline, moment, gradients="gradients" in shown),
         *(draw_node(node, layout.boxes[node.key], timeline, moment, shown) for node in graph.nodes),
-        "</g></svg>",
-    ])  # fmt: skip
-
-
-def _compact(style: str) -> str:
-    """Return the style sheet in one line; a font name in it cannot end the element."""
-    return escape(re.sub(r"\s+", " ", style), quote=False).replace("&gt;", ">")
+        "</g>",
+    ]
+    spoken = account(graph, timeline, moment)
+    return picture("lab-picture", _STYLE, heading(recording), spoken, width, height, inside, theme, themed)
 
 
 def _caption(title: str, where: str, width: float) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autodiff_lab.draw.charts import MARGIN, WIDTH, chart, text
+from autodiff_lab.draw.charts import MARGIN, WIDTH, chart
 from autodiff_lab.draw.lines import text_width
+from autodiff_lab.draw.markup import words
 
 CELL = 22.0
 """Width and height of a thread or an element, where there is room."""
@@ -75,7 +76,7 @@ def threads(title: str, account: str, blocks: int, size: int, arrays: Sequence[T
     busy = {thread for a in arrays for thread, _ in a.reads | a.writes}
     above = next((a for a in arrays if not a.writes), None)
     below = [a for a in arrays if a is not above]
-    parts, lines, cells, y = [text("lab-title", MARGIN, 26, title)], [], [], 58.0
+    parts, lines, cells, y = [words("lab-title", MARGIN, 26, title)], [], [], 58.0
     if above is not None:
         cells += _elements(above, group, cell, y, y - 8)
         lines += _lines(above, size, group, cell, y + cell + APART, y + cell)
@@ -85,8 +86,8 @@ def threads(title: str, account: str, blocks: int, size: int, arrays: Sequence[T
         lines += _lines(array, size, group, cell, y + cell, y + number * (cell + APART))
         cells += _elements(array, group, cell, y + number * (cell + APART), y + number * (cell + APART) + cell + 16)
     bottom = y + len(below) * (cell + APART) + cell + 24
-    words = "solid lines read, dashed lines write; a dashed outline means idle"
-    parts.append(text("lab-muted", MARGIN, bottom + 14, words))
+    legend = "solid lines read, dashed lines write; a dashed outline means idle"
+    parts.append(words("lab-muted", MARGIN, bottom + 14, legend))
     return chart(title, account, bottom + 28, [*parts, *lines, *cells], STYLE)
 
 
@@ -102,12 +103,12 @@ def _left(index: int, group: int, cell: float) -> float:
 def _threads(blocks: int, size: int, busy: set[int], cell: float, y: float) -> list[str]:
     made: list[str] = []
     for block in range(blocks):
-        middle, words = _left(block * size, size, cell) + size * cell / 2, f"block {block}"
-        wide = text_width(words, 12.0) + 6  # paper behind the words, so that no line runs through them
+        middle, label = _left(block * size, size, cell) + size * cell / 2, f"block {block}"
+        wide = text_width(label, 12.0) + 6  # paper behind the words, so that no line runs through them
         made.append(
             f'<rect class="lab-paper" x="{middle - wide / 2:.1f}" y="{y - 20:.1f}" width="{wide:.1f}" height="16"/>'
         )
-        made.append(text("lab-muted", middle, y - 8, words, "middle"))
+        made.append(words("lab-muted", middle, y - 8, label, "middle"))
         for thread in range(size):
             number = block * size + thread
             tone = "lab-odd" if block % 2 else ""
@@ -120,7 +121,7 @@ def _elements(array: Touched, group: int, cell: float, y: float, name_at: float)
     made: list[str] = []
     for index in range(array.length):
         made += _cell("lab-element", _left(index, group, cell), y, cell, str(index), f"{array.name}[{index}]")
-    made.append(text("lab-number", MARGIN, name_at, array.name))
+    made.append(words("lab-number", MARGIN, name_at, array.name))
     return made
 
 
@@ -130,7 +131,7 @@ def _cell(kind: str, x: float, y: float, cell: float, label: str, title: str) ->
         f'<rect class="{kind}" x="{x + inside / 2:.1f}" y="{y:.1f}" width="{cell - inside:.1f}" '
         f'height="{cell - inside:.1f}" rx="3"><title>{title}</title></rect>'
     )
-    small = text("lab-small", x + cell / 2, y + cell / 2 + 3, label, "middle") if cell >= 15 else ""
+    small = words("lab-small", x + cell / 2, y + cell / 2 + 3, label, "middle") if cell >= 15 else ""
     return [rect, small]
 
 

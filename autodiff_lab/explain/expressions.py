@@ -6,6 +6,7 @@ A ``%7`` means something only beside a printed recording; in a sentence ``sum(v 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from functools import cache
 
 from autodiff_lab.events import Place
@@ -86,11 +87,22 @@ def _formula(recording: Recording, tensor: int, depth: int) -> str | None:
     if len(made.outputs) != 1 or any(part is None for part in parts):
         return None
     known = [part for part in parts if part is not None]
-    sign = OPERATORS.get(made.op)
-    if sign is not None and len(known) == 2:
-        sides = [f"({part})" if " " in part and not part.endswith(")") else part for part in known]
+    return applied(made.op, known)
+
+
+def applied(op: str, parts: list[str], shown: Iterable[str] | None = None) -> str:
+    """Return an op on its inputs as a formula; a call lists the inputs of `shown` only, if it is given.
+
+    Examples
+    --------
+    >>> applied("multiply", ["x", "a + b"]), applied("sin", ["x"])
+    ('x * (a + b)', 'sin(x)')
+    """
+    sign = OPERATORS.get(op)
+    if sign is not None and len(parts) == 2:
+        sides = [f"({part})" if " " in part and not part.endswith(")") else part for part in parts]
         return f"{sides[0]} {sign} {sides[1]}"
-    return f"{made.op}({', '.join(known)})"
+    return f"{op}({', '.join(parts if shown is None else shown)})"
 
 
 def argument(recording: Recording, application: Application, position: int) -> str | None:

@@ -76,6 +76,17 @@ def _quoted(value: Any) -> str:
     return f'"{text}"'
 
 
+def counted(count: int, word: str) -> str:
+    """Return a number with its noun in the right form.
+
+    Examples
+    --------
+    >>> counted(1, "op"), counted(2, "op"), counted(2, "pass")
+    ('1 op', '2 ops', '2 passes')
+    """
+    return f"{count} {word}" if count == 1 else f"{count} {word}{'es' if word.endswith('s') else 's'}"
+
+
 def dimensions(shape: tuple[int, ...]) -> str:
     """Return the shape of an array as pictures write it.
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from autodiff_lab.errors import LabError, StillRecording
 from autodiff_lab.recording.model import Application, Moment, Note, OpInfo, Sweep, TensorRecord
 from autodiff_lab.recording.names import short_name
+from autodiff_lab.recording.numbers import counted
 
 if TYPE_CHECKING:
     from graphviz import Source
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 
 QUICKLY_DRAWN = 300
 """Moments up to which a recording is drawn automatically where widgets are not available."""
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}{'es' if word.endswith('s') else 's'}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,10 +120,10 @@ class Recording:
     def __repr__(self) -> str:
         if self.__dict__.get("_running"):
             count = len(self.__dict__["_recorder"].events)
-            return f"<Recording: still recording, {_counted(count, 'event')} so far>"
-        parts = [_counted(len(self), "op")]
+            return f"<Recording: still recording, {counted(count, 'event')} so far>"
+        parts = [counted(len(self), "op")]
         if self.sweeps:
-            parts.append(_counted(len(self.sweeps), "backward pass"))
+            parts.append(counted(len(self.sweeps), "backward pass"))
         if self.error is not None:
             parts.append(f"ended by {self.error.partition(':')[0]}")
         from autodiff_lab.explain import remarks

@@ -8,17 +8,15 @@ a panel.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
-from autodiff_lab.draw import theme as themes
 from autodiff_lab.draw.curves.account import account
 from autodiff_lab.draw.curves.axes import heights, tick_text, ticks
 from autodiff_lab.draw.curves.model import Curves, Mark
+from autodiff_lab.draw.markup import picture, written
 from autodiff_lab.recording.numbers import short
 
 LEFT, TOP, BOTTOM, GAP = 60.0, 16.0, 40.0, 28.0
@@ -98,19 +96,9 @@ def svg(curves: Curves, at: float | None = None, order: int = 1, width: float = 
     height = panels[-1].top + panels[-1].height + BOTTOM
     index = None if at is None else curves.nearest(at)
     parts = [_panel(panel, curves, index, last=panel is panels[-1]) for panel in panels]
-    style = re.sub(r"\s+", " ", themes.css_variables(f".lab-theme-{theme}", theme) + _STYLE.strip())
     title = curves.title or f"{curves.names[0]} and its derivative"
-    size = f'width="{width:g}" height="{height:g}"'
-    root = f"lab-static lab-theme-{theme}"
-    return "".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{root}" role="img" {size} viewBox="0 0 {width:g} {height:g}">',
-        f"<title>{escape(title)}</title><desc>{escape(account(curves, at))}</desc>",
-        f"<style>{escape(style, quote=False).replace('&gt;', '>')}</style>",
-        f'<rect class="lab-paper" {size} rx="{themes.RADIUS}"/>',
-        *([] if index is None else [_tie(panels, curves, index)]),
-        *parts,
-        "</svg>",
-    ])  # fmt: skip
+    inside = parts if index is None else [_tie(panels, curves, index), *parts]
+    return picture("lab-static", _STYLE, title, account(curves, at), width, height, inside, theme)
 
 
 def _panels(curves: Curves, order: int, width: float) -> Iterator[_Panel]:
@@ -247,4 +235,4 @@ def _line(css: str, x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def _text(css: str, x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text class="{css}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+    return f'<text class="{css}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{written(text)}</text>'

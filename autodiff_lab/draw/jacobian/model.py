@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from autodiff_lab.recording.numbers import short
+from autodiff_lab.recording.numbers import counted, short
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,10 +138,10 @@ class JacobianTable:
         height, width = self.matrix.shape
         of = f"{self.output} ({_by(self.output_shape)}) with respect to {self.input} ({_by(self.input_shape)})"
         lines = [
-            f"Jacobian of {of}: {height} × {width} = {_counted(self.matrix.size, 'number')}, {self.zeros} of them 0",
-            f"  the whole table, a column for each forward pass: {_counted(width, 'pass')}",
-            f"  the whole table, a row for each backward pass: {_counted(height, 'pass')}",
-            f"  one gradient: 1 backward pass, {_counted(width, 'number')}",
+            f"Jacobian of {of}: {height} × {width} = {counted(self.matrix.size, 'number')}, {self.zeros} of them 0",
+            f"  the whole table, a column for each forward pass: {counted(width, 'pass')}",
+            f"  the whole table, a row for each backward pass: {counted(height, 'pass')}",
+            f"  one gradient: 1 backward pass, {counted(width, 'number')}",
         ]
         if self.product is not None:
             left, right, result = self.product.names
@@ -154,10 +154,6 @@ class JacobianTable:
 
 def _named(name: str, index: tuple[int, ...]) -> str:
     return f"{name}[{','.join(map(str, index))}]" if index else name
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}{'es' if word.endswith('s') else 's'}"
 
 
 def _by(shape: tuple[int, ...]) -> str:

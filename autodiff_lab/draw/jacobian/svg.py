@@ -7,14 +7,12 @@ moves frames and marks over the same drawing.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
-from autodiff_lab.draw import theme as themes
 from autodiff_lab.draw.jacobian.model import JacobianTable, Product
+from autodiff_lab.draw.markup import picture, words, written
 from autodiff_lab.recording.numbers import short
 
 CELL = 26.0
@@ -98,19 +96,12 @@ def svg(table: JacobianTable, row: int = 0, column: int = 0, theme: str = "auto"
     both = panels(table, row, column)
     width = sum(panel.width for panel in both) + GAP + 2 * MARGIN
     height = max(panel.height for panel in both) + 2 * MARGIN
-    style = re.sub(r"\s+", " ", themes.css_variables(f".lab-theme-{theme}", theme) + STYLE.strip())
     second = MARGIN + both[0].width + GAP
-    size = f'width="{width:g}" height="{height:g}"'
-    root = f"lab-jacobian lab-theme-{theme}"
-    return "".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{root}" role="img" {size} viewBox="0 0 {width:g} {height:g}">',
-        f"<title>{escape(_title(table))}</title><desc>{escape(table.account())}</desc>",
-        f"<style>{escape(style, quote=False).replace('&gt;', '>')}</style>",
-        f'<rect class="lab-paper" {size} rx="{themes.RADIUS}"/>',
+    inside = (
         f'<g transform="translate({MARGIN:g},{MARGIN:g})">{both[0].markup}</g>',
         f'<g transform="translate({second:g},{MARGIN:g})">{both[1].markup}</g>',
-        "</svg>",
-    ])  # fmt: skip
+    )
+    return picture("lab-jacobian", STYLE, _title(table), table.account(), width, height, inside, theme)
 
 
 def _title(table: JacobianTable) -> str:
@@ -121,12 +112,12 @@ def _title(table: JacobianTable) -> str:
 def _table(table: JacobianTable, row: int, column: int) -> Panel:
     height, width = table.matrix.shape
     top = HEAD + LABEL
-    parts = [_text("lab-title", 0, 14, _title(table))]
-    parts += [_text("lab-label", LABEL - 8, top + r * CELL + 17, table.row_name(r), "end") for r in range(height)]
+    parts = [words("lab-title", 0, 14, _title(table))]
+    parts += [words("lab-label", LABEL - 8, top + r * CELL + 17, table.row_name(r), "end") for r in range(height)]
     for c in range(width):
         x = LABEL + c * CELL + 17
         turned = f'transform="rotate(-90 {x:g} {top - 8:g})"'
-        name = escape(table.column_name(c))
+        name = written(table.column_name(c))
         parts.append(f'<text class="lab-label" x="{x:g}" y="{top - 8:g}" {turned}>{name}</text>')
     cells = "".join(_cells(table.matrix, "jacobian"))
     frames = [
@@ -136,7 +127,7 @@ def _table(table: JacobianTable, row: int, column: int) -> Panel:
     ]
     parts.append(f'<g transform="translate({LABEL:g},{top:g})">{cells}{"".join(frames)}</g>')
     foot = top + height * CELL + 22
-    parts.append(_text("lab-muted", LABEL, foot, f"{table.zeros} of them are 0 (·)"))
+    parts.append(words("lab-muted", LABEL, foot, f"{table.zeros} of them are 0 (·)"))
     return Panel("".join(parts), max(LABEL + width * CELL, 270.0), foot + 6)
 
 
@@ -144,7 +135,7 @@ def _side(table: JacobianTable, row: int, column: int) -> Panel:
     parts: list[str] = []
     top, width = 0.0, 280.0
     if table.product is not None:
-        parts.append(_text("lab-title", 0, 14, "The product that avoids it"))
+        parts.append(words("lab-title", 0, 14, "The product that avoids it"))
         drawn, wide, tall = _product(table, table.product, row, column)
         parts.append(f'<g transform="translate(0,{HEAD:g})">{drawn}</g>')
         top, width = HEAD + tall + 24, max(width, wide)
@@ -171,10 +162,10 @@ def _product(table: JacobianTable, product: Product, row: int, column: int) -> t
         frame = _frame(f"lab-on lab-{role}", c * CELL, r * CELL, CELL, CELL, hidden)
         cells = "".join(_cells(matrix, role))
         parts.append(f'<g transform="translate({x:g},{y:g})">{cells}{frame}</g>')
-        parts.append(_text("lab-value", x + wide / 2, tall + 20, name, "middle"))
+        parts.append(words("lab-value", x + wide / 2, tall + 20, name, "middle"))
         x += wide + 24
         if sign:
-            parts.append(_text("lab-title", x - 12, tall / 2 + 5, sign, "middle"))
+            parts.append(words("lab-title", x - 12, tall / 2 + 5, sign, "middle"))
     return "".join(parts), x - 24, tall + 24
 
 
@@ -193,7 +184,7 @@ def _cells(matrix: np.ndarray, role: str) -> list[str]:
             f'fill-opacity="{strength:.2f}"/>'
         )
         css = "lab-value" if value else "lab-value lab-zero"
-        parts.append(_text(css, x + CELL / 2, y + 17, _signed(value), "middle"))
+        parts.append(words(css, x + CELL / 2, y + 17, _signed(value), "middle"))
     parts.append(f'<rect class="lab-outline" width="{wide * CELL:g}" height="{high * CELL:g}"/>')
     return parts
 
@@ -209,24 +200,20 @@ def _signed(value: float) -> str:
 
 def _bars(table: JacobianTable) -> str:
     height, width = table.matrix.shape
-    parts = [_text("lab-title", 0, 14, "What it costs, in passes")]
+    parts = [words("lab-title", 0, 14, "What it costs, in passes")]
     costs = (
         ("column", "whole table, forward: a column each", width),
         ("row", "whole table, backward: a row each", height),
         ("row", "one gradient, backward", 1),
     )
-    for number, (role, words, count) in enumerate(costs):
+    for number, (role, label, count) in enumerate(costs):
         y = HEAD + number * 40
         long = max(BAR * count / max(height, width), 3.0)
-        parts.append(_text("", 0, y + 10, words))
+        parts.append(words("", 0, y + 10, label))
         parts.append(f'<rect class="lab-bar lab-{role}" x="1" y="{y + 16:g}" width="{long:g}" height="12"/>')
-        parts.append(_text("lab-value", long + 10, y + 26, str(count)))
+        parts.append(words("lab-value", long + 10, y + 26, str(count)))
     return "".join(parts)
 
 
 def _frame(css: str, x: float, y: float, width: float, height: float, more: str = "") -> str:
     return f'<rect class="{css}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="2"{more}/>'
-
-
-def _text(css: str, x: float, y: float, text: str, anchor: str = "start") -> str:
-    return f'<text class="{css}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autodiff_lab.recording.numbers import counted
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -159,14 +161,3 @@ class ProgramView:
         reasons = "\n".join(map(str, self.reasons))
         parts = [self.title, self.why, reasons, "\n".join(row.text for row in self.program), self.cut]
         return "\n\n".join(part for part in parts if part)
-
-
-def counted(count: int, word: str) -> str:
-    """Return a number with its noun in the right form.
-
-    Examples
-    --------
-    >>> counted(1, "op"), counted(2, "op"), counted(2, "call")
-    ('1 op', '2 ops', '2 calls')
-    """
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

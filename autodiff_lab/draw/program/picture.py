@@ -7,16 +7,15 @@ the layout.  Nodes carry their place as data, by which the living widget finds t
 
 from __future__ import annotations
 
-import re
-from html import escape
 from typing import TYPE_CHECKING
 
+from autodiff_lab.draw import markup
 from autodiff_lab.draw import theme as themes
 from autodiff_lab.draw.geometry import HEAD_LENGTH, arrowhead, path, shortened
 from autodiff_lab.draw.layout import layout
 from autodiff_lab.draw.lines import ARROW, GAP, PAD_X, cut, number_width, text_width
+from autodiff_lab.draw.markup import written
 from autodiff_lab.draw.model import Edge, Graph, Node
-from autodiff_lab.draw.nodes import written
 
 if TYPE_CHECKING:
     from autodiff_lab.draw.model import Box, Layout
@@ -119,20 +118,17 @@ def picture(view: ProgramView, themed: bool = True, theme: str = "auto") -> tupl
     drawn = graph(view)
     placed = layout(drawn)
     width, height = placed.width + 2 * ROOM, placed.height + 2 * ROOM
-    style = (themes.css_variables(f".lab-theme-{theme}", theme) if themed else "") + STYLE.strip()
-    style = escape(re.sub(r"\s+", " ", style), quote=False).replace("&gt;", ">")
-    size = f'width="{width:g}" height="{height:g}"'
-    text = "".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="lab-program lab-theme-{theme}" role="img" {size} ',
-        f'viewBox="0 0 {width:g} {height:g}"><title>{written(view.title)}</title>',
-        f"<desc>{written(view.summary())}</desc><style>{style}</style>",
-        f'<rect class="lab-paper" {size} rx="{themes.RADIUS}"/><g transform="translate({ROOM:g},{ROOM:g})">',
+    inside = [
+        f'<g transform="translate({ROOM:g},{ROOM:g})">',
         *(_outline(view, at, drawn, placed) for at in range(len(view.loops))),
         *_edges(view, drawn, placed),
         *(_box(view.items[int(node.key)], node, placed.boxes[node.key]) for node in drawn.nodes),
         *(_title(view, at, placed) for at in range(len(view.loops))),
-        "</g></svg>",
-    ])  # fmt: skip
+        "</g>",
+    ]
+    text = markup.picture(
+        "lab-program", STYLE, view.title, view.summary(), width, height, inside, theme=theme, themed=themed
+    )
     return text, width, height
 
 
