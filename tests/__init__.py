@@ -1,1 +1,1 @@
-"""The tests, one folder or file a layer; the files at the top hold the house's own rules."""
+"""The tests, one folder or file per layer; the files at the top check rules for the whole project."""

@@ -1,6 +1,6 @@
-"""The amputation: the core does its work where `gpu/`, `extras/` and the CUDA kernels are not there.
+"""The amputation test: the core works without `gpu/`, `extras/` and the CUDA kernels.
 
-``make test-amputated`` hides them from every process of a run of the suite and prints how much of it ran. A test that
+``make test-amputated`` hides them from every process of a test run and prints how many tests ran. A test that
 needs one of them says so with the mark ``extras``; a case in a table is there where `EXTRAS` is true.
 """
 

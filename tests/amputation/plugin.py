@@ -1,4 +1,4 @@
-"""What pytest does in an amputated run: leave out what is about the hidden parts, and count what ran."""
+"""The pytest plugin of an amputated run: deselect tests of the hidden parts, and count the tests that ran."""
 
 import json
 import os

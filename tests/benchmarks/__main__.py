@@ -1,9 +1,9 @@
-"""``python -m tests.benchmarks``, or `make bench`: measure, print, and tell docs/performance.md.
+"""``python -m tests.benchmarks``, or `make bench`: measure, print, and write docs/performance.md.
 
 Without arguments all cases and libraries are measured and the page is written.  ``--cases``, ``--peers`` and
-``--probes`` choose some, and then nothing is written unless ``--write`` is given, which puts the cases measured in the
-place of the old ones.  ``--check`` compares values and times nothing; ``--page`` writes the page and the picture anew
-from the figures there are.
+``--probes`` select some, and then nothing is written unless ``--write`` is given, which replaces the figures of the
+selected cases.  ``--check`` compares values and times nothing; ``--page`` writes the page and the picture again from
+the stored figures.
 """
 
 from __future__ import annotations

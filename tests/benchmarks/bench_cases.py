@@ -1,4 +1,4 @@
-"""Our own history of the cases of the table: eager, compiled and by hand, in one process (`make bench-history`)."""
+"""Timings of the cases of the table over time: eager, compiled and by hand, in one process (`make bench-history`)."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
-"""What the event code costs while nobody listens: each op with it and with it taken out.
+"""The cost of the event code without a listener: each op with it and without it.
 
 The other engines are this one with lines removed from its source before import, and nothing else changed:
 
 - *without events*: tapes work, but no line is left that serves listeners only (the quick sweep has none);
 - *without recording*: an op does not look for tapes either, so the chain cannot be differentiated.
 
-Every variant runs in processes of its own, in turns, and the least time counts, because what else runs on the machine
-only ever adds.
+The variants run in separate processes, in turns, and the minimum time counts, because other load can only add to it.
 """
 
 import importlib.util

@@ -1,6 +1,6 @@
-"""What recording costs, in our own history: three programs plain and under `record`, and what a record takes on disk.
+"""The cost of recording, over time: three programs plain and under `record`, and the size of a recording on disk.
 
-Recording keeps values, gradients and source lines; the views are built when the recording is first looked at.
+Recording keeps values, gradients and source lines; the views are built when the recording is first accessed.
 """
 
 from __future__ import annotations

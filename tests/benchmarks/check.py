@@ -1,4 +1,4 @@
-"""Are the results right?  Every library is compared with the program by hand in float64 before anything is timed."""
+"""Compare the results of every library with the handwritten program in float64 before anything is timed."""
 
 from __future__ import annotations
 

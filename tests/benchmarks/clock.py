@@ -1,4 +1,4 @@
-"""Time and memory of one call: CPU and wall seconds, the least of many; peak memory while it runs."""
+"""Time and memory of one call: CPU and wall seconds, minimum of many; peak memory while it runs."""
 
 from __future__ import annotations
 

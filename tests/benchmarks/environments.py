@@ -1,4 +1,4 @@
-"""Where each library lives: an environment of its own under ``.bench/``, made when it is asked for.
+"""Where each library is installed: a separate environment under ``.bench/``, created on demand.
 
 ``PEER_PYTHON_TORCH=path`` (or ``_JAX``, ``_AUTOGRAD``, ``_MICROGRAD``) names an interpreter that has the library
 already.

@@ -1,4 +1,4 @@
-"""The figures as they are kept: a JSON file, with just as many digits as a measurement has."""
+"""The figures as they are stored: a JSON file, with as many digits as a measurement has."""
 
 from __future__ import annotations
 

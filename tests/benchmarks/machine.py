@@ -1,4 +1,4 @@
-"""What the figures were measured on: the type of the processor, and the versions."""
+"""The machine of the measurements: the type of the processor, and the versions."""
 
 from __future__ import annotations
 

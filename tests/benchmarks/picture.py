@@ -1,4 +1,4 @@
-"""The picture of the page: a row a case, time against PyTorch on a logarithmic axis, a mark for each library."""
+"""The picture of the page: one row per case, time relative to PyTorch on a logarithmic axis, a mark per library."""
 
 from __future__ import annotations
 

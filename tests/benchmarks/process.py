@@ -1,4 +1,4 @@
-"""The measuring side of a worker: start it, ask it, give up on it."""
+"""The measuring side of a worker: start it, send requests, and stop it after a timeout."""
 
 from __future__ import annotations
 

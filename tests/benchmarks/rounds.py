@@ -1,4 +1,4 @@
-"""The libraries take turns: what else the machine does falls on all of them alike."""
+"""Rounds in which the libraries take turns, so that other load affects all of them alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of the page, each as Markdown made from the figures."""
+"""The tables of the page, as Markdown made from the figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs that the benchmarks time give what the same programs give by hand in float64, at small sizes."""
+"""The benchmarked programs agree with the handwritten ones in float64, at small sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on performance says what its figures say, and nothing that it cannot know."""
+"""The page on performance agrees with the stored figures."""
 
 from __future__ import annotations
 

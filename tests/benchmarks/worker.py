@@ -1,7 +1,7 @@
-"""One library and one case in a process of its own: ``python -m tests.benchmarks.worker PEER CASE``.
+"""One library and one case in a separate process: ``python -m tests.benchmarks.worker PEER CASE``.
 
-It says one JSON object when it is ready, then one for each line that it reads: a number of seconds to sample for.  With
-``--cold`` it stops after the first call, with ``--memory`` it measures peak memory and nothing else.
+It prints one JSON object when it is ready, then one for each line that it reads: a number of seconds to sample for.
+With ``--cold`` it stops after the first call, with ``--memory`` it measures peak memory and nothing else.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Tests in a real browser: JupyterLab and exported pages, pressed, read and photographed."""
+"""Tests in a real browser: JupyterLab and exported pages, with keys, text and screenshots."""

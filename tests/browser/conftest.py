@@ -1,6 +1,6 @@
 """Fixtures for tests in a browser: `jupyter`, `browser`, `open_notebook`, `open_page`, `screenshot`.
 
-The server and the browser start once a test process; every view gets a browser context of its own. Without Chromium
+The server and the browser start once per test process; every view gets its own browser context. Without Chromium
 these tests are skipped, and say so. ``CHROMIUM`` names an executable that is not on the PATH.
 """
 

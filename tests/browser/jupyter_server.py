@@ -1,7 +1,7 @@
-"""A real JupyterLab for the tests: its own port, token and folders, and nothing left running.
+"""A real JupyterLab for the tests: its own port, token and folders, and no process left behind.
 
-``conftest.py`` starts one a test process. Everything that Jupyter and IPython write goes below one temporary folder, so
-neither the developer's settings change a test nor a test the developer's settings.
+``conftest.py`` starts one per test process. Everything that Jupyter and IPython write goes to a temporary folder, so
+that neither the developer's settings affect a test nor a test the developer's settings.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What the tests of the explorer read from a page, and how they find their way in it."""
+"""Helpers for the tests of the explorer: what they read from a page, and how they navigate it."""
 
 import re
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Random programs as lists of instructions, with an evaluation of their own: NumPy for values, differences for slopes.
+"""Random programs as lists of instructions, evaluated without the engine: values by NumPy, derivatives by differences.
 
-Nothing here knows the engine.  A program is made by a seed, keeps its values moderate, and ends in one number; the
-slope of that number in any value on the way is found by moving that value and running the rest again.
+A program is made from a seed, keeps its values moderate, and ends in one number; the derivative of that number with
+respect to any intermediate value is found by perturbing that value and running the rest again.
 """
 
 import random

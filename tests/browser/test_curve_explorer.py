@@ -1,4 +1,4 @@
-"""The function explorer in a browser: dragged, pressed and read, against derivatives from the textbook."""
+"""The function explorer in a browser: mouse, keys and text, against derivatives from the textbook."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The explorer inside a real JupyterLab: a recording displays itself, keys stay inside, the kernel is told the step."""
+"""The explorer inside a real JupyterLab: a recording displays itself, keys stay inside, the kernel gets the step."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How fast the explorer is: printed, never asserted; what is asserted is that the work was done."""
+"""The speed of the explorer is printed, never asserted; what is asserted is that the work was done."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The browser fixtures do what the other tests rely on: widgets live, and every kind of problem is caught."""
+"""The browser fixtures do what the other tests rely on: widgets work, and every kind of problem is detected."""
 
 from collections.abc import Callable
 from pathlib import Path

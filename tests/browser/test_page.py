@@ -1,6 +1,6 @@
 """An exported page, opened from disk with the network off: it steps, it shows the numbers, and nothing else runs.
 
-The fixtures hold every page to be clean: no console error, no exception, no request.
+The fixtures require every page to be clean: no console error, no exception, no request.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The program explorer in a browser: a line marked in one view is marked in the others, by keys and by pointer."""
+"""The program explorer in a browser: a line selected in one view is highlighted in the others, by key or pointer."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""20 random programs are walked by keyboard, and every number on the way is held against another calculation.
+"""20 random programs are stepped through by keyboard, and every number is compared with another calculation.
 
-Values are compared with NumPy, adjoints and local derivatives with central differences; the recording that made the
-page is never asked.
+Values are compared with NumPy, adjoints and local derivatives with central differences; the recording behind
+the page is not used.
 """
 
 from pathlib import Path

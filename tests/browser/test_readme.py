@@ -1,4 +1,4 @@
-"""The pictures of the README are of its own programs: the recording at a backward step, and the compiled function.
+"""The pictures of the README show its own programs: the recording at a backward step, and the compiled function.
 
 With ``RENEW_PICTURES`` set (`make docs-pictures`) the pictures go into docs/images.
 """

@@ -1,4 +1,4 @@
-"""Somebody's own training loop in an exported page: turn by turn, gradients as leaves, nothing across a box."""
+"""A user's training loop in an exported page: iterations, gradients as leaves, no edge across a box."""
 
 import runpy
 from collections.abc import Callable

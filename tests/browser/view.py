@@ -1,7 +1,7 @@
-"""A page under observation: what it complained about, what it asked of the network, and how it looks.
+"""A page under observation: its errors and warnings, its network requests, and its screenshots.
 
-`View` wraps a Playwright page. Fixtures in ``conftest.py`` make one for a notebook or a file and, when the test ends,
-hold it to be clean: no console error, no uncaught exception, no request that leaves the machine.
+`View` wraps a Playwright page. Fixtures in ``conftest.py`` create one for a notebook or a file and, when the test ends,
+require it to be clean: no console error, no uncaught exception, no request that leaves the machine.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
-"""Random programs that read and change Python state beside their ops: made from a seed, so that one can be repeated.
+"""Random programs that read and change Python state beside their ops: made from a seed, so that they can be repeated.
 
-A program is the text of a function of a tensor and a list, in a world of its own: lists, dicts, objects, an array, an
-iterator, variables, globals.  Between its calls statements from outside change that world too.
+A program is the source of a function of a tensor and a list, with its own state: lists, dicts, objects, an array, an
+iterator, variables, globals.  Between its calls, statements outside the function change that state too.
 """
 
 from __future__ import annotations

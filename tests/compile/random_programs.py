@@ -1,5 +1,5 @@
 """Random programs of tensors, and what their compiled form must equal: made from a seed, so that a failure can be
-repeated.  Each takes gradients of a random target by its arguments and by a variable that it also assigns.
+repeated.  Each takes gradients of a random target with respect to its arguments and to a variable that it also assigns.
 """
 
 import random

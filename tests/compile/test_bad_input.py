@@ -1,4 +1,4 @@
-"""Compiled functions where the input is odd: dtypes, layouts, nan, threads, forks, pickles, told warnings."""
+"""Compiled functions with unusual input: dtypes, layouts, nan, threads, forks, pickles, warnings."""
 
 import copy
 import os

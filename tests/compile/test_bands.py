@@ -1,4 +1,4 @@
-"""Stacks of cotangents that are diagonals run as vectors, and give what whole stacks give, infinities included."""
+"""Diagonal stacks of cotangents run as vectors and agree with full stacks, including infinities."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Random programs with effects and state do compiled what they do eagerly, and compile where they only read."""
+"""Random programs with effects and state do the same compiled as eagerly, and compile if they only read state."""
 
 import os
 from collections.abc import Callable

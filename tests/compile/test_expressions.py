@@ -1,4 +1,4 @@
-"""Every op that loops compute gives what its eager kernel gives: its bits, or some ulp where it calls a function."""
+"""Every op in a fused loop agrees with its eager kernel: bit for bit, or within some ulp for elementary functions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Compiled functions behave as the functions they are made of: results, state, structures, errors."""
+"""Compiled functions behave like the functions they wrap: results, state, structures, errors."""
 
 import copy
 import sys

@@ -1,4 +1,4 @@
-"""What a loop computes cheaply for one later loop alone is made there, and no array is kept for it."""
+"""Cheap lines of a loop that only one later loop reads move there, and no array is stored for them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Values that come in with every call though they are no arguments: random numbers, the rate of a schedule."""
+"""Values that enter with every call without being arguments: random numbers, the rate of a schedule."""
 
 from collections.abc import Callable
 from functools import partial

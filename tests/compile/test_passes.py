@@ -1,4 +1,4 @@
-"""Passes remove work and change no bit."""
+"""Passes remove work without changing a bit."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Calls with plain structures are known by a quick key, which tells apart all that `take_apart` tells apart."""
+"""Calls with plain structures have a quick key, which distinguishes everything that `take_apart` distinguishes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Checkpointed functions compile, and a program forgets and computes again as it was told."""
+"""Checkpointed functions compile, and the program discards and recomputes values as requested."""
 
 import tracemalloc
 from collections.abc import Callable

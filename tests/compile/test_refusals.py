@@ -1,4 +1,4 @@
-"""What cannot be replayed runs eagerly and says why; what a function sees is looked at before each call."""
+"""What cannot be replayed runs eagerly and says why; what a function reads is checked before each call."""
 
 import dataclasses
 import io

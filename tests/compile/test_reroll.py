@@ -1,4 +1,4 @@
-"""Loops that a trace unrolled are found again, and what they compute is what the eager function computes."""
+"""Loops that a trace unrolled are recovered, and compute the same as the eager function."""
 
 import random
 import re

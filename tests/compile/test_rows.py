@@ -1,4 +1,4 @@
-"""Loops that go row by row: reductions, softmax and layer normalisation in one loop, equal to the eager ops."""
+"""Row-wise loops: reductions, softmax and layer normalization in one loop agree with the eager ops."""
 
 from collections.abc import Callable
 from typing import Any

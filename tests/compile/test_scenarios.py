@@ -1,4 +1,4 @@
-"""What a program does compiled is what it does eagerly, for the scenarios of strangers' programs."""
+"""Programs do the same compiled as eagerly, for all scenarios of users' programs."""
 
 import builtins
 import importlib

@@ -1,4 +1,4 @@
-"""What a compiled function sees through other objects is guarded too, and effects are heard wherever they hide."""
+"""What a compiled function reads through other objects is guarded too, and hidden effects are detected."""
 
 import collections
 import functools

@@ -1,4 +1,4 @@
-"""Our vector maths is right at the odd points, and within the ulp that the documentation prints."""
+"""The vectorized elementary functions are correct at special points, and within the documented number of ulp."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Ops that look at shapes, literals or Python values only must not keep a function from being compiled."""
+"""Ops that read only shapes, literals or Python values must not prevent compilation."""
 
 from collections.abc import Callable
 from typing import Any

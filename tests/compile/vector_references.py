@@ -1,7 +1,7 @@
-"""True values for tests of vector maths: NumPy's long doubles, and sums of our own where NumPy has no function.
+"""Reference values for tests of elementary functions: NumPy's long doubles, and series where NumPy has no function.
 
-Long doubles have 64 bits of fraction on x86, eleven more than float64; where a machine has none, the tests of float64
-say so and are skipped.
+Long doubles have 64 bits of fraction on x86, eleven more than float64; on a machine without them, the tests of float64
+are skipped with that reason.
 """
 
 from collections.abc import Callable

@@ -1,10 +1,10 @@
-"""What a case is: inputs that a seed decides, and one method a library that returns the call to be timed.
+"""The definition of a case: inputs made from a seed, and one method per library that returns the call to be timed.
 
 The methods are named after the families of libraries (``numpy``, ``lab``, ``torch``, ``jax``, ``autograd``,
-``micrograd``); one that is not there means that the library does not offer this.  ``numpy`` is written by hand, forward
+``micrograd``); a missing method means that the library does not offer this.  ``numpy`` is written by hand, forward
 and backward: in float64 it is the oracle for all others, in float32 the floor that no library needs to reach.
 
-Images are NHWC and filters HWIO everywhere; a library that wants them otherwise gets them so before the clock starts.
+Images are NHWC and filters HWIO everywhere; for libraries with another layout they are converted before timing starts.
 """
 
 from __future__ import annotations

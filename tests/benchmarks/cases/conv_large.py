@@ -1,4 +1,4 @@
-"""One convolution as it stands inside an image net: 32 images of 32 x 32 x 16, 3 x 3 filters, 32 channels out."""
+"""One convolution as in an image network: 32 images of 32 x 32 x 16, 3 x 3 filters, 32 channels out."""
 
 from __future__ import annotations
 

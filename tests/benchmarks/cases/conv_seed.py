@@ -1,4 +1,4 @@
-"""A small convolutional net: ten images of 16 x 16 x 3, one 5 x 5 convolution, pooling, one dense layer."""
+"""A small convolutional network: ten images of 16 x 16 x 3, one 5 x 5 convolution, pooling, one dense layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Twelve elementwise ops on a million numbers and the sum of the result: what memory and elementary functions cost."""
+"""Twelve elementwise ops on a million numbers and their sum: the cost of memory and elementary functions."""
 
 from __future__ import annotations
 

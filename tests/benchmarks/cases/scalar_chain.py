@@ -1,4 +1,4 @@
-"""A chain of 1,000 ops on single numbers: what an op costs when there is nothing to compute."""
+"""A chain of 1,000 ops on single numbers: the overhead of an op."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second derivative of a curve at 10,000 points, as one plots it."""
+"""The second derivative of a curve at 10,000 points, as for a plot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forward and backward through a 784-256-10 net on a batch of 64: the first net that everybody trains."""
+"""Forward and backward through a 784-256-10 network on a batch of 64: the first network that most people train."""
 
 from __future__ import annotations
 

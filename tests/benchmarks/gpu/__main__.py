@@ -1,8 +1,8 @@
 """``python -m tests.benchmarks.gpu``, or `make bench-gpu`: check, measure, and write one JSON.
 
 Every case is computed at a small size first and compared with this project on the CPU; a library that is wrong there is
-not timed.  ``--small``, or AUTODIFF_LAB_GPU_SMALL=1, takes tiny sizes throughout, which the simulator of CUDA can run.
-The status is 0 if all is measured and right, 1 if something of this project is wrong or fails, 3 without a GPU.
+not timed.  ``--small``, or AUTODIFF_LAB_GPU_SMALL=1, uses tiny sizes throughout, which the CUDA simulator can run.
+The status is 0 if everything is measured and correct, 1 if part of this project is wrong or fails, 3 without a GPU.
 """
 
 from __future__ import annotations

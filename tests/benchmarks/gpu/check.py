@@ -1,4 +1,4 @@
-"""Is it right?  What a library computed on the GPU at a small size, against this project on the CPU in float64."""
+"""Compare what a library computes on the GPU at a small size with this project on the CPU in float64."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Time on a GPU: by events in its stream, which tell when it worked, and by the clock on the wall, waiting at the end.
+"""Time on a GPU: by events in its stream, which show when it worked, and by wall clock, waiting at the end.
 
-A sample is several calls in a row, so that the GPU never waits for Python where calls are longer than their launch, and
-does where they are not, as it would in a program.
+A sample is several calls in a row, so that the GPU waits for Python only if calls are shorter than their launch, as in
+a program.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks.gpu.device_tests``, or `make test-gpu`: the tests of kernels and devices, on a real GPU.
 
-They are those that run in the simulator everywhere else; here nothing is simulated.  pytest is all they need beside
-what runs the kernels: neither the project's plugins nor its conftest files are loaded.  The status is 0 if all pass, 1
+These tests run in the simulator everywhere else; here nothing is simulated.  Besides what runs the kernels they need
+only pytest: neither the project's plugins nor its conftest files are loaded.  The status is 0 if all pass, 1
 if not, 3 without a GPU.
 """
 

@@ -1,4 +1,4 @@
-"""The libraries that are measured on a GPU; each is imported where it is made, in a process of its own."""
+"""The libraries that are measured on a GPU; each is imported where it is created, in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The GPU that was measured on, and what drives it."""
+"""The GPU of the measurements, and its driver."""
 
 from __future__ import annotations
 

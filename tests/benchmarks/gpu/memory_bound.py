@@ -1,4 +1,4 @@
-"""Programs that memory limits: reductions, rows gathered and scattered, normalisation, pooling, running sums."""
+"""Memory-bound programs: reductions, rows gathered and scattered, normalization, pooling, cumulative sums."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What is measured: one program each, written once for all libraries, whose ops an `Engine` spells in its own words.
+"""The measured programs, each written once for all libraries; an `Engine` translates the ops to its library.
 
 Sizes come in three scales: ``full`` is timed, ``check`` is compared with this project's CPU engine in float64 before
-that, ``tiny`` is what the simulator of CUDA can run.
+that, ``tiny`` is what the CUDA simulator can run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A plugin of pytest that writes a line of JSON for each test as it ends, so that a run that is cut off is not lost."""
+"""A pytest plugin that writes a line of JSON for each test as it ends, so that an interrupted run is not lost."""
 
 from __future__ import annotations
 

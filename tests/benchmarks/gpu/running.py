@@ -1,4 +1,4 @@
-"""The measuring side: libraries in processes of their own, which take turns case by case."""
+"""The measuring side: libraries in separate processes, which take turns case by case."""
 
 from __future__ import annotations
 

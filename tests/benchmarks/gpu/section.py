@@ -1,4 +1,4 @@
-"""The part of docs/performance.md on GPUs, made from tests/benchmarks/gpu_figures.json, or how to take its figures."""
+"""The part of docs/performance.md on GPUs, made from tests/benchmarks/gpu_figures.json, or how to measure them."""
 
 from __future__ import annotations
 

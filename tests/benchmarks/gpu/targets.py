@@ -1,4 +1,4 @@
-"""What is to be reached on a GPU, and whether it was."""
+"""The performance targets on a GPU, and whether they were reached."""
 
 from __future__ import annotations
 

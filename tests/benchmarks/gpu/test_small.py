@@ -1,4 +1,4 @@
-"""The benchmarks of the GPU run in the simulator at tiny sizes, so that they still do when a GPU is at hand."""
+"""The GPU benchmarks run in the simulator at tiny sizes, so that they still work when a GPU is available."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmarks of the GPU say of their targets, and what the page says of both, from figures made up for it."""
+"""How the GPU benchmarks report their targets, and what the page says about them, from invented figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyTorch on a GPU, op by op, in float32 throughout: without the shorter numbers that its tensor cores would take."""
+"""PyTorch on a GPU, op by op, in float32 throughout, without the reduced precision of tensor cores."""
 
 from __future__ import annotations
 

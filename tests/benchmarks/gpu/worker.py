@@ -1,8 +1,8 @@
-"""One library on the GPU, in a process of its own: ``python -m tests.benchmarks.gpu.worker PEER SCALE``.
+"""One library on the GPU, in a separate process: ``python -m tests.benchmarks.gpu.worker PEER SCALE``.
 
-It says one JSON object when it is ready, then one for each that it reads: ``{"do": "check", "case": ..., "file": ...}``
-computes at a small size and leaves the outputs in a file, ``{"do": "measure", "case": ...}`` times, and
-``{"do": "bandwidth"}`` copies.
+It prints one JSON object when it is ready, then one for each that it reads: ``{"do": "check", "case": ..., "file":
+...}`` computes at a small size and leaves the outputs in a file, ``{"do": "measure", "case": ...}`` times, and ``{"do":
+"bandwidth"}`` copies.
 """
 
 from __future__ import annotations

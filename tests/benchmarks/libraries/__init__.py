@@ -1,6 +1,6 @@
 """The columns of the table: which library, in which mode, in which environment.
 
-The modules here import no library before one is made, so that each can be listed where it is not installed.
+The modules here import a library only when it is created, so that each can be listed where it is not installed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JAX, whole steps under ``jax.jit``, waited for until they are done."""
+"""JAX, whole steps under ``jax.jit``, blocking until they are done."""
 
 from __future__ import annotations
 

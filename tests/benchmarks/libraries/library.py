@@ -1,6 +1,6 @@
-"""What every library is asked for: a value with its gradients, a computation, and the results as NumPy arrays.
+"""The interface of every library: a value with its gradients, a computation, and the results as NumPy arrays.
 
-A library is imported when it is made, in the process that measures it; the environment of another library need not
+A library is imported when it is created, in the process that measures it; the environments of other libraries need not
 have it.
 """
 

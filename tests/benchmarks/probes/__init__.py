@@ -1,7 +1,7 @@
-"""What only this engine has to answer for: each probe runs in fresh processes and prints its figures as JSON.
+"""Measurements of this engine only: each probe runs in fresh processes and prints its figures as JSON.
 
-A probe is a module with ``figures() -> dict[str, float]``: seconds, under the words that the table shows.  Those that
-look at a first call (`FROM_CACHES`) run twice, with empty caches and with filled ones.
+A probe is a module with ``figures() -> dict[str, float]``: seconds, under the labels that the table shows.  Those that
+measure a first call (`FROM_CACHES`) run twice, with empty caches and with filled ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an eager op on single numbers costs, forward and backward, in short programs and in long ones: the same."""
+"""The cost of an eager scalar op, forward and backward, which should be the same in short and long programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a compiled call costs before it computes: a function of 8 tensors that adds two of them."""
+"""The overhead of a compiled call: a function of 8 tensors that adds two of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a tape of 10,000 ops on single numbers takes to compile; wall time."""
+"""How long a tape of 10,000 scalar ops takes to compile; wall time."""
 
 from __future__ import annotations
 

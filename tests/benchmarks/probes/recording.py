@@ -1,4 +1,4 @@
-"""What recording costs: the same three programs plain and under `record`, which keeps values, gradients and lines."""
+"""The cost of recording: the same three programs plain and under `record`, which keeps values, gradients and lines."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Programs as strangers write them, which look at the world or change it: each must do compiled what it does eagerly.
+"""Programs as users write them, with external state and side effects: compiled, each must do what it does eagerly.
 
-A scenario is a generator that is given `wrap`, which is either the identity or `lab.function`; it makes its own state,
-calls what it wrapped, and yields whatever a reader of the program could see: results, exceptions, and in the end the
-state.  A scenario declared with ``compiles=True`` must not fall back, so that running everything eagerly does not pass.
-One that builds its variables in the first call says how many calls may fall back.
+A scenario is a generator that receives `wrap`, which is either the identity or `lab.function`; it creates its own
+state, calls what it wrapped, and yields everything that is observable: results, exceptions, and finally the state. A
+scenario declared with ``compiles=True`` must not fall back, so that running everything eagerly does not pass. One that
+builds its variables in the first call says how many calls may fall back.
 """
 
 from __future__ import annotations

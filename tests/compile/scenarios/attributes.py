@@ -1,4 +1,4 @@
-"""Attributes: of objects, classes, slots, properties and descriptors, and objects that answer for themselves."""
+"""Attributes: of objects, classes, slots, properties and descriptors, and objects with `__getattr__`."""
 
 import dataclasses
 import enum

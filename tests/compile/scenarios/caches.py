@@ -1,4 +1,4 @@
-"""Caches and statistics that a program keeps from call to call, and effects of objects that come and go."""
+"""Caches and statistics that a program keeps between calls, and effects of creating and deleting objects."""
 
 import functools
 import types

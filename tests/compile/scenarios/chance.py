@@ -1,4 +1,4 @@
-"""Random numbers, clocks and addresses: what a draw or a look gives is not the same in the next call."""
+"""Random numbers, clocks and addresses: values that differ from call to call."""
 
 import datetime
 import functools

@@ -1,4 +1,4 @@
-"""Names: closures, globals, defaults, and functions that are replaced."""
+"""Names: closures, globals, defaults, and replaced functions."""
 
 import functools
 

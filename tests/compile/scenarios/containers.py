@@ -1,4 +1,4 @@
-"""Containers that are read: each is changed between calls."""
+"""Containers that the program reads; each is changed between calls."""
 
 import array
 import bisect

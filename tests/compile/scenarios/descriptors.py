@@ -1,4 +1,4 @@
-"""Attributes that are computed: properties, descriptors, objects that answer for themselves, dunder methods."""
+"""Computed attributes: properties, descriptors, objects with `__getattr__`, dunder methods."""
 
 import functools
 

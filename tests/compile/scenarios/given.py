@@ -1,4 +1,4 @@
-"""Arguments: their kinds, what is changed in them inside and outside, and aliasing between them."""
+"""Arguments: their types, changes to them inside and outside the function, and aliasing between them."""
 
 import dataclasses
 import enum

@@ -1,4 +1,4 @@
-"""Tapes inside and around compiled functions, custom gradients, and training state that lies in Python."""
+"""Tapes inside and around compiled functions, custom gradients, and training state in Python objects."""
 
 import autodiff_lab as lab
 from tests.compile.scenarios import X, scenario

@@ -1,4 +1,4 @@
-"""State and effects where Python tells nobody: built-in functions called from C, dicts and classes that are swapped."""
+"""State and effects that Python does not report: built-in functions called from C, replaced dicts and classes."""
 
 import functools
 import io

@@ -1,4 +1,4 @@
-"""State behind a field of a format, a row of an array or a view, where no name in the code leads to it."""
+"""State behind a format field, a row of an array or a view, which no name in the code refers to."""
 
 import types
 

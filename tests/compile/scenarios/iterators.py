@@ -1,4 +1,4 @@
-"""Iterators, generators and queues: every call takes the next item, and their ends come when they come."""
+"""Iterators, generators and queues: every call takes the next item, until they are exhausted."""
 
 import collections
 import contextlib

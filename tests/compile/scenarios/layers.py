@@ -1,4 +1,4 @@
-"""Layers and models that change: flags, activations, layers added, weights loaded, hooks."""
+"""Layers and models that change: flags, activations, added layers, loaded weights, hooks."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""Modules: their values, imports inside, functions and built-ins that are replaced, code that is made."""
+"""Modules: their values, imports inside functions, replaced functions and built-ins, generated code."""
 
 import builtins
 import importlib

@@ -1,4 +1,4 @@
-"""What a program says: print, logging, warnings, streams and files of its own."""
+"""Output of a program: print, logging, warnings, streams and files."""
 
 import contextlib
 import csv

@@ -1,4 +1,4 @@
-"""Exceptions: raised by state, by values, by ops; caught inside or outside; what was done before them."""
+"""Exceptions: raised because of state, values or ops; caught inside or outside; effects before them."""
 
 import contextlib
 import types

@@ -1,4 +1,4 @@
-"""What is returned: whose object it is, whether it is made again, and what it holds."""
+"""Returned objects: their identity, whether they are created again, and their contents."""
 
 import collections
 import dataclasses

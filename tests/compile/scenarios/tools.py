@@ -1,4 +1,4 @@
-"""The standard library between the ops: functools, contextlib, itertools, and threads around a compiled function."""
+"""The standard library between ops: functools, contextlib, itertools, and threads around a compiled function."""
 
 import concurrent.futures
 import contextlib

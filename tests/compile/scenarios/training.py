@@ -1,4 +1,4 @@
-"""Training loops: optimizers, schedules, metrics, early stopping, gradients that are accumulated or clipped."""
+"""Training loops: optimizers, schedules, metrics, early stopping, accumulated and clipped gradients."""
 
 import types
 

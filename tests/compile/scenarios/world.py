@@ -1,4 +1,4 @@
-"""What lies outside the program: the environment, files, contexts, threads, settings of the interpreter."""
+"""State outside the program: the environment, files, contexts, threads, settings of the interpreter."""
 
 import contextlib
 import contextvars
