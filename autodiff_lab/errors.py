@@ -142,7 +142,7 @@ class TapeSpent(LabError, RuntimeError):
 
 
 class TapeMisused(LabError, RuntimeError):
-    """A tape was entered twice, or asked for something that it cannot do in its current state."""
+    """A tape was entered twice, or used in a way that its current state does not allow."""
 
 
 class RecordingError(LabError, ValueError):
@@ -166,7 +166,7 @@ class StillRecording(LabError, RuntimeError):
 
 
 class LayoutFailed(LabError, RuntimeError):
-    """A graph could not be laid out: too large for the time limit, or no Graphviz here."""
+    """A graph could not be laid out: too large for the time limit, or Graphviz is not installed."""
 
 
 class OutOfRangeError(LabError, IndexError):

@@ -1,4 +1,4 @@
-"""A picture in words, for readers who cannot see it: what is computed from what, in the order in which it ran."""
+"""A picture in words, for screen readers: each node with its inputs and value, in the order of execution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.recording import Recording
 
 SPOKEN = 40
-"""How many nodes are listed one by one; of the rest only the count is given."""
+"""The number of nodes that are listed one by one; the others are only counted."""
 
 
 def heading(recording: Recording) -> str:
@@ -28,7 +28,7 @@ def position(recording: Recording, moment: int | None) -> str:
 
 
 def account(graph: Graph, timeline: Timeline, moment: int | None = None) -> str:
-    """Return the sentences that stand for the picture."""
+    """Return the sentences that describe the picture."""
     counts = f"{len(graph.nodes)} nodes and {len(graph.edges)} edges, from left to right."
     where = position(timeline.recording, moment)
     told = [f"{where}." if where else "", counts]

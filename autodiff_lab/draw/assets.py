@@ -29,7 +29,7 @@ _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 @lru_cache
 def module_text(start: Path) -> str:
-    """Return a script and everything that it imports from beside it as the text of one ES module.
+    """Return a script and everything that it imports from the same folder as the text of one ES module.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Two small charts: bars with their numbers, and steps of what is kept while a program runs.
+"""Two small charts: bars with their numbers, and steps of what is kept in memory while a program runs.
 
-As everywhere, lines differ in dashes as well as in colour, and each item has its own label instead of a legend.
+Lines differ in dashes as well as in colour, and each item has its own label instead of a legend.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Steps:
 
 
 def bars(title: str, values: Mapping[str, float], told: Mapping[str, str]) -> str:
-    """Draw a bar for each value, all from the same zero, with its number behind it.
+    """Draw a bar for each value, all from the same zero, with its number at the end.
 
     Parameters
     ----------

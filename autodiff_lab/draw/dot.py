@@ -35,7 +35,7 @@ def dot(graph: Graph, recording: Recording) -> Source:
     Returns
     -------
     graphviz.Source
-        With ``.render()``, ``.pipe()``, ``.source`` and a display of its own in notebooks.  Rendering needs the
+        With ``.render()``, ``.pipe()``, ``.source`` and a display in notebooks.  Rendering needs the
         ``dot`` program; the text does not.
 
     Raises

@@ -1,4 +1,4 @@
-"""Tapes as frames: which ops ran while which tape was open, and where each gradient was asked for.
+"""Tapes as frames: which ops ran while which tape was open, and where each gradient was requested.
 
 A tape inside another is a frame inside a frame.  What a backward pass computes counts for a second derivative only if
 the pass lies inside the frame of another tape; these pictures show whether it does.

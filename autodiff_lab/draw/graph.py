@@ -1,6 +1,6 @@
 """Recording to graph: which nodes and edges a picture has.  No coordinates, no colours.
 
-`graph` is pure.  Each input of an application is an edge of its own, so ``x * x`` has two.  Scopes fold to one node
+`graph` is pure.  Each input of an application is a separate edge, so ``x * x`` has two.  Scopes fold to one node
 each; with `within` the inside of one scope is shown, and what lies outside it appears only where an edge crosses.
 """
 

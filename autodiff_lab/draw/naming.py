@@ -1,4 +1,4 @@
-"""What a value is called on a card: its name, its formula, or as much of its formula as fits."""
+"""Descriptions of values on cards: the name, the formula, or as much of the formula as fits."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 LEFT_OUT = "…"
 
 
-def told(recording: Recording, tensor: int) -> str:
-    """Return a value in a few words; ``%7`` if nothing shorter is left.
+def described(recording: Recording, tensor: int) -> str:
+    """Describe a value in a few words; ``%7`` if even the shortest form is too long.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def told(recording: Recording, tensor: int) -> str:
     >>> x = lab.Variable(3.0, name="x")
     >>> with lab.record() as recording:
     ...     y = lab.exp(lab.sin(lab.tanh(x * x))) - 1.0
-    >>> [told(recording, a.outputs[0]) for a in recording.applications[:4]]
+    >>> [described(recording, a.outputs[0]) for a in recording.applications[:4]]
     ['x * x', 'tanh(x * x)', 'sin(tanh(…))', 'exp(sin(…))']
     """
     words = spoken(recording, tensor)

@@ -1,4 +1,4 @@
-"""Training loops: the iterations of an unnamed loop, each as a scope of its own.
+"""Training loops: the iterations of an unnamed loop, each as a scope.
 
 A loop without ``lab.name_scope`` would be drawn as one picture of everything. Its iterations show in the tapes: one is
 opened again and again at the same line. From one opening to the next is an iteration, and becomes the scope ``pass 1``,
@@ -104,7 +104,7 @@ def _starts(recording: Recording) -> list[int]:
 
 
 def _is_named(recording: Recording, starts: Sequence[int]) -> bool:
-    """Return whether the iterations already have scopes of their own."""
+    """Return whether the iterations already have scopes."""
     tops = {recording.applications[at].scope.partition("/")[0] for at in starts if at < len(recording.applications)}
     return len(tops) >= LEAST
 

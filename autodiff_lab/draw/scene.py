@@ -13,7 +13,7 @@ from typing import Any
 
 from autodiff_lab.draw.deliveries import root_cause, words
 from autodiff_lab.draw.formula import template
-from autodiff_lab.draw.naming import told
+from autodiff_lab.draw.naming import described
 from autodiff_lab.draw.scopes import inside
 from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.draw.values import Values, clipped
@@ -135,7 +135,7 @@ class _Tables:
             row.extend(
                 [clipped(record.name or ""), kind, value, made, self.place(record.place), int(key in self.tracked)]
             )
-            said = told(self.recording, key) if delivery is None else words(self.recording, delivery)
+            said = described(self.recording, key) if delivery is None else words(self.recording, delivery)
             if delivery is not None or (not record.name and not said.startswith("%")):
                 row.append("" if record.name else clipped(said))
             if delivery is not None:

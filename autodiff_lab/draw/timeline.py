@@ -1,8 +1,8 @@
-"""What is known at a moment: which values exist, which adjoints have arrived, and which never will.
+"""The state at a moment: which values exist, which adjoints have arrived, and which never will.
 
 Pictures and the stepper ask a `Timeline` instead of reading the recording themselves, so that one piece
 of code distinguishes "not computed yet", zero and "no path".  Moments are indices into `Recording.order`, and a
-question is about the state after that moment; None asks about the end of the program.
+query returns the state after that moment; None stands for the end of the program.
 """
 
 from __future__ import annotations

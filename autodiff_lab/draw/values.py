@@ -11,7 +11,7 @@ from autodiff_lab.recording.numbers import brief, dimensions
 from autodiff_lab.recording.snapshot import Snapshot
 
 ORDINARY, ZERO, NAN, INFINITE = 0, 1, 2, 3
-"""Marks of a value: words and shapes stand beside them in the picture, never a colour alone."""
+"""Marks of a value: the picture also shows words and shapes, never a colour alone."""
 _FULL = 600
 _TEXT = 200
 

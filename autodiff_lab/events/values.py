@@ -132,7 +132,7 @@ class TapeSwitched(NamedTuple):
 
 
 class TensorWatched(NamedTuple):
-    """A tape was asked to watch a tensor, or the value of a variable."""
+    """A tape began to watch a tensor, or the value of a variable."""
 
     tape: int
     tensor: int

@@ -38,7 +38,7 @@ def curves_of(
     order : int
         How many derivatives.
     name : str, optional
-        The name of the function; by default its own.
+        The name to show; by default that of the function.
     also : iterable of float
         Further x to sample, inside the interval.
 

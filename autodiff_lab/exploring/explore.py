@@ -46,7 +46,7 @@ def explore(
     x, other : float, optional
         Initial positions of the point and the second point.
     name : str, optional
-        What the function is called; by default its own name, or f.
+        The name to show; by default that of the function, or f.
 
     Returns
     -------

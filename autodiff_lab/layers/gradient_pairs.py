@@ -40,12 +40,12 @@ def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
     pairs = [(_whole(g, v), v) for g, v in given if g is not None]
     if not pairs:
         raise InvalidArgumentError(
-            "apply_gradients: no gradient is left, all are None. Is the loss computed inside the tape, from these "
+            "apply_gradients: all gradients are None. Is the loss computed inside the tape, from these "
             "variables? Try tape.explain(loss, variable)."
         )
     if len(pairs) < len(given):
         _logger.warning(
-            "apply_gradients: the gradient of %s is None, so it stays as it is. Try tape.explain(loss, variable).",
+            "apply_gradients: the gradient of %s is None, so it is not changed. Try tape.explain(loss, variable).",
             ", ".join(v.name for g, v in given if g is None),
         )
     for tensor, v in pairs:

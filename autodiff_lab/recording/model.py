@@ -125,7 +125,7 @@ class Note:
     closed', 'copied' where values were copied between the CPU and a GPU, and 'read outside' for a tensor that was read
     from a variable before the block of the tape `by`, in which an op used it.  `subject` is the id of the tensor,
     variable or tape (0 for a copy), and `detail` says how a value left, what was copied and why, names the variable, or
-    marks a 'persistent' tape and a 'manual' one, which watches only what it is asked to.
+    marks a 'persistent' tape and a 'manual' one, which does not watch variables automatically.
     """
 
     kind: str

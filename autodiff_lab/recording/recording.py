@@ -361,7 +361,7 @@ class Recording:
         path : str or Path
             Where to write it; an existing file is replaced once the new one is complete.
         title : str
-            Its heading, if the recording has none of its own.
+            Its heading, if the recording has no title.
 
         Raises
         ------

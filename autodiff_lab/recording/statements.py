@@ -1,4 +1,4 @@
-"""The user's statements: which assignment stands at a line, and how many operations are written in it.
+"""The user's statements: the assignment at a line, and the number of operations in it.
 
 Sources come from `linecache`, which knows script files as well as notebook cells. A source that cannot be read or
 parsed has no statements, and nothing is ever executed.

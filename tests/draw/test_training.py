@@ -13,7 +13,7 @@ from autodiff_lab.draw.graph import graph, scope_paths
 from autodiff_lab.draw.layout import layout
 from autodiff_lab.draw.lines import node_lines
 from autodiff_lab.draw.model import Graph, Node
-from autodiff_lab.draw.naming import told
+from autodiff_lab.draw.naming import described
 from autodiff_lab.draw.scene import scene
 from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.recording import Recording
@@ -151,7 +151,7 @@ def test_an_update_says_which_variable_it_changes() -> None:
 
 def test_what_has_no_name_is_told_by_its_formula() -> None:
     recording = loop(named=False)
-    words = [told(recording, a.outputs[0]) for a in recording.forward[:4]]
+    words = [described(recording, a.outputs[0]) for a in recording.forward[:4]]
     assert words == ["data * w", "(data * w) - 2.0", "(… - 2.0) ** 2.0", "loss"]
 
 

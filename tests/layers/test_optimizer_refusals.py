@@ -19,7 +19,7 @@ def test_a_missing_gradient_among_others_is_logged_by_name(caplog: pytest.LogCap
     with caplog.at_level(logging.WARNING, logger="autodiff_lab"):
         lab.optimizers.SGD(0.5).apply_gradients([(lab.constant(1.0), used), (None, unused)])
     assert [record.getMessage() for record in caplog.records] == [
-        "apply_gradients: the gradient of unused:0 is None, so it stays as it is. Try tape.explain(loss, variable)."
+        "apply_gradients: the gradient of unused:0 is None, so it is not changed. Try tape.explain(loss, variable)."
     ]
     assert (float(used), float(unused)) == (0.5, 2.0)
 

@@ -84,7 +84,7 @@ def test_a_question_is_answered_by_the_function_with_its_number() -> None:
 def test_a_senseless_question_gets_a_sentence(question: dict[str, Any]) -> None:
     content, buffers = Listening(curves(), square).ask(id=1, **question)
     assert content["id"] == 1
-    assert "asked for" in content["error"]
+    assert "requested" in content["error"]
     assert buffers is None
 
 

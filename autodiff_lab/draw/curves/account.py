@@ -30,7 +30,7 @@ def account(curves: Curves, at: float | None = None) -> str:
     n, lo, hi = len(curves.x), short(float(curves.x[0])), short(float(curves.x[-1]))
     lines = [f"{curves.names[0]} and its derivatives for {curves.variable} from {lo} to {hi}, {n} samples"]
     lines += [f"  {name}: {_range(row)}" for name, row in zip(curves.names, curves.rows, strict=True)]
-    lines += [f"  {told(mark, curves.variable)}" for mark in curves.marks]
+    lines += [f"  {described(mark, curves.variable)}" for mark in curves.marks]
     lines += [f"  note: {note}" for note in curves.notes]
     if at is not None:
         index = curves.nearest(at)
@@ -39,12 +39,12 @@ def account(curves: Curves, at: float | None = None) -> str:
     return "\n".join(lines)
 
 
-def told(mark: Mark, variable: str) -> str:
+def described(mark: Mark, variable: str) -> str:
     """Describe one mark.
 
     Examples
     --------
-    >>> told(Mark(0.0, "kink", ((0.0, 0.0), (-1.0, 1.0))), "x")
+    >>> described(Mark(0.0, "kink", ((0.0, 0.0), (-1.0, 1.0))), "x")
     'kink at x = 0: slope -1 on its left, 1 on its right'
     """
     where = f"{mark.kind} at {variable} = {short(mark.x, 6)}"

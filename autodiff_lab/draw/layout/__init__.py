@@ -1,6 +1,6 @@
 """Graph to layout: where everything is drawn, from left to right.  It uses no colours and reads no values.
 
-`layout` asks a program for the positions of boxes and the curves of edges, then gives every edge its own end on
+`layout` asks a program for the positions of boxes and the curves of edges, then gives every edge a separate end on
 the side of a box (`attach`).  The programs, in order of preference: ``dot`` on the PATH, the Graphviz library in
 the pygraphviz package, and a simple layering of our own, so that every machine has a picture.
 """

@@ -1,4 +1,4 @@
-"""Gives every edge an end of its own on the sides of its boxes, so that parallel edges lie apart.
+"""Gives every edge a separate end on the sides of its boxes, so that parallel edges do not overlap.
 
 Edges leave on the right and arrive on the left, sorted by where they come from and evenly spaced. A short edge
 becomes one curve with level ends; a long one keeps the route that the layout program found around other boxes.

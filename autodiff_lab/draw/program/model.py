@@ -84,7 +84,7 @@ class ProgramView:
     loops : tuple of Loop
         Which ops became one loop.
     calls : int
-        Ops that run by themselves, each a call of its kernel.
+        The number of ops that run as separate calls of their kernels.
     why : str
         A sentence if calls run eagerly, or none was made; empty otherwise.
     reasons : tuple of Reason
@@ -97,7 +97,7 @@ class ProgramView:
     >>> x = Item("argument", "x", "x", "%0", "f32[3]")
     >>> y = Item("op", "sin", "y", "%1", "f32[3]", (0,))
     >>> ProgramView("f(x: f32[3])", (x, y), (), (), calls=1).summary()
-    '1 op forward. It runs by itself.'
+    '1 op forward. It runs as one call.'
     """
 
     title: str
@@ -111,7 +111,7 @@ class ProgramView:
     cut: str = ""
 
     def loop_of(self, at: int) -> int:
-        """Return the place of the loop in which an item is computed, -1 if there is none."""
+        """Return the index of the loop that computes an item, -1 if there is none."""
         return next((n for n, loop in enumerate(self.loops) if at in loop.items), -1)
 
     def summary(self) -> str:
@@ -122,19 +122,19 @@ class ProgramView:
             return "No op is left to run: the result was known before the call." if self.program else ""
         forward = f"{counted(count - back, 'op')} forward" + (f", {back} backward" if back else "")
         if not self.loops:
-            return f"{forward}. {'It runs by itself' if count == 1 else 'They run one by one'}."
+            return f"{forward}. {'It runs as one call' if count == 1 else 'They run one by one'}."
         sizes = [str(self._count(loop.items)) for loop in self.loops]
         listed = f"{', '.join(sizes[:-1])} and {sizes[-1]}" if len(sizes) > 1 else sizes[0]
         of = f"{listed} ops" if len(sizes) < 6 else f"{sum(map(int, sizes))} ops"
         word = "compiled loop" if all("loop" in loop.title for loop in self.loops) else "compiled piece"
-        alone = f", and {counted(self.calls, 'op')} by {'itself' if self.calls == 1 else 'themselves'}"
+        alone = f", and {counted(self.calls, 'separate call')}"
         return f"{forward}. They run as {counted(len(self.loops), word)} of {of}{alone if self.calls else ''}."
 
     def _count(self, items: Sequence[int]) -> int:
         return sum(self.items[at].times for at in items)
 
     def sentence(self, at: int) -> str:
-        """Say what an item is in one line, and what else is known of it in a second."""
+        """Describe an item in one line, and give its details in a second."""
         item = self.items[at]
         called = item.number if item.number == item.name else f"{item.number}, {item.name}"
         if item.kind != "op":
@@ -145,7 +145,7 @@ class ProgramView:
         if loop >= 0:
             told.append(f"one of {counted(self._count(self.loops[loop].items), 'op')} in {self.loops[loop].title}")
         else:
-            told.append("runs by itself")
+            told.append("runs as a separate call")
         if item.where:
             told.append(f"from {item.where}: {item.line}" if item.line else f"from {item.where}")
         return f"{told[0]}\n{'; '.join(told[1:])}"

@@ -2,7 +2,7 @@
 
 The outline is drawn behind everything: each member a little larger, each edge between members very thick, first in
 the colour of the line and then a little smaller in that of the ground, so that together they are one shape, whatever
-the layout.  Nodes carry their place as data, by which the living widget finds them.
+the layout.  Nodes carry their position as data, by which the live widget finds them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HEIGHT = 48.0
 ROOM = 24.0
 """Around the picture, for outlines and their titles, in pixels."""
 REACH = 12.0
-"""How far the outline of a loop stands off from its nodes."""
+"""The distance between the outline of a loop and its nodes, in pixels."""
 
 STYLE = """
 .lab-program { font: 400 14px var(--lab-ui-font); color: var(--lab-ink); }

@@ -200,7 +200,7 @@ class CurveExplorer(LabWidget):
 
     def _grid(self, lo: Any, hi: Any, n: Any) -> np.ndarray:
         if not all(isinstance(end, int | float) and np.isfinite(end) for end in (lo, hi)) or not lo < hi:
-            raise ValueError("the page asked for samples without a valid interval")
+            raise ValueError("the page requested samples without a valid interval")
         if not isinstance(n, int) or not 2 <= n <= MOST_SAMPLES:
-            raise ValueError(f"the page asked for {n} samples; at most {MOST_SAMPLES} are allowed")
+            raise ValueError(f"the page requested {n} samples; at most {MOST_SAMPLES} are allowed")
         return np.linspace(lo, hi, n)

@@ -88,7 +88,7 @@ export function within(samples, lo, hi) {
  */
 export function finerGrid(base, view) {
   const [start, end] = [base.x[0], base.x[base.x.length - 1]];
-  // The widest step is the grid's own: points that were asked for may lie between its samples.
+  // The widest step is the grid's: requested points may lie between its samples.
   const baseStep = base.x.reduce((widest, x, i) => (i ? Math.max(widest, x - base.x[i - 1]) : 0), 0);
   const width = view.hi - view.lo;
   const level = Math.ceil(Math.log2((end - start) / width) - 1);

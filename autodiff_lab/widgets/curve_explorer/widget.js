@@ -13,7 +13,7 @@ import { State } from "./state.js";
  * }} Traits
  */
 
-const ASK_AFTER = 80; // ms of rest before finer samples are asked for
+const ASK_AFTER = 80; // ms of rest before finer samples are requested
 const GIVE_UP_AFTER = 5000; // ms until a kernel that does not answer counts as gone
 const SAVE_AFTER = 120; // ms of rest before Python hears where the point is
 const REACH = 24; // pixels around a handle

@@ -17,9 +17,9 @@ from autodiff_lab.recording.recording import Recording
 from autodiff_lab.widgets.base import LabWidget, assets
 
 _BRIEF = 40
-"""Steps up to which the text beside the widget is the full trace."""
+"""Steps up to which the text alternative of the widget is the full trace."""
 _PICTURED = 200
-"""Steps up to which there is a picture beside the widget."""
+"""Steps up to which the widget has a static picture as an alternative."""
 _FOLDER = Path(__file__).parent
 _SCRIPT, _STYLE = assets(_FOLDER)
 

@@ -176,7 +176,7 @@ export function makePath(scene, open, turnBy, signal) {
   };
 }
 
-/** What nobody asked for and everybody should know: missing gradients and numbers that are not finite. @param {string[]} remarks */
+/** Automatic remarks: missing gradients and values that are not finite. @param {string[]} remarks */
 export function makeRemarks(remarks) {
   if (!remarks.length) return [];
   return [element("ul", { class: "remarks", "aria-label": "Remarks" }, ...remarks.map((remark) => element("li", {}, remark)))];
