@@ -104,6 +104,15 @@ def override(
     return mark
 
 
+def rows_of_ones(matrices: int = 1, vectors: int = 0, **params: Any) -> Callable[[int, Any], Any]:
+    """Make the sample of an override of rows: matrices with 64 columns, then vectors of 64, all ones, and parameters."""
+
+    def sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
+        return [np.ones((work // 64, 64), dtype)] * matrices + [np.ones(64, dtype)] * vectors, params
+
+    return sample
+
+
 def row_major(array: Any) -> Any:
     """Return the array itself where Numba takes it as row-major and writable, else a copy."""
     flags = array.flags

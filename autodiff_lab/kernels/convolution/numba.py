@@ -1,25 +1,20 @@
-"""The loops of convolutions over images and rows, around the tiles of `numba_tiles`.
+"""Overrides of convolution, of depthwise convolution and of their gradients, over one to three axes.
 
 `correlate` computes a convolution, and its gradient with respect to the input, which is one too; `correlate_filter` the
-gradient with respect to the filter.  `numba_plans` says what they read and write where.
+gradient with respect to the filter; `correlate_deep` and `correlate_deep_filter` do so for depthwise convolution, with
+a channel in each lane.  They are loops over images and rows, around the tiles of `numba_tiles`; `numba_plans` says what
+they read and write where.
 
-Optimisations: no window is copied, only an image that needs zeros around it, one at a time, which then lies in the
-second-level cache, and some columns of the filter; for a filter's gradient so many rows of pixels at a time as lie in
-the first-level cache; its sums run over a few hundred pixels, then over blocks of images, in a fixed order.
-
-Overrides of convolution and its two gradients, over one to three axes, in float32 and float64.
-
-Threads share the images.  Results depend neither on the number of threads nor on what the machine does besides.
-
-Overrides of depthwise convolution and its two gradients, over one to three axes, in float32 and float64.
-
-Optimisations: the tiles of `numba_tiles`, one channel in each lane; no window is copied, only an image that needs
-zeros around it; threads share the images.  A channel with several filters is laid beside itself first.
+Optimizations: no window is copied, only an image that needs zeros around it, one at a time, which then lies in the
+second-level cache, and some columns of the filter; for a filter's gradient as many rows of pixels at a time as lie in
+the first-level cache; its sums run over a few hundred pixels, then over blocks of images, in a fixed order.  Threads
+share the images; results do not depend on the number of threads.
 """
 # ruff: noqa: ANN001
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -132,22 +127,46 @@ def _correlated(plan: plans.Plan, x: Any, w: Any, out: Any) -> None:
     spread(images, plan.out[0], plan.least)
 
 
-def _sample(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """Return a convolution of a 3x3 window, of about that many multiplications."""
-    n = max(1, work // (12 * 12 * 72 * 8))
-    side = 12 if work >= 12 * 12 * 72 * 8 else max(3, int((work / (72 * 8)) ** 0.5))
-    x, w = np.ones((n, side, side, 8), dtype), np.ones((3, 3, 8, 8), dtype)
-    return (x, w), {"strides": (1, 1), "padding": ((1, 1), (1, 1)), "dilations": (1, 1)}
+def _summed(run: Any, plan: plans.Plan, x: Any, g: Any, shape: Sizes) -> Any:
+    """Run a plan of a filter's gradient, blocks of images spread over threads, and add up what the blocks give."""
+    out = np.empty((plan.blocks, *shape), x.dtype)
+    flat, x, g = out.reshape(-1), _flat(x), _flat(g)
+
+    def blocks(low: int, high: int) -> None:
+        run(x, g, flat, np.zeros(plan.image, x.dtype), plan.offsets, plan.rows, plan.sizes, low, high)
+
+    spread(blocks, plan.blocks, max(1, plan.least // int(plan.sizes[25])))
+    return out[0] if plan.blocks == 1 else np.add.reduce(out, axis=0)
 
 
-def _sample_of_input(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    (x, w), how = _sample(work, dtype)
-    return (x, w), {"shape": x.shape, **how}
+Sample = Callable[[int, Any], tuple[Any, dict[str, Any]]]
 
 
-def _sample_of_filter(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    (x, _), how = _sample(work, dtype)
-    return (x, x), {"window": (3, 3), **how}
+def _samples(images: Callable[[int], tuple[int, int]], channels: int, columns: int) -> tuple[Sample, Sample, Sample]:
+    """Make the samples of a convolution of a 3x3 window and of its two gradients, given images and their side."""
+
+    def forward(work: int, dtype: Any) -> tuple[Any, dict[str, Any]]:
+        n, side = images(work)
+        x, w = np.ones((n, side, side, channels), dtype), np.ones((3, 3, channels, columns), dtype)
+        return (x, w), {"strides": (1, 1), "padding": ((1, 1), (1, 1)), "dilations": (1, 1)}
+
+    def of_input(work: int, dtype: Any) -> tuple[Any, dict[str, Any]]:
+        (x, w), how = forward(work, dtype)
+        return (x, w), {"shape": x.shape, **how}
+
+    def of_filter(work: int, dtype: Any) -> tuple[Any, dict[str, Any]]:
+        (x, _), how = forward(work, dtype)
+        return (x, x), {"window": (3, 3), **how}
+
+    return forward, of_input, of_filter
+
+
+_sample, _sample_of_input, _sample_of_filter = _samples(
+    lambda work: (work // 82_944, 12) if work >= 82_944 else (1, max(3, int((work / 576) ** 0.5))), 8, 8
+)
+_sample_deep, _sample_of_deep_input, _sample_of_deep_filter = _samples(
+    lambda work: (1, max(3, int((work / 144) ** 0.5))), 16, 1
+)
 
 
 @override(correlate, sample=_sample)
@@ -181,15 +200,7 @@ def convolve_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padd
     plan = plans.forward(x.shape, shape, strides, padding, dilations) if x.dtype == g.dtype else None
     if plan is None or plan.out != g.shape:
         return NotImplemented
-    out = np.empty((plan.blocks, *shape), x.dtype)
-    flat, x, g = out.reshape(-1), _flat(x), _flat(g)
-    run = correlate_filter[x.dtype]
-
-    def blocks(low: int, high: int) -> None:
-        run(x, g, flat, np.zeros(plan.image, x.dtype), plan.offsets, plan.rows, plan.sizes, low, high)
-
-    spread(blocks, plan.blocks, max(1, plan.least // int(plan.sizes[25])))
-    return out[0] if plan.blocks == 1 else np.add.reduce(out, axis=0)
+    return _summed(correlate_filter[x.dtype], plan, x, g, shape)
 
 
 @loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64, int64)")
@@ -258,24 +269,7 @@ def _beside(x: Any, multiple: int) -> Any:
     return x if multiple == 1 else np.repeat(x, multiple, axis=-1)
 
 
-def _sample_of_channels(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """Return a convolution of a 3x3 window, of about that many multiplications."""
-    side = max(3, int((work / (9 * 16)) ** 0.5))
-    x, w = np.ones((1, side, side, 16), dtype), np.ones((3, 3, 16, 1), dtype)
-    return (x, w), {"strides": (1, 1), "padding": ((1, 1), (1, 1)), "dilations": (1, 1)}
-
-
-def _sample_of_channel_input(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    (x, w), how = _sample_of_channels(work, dtype)
-    return (x, w), {"shape": x.shape, **how}
-
-
-def _sample_of_channel_filter(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    (x, _), how = _sample_of_channels(work, dtype)
-    return (x, x), {"window": (3, 3), **how}
-
-
-@override(correlate_deep, sample=_sample_of_channels)
+@override(correlate_deep, sample=_sample_deep)
 def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Convolve each channel of x (n, *spatial, c) with its filters in w (*window, c, m): (n, *out, c·m)."""
     c = w.shape[-2] * w.shape[-1]
@@ -288,7 +282,7 @@ def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes
     return out
 
 
-@override(correlate_deep, sample=_sample_of_channel_input)
+@override(correlate_deep, sample=_sample_of_deep_input)
 def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Return the gradient with respect to x, of the given shape."""
     multiple = w.shape[-1]
@@ -311,7 +305,7 @@ def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddi
     return total
 
 
-@override(correlate_deep_filter, sample=_sample_of_channel_filter)
+@override(correlate_deep_filter, sample=_sample_of_deep_filter)
 def depthwise_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Return the gradient with respect to w: (*window, c, m)."""
     c = g.shape[-1]
@@ -320,12 +314,5 @@ def depthwise_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Pad
     if plan is None or plan.out != g.shape or not x.shape[-1] or c % x.shape[-1]:
         return NotImplemented
     multiple = c // x.shape[-1]
-    out = np.empty((plan.blocks, *window, x.shape[-1], multiple), x.dtype)
-    flat, x, g = out.reshape(-1), _flat(_beside(x, multiple)), _flat(g)
-    run = correlate_deep_filter[x.dtype]
-
-    def blocks(low: int, high: int) -> None:
-        run(x, g, flat, np.zeros(plan.image, x.dtype), plan.offsets, plan.rows, plan.sizes, low, high)
-
-    spread(blocks, plan.blocks, max(1, plan.least // int(plan.sizes[25])))
-    return out[0] if plan.blocks == 1 else np.add.reduce(out, axis=0)
+    shape = (*window, x.shape[-1], multiple)
+    return _summed(correlate_deep_filter[x.dtype], plan, _beside(x, multiple), g, shape)

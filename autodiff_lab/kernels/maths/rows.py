@@ -1,20 +1,20 @@
-"""Vector maths of differences: exponentials of numbers up to 0, as the elements of a row less the largest are.
+"""Sums, extremes and exponentials of rows, for compiled loops; vector instructions throughout.
 
-Needs Numba.  In float32 they save the bound above and one of two powers of two that any exponential needs.
+Needs Numba.  The elements of a row minus the largest are at most 0, so their exponentials need neither the bound above
+nor the second power of two that any other exponential needs in float32.  Exponentials of long rows are taken and added
+up in one pass; short rows are shifted first and then taken together, several at a time, as a row shorter than a vector
+fills none.
 
-Vector maths of extremes: the largest and the least element of a row, found by vector instructions.
-
-LLVM makes none of a search among floats, since nan forbids it; among integers that are ordered as the floats are
-it does.  Needs Numba.
-
-Vector maths of rows: sums, and exponentials with their sum, by vector instructions throughout.
-
-Needs Numba; loops over rows call these.  Exponentials of long rows are taken and added up in one pass; short rows are
-shifted first and then taken together, several rows at a time, since a row shorter than a vector fills none.
+LLVM does not vectorize the search for an extreme among floats, since nan forbids it; among integers that are ordered as
+the floats are it does.
 """
 # ruff: noqa: ANN001, ANN201, ANN202, PLW0108 - Numba wants a function of Python's, not one that it has compiled
+# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false, reportArgumentType=false
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -23,8 +23,6 @@ from numba.extending import overload, register_jitable
 from autodiff_lab.kernels.maths.bits import add_up, bits_of, bits_of_double, choose, double_from_bits, from_bits
 from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE
 
-# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false, reportArgumentType=false
-
 _exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
 _LOG2E, _MAGIC, _MAGIC_BITS = np.float32(1.44269504), np.float32(12582912.0), np.int32(0x4B400000)
 _LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
@@ -32,21 +30,22 @@ _E = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666
 _E0, _E1, _E2, _E3, _E4 = [np.float32(c) for c in _E]
 _HALF, _ONE, _LOWEST = np.float32(0.5), np.float32(1), np.float32(-104)
 _UP, _DOWN = np.int32(127 + 64), np.float32(2.0**-64)
+_ALL_BUT_SIGN, _ALL_BUT_SIGN_DOUBLE = np.int32(0x7FFFFFFF), np.int64(0x7FFFFFFFFFFFFFFF)
+_NAN, _NAN_DOUBLE = np.int32(0x7FC00000), np.int64(0x7FF8000000000000)
+_NAN_BELOW, _NAN_BELOW_DOUBLE = np.int32(-0x7FC00000), np.int64(-0x7FF8000000000000)
 
 
-def exponential(x):
-    """e^x in the dtype of x."""
-    raise NotImplementedError
+def _by_width(single: Callable[..., Any], double: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function for compiled code out of one for numbers of 32 bits and one for numbers of 64 bits."""
 
+    def function(x):
+        raise NotImplementedError
 
-def exponential_below_0(x):
-    """e^x in the dtype of x, for x up to 0 or nan."""
-    raise NotImplementedError
+    @overload(function, jit_options={"forceinline": True})
+    def chosen(x):
+        return single if x in (types.float32, types.int32) else double
 
-
-@overload(exponential, jit_options={"forceinline": True})
-def _exponential(x):
-    return (lambda x: _exp(x)) if x == types.float32 else (lambda x: _exp_double(x))
+    return function
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})
@@ -62,70 +61,31 @@ def _exp_below_0(x):
     return p * from_bits(np.int32((n + _UP) << np.int32(23))) * _DOWN
 
 
-@overload(exponential_below_0, jit_options={"forceinline": True})
-def _exponential_below_0(x):
-    return (lambda x: _exp_below_0(x)) if x == types.float32 else (lambda x: _exp_double(x))
+exponential = _by_width(lambda x: _exp(x), lambda x: _exp_double(x))
+"""e^x in the dtype of x."""
+exponential_below_0 = _by_width(lambda x: _exp_below_0(x), lambda x: _exp_double(x))
+"""e^x in the dtype of x, for x up to 0 or nan."""
 
 
-# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false, reportArgumentType=false
-
-_ALL_BUT_SIGN, _ALL_BUT_SIGN_DOUBLE = np.int32(0x7FFFFFFF), np.int64(0x7FFFFFFFFFFFFFFF)
-_NAN, _NAN_DOUBLE = np.int32(0x7FC00000), np.int64(0x7FF8000000000000)
-_NAN_BELOW, _NAN_BELOW_DOUBLE = np.int32(-0x7FC00000), np.int64(-0x7FF8000000000000)
-
-
-def in_order(x):
-    """Integers that are ordered as the floats are; LLVM finds the largest of those without asking about nan."""
-    raise NotImplementedError
-
-
-def from_order(n, like):
-    """Give the float of a number made by `in_order`."""
-    raise NotImplementedError
-
-
-def place_of_nan(like):
-    """Give the integer of a nan that lies above all numbers."""
-    raise NotImplementedError
-
-
-def place_of_nan_below(like):
-    """Give the integer of a nan that lies below all numbers."""
-    raise NotImplementedError
-
-
-@overload(in_order, jit_options={"forceinline": True})
 def _in_order(x):
-    def single(x):
-        bits = bits_of(x)
-        return np.int32(bits ^ ((bits >> np.int32(31)) & _ALL_BUT_SIGN))
-
-    def double(x):
-        bits = bits_of_double(x)
-        return np.int64(bits ^ ((bits >> np.int64(63)) & _ALL_BUT_SIGN_DOUBLE))
-
-    return single if x == types.float32 else double
+    bits = bits_of(x)
+    return np.int32(bits ^ ((bits >> np.int32(31)) & _ALL_BUT_SIGN))
 
 
-@overload(from_order, jit_options={"forceinline": True})
-def _from_order(n, like):
-    def single(n, like):
-        return from_bits(np.int32(n ^ ((n >> np.int32(31)) & _ALL_BUT_SIGN)))
-
-    def double(n, like):
-        return double_from_bits(np.int64(n ^ ((n >> np.int64(63)) & _ALL_BUT_SIGN_DOUBLE)))
-
-    return single if like == types.float32 else double
+def _in_order_double(x):
+    bits = bits_of_double(x)
+    return np.int64(bits ^ ((bits >> np.int64(63)) & _ALL_BUT_SIGN_DOUBLE))
 
 
-@overload(place_of_nan, jit_options={"forceinline": True})
-def _place_of_nan(like):
-    return (lambda like: _NAN) if like == types.float32 else (lambda like: _NAN_DOUBLE)
-
-
-@overload(place_of_nan_below, jit_options={"forceinline": True})
-def _place_of_nan_below(like):
-    return (lambda like: _NAN_BELOW) if like == types.float32 else (lambda like: _NAN_BELOW_DOUBLE)
+in_order = _by_width(_in_order, _in_order_double)
+"""The integer of a float, in the order of the floats; LLVM finds the largest of those without regard to nan."""
+from_order = _by_width(
+    lambda x: from_bits(np.int32(x ^ ((x >> np.int32(31)) & _ALL_BUT_SIGN))),
+    lambda x: double_from_bits(np.int64(x ^ ((x >> np.int64(63)) & _ALL_BUT_SIGN_DOUBLE))),
+)
+"""The float of an integer that `in_order` made."""
+_nan_above = _by_width(lambda x: _NAN, lambda x: _NAN_DOUBLE)
+_nan_below = _by_width(lambda x: _NAN_BELOW, lambda x: _NAN_BELOW_DOUBLE)
 
 
 @register_jitable(forceinline=True)
@@ -135,96 +95,72 @@ def largest(row):
     for k in range(row.size):
         value = in_order(row[k])
         top = value if value > top else top  # noqa: FURB136 - LLVM makes a vector instruction of this
-    return from_order(top, row[0])
+    return from_order(top)
 
 
 @register_jitable(forceinline=True)
 def largest_or_nan(row):
     """The largest element of a row that has one, nan if any is nan."""
     top = in_order(row[0])
-    beyond = place_of_nan(row[0])
+    beyond = _nan_above(row[0])
     for k in range(row.size):
         value = in_order(row[k])
         value = beyond if row[k] != row[k] else value
         top = value if value > top else top  # noqa: FURB136
-    return from_order(top, row[0])
+    return from_order(top)
 
 
 @register_jitable(forceinline=True)
 def least_or_nan(row):
     """The least element of a row that has one, nan if any is nan."""
     top = in_order(row[0])
-    beyond = place_of_nan_below(row[0])
+    beyond = _nan_below(row[0])
     for k in range(row.size):
         value = in_order(row[k])
         value = beyond if row[k] != row[k] else value
         top = value if value < top else top  # noqa: FURB136
-    return from_order(top, row[0])
+    return from_order(top)
 
-
-# pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false, reportArgumentType=false
 
 _LONG = 150  # elements of a row from which on it is taken by itself
 _BLOCK = 2048  # elements of the rows that are taken together
 _PIECE = 4096  # elements that are added up in their own precision; sums of pieces are added up in float64
 
 
-@register_jitable(forceinline=True)
-def sum_of(row):
-    """The sum of a row, as float64; pieces of it are summed in its own precision, in whatever order is fastest."""
-    total, start = 0.0, 0
-    while start < row.size:
-        stop = min(row.size, start + _PIECE)
-        part = row.dtype.type(0)
-        for k in range(start, stop):
-            part = add_up(part, row[np.uint64(k)])
-        total += part
-        start = stop
-    return total
+def summed(term: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a sum over a row, as float64, of ``term(k, row, *given)`` for the index k of each element.
+
+    Pieces of the row are added up in its own precision, in whatever order is fastest.
+    """
+    term = register_jitable(forceinline=True)(term)
+
+    @register_jitable(forceinline=True)
+    def total_of(row, *given):  # noqa: ANN002
+        total, start = 0.0, 0
+        while start < row.size:
+            stop = min(row.size, start + _PIECE)
+            part = row.dtype.type(0)
+            for k in range(start, stop):
+                part = add_up(part, term(np.uint64(k), row, *given))
+            total += part
+            start = stop
+        return total
+
+    return total_of
 
 
-@register_jitable(forceinline=True)
-def sum_of_products(row, other):
-    """The sum of the products of two rows, as float64; pieces of it are summed as `sum_of` does."""
-    total, start = 0.0, 0
-    while start < row.size:
-        stop = min(row.size, start + _PIECE)
-        part = row.dtype.type(0)
-        for k in range(start, stop):
-            part = add_up(part, row[np.uint64(k)] * other[np.uint64(k)])
-        total += part
-        start = stop
-    return total
+def _put_exp(k, row, to, top):
+    value = exponential_below_0(row[k] - top)
+    to[k] = value
+    return value
 
 
-@register_jitable(forceinline=True)
-def exps(row, to, top):
-    """Put e^(row - top) into another row, and return the sum as float64."""
-    total, start = 0.0, 0
-    while start < row.size:
-        stop = min(row.size, start + _PIECE)
-        part = row.dtype.type(0)
-        for k in range(start, stop):
-            value = exponential_below_0(row[np.uint64(k)] - top)
-            to[np.uint64(k)] = value
-            part = add_up(part, value)
-        total += part
-        start = stop
-    return total
-
-
-@register_jitable(forceinline=True)
-def sum_of_exps(row, top):
-    """The sum of e^(row - top), as float64."""
-    total, start = 0.0, 0
-    while start < row.size:
-        stop = min(row.size, start + _PIECE)
-        part = row.dtype.type(0)
-        for k in range(start, stop):
-            part = add_up(part, exponential_below_0(row[np.uint64(k)] - top))
-        total += part
-        start = stop
-    return total
+sum_of = summed(lambda k, row: row[k])
+sum_of_products = summed(lambda k, row, other: row[k] * other[k])
+exps = summed(_put_exp)
+"""Put e^(row - top) into another row, and return the sum: ``exps(row, to, top)``."""
+sum_of_exps = summed(lambda k, row, top: exponential_below_0(row[k] - top))
+"""The sum of e^(row - top): ``sum_of_exps(row, top)``."""
 
 
 @register_jitable(forceinline=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.loops import override, row_major
+from autodiff_lab.kernels.base.loops import override, row_major, rows_of_ones
 from autodiff_lab.kernels.normalization import numba_columns as columns
 from autodiff_lab.kernels.normalization import numba_rows as rows
 from autodiff_lab.kernels.reductions.reference import shape_over
@@ -48,27 +48,10 @@ def planes(x: Any, axes: Axes, *others: Any) -> tuple[Any, int] | None:
     return row_major(x).reshape(a, n, b * d), d
 
 
-def _sample(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 64, 64), dtype)], {"axes": (-1,), "epsilon": 1e-3}
+_ROWS: dict[str, Any] = {"axes": (-1,), "epsilon": 1e-3}
 
 
-def _sample_scaled(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 64, 64), dtype), *[np.ones(64, dtype)] * 2], {"axes": (-1,), "epsilon": 1e-3}
-
-
-def _sample_of_scaled_grad(work: int, dtype: Any) -> Any:
-    return [*[np.ones((work // 64, 64), dtype)] * 2, np.ones(64, dtype)], {"axes": (-1,), "epsilon": 1e-3}
-
-
-def _sample_of_grad(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 64, 64), dtype)] * 2, {"axes": (-1,), "epsilon": 1e-3}
-
-
-def _sample_of_moments(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 64, 64), dtype)], {"axes": (-1,)}
-
-
-@override(rows.moments, *columns.LOOPS, sample=_sample_of_moments)
+@override(rows.moments, *columns.LOOPS, sample=rows_of_ones(axes=(-1,)))
 def moments(x: Any, axes: Axes) -> Any:
     """Mean and variance of rows, columns, or groups of columns."""
     seen = planes(x, axes)
@@ -81,7 +64,7 @@ def moments(x: Any, axes: Axes) -> Any:
     return found[0].reshape(shape), found[1].reshape(shape)
 
 
-@override(rows.forward, *columns.LOOPS, sample=_sample)
+@override(rows.forward, *columns.LOOPS, sample=rows_of_ones(**_ROWS))
 def plain_normalize(x: Any, axes: Axes, epsilon: float) -> Any:
     """Normalize rows, columns, or groups of columns."""
     seen = planes(x, axes)
@@ -96,7 +79,7 @@ def plain_normalize(x: Any, axes: Axes, epsilon: float) -> Any:
     return columns.forward_over(plane, np.ones(w, x.dtype), np.zeros(w, x.dtype), epsilon, d).reshape(x.shape)
 
 
-@override(rows.grad, *columns.LOOPS, sample=_sample_of_grad)
+@override(rows.grad, *columns.LOOPS, sample=rows_of_ones(2, **_ROWS))
 def plain_normalize_grad(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
     """Gradient of rows, columns, or groups of columns."""
     seen = planes(x, axes, g)
@@ -124,7 +107,7 @@ def _scales(plane: Any, d: int, scale: Any, x: Any, axes: Axes) -> bool:
     return a == 1 and there == kept - set(axes)
 
 
-@override(rows.forward, *columns.LOOPS, sample=_sample_scaled)
+@override(rows.forward, *columns.LOOPS, sample=rows_of_ones(1, 2, **_ROWS))
 def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> Any:
     """Normalize rows or columns, with a scale and an offset."""
     seen = planes(x, axes)
@@ -138,7 +121,7 @@ def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> An
     return columns.forward_over(plane, scale, offset, epsilon).reshape(x.shape)
 
 
-@override(rows.scaled_grad, *columns.LOOPS, sample=_sample_of_scaled_grad)
+@override(rows.scaled_grad, *columns.LOOPS, sample=rows_of_ones(2, 1, **_ROWS))
 def normalize_grad(g: Any, x: Any, scale: Any, axes: Axes, epsilon: float) -> Any:
     """Gradients of rows or columns, of the scale and of the offset."""
     seen = planes(x, axes, g)

@@ -17,7 +17,7 @@ from numba.extending import register_jitable
 from autodiff_lab.kernels.base.loops import loop
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import add_up
-from autodiff_lab.kernels.maths.rows import sum_of
+from autodiff_lab.kernels.maths.rows import sum_of, summed
 
 WORTH_A_THREAD = 65_536
 """Elements from which on a thread of its own pays."""
@@ -25,19 +25,7 @@ _PIECE = 4096
 _FLUSH = 64  # rows whose contributions are added up in their own precision
 
 
-@register_jitable(forceinline=True)
-def _sum_of_squares(row: Any, mean: Any) -> Any:
-    """Of the distances from the mean."""
-    total, start = 0.0, 0
-    while start < row.size:
-        stop = min(row.size, start + _PIECE)
-        part = row.dtype.type(0)
-        for k in range(start, stop):
-            away = row[np.uint64(k)] - mean
-            part = add_up(part, away * away)
-        total += part
-        start = stop
-    return total
+_sum_of_squares = summed(lambda k, row, mean: (row[k] - mean) * (row[k] - mean))  # of the distances from the mean
 
 
 @register_jitable(forceinline=True)

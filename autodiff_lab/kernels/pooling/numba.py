@@ -61,32 +61,53 @@ def _range(place, axis, sizes) -> tuple[int, int]:
     return max(0, start), min(sizes[1 + axis], start + sizes[4 + axis])
 
 
-@loop("void({t}[::1], {t}[::1], {t}[::1], int64[::1], int64, int64)")
-def largest(x, out, line, sizes, low, high) -> None:
-    """The largest element of each window; nan is larger than all numbers.  `line` has room for a row of an image."""
-    c, depth, height = sizes[0], sizes[1], sizes[2]
-    goal = low * sizes[13] * sizes[14] * sizes[15] * c
-    for i in range(low, high):
-        for place_d in range(sizes[13]):
-            d0, d1 = _range(place_d, 0, sizes)
-            for place_h in range(sizes[14]):
-                h0, h1 = _range(place_h, 1, sizes)
-                line[:] = -np.inf
-                for d in range(d0, d1):
-                    for h in range(h0, h1):
-                        start = ((i * depth + d) * height + h) * line.size
-                        row = x[start : start + line.size]
-                        for k in range(line.size):
-                            line[k] = row[k] if row[k] > line[k] or np.isnan(row[k]) else line[k]
-                for place_w in range(sizes[15]):
-                    w0, w1 = _range(place_w, 2, sizes)
-                    best = out[goal : goal + c]
-                    best[:] = -np.inf
-                    for w in range(w0, w1):
-                        here = line[w * c : (w + 1) * c]
-                        for k in range(c):
-                            best[k] = here[k] if here[k] > best[k] or np.isnan(here[k]) else best[k]
-                    goal += c
+def _pooled(name: str, averages: bool) -> Loop:  # noqa: C901 - a loop for each axis
+    """Make the loop that takes the mean or the largest element of each window; nan is larger than all numbers.
+
+    The rows of a window are reduced into `line` first, which has room for a row of an image.
+    """
+    start = 0.0 if averages else -np.inf
+
+    def run(x, out, line, sizes, low, high) -> None:  # noqa: C901, PLR0912 - a loop for each axis
+        c, depth, height = sizes[0], sizes[1], sizes[2]
+        goal = low * sizes[13] * sizes[14] * sizes[15] * c
+        for i in range(low, high):
+            for place_d in range(sizes[13]):
+                d0, d1 = _range(place_d, 0, sizes)
+                for place_h in range(sizes[14]):
+                    h0, h1 = _range(place_h, 1, sizes)
+                    line[:] = start
+                    for d in range(d0, d1):
+                        for h in range(h0, h1):
+                            begin = ((i * depth + d) * height + h) * line.size
+                            row = x[begin : begin + line.size]
+                            for k in range(line.size):
+                                if averages:
+                                    line[k] += row[k]
+                                else:
+                                    line[k] = row[k] if row[k] > line[k] or np.isnan(row[k]) else line[k]
+                    for place_w in range(sizes[15]):
+                        w0, w1 = _range(place_w, 2, sizes)
+                        result = out[goal : goal + c]
+                        result[:] = start
+                        for w in range(w0, w1):
+                            here = line[w * c : (w + 1) * c]
+                            for k in range(c):
+                                if averages:
+                                    result[k] += here[k]
+                                else:
+                                    result[k] = here[k] if here[k] > result[k] or np.isnan(here[k]) else result[k]
+                        if averages:
+                            count = x.dtype.type(max(0, d1 - d0) * max(0, h1 - h0) * max(0, w1 - w0))
+                            for k in range(c):
+                                result[k] /= count
+                        goal += c
+
+    run.__name__ = name
+    return loop("void({t}[::1], {t}[::1], {t}[::1], int64[::1], int64, int64)")(run)
+
+
+largest, means = _pooled("largest", averages=False), _pooled("means", averages=True)
 
 
 @register_jitable
@@ -173,37 +194,6 @@ def largest_grad(x, values, out, lines, places, sizes, pick, low, high) -> None:
                                 out[goal + k] = values[start + at]
                             else:
                                 out[start + at] += values[goal + k]
-                    goal += c
-
-
-@loop("void({t}[::1], {t}[::1], {t}[::1], int64[::1], int64, int64)")
-def means(x, out, line, sizes, low, high) -> None:  # noqa: C901 - a loop for each axis
-    """The mean of each window."""
-    c, depth, height = sizes[0], sizes[1], sizes[2]
-    goal = low * sizes[13] * sizes[14] * sizes[15] * c
-    for i in range(low, high):
-        for place_d in range(sizes[13]):
-            d0, d1 = _range(place_d, 0, sizes)
-            for place_h in range(sizes[14]):
-                h0, h1 = _range(place_h, 1, sizes)
-                line[:] = 0
-                for d in range(d0, d1):
-                    for h in range(h0, h1):
-                        start = ((i * depth + d) * height + h) * line.size
-                        row = x[start : start + line.size]
-                        for k in range(line.size):
-                            line[k] += row[k]
-                for place_w in range(sizes[15]):
-                    w0, w1 = _range(place_w, 2, sizes)
-                    count = x.dtype.type(max(0, d1 - d0) * max(0, h1 - h0) * max(0, w1 - w0))
-                    mean = out[goal : goal + c]
-                    mean[:] = 0
-                    for w in range(w0, w1):
-                        here = line[w * c : (w + 1) * c]
-                        for k in range(c):
-                            mean[k] += here[k]
-                    for k in range(c):
-                        mean[k] /= count
                     goal += c
 
 

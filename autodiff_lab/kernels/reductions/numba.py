@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
+from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major, rows_of_ones
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.rows import largest_or_nan, least_or_nan, sum_of, totals_of_rows
 from autodiff_lab.kernels.maths.single import larger, smaller
@@ -170,8 +170,7 @@ def _rows(run: Any, lines: Any, kind: Any) -> Any:
     return made
 
 
-def _sample(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 64, 64), dtype)], {"axes": (-1,), "keepdims": False}
+_sample = rows_of_ones(axes=(-1,), keepdims=False)
 
 
 @override(_row_sums, _column_sums, sample=_sample)

@@ -11,30 +11,21 @@ Elements are added and multiplied in NumPy's order, so sums, products and recurr
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import overload, register_jitable
+from numba.extending import overload
 
-from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
+from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major, rows_of_ones
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE, choose
 
 _WORTH_A_THREAD = 100_000
 _BESIDE = 8  # lines that fill a vector well enough
 _exp, _exp_double, _log1p, _log1p_double = SINGLE["exp"], VECTOR_DOUBLE["exp"], SINGLE["log1p"], VECTOR_DOUBLE["log1p"]
-
-
-@register_jitable(forceinline=True)
-def _plus(x: Any, y: Any) -> Any:
-    return x + y
-
-
-@register_jitable(forceinline=True)
-def _times(x: Any, y: Any) -> Any:
-    return x * y
 
 
 def _logaddexp(x: Any, y: Any) -> Any:
@@ -53,7 +44,7 @@ def _logaddexp_of(x: Any, y: Any) -> Any:
     return run
 
 
-def _walk(step: Callable[[Any, Any], Any], neutral: float) -> Loop:
+def _walk(name: str, step: Callable[[Any, Any], Any], neutral: float) -> Loop:
     def run(x: Any, made: Any, exclusive: bool, reverse: bool, low: int, high: int) -> None:
         length, width = x.shape[1], x.shape[2]
         first, by = (length - 1, -1) if reverse else (0, 1)
@@ -83,11 +74,13 @@ def _walk(step: Callable[[Any, Any], Any], neutral: float) -> Loop:
                     for c in range(width):
                         to[c] = step(before[c], new[c])
 
-    run.__name__ = f"_running{step.__name__}"
+    run.__name__ = name
     return loop("void({t}[:,:,::1], {t}[:,:,::1], boolean, boolean, int64, int64)")(run)
 
 
-_sums, _products, _logsumexps = _walk(_plus, 0), _walk(_times, 1), _walk(_logaddexp, 0)
+_sums = _walk("_sums", operator.add, 0)
+_products = _walk("_products", operator.mul, 1)
+_logsumexps = _walk("_logsumexps", _logaddexp, 0)
 
 
 @loop("void({t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], boolean, int64, int64)")
@@ -130,33 +123,24 @@ def _run(loop_of: Loop, x: Any, axis: int, exclusive: bool, reverse: bool) -> An
     return made.reshape(x.shape)
 
 
-def _sample(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 64, 64), dtype)], {"axis": -1, "exclusive": False, "reverse": False}
-
-
-def _sample_of_logsumexps(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 64, 64), dtype)], {"axis": -1, "reverse": False}
-
-
-def _sample_of_recurrences(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 64, 64), dtype)] * 2, {"axis": -2, "reverse": False}
+_sample = rows_of_ones(axis=-1, exclusive=False, reverse=False)
 
 
 @override(_sums, sample=_sample)
 def cumsum(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
-    """Run sums."""
+    """Return cumulative sums."""
     return _run(_sums, x, axis, exclusive, reverse)
 
 
 @override(_products, sample=_sample)
 def cumprod(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
-    """Run products."""
+    """Return cumulative products."""
     return _run(_products, x, axis, exclusive, reverse)
 
 
-@override(_logsumexps, sample=_sample_of_logsumexps)
+@override(_logsumexps, sample=rows_of_ones(axis=-1, reverse=False))
 def cumulative_logsumexp(x: Any, axis: int, reverse: bool) -> Any:
-    """Run log-sum-exps; lines along the last axis are laid beside each other, as one alone waits for each logarithm."""
+    """Return cumulative log-sum-exps; lines along the last axis are computed together, as one waits for each logarithm."""
     if axis != -1:
         return _run(_logsumexps, x, axis, False, reverse)
     if not x.size or x.size // x.shape[-1] < _BESIDE:
@@ -166,9 +150,9 @@ def cumulative_logsumexp(x: Any, axis: int, reverse: bool) -> Any:
     return np.ascontiguousarray(made.T).reshape(x.shape)
 
 
-@override(_recurrences, sample=_sample_of_recurrences)
+@override(_recurrences, sample=rows_of_ones(2, axis=-2, reverse=False))
 def recurrence(b: Any, a: Any, axis: int, reverse: bool) -> Any:
-    """Walk a recurrence."""
+    """Return the states of a recurrence."""
     if not b.size or b.dtype != a.dtype or b.shape[b.ndim - a.ndim :] != a.shape:
         return NotImplemented
     lines, factors = _seen(b, axis), _seen(a, axis)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.loops import loop, override, row_major
+from autodiff_lab.kernels.base.loops import loop, override, row_major, rows_of_ones
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import add_up
 from autodiff_lab.kernels.maths.rows import (
@@ -102,15 +102,7 @@ def _log_softmax_grad(g: Any, y: Any, made: Any, together: int, low: int, high: 
                 to[k] = g_row[k] - total * to[k]
 
 
-def _sample(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 64, 64), dtype)], {"axis": -1}
-
-
-def _sample_of_grad(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 64, 64), dtype)] * 2, {"axis": -1}
-
-
-@override(_softmax, sample=_sample)
+@override(_softmax, sample=rows_of_ones(axis=-1))
 def softmax(x: Any, axis: int) -> Any:
     """Softmax along the last axis."""
     if axis != -1 or not x.size or not x.ndim:
@@ -122,7 +114,7 @@ def softmax(x: Any, axis: int) -> Any:
     return made.reshape(x.shape)
 
 
-@override(_log_softmax, sample=_sample)
+@override(_log_softmax, sample=rows_of_ones(axis=-1))
 def log_softmax(x: Any, axis: int) -> Any:
     """Log-softmax along the last axis."""
     if axis != -1 or not x.size or not x.ndim:
@@ -144,13 +136,13 @@ def _grad(loop_of: Any, g: Any, y: Any, axis: int, *how: int) -> Any:
     return made.reshape(y.shape)
 
 
-@override(_softmax_grad, sample=_sample_of_grad)
+@override(_softmax_grad, sample=rows_of_ones(2, axis=-1))
 def softmax_grad(g: Any, y: Any, axis: int) -> Any:
     """Gradient of softmax along the last axis."""
     return _grad(_softmax_grad, g, y, axis)
 
 
-@override(_log_softmax_grad, sample=_sample_of_grad)
+@override(_log_softmax_grad, sample=rows_of_ones(2, axis=-1))
 def log_softmax_grad(g: Any, y: Any, axis: int) -> Any:
     """Gradient of log-softmax along the last axis."""
     return _grad(_log_softmax_grad, g, y, axis, rows_together(y.shape[-1] or 1) if y.ndim else 1)
@@ -261,10 +253,6 @@ def _sample_of_sparse_grad(work: int, dtype: Any) -> Any:
     return [np.ones(work // 64, dtype), _logits(work, dtype), np.zeros(work // 64, np.int64)], {}
 
 
-def _sample_of_dense(work: int, dtype: Any) -> Any:
-    return [_logits(work, dtype)] * 2, {}
-
-
 def _sample_of_dense_grad(work: int, dtype: Any) -> Any:
     return [np.ones(work // 64, dtype), _logits(work, dtype), _logits(work, dtype)], {}
 
@@ -321,7 +309,7 @@ def sparse_softmax_cross_entropy_and_grad(g: Any, logits: Any, labels: Any) -> A
     return losses.reshape(logits.shape[:-1])[()], made.reshape(logits.shape)
 
 
-@override(_dense, sample=_sample_of_dense)
+@override(_dense, sample=rows_of_ones(2))
 def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     """Cross entropy of each row with its label distributions."""
     if not _fit(logits, labels) or labels.dtype != logits.dtype:
