@@ -214,7 +214,7 @@ def complaints(
     Parameters
     ----------
     listed : iterable of str
-        Methods of `overrides.CudaKernels`.
+        Names of the kernels that have CUDA overrides.
     known : iterable of Kernel
         All kernels.
     rows : iterable of Row

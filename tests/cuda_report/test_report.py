@@ -223,7 +223,7 @@ def test_threads_are_those_of_the_declaration_or_of_the_launches() -> None:
     """Read from the source: `products` launches squares of threads, a declaration may name a bound."""
     known = report.kernels()
     assert report.threads_of(known["product_tiles"]) == (16, 16)
-    assert report.threads_of(known["product_blocks"]) == 256
+    assert report.threads_of(known["find_starts"]) == 256
     bound = kernel("double")
     bound.how = {"launch_bounds": (512, 2)}
     assert report.threads_of(bound) == 512

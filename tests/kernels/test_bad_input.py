@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.base import background, store
+from autodiff_lab.kernels.base import compiler, store
 from autodiff_lab.kernels.base.choose import numba_is_there, use_kernels
 from autodiff_lab.kernels.matmul import blas
 
@@ -177,8 +177,8 @@ def test_a_job_that_fails_leaves_the_background_at_work() -> None:
         raise RuntimeError("told to")
 
     done = threading.Event()
-    background.ask(fails)
-    background.ask(done.set)
+    compiler.ask(fails)
+    compiler.ask(done.set)
     assert done.wait(60)
 
 
@@ -188,16 +188,15 @@ def test_a_fork_waits_for_the_compiler_so_that_the_child_can_use_it(tmp_path: Pa
     forks = """
     import faulthandler, os, threading, numpy as np
     import autodiff_lab as lab
-    from autodiff_lab.kernels.base import background
-    from autodiff_lab.kernels.base import turns
+    from autodiff_lab.kernels.base import compiler
     x = lab.constant(np.ones((1000, 200), np.float32))
     f = lab.function(lambda a: lab.exp(a) * lab.sin(a))
     busy = threading.Event()
-    enter = type(turns.COMPILING).__enter__
+    enter = type(compiler.COMPILING).__enter__
     def told(self):
         enter(self)
         busy.set()
-    type(turns.COMPILING).__enter__ = told
+    type(compiler.COMPILING).__enter__ = told
     lab.nn.softmax(x)
     busy.wait()
     child = os.fork()

@@ -11,8 +11,7 @@ from autodiff_lab.kernels.convolution import cuda as convolution
 from autodiff_lab.kernels.convolution import cuda_filter as convolution_filter
 from autodiff_lab.kernels.convolution import cuda_tiles as convolution_tiles
 from autodiff_lab.kernels.convolution import reference
-from autodiff_lab.kernels.cuda.overrides import CudaKernels
-from tests.simulated.agreement import agree, declined, on_gpu
+from tests.simulated.agreement import CudaKernels, agree, declined, on_gpu
 
 lab.nn.conv2d  # noqa: B018 - loads the family, and with it the kernels
 

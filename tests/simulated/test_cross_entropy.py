@@ -6,9 +6,8 @@ import pytest
 import autodiff_lab as lab
 from autodiff_lab.compile.loops import pairs
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.cuda.overrides import CudaKernels
 from autodiff_lab.kernels.softmax import cuda_cross_entropy as cross_entropy
-from tests.simulated.agreement import agree, declined, on_gpu
+from tests.simulated.agreement import CudaKernels, agree, declined, on_gpu
 
 lab.nn.softmax_cross_entropy  # noqa: B018 - loads the family, and with it the kernels
 pairs.loss_and_grad  # noqa: B018 - and the kernel for both

@@ -9,8 +9,7 @@ import autodiff_lab as lab
 from autodiff_lab.kernels.convolution import cuda_depthwise as depthwise
 from autodiff_lab.kernels.convolution import reference
 from autodiff_lab.kernels.convolution.reference import out_sizes
-from autodiff_lab.kernels.cuda.overrides import CudaKernels
-from tests.simulated.agreement import agree, declined, on_gpu
+from tests.simulated.agreement import CudaKernels, agree, declined, on_gpu
 
 lab.nn.depthwise_conv2d  # noqa: B018 - loads the family, and with it the kernels
 

@@ -9,9 +9,8 @@ import autodiff_lab as lab
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.base import choose
 from autodiff_lab.kernels.cuda import promises
-from autodiff_lab.kernels.cuda.overrides import CudaKernels
 from autodiff_lab.kernels.indexing.cuda_positions import divisor, quotient
-from tests.simulated.agreement import agree, declined, on_gpu
+from tests.simulated.agreement import CudaKernels, agree, declined, on_gpu
 
 lab.gather  # noqa: B018 - loads the family, and with it the kernels
 

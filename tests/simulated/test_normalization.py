@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autodiff_lab.kernels.cuda.overrides import CudaKernels
 from autodiff_lab.ops.nn import normalization  # noqa: F401 - registers the kernels of this family
-from tests.simulated.agreement import agree, both, declined, on_gpu
+from tests.simulated.agreement import CudaKernels, agree, both, declined, on_gpu
 
 ALL = ("moments", "plain_normalize", "plain_normalize_grad", "normalize", "normalize_grad")
 HOW: dict[str, Any] = {"epsilon": 1e-3}

@@ -1,4 +1,4 @@
-"""Matrix products by our kernels where CuPy's library does not load, against NumPy's."""
+"""Matrix products by our kernel where CuPy's library does not load, against NumPy's."""
 
 import warnings
 from types import SimpleNamespace
@@ -11,12 +11,10 @@ import autodiff_lab as lab
 from autodiff_lab.kernels.cuda import library as products_library
 from autodiff_lab.kernels.cuda.gpus import memory_of
 from autodiff_lab.kernels.matmul import cuda as products
-from autodiff_lab.kernels.matmul.cuda import BLOCK, DEPTH, TILE, by_kernels, product_blocks, product_tiles
+from autodiff_lab.kernels.matmul.cuda import TILE, by_kernel
 from tests.simulated.agreement import agree, declined, on_gpu
 
 lab.matmul  # noqa: B018 - loads the family
-KERNELS = pytest.mark.parametrize("run", [product_tiles, product_blocks], ids=lambda kernel: kernel.name)
-BLOCK_AND_MORE = BLOCK + 3
 
 
 @pytest.fixture
@@ -29,27 +27,18 @@ def normal(*shape: int, dtype: str = "float32") -> Any:
     return np.random.default_rng(sum(shape)).normal(size=shape).astype(dtype)
 
 
-@KERNELS
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
-    "sizes",
-    [
-        (1, 1, 1),
-        (TILE, TILE, TILE),
-        (TILE + 1, 3, TILE - 1),
-        (2, 2 * DEPTH + 1, BLOCK_AND_MORE),
-        (BLOCK_AND_MORE, DEPTH, 5),
-    ],
+    "sizes", [(1, 1, 1), (TILE, TILE, TILE), (TILE + 1, 3, TILE - 1), (2, 2 * TILE + 1, 3 * TILE + 2)]
 )
-def test_matrices_of_any_size(run: Any, dtype: str, sizes: tuple[int, int, int]) -> None:
+def test_matrices_of_any_size(dtype: str, sizes: tuple[int, int, int]) -> None:
     """Sizes that are whole tiles, and sizes that leave rows, columns or steps over."""
     m, k, n = sizes
     x, y = normal(m, k, dtype=dtype), normal(k, n, dtype=dtype)
-    made = by_kernels(on_gpu(x), on_gpu(y), run).to_host()
+    made = by_kernel(on_gpu(x), on_gpu(y)).to_host()
     np.testing.assert_allclose(made, x @ y, rtol=1e-5 if dtype == "float32" else 1e-13, atol=1e-6, strict=True)
 
 
-@KERNELS
 @pytest.mark.parametrize(
     ("left", "right"),
     [
@@ -58,44 +47,41 @@ def test_matrices_of_any_size(run: Any, dtype: str, sizes: tuple[int, int, int])
         ((4,), (2, 4, 3)), ((1, 2, 3), (1, 3, 2)),
     ],
 )  # fmt: skip
-def test_vectors_and_stacks(run: Any, left: tuple[int, ...], right: tuple[int, ...]) -> None:
+def test_vectors_and_stacks(left: tuple[int, ...], right: tuple[int, ...]) -> None:
     """One matrix for many, many for one, stacks that broadcast; results of rank 0."""
     x, y = normal(*left), normal(*right)
-    made = by_kernels(on_gpu(x), on_gpu(y), run).to_host()
+    made = by_kernel(on_gpu(x), on_gpu(y)).to_host()
     np.testing.assert_allclose(made, np.asarray(x @ y), rtol=1e-5, atol=1e-6, strict=True)
 
 
-@KERNELS
 @pytest.mark.parametrize(("left", "right"), [((0, 3), (3, 2)), ((2, 3), (3, 0)), ((2, 0), (0, 3)), ((0, 2, 3), (3, 2))])
-def test_nothing_to_multiply(run: Any, left: tuple[int, ...], right: tuple[int, ...]) -> None:
+def test_nothing_to_multiply(left: tuple[int, ...], right: tuple[int, ...]) -> None:
     """Results without elements, and sums of nothing."""
     x, y = np.zeros(left, np.float32), np.zeros(right, np.float32)
-    np.testing.assert_array_equal(by_kernels(on_gpu(x), on_gpu(y), run).to_host(), x @ y, strict=True)
+    np.testing.assert_array_equal(by_kernel(on_gpu(x), on_gpu(y)).to_host(), x @ y, strict=True)
 
 
-@KERNELS
-def test_stacks_longer_than_a_grid(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stacks_longer_than_a_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several launches, each with its part of the stack."""
     monkeypatch.setattr(products, "MOST_STACKED", 2)
     x, y = normal(5, 3, 2), normal(5, 2, 3)
-    made = by_kernels(on_gpu(x), on_gpu(y), run).to_host()
+    made = by_kernel(on_gpu(x), on_gpu(y)).to_host()
     np.testing.assert_allclose(made, x @ y, rtol=1e-5, atol=1e-6)
 
 
-@KERNELS
-def test_what_is_not_a_number_stays_where_it_is(run: Any) -> None:
+def test_what_is_not_a_number_stays_where_it_is() -> None:
     """The zeros that fill up a tile meet no infinity of the matrices."""
-    x, y = normal(BLOCK_AND_MORE, 3), normal(3, 4)
+    x, y = normal(3 * TILE + 2, 3), normal(3, 4)
     x[2, 1], x[5, 0] = np.inf, np.nan
-    made = by_kernels(on_gpu(x), on_gpu(y), run).to_host()
+    made = by_kernel(on_gpu(x), on_gpu(y)).to_host()
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(np.isfinite(made), np.isfinite(x @ y))
 
 
 @pytest.mark.usefixtures("without_library")
-@pytest.mark.parametrize("sizes", [(3, 4, 5), (3 * BLOCK, 2, 2 * BLOCK)])
+@pytest.mark.parametrize("sizes", [(3, 4, 5), (13 * TILE, 2, 9 * TILE)])
 def test_the_method_takes_over_where_the_library_is_missing(sizes: tuple[int, int, int]) -> None:
-    """Small results in tiles, large ones in blocks; operands may be transposed views."""
+    """Results of one tile and of many; operands may be transposed views."""
     m, k, n = sizes
     agree("matmul", normal(m, k), normal(k, n), tolerance=1e-5)
     agree("matmul", normal(k, m).T, normal(n, k).T, tolerance=1e-5)
@@ -111,7 +97,7 @@ def test_the_library_multiplies_where_it_is_there() -> None:
 
 @pytest.mark.usefixtures("without_library")
 def test_the_operator_takes_over_too() -> None:
-    """Products that never ask for a method, such as small ones, reach the kernels through the array's operator."""
+    """Products that never ask for a method, such as small ones, reach the kernel through the array's operator."""
     x, y = normal(3, 4), normal(4, 2)
     made = on_gpu(x) @ on_gpu(y)
     np.testing.assert_allclose(made.to_host(), x @ y, rtol=1e-5, atol=1e-6, strict=True)
@@ -157,4 +143,4 @@ def test_too_many_elements_are_refused() -> None:
     module = memory_of(0).module
     long = memory_of(0).wrap(module.broadcast_to(module.zeros(1, "float32"), (1, 1 << 31)))
     with pytest.raises(lab.errors.InvalidArgumentError, match="matmul: an array of shape"):
-        by_kernels(long, long.T)
+        by_kernel(long, long.T)

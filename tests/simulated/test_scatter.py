@@ -7,9 +7,8 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.kernels.cuda import promises
-from autodiff_lab.kernels.cuda.overrides import CudaKernels
 from autodiff_lab.kernels.indexing import cuda_runs as scatter_runs
-from tests.simulated.agreement import agree, declined, on_gpu
+from tests.simulated.agreement import CudaKernels, agree, declined, on_gpu
 
 lab.gather  # noqa: B018 - loads the family, and with it the kernels
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.kernels.cuda.overrides import CudaKernels
 from autodiff_lab.kernels.softmax.cuda import FEW_ROWS, LONG_ROW
-from tests.simulated.agreement import agree, declined, on_gpu
+from tests.simulated.agreement import CudaKernels, agree, declined, on_gpu
 
 lab.nn.softmax  # noqa: B018 - loads the family, and with it the kernels
 

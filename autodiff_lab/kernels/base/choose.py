@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from autodiff_lab.kernels.base.turns import COMPILING
+from autodiff_lab.kernels.base.compiler import COMPILING, ask
 
 FAMILIES = "autodiff_lab.kernels"
 MODES = ("auto", "numpy", "numba")
@@ -53,7 +53,7 @@ class Chosen:
         self.name, self.reference, self.work = name, reference, work
         self.family, _, self.function = override.rpartition(".")
         self._faster: Callable[..., Any] | None = None
-        self._on_gpu: Callable[..., Any] | None = None
+        self._on_gpu: Any = NotImplemented  # until somebody looks for it
         self.least: dict[str, float] = {}
         self.failures: dict[str, str] = {}
         self._asked: set[str] = set()
@@ -130,22 +130,21 @@ class Chosen:
     def override(self) -> Callable[..., Any]:
         """Return the function that overrides the reference; importing it imports Numba."""
         if self._faster is None:
-            self._faster = self._found("numba")
+            self._faster = getattr(import_module(f"{FAMILIES}.{self.family}.numba"), self.function)
         return self._faster  # pyright: ignore[reportReturnType]
 
     def cuda_override(self) -> Callable[..., Any] | None:
         """Return the CUDA kernel that overrides the reference, if there is one; importing it imports Numba's CUDA."""
-        if self._on_gpu is None and self.family and find_spec(f"{FAMILIES}.{self.family}"):
-            self._on_gpu = self._found("cuda")
+        if self._on_gpu is NotImplemented:
+            place = f"{FAMILIES}.{self.family}"
+            found = import_module(f"{place}.cuda") if self.family and find_spec(place) else None
+            self._on_gpu = getattr(found, self.function, None)
         return self._on_gpu
-
-    def _found(self, backend: str) -> Any:
-        return getattr(import_module(f"{FAMILIES}.{self.family}.{backend}"), self.function)
 
     def _ask(self, dtype: Any) -> None:
         self._asked.add(dtype.char)
         if numba_is_there():
-            import_module("autodiff_lab.kernels.base.background").ask(lambda: self.prepare(dtype))
+            ask(lambda: self.prepare(dtype))
 
 
 class OnGpu(Chosen):

@@ -18,7 +18,7 @@ from numba import njit
 from numba.core import caching, sigutils
 
 from autodiff_lab.kernels.base import store
-from autodiff_lab.kernels.base.turns import COMPILING
+from autodiff_lab.kernels.base.compiler import COMPILING
 
 
 class Loop:
@@ -105,7 +105,7 @@ def override(
 
 
 def rows_of_ones(matrices: int = 1, vectors: int = 0, **params: Any) -> Callable[[int, Any], Any]:
-    """Make the sample of an override of rows: matrices with 64 columns, then vectors of 64, all ones, and parameters."""
+    """Make a sampler: matrices with 64 columns, then vectors of 64, all of ones, and parameters."""
 
     def sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
         return [np.ones((work // 64, 64), dtype)] * matrices + [np.ones(64, dtype)] * vectors, params

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from autodiff_lab.kernels.base.turns import COMPILING
+from autodiff_lab.kernels.base.compiler import COMPILING
 
 _PACKAGE = Path(__file__).parents[2]
 _IMPORTS = re.compile(

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.base import store
-from autodiff_lab.kernels.base.turns import COMPILING
+from autodiff_lab.kernels.base.compiler import COMPILING
 
 WORKS = tuple(4**n for n in range(5, 11))  # a thousand to a million
 _LONG_ENOUGH = 0.005

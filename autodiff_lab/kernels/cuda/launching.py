@@ -63,7 +63,7 @@ class Kernel:
     name : str
         Of the function.
     serves : tuple of str
-        Methods of `overrides.CudaKernels` that launch it.
+        Names of the kernels (`choose.CHOSEN`) whose overrides launch it.
     signatures : tuple of str
         The argument types that it is compiled for in the report, in Numba's notation.
     """
@@ -87,7 +87,7 @@ def kernel(serves: tuple[str, ...], *signatures: str, **how: Any) -> Callable[[C
     Parameters
     ----------
     serves : tuple of str
-        Methods of `overrides.CudaKernels` that launch it.
+        Names of the kernels (`choose.CHOSEN`) whose overrides launch it.
     *signatures : str
         Argument types, such as ``"float32[::1], int32"``.  The letter ``T`` stands for float32 and float64 in turn.
     **how

@@ -52,7 +52,7 @@ def product_of(memory: Memory) -> Callable[..., Any]:
         if library_works(memory):
             return memory.module.matmul(x, y, **how)
         out = how.pop("out", None)
-        ours = import_module("autodiff_lab.kernels.matmul.cuda").by_kernels(memory.wrap(x), memory.wrap(y))
+        ours = import_module("autodiff_lab.kernels.matmul.cuda").by_kernel(memory.wrap(x), memory.wrap(y))
         if ours is NotImplemented:
             try:  # integers need no library
                 ours = memory.wrap(memory.module.matmul(x, y, **how))

@@ -35,7 +35,6 @@ from autodiff_lab.kernels.pooling.cuda_windows import (
     plan,
     pool_largest,
     pool_means,
-    pool_pick,
     pool_places,
     thread_goal,
     windows_over,
@@ -159,14 +158,6 @@ def max_pool_input(g: DeviceArray, x: DeviceArray, window: Sizes, strides: Sizes
         return NotImplemented
     numbers = _per_window(pool_places, made, np.uint8 if prod(window) <= NUMBERED else np.uint32, x)
     return _per_element(pool_gather_largest, made, x.shape, g, numbers)
-
-
-def max_pool_pick(h: DeviceArray, x: DeviceArray, window: Sizes, strides: Sizes, padding: Padding) -> Any:
-    """Return the elements of h where those of x are the largest of their windows, 0 for nothing but padding."""
-    made = _planned("max_pool_pick", x, x.shape, window, strides, padding)
-    if made is None or h.dtype != x.dtype or h.shape != x.shape:
-        return NotImplemented
-    return _per_window(pool_pick, made, x.dtype, h, x)
 
 
 def average_pool(x: DeviceArray, window: Sizes, strides: Sizes, padding: Padding) -> Any:

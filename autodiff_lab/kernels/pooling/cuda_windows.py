@@ -183,18 +183,18 @@ def number_of(depth: Any, row: Any, column: Any, first: Any, facts: Any) -> Any:
 
 
 @cuda.jit(device=True)
-def first_largest(x: Any, i: Any, facts: Any, best: Any, found: Any, numbers: Any) -> Any:
-    """Put the largest elements of a thread's window into best, of equals the first, and say whether there are any.
+def first_largest(x: Any, i: Any, facts: Any, best: Any, numbers: Any) -> Any:
+    """Put the largest elements of a thread's window into best, the first of equals, and return whether there are any.
 
-    Their places go into found, and into numbers where they are in the window, padding counted.
+    Into numbers goes where they are in the window, padding counted.
     """
     kept = cuda.local.array(KEPT, x.dtype)
     at, planes, rows, columns, first, line, plane = held_by(i, facts)
     held, left = (rows, columns, line, plane), np.uint32(planes * rows * columns)
     some = left > 0
     for c in range(CHANNELS):
-        found[c], numbers[c] = np.uint32(at + c * facts[1]), first
-        best[c] = x[found[c]] if some and c < facts[32] else x.dtype.type(0)
+        numbers[c] = first
+        best[c] = x[np.uint32(at + c * facts[1])] if some and c < facts[32] else x.dtype.type(0)
     column, row, depth = np.uint32(0), np.uint32(0), np.uint32(0)
     while left > 0:
         number = number_of(depth, row, column, first, facts)
@@ -207,12 +207,10 @@ def first_largest(x: Any, i: Any, facts: Any, best: Any, found: Any, numbers: An
         for c in range(CHANNELS):
             better = (kept[c] > best[c]) | ((kept[c] != kept[c]) & (best[c] == best[c]))
             best[c] = kept[c] if better else best[c]
-            found[c] = np.uint32(at + c * facts[1]) if better else found[c]
             numbers[c] = number if better else numbers[c]
             value = kept[CHANNELS + c]
             better = (value > best[c]) | ((value != value) & (best[c] == best[c]))  # noqa: PLR0124 - nan
             best[c] = value if better else best[c]
-            found[c] = np.uint32(after + c * facts[1]) if better else found[c]
             numbers[c] = number_after if better else numbers[c]
         at, left, column, row = next_of(after, left, column, row, held, facts)
         depth = np.uint32(depth + (1 if column == 0 and row == 0 else 0))
@@ -251,32 +249,14 @@ def pool_largest(x: Any, out: Any, facts: Any) -> None:
 def pool_places(x: Any, out: Any, facts: Any) -> None:
     """Elements of out say which elements of their windows are the largest."""
     best = cuda.local.array(CHANNELS, x.dtype)
-    found = cuda.local.array(CHANNELS, np.uint32)
     numbers = cuda.local.array(CHANNELS, np.uint32)
     i = np.uint32(cuda.blockIdx.x * THREADS + cuda.threadIdx.x)
     if i < facts[0]:
-        some = first_largest(x, i, facts, best, found, numbers)
+        some = first_largest(x, i, facts, best, numbers)
         goal, apart = thread_goal(i, facts)
         for c in range(CHANNELS):
             if c < facts[32]:
                 out[np.uint32(goal + c * apart)] = out.dtype.type(numbers[c] if some else np.uint32(NOWHERE))
-
-
-@kernel(("max_pool_pick",), f"T[::1], T[::1], T[::1], {FACTS_TYPE}")
-def pool_pick(h: Any, x: Any, out: Any, facts: Any) -> None:
-    """Elements of out become those of h where x has the largest of their windows; 0 for nothing but padding."""
-    best = cuda.local.array(CHANNELS, x.dtype)
-    found = cuda.local.array(CHANNELS, np.uint32)
-    numbers = cuda.local.array(CHANNELS, np.uint32)
-    i = np.uint32(cuda.blockIdx.x * THREADS + cuda.threadIdx.x)
-    if i < facts[0]:
-        some = first_largest(x, i, facts, best, found, numbers)
-        for c in range(CHANNELS):
-            best[c] = h[found[c]] if some and c < facts[32] else h.dtype.type(0)
-        goal, apart = thread_goal(i, facts)
-        for c in range(CHANNELS):
-            if c < facts[32]:
-                out[np.uint32(goal + c * apart)] = best[c]
 
 
 @kernel(("average_pool",), f"T[::1], T[::1], {FACTS_TYPE}")

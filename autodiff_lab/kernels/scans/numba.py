@@ -140,7 +140,7 @@ def cumprod(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
 
 @override(_logsumexps, sample=rows_of_ones(axis=-1, reverse=False))
 def cumulative_logsumexp(x: Any, axis: int, reverse: bool) -> Any:
-    """Return cumulative log-sum-exps; lines along the last axis are computed together, as one waits for each logarithm."""
+    """Return cumulative log-sum-exps; lines along the last axis run together, as each waits for its logarithms."""
     if axis != -1:
         return _run(_logsumexps, x, axis, False, reverse)
     if not x.size or x.size // x.shape[-1] < _BESIDE:

@@ -96,12 +96,12 @@ class Lab(Engine):
         step = self._made(step)
         return lambda: (step(x, y), variables[0])
 
-    def product_by(self, kernel: str, x: Any, y: Any) -> Run:
-        """A matrix product by one of our kernels, where the working path is the library's."""
+    def product_by_kernel(self, x: Any, y: Any) -> Run:
+        """A matrix product by our kernel, where the working path is the library's."""
         if self.place == "/CPU:0":
             return lambda: (x @ y,)
         products = import_module("autodiff_lab.kernels.matmul.cuda")
-        return lambda: (products.by_kernels(x._array, y._array, getattr(products, kernel)),)
+        return lambda: (products.by_kernel(x._array, y._array),)
 
     def cross_entropy(self, logits: Any, labels: Any) -> Any:
         """The mean cross entropy of class numbers."""

@@ -169,12 +169,8 @@ program(
     inputs=lambda draw, m, k, n: {"x": noise(draw, m, k), "y": noise(draw, k, n)},
     make=lambda e, d: e.value(lambda x, y: x @ y, d["x"], d["y"]), apart=frozenset({FUNCTION}),
 )  # fmt: skip
-for ours, words in (
-    ("product_blocks", "with 64 numbers a thread"),
-    ("product_tiles", "that teaches, a number a thread"),
-):
-    program(
-        ours, f"the same by the kernel {words}", (4096, 4096, 4096), (130, 70, 131), (5, 6, 7),
-        inputs=lambda draw, m, k, n: {"x": noise(draw, m, k), "y": noise(draw, k, n)},
-        make=lambda e, d, ours=ours: e.product_by(ours, d["x"], d["y"]), apart=frozenset({FUNCTION, "torch", "jax"}),
-    )  # fmt: skip
+program(
+    "product_tiles", "the same by our kernel, a number a thread", (4096, 4096, 4096), (130, 70, 131), (5, 6, 7),
+    inputs=lambda draw, m, k, n: {"x": noise(draw, m, k), "y": noise(draw, k, n)},
+    make=lambda e, d: e.product_by_kernel(d["x"], d["y"]), apart=frozenset({FUNCTION, "torch", "jax"}),
+)  # fmt: skip
