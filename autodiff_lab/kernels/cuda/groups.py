@@ -21,53 +21,47 @@ ALL = 0xFFFFFFFF
 LOWEST_DOUBLE, LOWEST_SINGLE = -1.7976931348623157e308, -3.4028234663852886e38
 
 
-@cuda.jit(device=True)
-def group_sum(value: Any, parts: Any, bits: Any) -> Any:
-    """The sum of what the threads of a group bring; every one of them gets it.
+def _in_group(step: Any) -> Any:
+    """Make what joins the values that the threads of a group bring; every one of them gets the result.
 
     Parts are shared memory for 32 values; all threads of the block must come here.
     """
-    step = min(1 << bits, WARP) >> 1
-    while step > 0:
-        value += cuda.shfl_xor_sync(ALL, value, step)
-        step >>= 1
-    if bits > 5:
-        thread, step = cuda.threadIdx.x & 1023, 1 << (bits - 5)
-        parts[thread >> 5] = value
-        cuda.syncthreads()
-        value = parts[((thread >> bits) << (bits - 5)) + (thread & (step - 1))]
-        cuda.syncthreads()  # or a quick warp would overwrite parts while a slow one reads them
-        step >>= 1
-        while step > 0:
-            value += cuda.shfl_xor_sync(ALL, value, step)
-            step >>= 1
-    return value
+
+    @cuda.jit(device=True)
+    def join(value: Any, parts: Any, bits: Any) -> Any:
+        apart = min(1 << bits, WARP) >> 1
+        while apart > 0:
+            value = step(value, cuda.shfl_xor_sync(ALL, value, apart))
+            apart >>= 1
+        if bits > 5:
+            thread, apart = cuda.threadIdx.x & 1023, 1 << (bits - 5)
+            parts[thread >> 5] = value
+            cuda.syncthreads()
+            value = parts[((thread >> bits) << (bits - 5)) + (thread & (apart - 1))]
+            cuda.syncthreads()  # or a quick warp would overwrite parts while a slow one reads them
+            apart >>= 1
+            while apart > 0:
+                value = step(value, cuda.shfl_xor_sync(ALL, value, apart))
+                apart >>= 1
+        return value
+
+    return join
 
 
 @cuda.jit(device=True)
-def group_largest(value: Any, parts: Any, bits: Any) -> Any:
-    """The largest of what the threads of a group bring, none of it nan; otherwise as `group_sum`."""
-    step = min(1 << bits, WARP) >> 1
-    while step > 0:
-        value = larger(value, cuda.shfl_xor_sync(ALL, value, step))
-        step >>= 1
-    if bits > 5:
-        thread, step = cuda.threadIdx.x & 1023, 1 << (bits - 5)
-        parts[thread >> 5] = value
-        cuda.syncthreads()
-        value = parts[((thread >> bits) << (bits - 5)) + (thread & (step - 1))]
-        cuda.syncthreads()
-        step >>= 1
-        while step > 0:
-            value = larger(value, cuda.shfl_xor_sync(ALL, value, step))
-            step >>= 1
-    return value
+def add(x: Any, y: Any) -> Any:
+    """Return x + y."""
+    return x + y
 
 
 @cuda.jit(device=True)
 def larger(x: Any, y: Any) -> Any:
-    """The larger of two numbers; x where y is nan."""
+    """Return the larger of two numbers; x where y is nan."""
     return max(x, y)
+
+
+group_sum, group_largest = _in_group(add), _in_group(larger)
+"""The sum, and the largest, of what the threads of a group bring; for the largest none of it may be nan."""
 
 
 @cuda.jit(device=True)

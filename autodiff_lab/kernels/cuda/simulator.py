@@ -3,7 +3,7 @@
 Numba's simulator gives each CUDA thread a thread of the system and polls them; here each is a greenlet, which a barrier
 costs a microsecond, so that blocks of real sizes can be run.  Memory that was not set holds nan, an index beyond an
 array or below zero raises, and elementary functions follow IEEE 754 in the dtype of their argument, as on a GPU.
-Shuffles and votes of warps are here too; all threads of a block must reach them.
+Shuffles of warps are here too; all threads of a block must reach them.  What no kernel calls is not here.
 
 Kernels find what stands for `numba.cuda` under the name `launching.cuda`.
 """
@@ -148,48 +148,14 @@ def _numpy_dtype(dtype: Any) -> Any:
     return dtype if isinstance(dtype, (np.dtype, type)) else np.dtype(str(dtype).replace("boolean", "bool"))
 
 
-def _atomic(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    def run(array: Any, index: Any, value: Any) -> Any:
-        old = array[index]
-        array[index] = change(old, value)
-        return old
-
-    return staticmethod(run)
-
-
-class _Atomic:
-    """Changes that no other thread comes between: threads take turns at barriers only."""
-
-    add = _atomic(lambda old, value: old + value)
-    sub = _atomic(lambda old, value: old - value)
-    max = _atomic(np.maximum)
-    min = _atomic(np.minimum)
-    nanmax = _atomic(np.fmax)
-    nanmin = _atomic(np.fmin)
-    and_ = _atomic(lambda old, value: old & value)
-    or_ = _atomic(lambda old, value: old | value)
-    xor = _atomic(lambda old, value: old ^ value)
-    exch = _atomic(lambda old, value: value)
-
-    @staticmethod
-    def cas(array: Any, index: Any, old: Any, value: Any) -> Any:
-        """Set an element if it is as expected."""
-        found = array[index]
-        if found == old:
-            array[index] = value
-        return found
-
-
 class SimulatedCuda:
     """What `numba.cuda` is inside a kernel, and its decorator `jit`."""
 
-    shared, local, atomic = _Shared(), _Local(), _Atomic()
-    warpsize = WARP
+    shared, local = _Shared(), _Local()
     threadIdx = property(lambda self: _now().place)  # noqa: N815 - CUDA's names
     blockIdx = property(lambda self: _now().block.at)  # noqa: N815
     blockDim = property(lambda self: _now().block.size)  # noqa: N815
     gridDim = property(lambda self: _now().block.grid)  # noqa: N815
-    laneid = property(lambda self: _now().number % WARP)
 
     def jit(self, function: Any = None, **how: Any) -> Any:
         """Leave a function as it is."""
@@ -211,26 +177,9 @@ class SimulatedCuda:
         """Wait for the block."""
         _now().wait()
 
-    def syncthreads_count(self, value: Any) -> int:
-        """Return how many threads bring something true."""
-        return sum(bool(v) for v in _now().exchange(value).values())
-
-    def syncthreads_and(self, value: Any) -> int:
-        """Return whether all do."""
-        return int(all(_now().exchange(value).values()))
-
     def syncthreads_or(self, value: Any) -> int:
         """Return whether one does."""
         return int(any(_now().exchange(value).values()))
-
-    def syncwarp(self, mask: int = 0xFFFFFFFF) -> None:
-        """Wait for the block, which contains the warp."""
-        _now().wait()
-
-    def threadfence(self) -> None:
-        """Nothing: threads take turns."""
-
-    threadfence_block = threadfence_system = threadfence
 
     def _shuffled(self, value: Any, source: Callable[[int], int]) -> Any:
         thread = _now()
@@ -242,10 +191,6 @@ class SimulatedCuda:
         """Return the value of a lane."""
         return self._shuffled(value, lambda own: lane % WARP)
 
-    def shfl_down_sync(self, mask: int, value: Any, by: int) -> Any:
-        """Return the value of the lane so much further."""
-        return self._shuffled(value, lambda own: own + by)
-
     def shfl_up_sync(self, mask: int, value: Any, by: int) -> Any:
         """Return the value of the lane so much before."""
         return self._shuffled(value, lambda own: own - by)
@@ -254,23 +199,9 @@ class SimulatedCuda:
         """Return the value of the lane whose number differs in these bits."""
         return self._shuffled(value, lambda own: own ^ by)
 
-    def ballot_sync(self, mask: int, value: Any) -> int:
-        """Return a bit for each lane of the warp: whether it brings something true."""
-        thread = _now()
-        seen, first = thread.exchange(bool(value)), thread.number // WARP * WARP
-        return sum(1 << lane for lane in range(WARP) if seen.get(first + lane))
-
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         """A·b + c; rounded twice here and once on a GPU."""
         return a * b + c
-
-    def selp(self, condition: Any, a: Any, b: Any) -> Any:
-        """Return one of two values."""
-        return a if condition else b
-
-    def popc(self, value: Any) -> int:
-        """Return how many bits are set."""
-        return int(value).bit_count()
 
 
 def _three(sizes: Any) -> Three:

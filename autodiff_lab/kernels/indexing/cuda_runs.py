@@ -23,7 +23,8 @@ import numpy as np
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, Kernel, blocks_for, cuda, empty, kernel, launch
 from autodiff_lab.kernels.indexing.cuda_positions import divisor, picked, quotient, row_shape
-from autodiff_lab.kernels.reductions.cuda_kernels import MAX, MIN, SUM, Operation, added, larger, smaller
+from autodiff_lab.kernels.maths.cuda_folds import add, larger, smaller
+from autodiff_lab.kernels.reductions.cuda_kernels import MAX, MIN, SUM, Operation
 
 SERVES = ("scatter_axis", "scatter_nd", "segment_sum", "segment_max", "segment_min")
 LONG = 32 if SIMULATED else 2048
@@ -93,10 +94,7 @@ def shared_of(operation: Operation) -> Any:
                 elements[k] = g[np.uint32((base + sources[k]) * inner + column)]
             for k in range(8):
                 elements[k] = elements[k] if slot + k * deep < stop else none
-            state = many(
-                state, elements[0], elements[1], elements[2], elements[3], elements[4], elements[5], elements[6],
-                elements[7],
-            )  # fmt: skip
+            state = many(state, elements)
             slot += 8 * deep
         cuda.syncthreads()  # the tree's memory may still be read from the run before
         return together(g, state, place, row, wide, deep)
@@ -179,6 +177,7 @@ def long_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kernel:
         deep: Any, tiles: Any, windows: Any,
     ) -> None:  # fmt: skip
         """Put the pieces of the long run together that begins in this block's window, if one does."""
+        elements = cuda.local.array(8, parts.dtype)
         t, block = cuda.threadIdx.x, np.uint32(cuda.blockIdx.x)
         above = np.int32(block // np.uint32(tiles))
         piece = np.int32(np.uint32(above) // np.uint32(windows))
@@ -197,17 +196,9 @@ def long_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kernel:
         count = (stop - 1) // LONG - window + 1
         i = row if row < deep and column < inner else count
         while i < count:
-            state = many(
-                state,
-                _part(parts, above, i, count, lead, inner, column, none),
-                _part(parts, above, i + deep, count, lead, inner, column, none),
-                _part(parts, above, i + 2 * deep, count, lead, inner, column, none),
-                _part(parts, above, i + 3 * deep, count, lead, inner, column, none),
-                _part(parts, above, i + 4 * deep, count, lead, inner, column, none),
-                _part(parts, above, i + 5 * deep, count, lead, inner, column, none),
-                _part(parts, above, i + 6 * deep, count, lead, inner, column, none),
-                _part(parts, above, i + 7 * deep, count, lead, inner, column, none),
-            )
+            for k in range(8):
+                elements[k] = _part(parts, above, i + k * deep, count, lead, inner, column, none)
+            state = many(state, elements)
             i += 8 * deep
         state = together(parts, state, t, row, wide, deep)
         if row == 0 and column < inner:
@@ -296,7 +287,7 @@ def _kernels_of(name: str, operation: Operation, merge: Any, blocks: int, *serve
     )
 
 
-ADD = _kernels_of("add", SUM, added, SUMS_BESIDE, "scatter_axis", "scatter_nd", "segment_sum")
+ADD = _kernels_of("add", SUM, add, SUMS_BESIDE, "scatter_axis", "scatter_nd", "segment_sum")
 TAKE_MAX = _kernels_of("take_max", MAX, larger, EXTREMES_BESIDE, "segment_max")
 TAKE_MIN = _kernels_of("take_min", MIN, smaller, EXTREMES_BESIDE, "segment_min")
 

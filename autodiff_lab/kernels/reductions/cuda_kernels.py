@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.kernels.cuda.launching import THREADS, Kernel, cuda, kernel, math
+from autodiff_lab.kernels.maths.cuda_folds import add, larger, smaller
 
 
 class Operation(NamedTuple):
@@ -58,24 +59,6 @@ class Operation(NamedTuple):
     many: Callable[..., Any]
     together: Callable[..., Any]
     finish: Callable[..., Any]
-
-
-@cuda.jit(device=True)
-def added(a: Any, b: Any) -> Any:
-    """Sum of two."""
-    return a + b
-
-
-@cuda.jit(device=True)
-def larger(a: Any, b: Any) -> Any:
-    """The larger of two; nan if one is."""
-    return a if a >= b or a != a else b  # noqa: PLR0124 - a nan is what differs from itself
-
-
-@cuda.jit(device=True)
-def smaller(a: Any, b: Any) -> Any:
-    """The smaller of two; nan if one is."""
-    return a if a <= b or a != a else b  # noqa: PLR0124
 
 
 @cuda.jit(device=True)
@@ -110,8 +93,9 @@ def _single(merge: Any, nothing: Any, finish: Any) -> Operation:
     """Return an operation whose state is one number."""
 
     @cuda.jit(device=True)
-    def many(state: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any) -> Any:
-        return merge(state, merge(merge(merge(a, b), merge(c, d)), merge(merge(e, f), merge(g, h))))
+    def many(state: Any, e: Any) -> Any:
+        left, right = merge(merge(e[0], e[1]), merge(e[2], e[3])), merge(merge(e[4], e[5]), merge(e[6], e[7]))
+        return merge(state, merge(left, right))
 
     @cuda.jit(device=True)
     def _tree(x: Any, state: Any, place: Any, row: Any, stride: Any, deep: Any) -> Any:
@@ -133,7 +117,7 @@ def _single(merge: Any, nothing: Any, finish: Any) -> Operation:
     return Operation(nothing, nothing, many, _tree, finish)
 
 
-SUM = _single(added, zero, _divided)
+SUM = _single(add, zero, _divided)
 """Divided by a number at the end: 1, or the number of elements for a mean."""
 MAX = _single(larger, lowest, _as_is)
 MIN = _single(smaller, highest, _as_is)
@@ -163,13 +147,13 @@ def _shrunk(total: Any, top: Any, new: Any) -> Any:
 
 
 @cuda.jit(device=True)
-def _many_pairs(state: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any) -> Any:
+def _many_pairs(state: Any, e: Any) -> Any:
     top, total = state
-    new = _above(_above(_above(a, b), _above(c, d)), _above(_above(e, f), _above(g, h)))
-    new = _above(top, new)
+    left, right = _above(_above(e[0], e[1]), _above(e[2], e[3])), _above(_above(e[4], e[5]), _above(e[6], e[7]))
+    new = _above(top, _above(left, right))
     off = _finite(new)
-    left = (math.exp(a - off) + math.exp(b - off)) + (math.exp(c - off) + math.exp(d - off))
-    right = (math.exp(e - off) + math.exp(f - off)) + (math.exp(g - off) + math.exp(h - off))
+    left = (math.exp(e[0] - off) + math.exp(e[1] - off)) + (math.exp(e[2] - off) + math.exp(e[3] - off))
+    right = (math.exp(e[4] - off) + math.exp(e[5] - off)) + (math.exp(e[6] - off) + math.exp(e[7] - off))
     return new, _shrunk(total, top, new) + (left + right)
 
 
@@ -207,20 +191,9 @@ ROOM = TILE + TILE // 32
 
 
 @cuda.jit(device=True)
-def _loaded(x: Any, i: Any, there: Any, nothing: Any) -> Any:
-    """x[i], or what changes nothing.  Unsigned indices need no test for negative ones."""
-    return x[np.uint32(i)] if there else nothing
-
-
-@cuda.jit(device=True)
 def _apart(i: Any) -> Any:
     """Where element i lies in shared memory."""
     return np.uint32(i + (i >> 5))
-
-
-@cuda.jit(device=True)
-def _held(held: Any, i: Any, there: Any, nothing: Any) -> Any:
-    return held[_apart(i)] if there else nothing
 
 
 def kernels_of(name: str, operation: Operation, serves: tuple[str, ...]) -> tuple[Kernel, Kernel]:
@@ -236,6 +209,7 @@ def _columns_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Ker
         chunk: Any,
     ) -> None:  # fmt: skip
         """Reduce rows part*chunk to part*chunk + chunk of `wide` columns; blockIdx is (outer, part, tile)."""
+        elements = cuda.local.array(8, x.dtype)
         t, block = cuda.threadIdx.x, np.uint32(cuda.blockIdx.x)
         above = np.int32(block // np.uint32(tiles))
         outer = np.int32(np.uint32(above) // np.uint32(parts))
@@ -249,22 +223,15 @@ def _columns_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Ker
             i = (outer * reduced + r) * inner + column
             step = deep * inner
             while r + 7 * deep < stop:
-                state = many(
-                    state, x[np.uint32(i)], x[np.uint32(i + step)], x[np.uint32(i + 2 * step)],
-                    x[np.uint32(i + 3 * step)], x[np.uint32(i + 4 * step)], x[np.uint32(i + 5 * step)],
-                    x[np.uint32(i + 6 * step)], x[np.uint32(i + 7 * step)],
-                )  # fmt: skip
+                for k in range(8):
+                    elements[k] = x[np.uint32(np.int32(i + k * step))]
+                state = many(state, elements)
                 r += 8 * deep
                 i += 8 * step
             if r < stop:
-                state = many(
-                    state, x[np.uint32(i)], _loaded(x, i + step, r + deep < stop, none),
-                    _loaded(x, i + 2 * step, r + 2 * deep < stop, none),
-                    _loaded(x, i + 3 * step, r + 3 * deep < stop, none),
-                    _loaded(x, i + 4 * step, r + 4 * deep < stop, none),
-                    _loaded(x, i + 5 * step, r + 5 * deep < stop, none),
-                    _loaded(x, i + 6 * step, r + 6 * deep < stop, none), none,
-                )  # fmt: skip
+                for k in range(8):
+                    elements[k] = x[np.uint32(np.int32(i + k * step))] if r < np.int32(stop - k * deep) else none
+                state = many(state, elements)
         state = together(x, state, t, row, wide, deep)
         if row == 0 and column < inner:
             made[np.uint32(above * inner + column)] = finish(state, divisor)
@@ -279,26 +246,15 @@ def _pieces_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kern
     def pieces(x: Any, made: Any, divisor: Any, outer: Any, reduced: Any, inner: Any, group: Any, lanes: Any) -> None:
         """Reduce `group` pieces (reduced, inner) that follow each other; `lanes` threads take 8 elements each."""
         held = cuda.shared.array(ROOM, x.dtype)
+        elements = cuda.local.array(8, x.dtype)
         t, size = cuda.threadIdx.x, reduced * inner
         first = cuda.blockIdx.x * group
         here = min(group, outer - first)
         i, total, none = first * size + t, here * size, nothing(x)
-        a = _loaded(x, i, t < total, none)
-        b = _loaded(x, i + THREADS, t + THREADS < total, none)
-        c = _loaded(x, i + 2 * THREADS, t + 2 * THREADS < total, none)
-        d = _loaded(x, i + 3 * THREADS, t + 3 * THREADS < total, none)
-        e = _loaded(x, i + 4 * THREADS, t + 4 * THREADS < total, none)
-        f = _loaded(x, i + 5 * THREADS, t + 5 * THREADS < total, none)
-        g = _loaded(x, i + 6 * THREADS, t + 6 * THREADS < total, none)
-        h = _loaded(x, i + 7 * THREADS, t + 7 * THREADS < total, none)
-        held[_apart(t)] = a
-        held[_apart(t + THREADS)] = b
-        held[_apart(t + 2 * THREADS)] = c
-        held[_apart(t + 3 * THREADS)] = d
-        held[_apart(t + 4 * THREADS)] = e
-        held[_apart(t + 5 * THREADS)] = f
-        held[_apart(t + 6 * THREADS)] = g
-        held[_apart(t + 7 * THREADS)] = h
+        for k in range(8):
+            elements[k] = x[np.uint32(np.int32(i + k * THREADS))] if np.int32(t + k * THREADS) < total else none
+        for k in range(8):
+            held[_apart(np.int32(t + k * THREADS))] = elements[k]
         cuda.syncthreads()
         across = group * inner
         lane = np.int32(np.uint32(t) // np.uint32(across))
@@ -307,15 +263,9 @@ def _pieces_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kern
         if lane < lanes and at < here * inner:
             piece = np.int32(np.uint32(at) // np.uint32(inner))
             j, step = piece * size + at - piece * inner + lane * inner, lanes * inner
-            state = many(
-                state, held[_apart(j)], _held(held, j + step, lane + lanes < reduced, none),
-                _held(held, j + 2 * step, lane + 2 * lanes < reduced, none),
-                _held(held, j + 3 * step, lane + 3 * lanes < reduced, none),
-                _held(held, j + 4 * step, lane + 4 * lanes < reduced, none),
-                _held(held, j + 5 * step, lane + 5 * lanes < reduced, none),
-                _held(held, j + 6 * step, lane + 6 * lanes < reduced, none),
-                _held(held, j + 7 * step, lane + 7 * lanes < reduced, none),
-            )  # fmt: skip
+            for k in range(8):
+                elements[k] = held[_apart(np.int32(j + k * step))] if np.int32(lane + k * lanes) < reduced else none
+            state = many(state, elements)
         state = together(x, state, t, lane, across, lanes)
         if lane == 0 and at < here * inner:
             made[np.uint32(first * inner + at)] = finish(state, divisor)
