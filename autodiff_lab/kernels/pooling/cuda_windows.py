@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.kernels.convolution.reference import Padding, Sizes, out_sizes
-from autodiff_lab.kernels.cuda.launching import MOST, SIMULATED, THREADS, cuda, kernel
+from autodiff_lab.kernels.cuda.launching import MOST, SIMULATED, THREADS, Kernel, cuda, kernel
 
 CHANNELS = 4
 """How many channels a thread serves, if there are several times as many."""
@@ -217,32 +217,50 @@ def first_largest(x: Any, i: Any, facts: Any, best: Any, numbers: Any) -> Any:
     return some
 
 
-@kernel(("max_pool",), f"T[::1], T[::1], {FACTS_TYPE}")
-def pool_largest(x: Any, out: Any, facts: Any) -> None:
-    """Elements of out become the largest of their windows; -inf where these hold nothing but padding."""
-    best = cuda.local.array(CHANNELS, x.dtype)
-    kept = cuda.local.array(KEPT, x.dtype)
-    i = np.uint32(cuda.blockIdx.x * THREADS + cuda.threadIdx.x)
-    if i < facts[0]:
-        at, planes, rows, columns, _, line, plane = held_by(i, facts)
-        held, left = (rows, columns, line, plane), np.uint32(planes * rows * columns)
-        column, row = np.uint32(0), np.uint32(0)
-        for c in range(CHANNELS):
-            best[c] = x.dtype.type(-INFINITY)
-        while left > 0:
-            after, left, column, row = next_of(at, left, column, row, held, facts)
+def _reduced(name: str, method: str, averages: bool, doc: str) -> Kernel:
+    """Make the kernel that takes the mean or the largest element of each window."""
+
+    def reduce(x: Any, out: Any, facts: Any) -> None:
+        best = cuda.local.array(CHANNELS, x.dtype)
+        kept = cuda.local.array(KEPT, x.dtype)
+        i = np.uint32(cuda.blockIdx.x * THREADS + cuda.threadIdx.x)
+        if i < facts[0]:
+            at, planes, rows, columns, _, line, plane = held_by(i, facts)
+            held, left = (rows, columns, line, plane), np.uint32(planes * rows * columns)
+            column, row = np.uint32(0), np.uint32(0)
+            none, count = x.dtype.type(0) if averages else x.dtype.type(-INFINITY), x.dtype.type(left)
             for c in range(CHANNELS):
-                kept[c] = x[np.uint32(at + c * facts[1])] if c < facts[32] else best[c]
-                kept[CHANNELS + c] = x[np.uint32(after + c * facts[1])] if c < facts[32] else best[c]
+                best[c] = none
+            while left > 0:
+                after, left, column, row = next_of(at, left, column, row, held, facts)
+                second = left > 0 or not averages  # the last element again changes no maximum
+                for c in range(CHANNELS):
+                    other = none if averages else best[c]
+                    kept[c] = x[np.uint32(at + c * facts[1])] if c < facts[32] else other
+                    kept[CHANNELS + c] = x[np.uint32(after + c * facts[1])] if second and c < facts[32] else other
+                for c in range(CHANNELS):
+                    if averages:
+                        best[c] += kept[c] + kept[CHANNELS + c]
+                    else:
+                        best[c] = kept[c] if (kept[c] > best[c]) | (kept[c] != kept[c]) else best[c]
+                        value = kept[CHANNELS + c]
+                        best[c] = value if (value > best[c]) | (value != value) else best[c]  # noqa: PLR0124 - nan
+                at, left, column, row = next_of(after, left, column, row, held, facts)
+            goal, apart = thread_goal(i, facts)
             for c in range(CHANNELS):
-                best[c] = kept[c] if (kept[c] > best[c]) | (kept[c] != kept[c]) else best[c]
-                value = kept[CHANNELS + c]
-                best[c] = value if (value > best[c]) | (value != value) else best[c]  # noqa: PLR0124 - nan
-            at, left, column, row = next_of(after, left, column, row, held, facts)
-        goal, apart = thread_goal(i, facts)
-        for c in range(CHANNELS):
-            if c < facts[32]:
-                out[np.uint32(goal + c * apart)] = best[c]
+                if c < facts[32]:
+                    out[np.uint32(goal + c * apart)] = best[c] / count if averages else best[c]
+
+    reduce.__name__, reduce.__doc__ = name, doc
+    return kernel((method,), f"T[::1], T[::1], {FACTS_TYPE}")(reduce)
+
+
+pool_largest = _reduced(
+    "pool_largest", "max_pool", averages=False, doc="Largest elements of windows; -inf where a window is all padding."
+)
+pool_means = _reduced(
+    "pool_means", "average_pool", averages=True, doc="Means of windows, padding left out; nan where nothing is left."
+)
 
 
 @kernel(("max_pool_input",), f"T[::1], uint8[::1], {FACTS_TYPE}", f"T[::1], uint32[::1], {FACTS_TYPE}")
@@ -257,30 +275,3 @@ def pool_places(x: Any, out: Any, facts: Any) -> None:
         for c in range(CHANNELS):
             if c < facts[32]:
                 out[np.uint32(goal + c * apart)] = out.dtype.type(numbers[c] if some else np.uint32(NOWHERE))
-
-
-@kernel(("average_pool",), f"T[::1], T[::1], {FACTS_TYPE}")
-def pool_means(x: Any, out: Any, facts: Any) -> None:
-    """Elements of out become the means of their windows, padding left out; nan where nothing is left."""
-    totals = cuda.local.array(CHANNELS, x.dtype)
-    kept = cuda.local.array(KEPT, x.dtype)
-    i = np.uint32(cuda.blockIdx.x * THREADS + cuda.threadIdx.x)
-    if i < facts[0]:
-        at, planes, rows, columns, _, line, plane = held_by(i, facts)
-        held, left = (rows, columns, line, plane), np.uint32(planes * rows * columns)
-        column, row = np.uint32(0), np.uint32(0)
-        zero, count = x.dtype.type(0), x.dtype.type(left)
-        for c in range(CHANNELS):
-            totals[c] = zero
-        while left > 0:
-            after, left, column, row = next_of(at, left, column, row, held, facts)
-            for c in range(CHANNELS):
-                kept[c] = x[np.uint32(at + c * facts[1])] if c < facts[32] else zero
-                kept[CHANNELS + c] = x[np.uint32(after + c * facts[1])] if left > 0 and c < facts[32] else zero
-            for c in range(CHANNELS):
-                totals[c] += kept[c] + kept[CHANNELS + c]
-            at, left, column, row = next_of(after, left, column, row, held, facts)
-        goal, apart = thread_goal(i, facts)
-        for c in range(CHANNELS):
-            if c < facts[32]:
-                out[np.uint32(goal + c * apart)] = totals[c] / count

@@ -1,16 +1,12 @@
-"""Softmax, log-softmax and their gradients along the last axis; the references are in `kernels.softmax.reference`.
+"""Softmax, its logarithm, cross entropy and their gradients along the last axis, as `softmax.reference`.
 
-Optimisations: a row stays in the first cache while its largest element is found, the exponentials are taken and scaled;
-the largest is found among integers that are ordered as the floats are, by vector instructions; exponentials are
-our own polynomials; short rows are taken several at a time; sums are added in whatever order is fastest within pieces,
-and pieces in float64.
-
-Cross entropy of rows and its gradients; the references are in `kernels.softmax.reference`.
-
-Optimisations: those of `kernels.softmax.numba`; a loss makes no array of probabilities; a gradient takes the
-exponentials again instead of reading those of the loss from memory, and multiplies them by the cotangent while they lie
-in the first cache, so that logits are read once and the gradient is written once.  Where loss and gradient are wanted
-at once, as in a compiled program, both are made of the same exponentials, with the same bits.
+Optimizations: a row stays in the first-level cache while its largest element is found and the exponentials are taken
+and scaled; the largest is found among integers that are ordered as the floats are, by vector instructions; exponentials
+are our own polynomials; short rows are taken several at a time; sums are added in whatever order is fastest within
+pieces, and pieces in float64.  A loss makes no array of probabilities; a gradient takes the exponentials again instead
+of reading those of the loss from memory, and multiplies them by the cotangent while they are in the cache, so that
+logits are read once and the gradient is written once.  Where loss and gradient are wanted at once, as in a compiled
+program, both are made of the same exponentials, with the same bits.
 """
 
 from __future__ import annotations
@@ -20,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.loops import loop, override, row_major, rows_of_ones
+from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major, rows_of_ones
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import add_up
 from autodiff_lab.kernels.maths.rows import (
@@ -32,7 +28,7 @@ from autodiff_lab.kernels.maths.rows import (
     totals_of_rows,
 )
 
-# pyright: reportIndexIssue=false
+# pyright: reportIndexIssue=false, reportCallIssue=false
 
 
 WORTH_A_THREAD = 65_536
@@ -148,9 +144,6 @@ def log_softmax_grad(g: Any, y: Any, axis: int) -> Any:
     return _grad(_log_softmax_grad, g, y, axis, rows_together(y.shape[-1] or 1) if y.ndim else 1)
 
 
-# pyright: reportIndexIssue=false, reportCallIssue=false
-
-
 @loop("int64({t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
 def _sparse(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> int:
     """Give the number of labels that are no class."""
@@ -167,48 +160,37 @@ def _sparse(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any
     return wrong
 
 
-@loop("int64({t}[::1], {t}[:,::1], int64[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
-def _sparse_grad(g: Any, x: Any, labels: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
-    """Give the number of labels that are no class."""
-    wrong = 0
-    for first in range(low, high, tops.size):
-        count = min(tops.size, high - first)
-        exps_of_rows(x, first, count, made, first, tops, totals)
-        for r in range(count):
-            row, factor, label = made[first + r], g[first + r], labels[first + r]
-            scale = x.dtype.type(factor / totals[r])
-            label = labels[first + r]
-            if not 0 <= label < row.size:
-                wrong += 1
-                continue
-            own = x.dtype.type(row[label] / totals[r] - 1)
-            for k in range(row.size):
-                row[k] *= scale
-            row[label] = own * factor
-    return wrong
+def _sparse_grads(name: str, with_losses: bool) -> Loop:
+    """Make the loop of gradients, with or without losses from the same exponentials."""
+
+    def run(
+        g: Any, x: Any, labels: Any, losses: Any, made: Any, tops: Any, totals: Any, low: int, high: int
+    ) -> int:  # fmt: skip
+        wrong = 0
+        for first in range(low, high, tops.size):
+            count = min(tops.size, high - first)
+            exps_of_rows(x, first, count, made, first, tops, totals)
+            for r in range(count):
+                row, factor, label = made[first + r], g[first + r], labels[first + r]
+                if not 0 <= label < row.size:
+                    wrong += 1
+                    continue
+                if with_losses:
+                    losses[first + r] = math.log(totals[r]) - (x[first + r, label] - tops[r])
+                scale = x.dtype.type(factor / totals[r])
+                own = x.dtype.type(row[label] / totals[r] - 1)
+                for k in range(row.size):
+                    row[k] *= scale
+                row[label] = own * factor
+        return wrong
+
+    run.__name__ = name
+    return loop("int64({t}[::1], {t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")(
+        run
+    )
 
 
-@loop("int64({t}[::1], {t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
-def _sparse_both(
-    g: Any, x: Any, labels: Any, losses: Any, made: Any, tops: Any, totals: Any, low: int, high: int
-) -> int:
-    """Losses and gradients from the same exponentials; give the number of labels that are no class."""
-    wrong = 0
-    for first in range(low, high, tops.size):
-        count = min(tops.size, high - first)
-        exps_of_rows(x, first, count, made, first, tops, totals)
-        for r in range(count):
-            row, factor, label = made[first + r], g[first + r], labels[first + r]
-            if not 0 <= label < row.size:
-                wrong += 1
-                continue
-            losses[first + r] = math.log(totals[r]) - (x[first + r, label] - tops[r])
-            scale = x.dtype.type(factor / totals[r])
-            own = x.dtype.type(row[label] / totals[r] - 1)
-            for k in range(row.size):
-                row[k] *= scale
-            row[label] = own * factor
-    return wrong
+_sparse_grad, _sparse_both = _sparse_grads("_sparse_grad", False), _sparse_grads("_sparse_both", True)
 
 
 @loop("void({t}[:,::1], {t}[:,::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
@@ -278,35 +260,28 @@ def sparse_softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     return NotImplemented if any(wrong) else losses.reshape(logits.shape[:-1])[()]
 
 
-@override(_sparse_grad, sample=_sample_of_sparse_grad)
-def sparse_softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
-    """Gradient of the cross entropy with class numbers."""
+def _sparse_gradients(loop_of: Loop, g: Any, logits: Any, labels: Any, losses: Any) -> Any:
+    """Return the gradient, and write the losses if the loop makes them."""
     if not _fit(logits, labels, g) or labels.dtype.kind not in "iu":
         return NotImplemented
     cotangents, rows, numbers = row_major(np.reshape(g, -1)), rows_of(logits), _numbers(labels)
-    made = np.empty(rows.shape, logits.dtype)
-    run = _sparse_grad[logits.dtype]
-    wrong = over_rows(lambda low, high: run(cotangents, rows, numbers, made, *room(rows)[1:], low, high), rows)
+    made, run = np.empty(rows.shape, logits.dtype), loop_of[logits.dtype]
+    wrong = over_rows(lambda low, high: run(cotangents, rows, numbers, losses, made, *room(rows)[1:], low, high), rows)
     return NotImplemented if any(wrong) else made.reshape(logits.shape)
+
+
+@override(_sparse_grad, sample=_sample_of_sparse_grad)
+def sparse_softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
+    """Gradient of the cross entropy with class numbers."""
+    return _sparse_gradients(_sparse_grad, g, logits, labels, np.empty(0, logits.dtype))
 
 
 @override(_sparse_both, sample=_sample_of_sparse_grad)
 def sparse_softmax_cross_entropy_and_grad(g: Any, logits: Any, labels: Any) -> Any:
     """Cross entropy of each row with its class number, and its gradient."""
-    if not _fit(logits, labels, g) or labels.dtype.kind not in "iu":
-        return NotImplemented
-    cotangents, rows, numbers = row_major(g).reshape(-1), rows_of(logits), _numbers(labels)
-    losses, made = np.empty(len(rows), logits.dtype), np.empty(rows.shape, logits.dtype)
-    count = rows_together(rows.shape[1])
-    run = _sparse_both[logits.dtype]
-
-    def range_of_rows(low: int, high: int) -> int:
-        tops, totals = np.empty(count, logits.dtype), np.empty(count)
-        return run(cotangents, rows, numbers, losses, made, tops, totals, low, high)
-
-    if any(over_rows(range_of_rows, rows)):
-        return NotImplemented
-    return losses.reshape(logits.shape[:-1])[()], made.reshape(logits.shape)
+    losses = np.empty(logits.shape[:-1], logits.dtype)
+    grad = _sparse_gradients(_sparse_both, g, logits, labels, losses.reshape(-1))
+    return NotImplemented if grad is NotImplemented else (losses[()], grad)
 
 
 @override(_dense, sample=rows_of_ones(2))
