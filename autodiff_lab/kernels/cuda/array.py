@@ -8,6 +8,7 @@ and told as traffic.  Nothing becomes a NumPy array silently.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,10 @@ PRINTED = "it was printed"
 
 WRITE = {"at", "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"}
 """What writes into its first argument."""
+
+
+def _of_raw(name: str, doc: str) -> Any:
+    return property(attrgetter(f"raw.{name}"), doc=doc)
 
 
 class DeviceArray(NDArrayOperatorsMixin):
@@ -59,50 +64,15 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     # What an array is.
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Length of each axis."""
-        return self.raw.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Element type."""
-        return self.raw.dtype
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return self.raw.ndim
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self.raw.size
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements."""
-        return self.raw.nbytes
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of an element."""
-        return self.raw.itemsize
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Bytes from one element to the next along each axis."""
-        return self.raw.strides
-
-    @property
-    def flags(self) -> Any:
-        """How it lies in memory."""
-        return self.raw.flags
-
-    @property
-    def base(self) -> Any:
-        """The array of which it is a view, or None."""
-        return self.raw.base
+    shape = _of_raw("shape", "Length of each axis.")
+    dtype = _of_raw("dtype", "Element type.")
+    ndim = _of_raw("ndim", "Number of axes.")
+    size = _of_raw("size", "Number of elements.")
+    nbytes = _of_raw("nbytes", "Bytes of the elements.")
+    itemsize = _of_raw("itemsize", "Bytes of an element.")
+    strides = _of_raw("strides", "Bytes from one element to the next along each axis.")
+    flags = _of_raw("flags", "How it lies in memory.")
+    base = _of_raw("base", "The array of which it is a view, or None.")
 
     @property
     def T(self) -> DeviceArray:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.cuda.differences import DIFFERENT_FUNCTIONS, DIFFERENT_UFUNCS, cumulative, into
-from autodiff_lab.kernels.cuda.scattering import at
+from autodiff_lab.kernels.cuda.differences import DIFFERENT_FUNCTIONS, DIFFERENT_UFUNCS, at, cumulative, into
 
 REDUCTIONS = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",

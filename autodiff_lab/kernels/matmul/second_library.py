@@ -147,17 +147,15 @@ def has_wide_registers() -> bool:
 _LARGEST = 2**31 - 1  # integers of the second library have 32 bits
 _ROW_MAJOR, _AS_IT_IS, _TRANSPOSED = 101, 111, 112  # the numbers that CBLAS gives them
 
-Pointer = Callable[[Any], Any]
 Product = Callable[..., Any]
 
 
 def products_of(second: Library, own: Library) -> dict[Any, Product]:
     """By dtype, a function that multiplies two matrices with the second library, or gives None."""
     follow = _follower(second, own)
-    pointer = _pointers()
     return {
-        np.dtype(np.float32): _product(second.function("cblas_sgemm"), ctypes.c_float, 4, follow, pointer),
-        np.dtype(np.float64): _product(second.function("cblas_dgemm"), ctypes.c_double, 8, follow, pointer),
+        np.dtype(np.float32): _product(second.function("cblas_sgemm"), ctypes.c_float, 4, follow),
+        np.dtype(np.float64): _product(second.function("cblas_dgemm"), ctypes.c_double, 8, follow),
     }
 
 
@@ -178,20 +176,6 @@ def _follower(second: Library, own: Library) -> Callable[[], None]:
     return follow
 
 
-def _pointers() -> Pointer:
-    """How an array's address is found: read from the head of the object, ten times faster, if that is where it is."""
-    offset, read = object.__basicsize__, ctypes.c_void_p.from_address
-
-    def quick(array: Any) -> Any:
-        return read(id(array) + offset)
-
-    base = np.zeros((3, 5))
-    trials = (base, base[1:, 2:], base.T, np.zeros(7, np.float32)[3:])
-    if all(quick(trial).value == trial.ctypes.data for trial in trials):
-        return quick
-    return lambda array: ctypes.c_void_p(array.ctypes.data)
-
-
 def _read(x: Any, size: int) -> tuple[int, int]:
     """How BLAS is to read a matrix, and how many elements lie from one stored row to the next; (0, 0) if it cannot."""
     far, near = x.strides
@@ -203,7 +187,7 @@ def _read(x: Any, size: int) -> tuple[int, int]:
     return turned, far // size
 
 
-def _product(gemm: Any, scalar: Any, size: int, follow: Callable[[], None], pointer: Pointer) -> Product:
+def _product(gemm: Any, scalar: Any, size: int, follow: Callable[[], None]) -> Product:
     one, zero = scalar(1), scalar(0)
 
     def product(x: Any, y: Any, out: Any = None) -> Any:
@@ -215,13 +199,16 @@ def _product(gemm: Any, scalar: Any, size: int, follow: Callable[[], None], poin
         turned_y, step_y = _read(y, size)
         if not (turned_x and turned_y):
             return None
-        px, py = pointer(x), pointer(y)
-        if turned_x != turned_y and px.value == py.value and m == n:
+        px, py = x.ctypes.data, y.ctypes.data
+        if turned_x != turned_y and px == py and m == n:
             return None  # x times its own transpose: NumPy does half of the work, and the result is symmetric
         if out is None:
             out = np.empty((m, n), x.dtype)
         follow()
-        gemm(_ROW_MAJOR, turned_x, turned_y, m, n, k, one, px, step_x, py, step_y, zero, pointer(out), n)
+        px, py, to = (ctypes.c_void_p(address) for address in (px, py, out.ctypes.data))
+        gemm(
+            _ROW_MAJOR, turned_x, turned_y, m, n, k, one, px, step_x, py, step_y, zero, to, n,
+        )  # fmt: skip
         return out
 
     return product

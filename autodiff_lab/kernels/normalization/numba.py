@@ -1,8 +1,13 @@
-"""Values normalized to mean 0 and variance 1; the references are in `kernels.normalization.reference`.
+"""Values normalized to mean 0 and variance 1; the references are in `normalization.reference`.
 
-An array is viewed as (a, n, b, d) and normalized over n and d: rows where b is 1, otherwise columns, of which d
-neighbours form a group.
+An array is viewed as (a, n, b, d) and normalized over n and d: rows where b is 1, otherwise columns (`numba_columns`),
+of which d neighbours form a group.
+
+Optimizations of rows: a row stays in the first-level cache while its mean, its variance and the sums of its gradient
+are computed, so that memory is read once and written once; sums are added in whatever order is fastest within pieces,
+and pieces in float64; the contributions of scale and offset are added up row by row in the same pass.
 """
+# pyright: reportIndexIssue=false, reportCallIssue=false
 
 from __future__ import annotations
 
@@ -10,15 +15,103 @@ import math
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 
-from autodiff_lab.kernels.base.loops import override, row_major, rows_of_ones
+from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major, rows_of_ones
+from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.maths.bits import add_up
+from autodiff_lab.kernels.maths.rows import sum_of, summed
 from autodiff_lab.kernels.normalization import numba_columns as columns
-from autodiff_lab.kernels.normalization import numba_rows as rows
 from autodiff_lab.kernels.reductions.reference import shape_over
 
 Axes = tuple[int, ...]
 FEW = 32_768
 """Elements in columns below which NumPy is quicker: putting statistics together costs tens of microseconds."""
+_PIECE = 4096
+_FLUSH = 64  # rows whose contributions are added up in their own precision
+
+_sum_of_squares = summed(lambda k, row, mean: (row[k] - mean) * (row[k] - mean))  # of the distances from the mean
+
+
+@register_jitable(forceinline=True)
+def _sums_of_grad(g_row: Any, scale: Any, row: Any, mean: Any) -> Any:
+    """Of squared distances from the mean, of scaled cotangents, and of their products with the distances."""
+    squares, total, products, start = 0.0, 0.0, 0.0, 0
+    while start < row.size:
+        stop = min(row.size, start + _PIECE)
+        a, b, c = row.dtype.type(0), row.dtype.type(0), row.dtype.type(0)
+        for k in range(start, stop):
+            away = row[np.uint64(k)] - mean
+            scaled = g_row[np.uint64(k)] * scale[np.uint64(k)]
+            a = add_up(a, away * away)
+            b = add_up(b, scaled)
+            c = add_up(c, scaled * away)
+        squares, total, products = squares + a, total + b, products + c
+        start = stop
+    return squares, total, products
+
+
+@loop("void({t}[:,::1], {t}[::1], {t}[::1], int64, int64)")
+def _row_moments(x: Any, means: Any, variances: Any, low: int, high: int) -> None:
+    """Write the mean and the variance of each row."""
+    for i in range(low, high):
+        row = x[i]
+        means[i] = sum_of(row) / row.size
+        variances[i] = _sum_of_squares(row, means[i]) / row.size
+
+
+@loop("void({t}[:,::1], {t}[::1], {t}[::1], {t}, {t}[:,::1], int64, int64)")
+def _forward(x: Any, scale: Any, offset: Any, epsilon: Any, made: Any, low: int, high: int) -> None:
+    """Write (x - mean) / √(variance + epsilon) · scale + offset, row by row."""
+    one, count = x.dtype.type(1), x.shape[1]
+    for i in range(low, high):
+        row, to = x[i], made[i]
+        mean = x.dtype.type(sum_of(row) / count)
+        variance = x.dtype.type(_sum_of_squares(row, mean) / count)
+        root = x.dtype.type(one / math.sqrt(x.dtype.type(variance + epsilon)))
+        for k in range(row.size):
+            to[k] = (row[k] - mean) * root * scale[k] + offset[k]
+
+
+def _grads(name: str, scaled: bool) -> Loop:  # noqa: C901 - the loop is inside
+    """Make the loop of the gradient of rows; where `scaled`, those of scale and offset are added to rows of totals."""
+
+    def run(
+        g: Any, x: Any, scale: Any, epsilon: Any, made: Any, aside: Any, totals: Any, low: int, high: int
+    ) -> None:  # fmt: skip
+        one, count = x.dtype.type(1), x.shape[1]
+        first = low
+        while first < high:
+            last = min(high, first + _FLUSH) if scaled else high
+            if scaled:
+                aside[:] = 0
+                of_scale, of_offset = aside[0], aside[1]
+            for i in range(first, last):
+                g_row, row, to = g[i], x[i], made[i]
+                mean = x.dtype.type(sum_of(row) / count)
+                squares, total, products = _sums_of_grad(g_row, scale, row, mean)
+                root = x.dtype.type(one / math.sqrt(x.dtype.type(x.dtype.type(squares / count) + epsilon)))
+                level, tilt = x.dtype.type(total / count), x.dtype.type(products / count * root)
+                for k in range(row.size):
+                    to[k] = root * (g_row[k] * scale[k] - level - (row[k] - mean) * root * tilt)
+                if scaled:
+                    for k in range(row.size):
+                        of_scale[k] += g_row[k] * ((row[k] - mean) * root)
+                    for k in range(row.size):
+                        of_offset[k] += g_row[k]
+            if scaled:
+                for k in range(count):
+                    totals[0, k] += of_scale[k]
+                    totals[1, k] += of_offset[k]
+            first = last
+
+    run.__name__ = name
+    return loop("void({t}[:,::1], {t}[:,::1], {t}[::1], {t}, {t}[:,::1], {t}[:,::1], float64[:,::1], int64, int64)")(
+        run
+    )
+
+
+_grad, _scaled_grad = _grads("_grad", False), _grads("_scaled_grad", True)
 
 
 def sizes(shape: tuple[int, ...], axes: Axes) -> tuple[int, int, int, int] | None:
@@ -48,10 +141,43 @@ def planes(x: Any, axes: Axes, *others: Any) -> tuple[Any, int] | None:
     return row_major(x).reshape(a, n, b * d), d
 
 
+def _over_rows(run: Any, x: Any) -> list[Any]:
+    return spread(run, len(x), max(1, columns.WORTH_A_THREAD // x.shape[1]))
+
+
+def _normalized(plane: Any, d: int, scale: Any, offset: Any, epsilon: float) -> Any:
+    a, n, w = plane.shape
+    if w > 1:
+        return columns.forward_over(plane, scale, offset, epsilon, d)
+    x, run, small = plane.reshape(a, n), _forward[plane.dtype], plane.dtype.type(epsilon)
+    made = np.empty(x.shape, x.dtype)
+    _over_rows(lambda low, high: run(x, scale, offset, small, made, low, high), x)
+    return made
+
+
+def _gradients(g: Any, plane: Any, d: int, scale: Any, epsilon: float, scaled: bool) -> tuple[Any, ...]:
+    """Return the gradient with respect to x, and where `scaled`, those with respect to scale and offset."""
+    a, n, w = plane.shape
+    g = row_major(g).reshape(plane.shape)
+    if w > 1:
+        return columns.grad_over(g, plane, scale, epsilon, d)
+    g, x, small = g.reshape(a, n), plane.reshape(a, n), plane.dtype.type(epsilon)
+    made, run = np.empty(x.shape, x.dtype), (_scaled_grad if scaled else _grad)[x.dtype]
+
+    def part(low: int, high: int) -> Any:
+        totals = np.zeros((2, n if scaled else 0))
+        run(g, x, scale, small, made, np.empty(totals.shape, x.dtype), totals, low, high)
+        return totals
+
+    parts = _over_rows(part, x)
+    total = parts[0] if len(parts) == 1 else np.add.reduce(parts)
+    return made, *total.astype(x.dtype)
+
+
 _ROWS: dict[str, Any] = {"axes": (-1,), "epsilon": 1e-3}
 
 
-@override(rows.moments, *columns.LOOPS, sample=rows_of_ones(axes=(-1,)))
+@override(_row_moments, *columns.LOOPS, sample=rows_of_ones(axes=(-1,)))
 def moments(x: Any, axes: Axes) -> Any:
     """Mean and variance of rows, columns, or groups of columns."""
     seen = planes(x, axes)
@@ -59,39 +185,35 @@ def moments(x: Any, axes: Axes) -> Any:
         return NotImplemented
     plane, d = seen
     a, n, w = plane.shape
-    found = rows.moments_over(plane.reshape(a, n)) if w == 1 else columns.moments_over(plane, d)
+    if w > 1:
+        means, variances = columns.moments_over(plane, d)
+    else:
+        rows, run = plane.reshape(a, n), _row_moments[x.dtype]
+        means, variances = np.empty(a, x.dtype), np.empty(a, x.dtype)
+        _over_rows(lambda low, high: run(rows, means, variances, low, high), rows)
     shape = shape_over(x, axes, True)
-    return found[0].reshape(shape), found[1].reshape(shape)
+    return means.reshape(shape), variances.reshape(shape)
 
 
-@override(rows.forward, *columns.LOOPS, sample=rows_of_ones(**_ROWS))
+@override(_forward, *columns.LOOPS, sample=rows_of_ones(**_ROWS))
 def plain_normalize(x: Any, axes: Axes, epsilon: float) -> Any:
     """Normalize rows, columns, or groups of columns."""
     seen = planes(x, axes)
     if seen is None:
         return NotImplemented
-    plane, d = seen
-    a, n, w = plane.shape
-    if w == 1:
-        return rows.forward_over(plane.reshape(a, n), np.ones(n, x.dtype), np.zeros(n, x.dtype), epsilon).reshape(
-            x.shape
-        )
-    return columns.forward_over(plane, np.ones(w, x.dtype), np.zeros(w, x.dtype), epsilon, d).reshape(x.shape)
+    _, n, w = seen[0].shape
+    width = n if w == 1 else w
+    return _normalized(*seen, np.ones(width, x.dtype), np.zeros(width, x.dtype), epsilon).reshape(x.shape)
 
 
-@override(rows.grad, *columns.LOOPS, sample=rows_of_ones(2, **_ROWS))
+@override(_grad, *columns.LOOPS, sample=rows_of_ones(2, **_ROWS))
 def plain_normalize_grad(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
     """Gradient of rows, columns, or groups of columns."""
     seen = planes(x, axes, g)
     if seen is None:
         return NotImplemented
-    plane, d = seen
-    a, n, w = plane.shape
-    g_plane = row_major(g).reshape(plane.shape)
-    if w == 1:
-        flat = rows.grad_over(g_plane.reshape(a, n), plane.reshape(a, n), np.ones(n, x.dtype), epsilon)
-        return flat.reshape(x.shape)
-    return columns.grad_over(g_plane, plane, np.ones(w, x.dtype), epsilon, d)[0].reshape(x.shape)
+    _, n, w = seen[0].shape
+    return _gradients(g, *seen, np.ones(n if w == 1 else w, x.dtype), epsilon, scaled=False)[0].reshape(x.shape)
 
 
 def _scales(plane: Any, d: int, scale: Any, x: Any, axes: Axes) -> bool:
@@ -107,31 +229,20 @@ def _scales(plane: Any, d: int, scale: Any, x: Any, axes: Axes) -> bool:
     return a == 1 and there == kept - set(axes)
 
 
-@override(rows.forward, *columns.LOOPS, sample=rows_of_ones(1, 2, **_ROWS))
+@override(_forward, *columns.LOOPS, sample=rows_of_ones(1, 2, **_ROWS))
 def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> Any:
     """Normalize rows or columns, with a scale and an offset."""
     seen = planes(x, axes)
     if seen is None or scale.shape != offset.shape or offset.dtype != x.dtype or not _scales(*seen, scale, x, axes):
         return NotImplemented
-    plane = seen[0]
-    a, n, w = plane.shape
-    scale, offset = row_major(scale).reshape(-1), row_major(offset).reshape(-1)
-    if w == 1:
-        return rows.forward_over(plane.reshape(a, n), scale, offset, epsilon).reshape(x.shape)
-    return columns.forward_over(plane, scale, offset, epsilon).reshape(x.shape)
+    return _normalized(*seen, row_major(scale).reshape(-1), row_major(offset).reshape(-1), epsilon).reshape(x.shape)
 
 
-@override(rows.scaled_grad, *columns.LOOPS, sample=rows_of_ones(2, 1, **_ROWS))
+@override(_scaled_grad, *columns.LOOPS, sample=rows_of_ones(2, 1, **_ROWS))
 def normalize_grad(g: Any, x: Any, scale: Any, axes: Axes, epsilon: float) -> Any:
     """Gradients of rows or columns, of the scale and of the offset."""
     seen = planes(x, axes, g)
     if seen is None or not _scales(*seen, scale, x, axes):
         return NotImplemented
-    plane = seen[0]
-    a, n, w = plane.shape
-    g_plane, flat = row_major(g).reshape(plane.shape), row_major(scale).reshape(-1)
-    if w == 1:
-        of_x, *rest = rows.scaled_grad_over(g_plane.reshape(a, n), plane.reshape(a, n), flat, epsilon)
-    else:
-        of_x, *rest = columns.grad_over(g_plane, plane, flat, epsilon)
+    of_x, *rest = _gradients(g, *seen, row_major(scale).reshape(-1), epsilon, scaled=True)
     return of_x.reshape(x.shape), *(total.reshape(scale.shape) for total in rest)
