@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_lab.kernels.convolution.cuda_axes import AXES, MOST_PHASES, Geometry, backward, forward
+from autodiff_lab.kernels.convolution.cuda_axes import Geometry, backward, forward
 from autodiff_lab.kernels.convolution.cuda_depthwise import depthwise, depthwise_filter, depthwise_input
 from autodiff_lab.kernels.convolution.cuda_filter import LEAST, sum_of_chunks
 from autodiff_lab.kernels.convolution.cuda_filter import tile_for as filter_tile_for
@@ -45,14 +45,7 @@ __all__ = ["convolve", "convolve_filter", "convolve_input", "depthwise", "depthw
 
 
 def _taken(a: DeviceArray, b: DeviceArray, geometry: Geometry) -> bool:
-    """Return whether kernels take these arrays: their pixels are counted in 32 bits up to the end of the last tile."""
-    return (
-        a.dtype == b.dtype
-        and a.dtype.char in "fd"
-        and a.ndim <= AXES + 2
-        and geometry.phases <= MOST_PHASES
-        and geometry.pixels < MOST - (1 << 20)
-    )
+    return geometry.takes(a, b, geometry.pixels, MOST - (1 << 20))  # up to the end of the last tile
 
 
 def _is_product(geometry: Geometry) -> bool:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.kernels.convolution.reference import Padding, Sizes, out_sizes
+from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import cuda
 
 AXES = 3
@@ -96,6 +97,11 @@ class Geometry(NamedTuple):
         """Pixels of the result in all images and the fullest phase, whatever their channels."""
         each = [-(-axis.result // axis.phases) for axis in self.axes]
         return self.images * each[0] * each[1] * each[2]
+
+    def takes(self, a: DeviceArray, b: DeviceArray, counted: int, most: int) -> bool:
+        """Return whether kernels take these arrays: what they count in 32 bits has to end at `most`."""
+        same = a.dtype == b.dtype and a.dtype.char in "fd"
+        return same and a.ndim <= AXES + 2 and self.phases <= MOST_PHASES and counted < most
 
     def arguments(self) -> tuple[Any, ...]:
         """Sizes and axes as a kernel takes them, in numbers of 32 bits."""

@@ -22,13 +22,11 @@ import numpy as np
 
 from autodiff_lab.kernels.convolution.cuda_axes import (
     ALL_MET,
-    AXES,
     BEGIN,
     COUNT,
     FAR,
     FIRST,
     MET,
-    MOST_PHASES,
     NUMBERS,
     OWN,
     STEP,
@@ -197,14 +195,7 @@ def depthwise_filter_chunks(  # noqa: C901, PLR0912, PLR0915 - counting on each 
 
 
 def _taken(a: DeviceArray, b: DeviceArray, geometry: Geometry) -> bool:
-    """Return whether kernels take these arrays: they count in 32 bits up to the end of the last strip or block."""
-    return (
-        a.dtype == b.dtype
-        and a.dtype.char in "fd"
-        and a.ndim <= AXES + 2
-        and geometry.phases <= MOST_PHASES
-        and geometry.pixels * geometry.written < MOST // 2
-    )
+    return geometry.takes(a, b, geometry.pixels * geometry.written, MOST // 2)  # up to the end of the last strip
 
 
 def _strips(

@@ -47,8 +47,23 @@ if SIMULATED:
         return np.int32(x).view(f32)
 
 else:
-    _units, _library = (import_module("autodiff_lab.kernels.maths.cuda_units"), import_module("numba.cuda.libdevice"))
-    _inverse, sqrt, rsqrt = _units.inverse, _units.sqrt, _units.rsqrt
+    _library, _types = import_module("numba.cuda.libdevice"), import_module("numba.cuda.types")
+
+    def _instruction(name: str) -> Any:
+        """Return a PTX instruction of one float32, for which Numba has no name."""
+        ir, single = import_module("llvmlite.ir"), _types.float32
+
+        def instruction(context: Any, x: Any) -> Any:
+            def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+                number = ir.FloatType()
+                return builder.asm(ir.FunctionType(number, [number]), f"{name} $0, $1;", "=f,f", given, False)
+
+            return single(single), generate
+
+        return import_module("numba.cuda.extending").intrinsic(instruction)
+
+    # Of the special-function unit, within 1 ulp, 1 ulp and 2 ulp; 1 / x is 0 where x or the result is below 2^-126.
+    _inverse, sqrt, rsqrt = map(_instruction, ("rcp.approx.ftz.f32", "sqrt.approx.f32", "rsqrt.approx.f32"))
     _bits, _number = _library.float_as_int, _library.int_as_float
 
     @cuda.jit(device=True)

@@ -318,19 +318,8 @@ def grad_of_columns(
     """Return the contribution of the columns of x, and the facts of `facts_of_columns`."""
     facts, made = facts_of_columns(x, g, epsilon, how), empty(x, x.shape)
     small, scaled = x.dtype.type(epsilon), np.uint32(scale is not None)
-    launch(
-        normalize_columns_grad,
-        how.blocks,
-        BLOCK,
-        g,
-        x,
-        facts,
-        x if scale is None else scale,
-        made,
-        small,
-        scaled,
-        how.facts,
-    )
+    arrays = g, x, facts, x if scale is None else scale, made
+    launch(normalize_columns_grad, how.blocks, BLOCK, *arrays, small, scaled, how.facts)
     return made, facts
 
 

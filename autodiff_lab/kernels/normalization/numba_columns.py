@@ -1,23 +1,24 @@
 """Columns normalized to mean 0 and variance 1, and the gradients; the references are in `normalization.reference`.
 
-An array is seen as planes (a, n, w), and n goes.  Statistics are taken of pieces of rows, and put together exactly:
-the squares about the mean of all are those about the means of the pieces, and the squares of the distances between.
+An array is viewed as planes (a, n, w) and normalized over n.  Statistics are taken of pieces of rows and combined
+exactly: the squares about the mean of all are those about the means of the pieces plus those of the distances between.
 
-Optimisations: a piece stays in the second cache while its means and then its squares are found, so that memory is read
-once for the statistics; sums of pieces are put together in float64; narrow rows are laid side by side, so that vectors
-are full.
+Optimizations: a piece stays in the second-level cache while its means and then its squares are computed, so that memory
+is read once for the statistics; sums of pieces are combined in float64; narrow rows are laid side by side, so that
+vectors are full.
 """
 # pyright: reportIndexIssue=false
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
 
-from autodiff_lab.kernels.base.loops import loop, row_major
+from autodiff_lab.kernels.base.loops import Loop, loop, row_major
 from autodiff_lab.kernels.base.threads import spread
 
 WORTH_A_THREAD = 65_536
@@ -37,35 +38,28 @@ class Statistics(NamedTuple):
     products: Any = None
 
 
-@register_jitable(forceinline=True)
-def _add_rows(rows: Any, total: Any) -> None:
-    """Add four rows at a time, so that a total is read and written once for the four."""
-    four = rows.shape[0] // 4 * 4
-    for i in range(0, four, 4):
-        a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
-        for k in range(total.size):
-            total[k] += (a[k] + b[k]) + (c[k] + d[k])
-    for i in range(four, rows.shape[0]):
-        a = rows[i]
-        for k in range(total.size):
-            total[k] += a[k]
+def _adding(term: Callable[[Any, Any], Any]) -> Callable[..., None]:
+    """Make what adds up a term of each row, four rows at a time, so that totals are read and written once for four."""
+    term = register_jitable(forceinline=True)(term)
+
+    @register_jitable(forceinline=True)
+    def add(rows: Any, mean: Any, total: Any) -> None:
+        four = rows.shape[0] // 4 * 4
+        for i in range(0, four, 4):
+            a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+            for k in range(total.size):
+                m = mean[k]
+                total[k] += (term(a[k], m) + term(b[k], m)) + (term(c[k], m) + term(d[k], m))
+        for i in range(four, rows.shape[0]):
+            a = rows[i]
+            for k in range(total.size):
+                total[k] += term(a[k], mean[k])
+
+    return add
 
 
-@register_jitable(forceinline=True)
-def _add_squares(rows: Any, mean: Any, total: Any) -> None:
-    """Of the distances from the mean."""
-    four = rows.shape[0] // 4 * 4
-    for i in range(0, four, 4):
-        a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
-        for k in range(total.size):
-            m = mean[k]
-            total[k] += ((a[k] - m) * (a[k] - m) + (b[k] - m) * (b[k] - m)) + (
-                (c[k] - m) * (c[k] - m) + (d[k] - m) * (d[k] - m)
-            )
-    for i in range(four, rows.shape[0]):
-        a = rows[i]
-        for k in range(total.size):
-            total[k] += (a[k] - mean[k]) * (a[k] - mean[k])
+_add_rows = _adding(lambda x, mean: x)
+_add_squares = _adding(lambda x, mean: (x - mean) * (x - mean))
 
 
 @register_jitable(forceinline=True)
@@ -82,39 +76,34 @@ def _add_products(g_rows: Any, rows: Any, mean: Any, total: Any) -> None:
             total[k] += g[k] * (a[k] - mean[k])
 
 
-@loop("void({t}[:,:,::1], int64, {t}[:,:,::1], int64, int64)")
-def _measure(x: Any, piece: int, facts: Any, low: int, high: int) -> None:
-    """Means and squares of pieces of rows."""
-    pieces = -(-x.shape[1] // piece)
-    for p in range(low, high):
-        first = p % pieces * piece
-        rows = x[p // pieces, first : first + piece]
-        mean, squares = facts[p, 0], facts[p, 1]
-        mean[:] = 0
-        squares[:] = 0
-        _add_rows(rows, mean)
-        count = x.dtype.type(rows.shape[0])
-        for k in range(mean.size):
-            mean[k] /= count
-        _add_squares(rows, mean, squares)
+def _measures(name: str, with_g: bool) -> Loop:
+    """Make the loop of the means and squares of pieces of rows, and with cotangents, of their sums and products.
+
+    The products are those of cotangents with the distances from the means.
+    """
+
+    def run(g: Any, x: Any, piece: int, facts: Any, low: int, high: int) -> None:
+        pieces = -(-x.shape[1] // piece)
+        for p in range(low, high):
+            first = p % pieces * piece
+            rows = x[p // pieces, first : first + piece]
+            mean, squares = facts[p, 0], facts[p, 1]
+            facts[p] = 0
+            _add_rows(rows, mean, mean)
+            count = x.dtype.type(rows.shape[0])
+            for k in range(mean.size):
+                mean[k] /= count
+            _add_squares(rows, mean, squares)
+            if with_g:
+                g_rows = g[p // pieces, first : first + piece]
+                _add_rows(g_rows, mean, facts[p, 2])
+                _add_products(g_rows, rows, mean, facts[p, 3])
+
+    run.__name__ = name
+    return loop("void({t}[:,:,::1], {t}[:,:,::1], int64, {t}[:,:,::1], int64, int64)")(run)
 
 
-@loop("void({t}[:,:,::1], {t}[:,:,::1], int64, {t}[:,:,::1], int64, int64)")
-def _measure_both(g: Any, x: Any, piece: int, facts: Any, low: int, high: int) -> None:
-    """What `_measure` does, and sums of contributions and of their products with the distances from the means."""
-    pieces = -(-x.shape[1] // piece)
-    for p in range(low, high):
-        first = p % pieces * piece
-        rows, g_rows = x[p // pieces, first : first + piece], g[p // pieces, first : first + piece]
-        mean, squares, total, products = facts[p, 0], facts[p, 1], facts[p, 2], facts[p, 3]
-        facts[p] = 0
-        _add_rows(rows, mean)
-        count = x.dtype.type(rows.shape[0])
-        for k in range(mean.size):
-            mean[k] /= count
-        _add_squares(rows, mean, squares)
-        _add_rows(g_rows, total)
-        _add_products(g_rows, rows, mean, products)
+_measure, _measure_both = _measures("_measure", False), _measures("_measure_both", True)
 
 
 @loop("void({t}[:,:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,:,::1], int64, int64)")
@@ -165,10 +154,8 @@ def _of_pieces(x: Any, g: Any | None) -> tuple[Any, Statistics]:
     piece = max(16, _PIECE // w)
     pieces = -(-n // piece)
     facts = np.empty((a * pieces, 2 if g is None else 4, w), x.dtype)
-    if g is None:
-        run = functools.partial(_measure[x.dtype], x, piece, facts)
-    else:
-        run = functools.partial(_measure_both[x.dtype], g, x, piece, facts)
+    loop_of = _measure if g is None else _measure_both
+    run = functools.partial(loop_of[x.dtype], x if g is None else g, x, piece, facts)
     spread(run, a * pieces, max(1, WORTH_A_THREAD // (piece * w)))
     counts = np.minimum(piece, n - piece * np.arange(pieces))[:, None].astype(np.float64)
     found = np.moveaxis(facts.reshape(a, pieces, -1, w).astype(np.float64), 2, 0)

@@ -19,9 +19,7 @@ from autodiff_lab.kernels.cuda.groups import (
     RowKernel,
     as_rows,
     from_rows,
-    group_largest,
     group_sum,
-    lowest,
     place,
     row_kernel,
 )
@@ -33,7 +31,7 @@ from autodiff_lab.kernels.softmax.cuda_cross_entropy import (
     sparse_softmax_cross_entropy_and_grad,
     sparse_softmax_cross_entropy_grad,
 )
-from autodiff_lab.kernels.softmax.cuda_pieces import normalizer, online, take, write_scaled
+from autodiff_lab.kernels.softmax.cuda_pieces import log_normalizer, normalizer, write_scaled
 
 __all__ = [
     "log_softmax",
@@ -69,12 +67,7 @@ def log_softmax_rows(x: Any, y: Any, rows: Any, length: Any, bits: Any, again: A
     held, few = cuda.local.array(KEPT, x.dtype), cuda.local.array(KEPT, x.dtype)
     step = (1 << bits) & MOST_STEP
     _, i, count = place(rows, length, bits)
-    top, total = online(x, few, i + KEPT * step, count - KEPT, step, lowest(x))
-    best = group_largest(take(x, held, i, count, step, top), parts, bits)
-    total *= math.exp(top - best)
-    for k in range(KEPT):
-        total += math.exp(held[k] - best)
-    less = math.log(group_sum(total, parts, bits))
+    best, less = log_normalizer(x, held, few, i, count, step, parts, bits)
     step = (1 << again) & MOST_STEP
     for k in range(KEPT):
         if k < count:

@@ -18,7 +18,7 @@ from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.groups import KEPT, MOST_STEP, WARP, group_largest, group_sum, lowest, place, row_kernel
 from autodiff_lab.kernels.cuda.launching import MOST, check_size, cuda, empty, flat, math
 from autodiff_lab.kernels.cuda.promises import promise
-from autodiff_lab.kernels.softmax.cuda_pieces import inf, normalizer, online, take, write_scaled
+from autodiff_lab.kernels.softmax.cuda_pieces import inf, log_normalizer, normalizer, online, write_scaled
 
 _LOSS = ("sparse_softmax_cross_entropy",)
 _GRAD = ("sparse_softmax_cross_entropy_grad", "sparse_softmax_cross_entropy_and_grad")
@@ -144,12 +144,7 @@ def distribution_losses(x: Any, labels: Any, losses: Any, rows: Any, length: Any
     held, few = cuda.local.array(KEPT, x.dtype), cuda.local.array(KEPT, x.dtype)
     step = (1 << bits) & MOST_STEP
     row, i, count = place(rows, length, bits)
-    top, total = online(x, few, i + KEPT * step, count - KEPT, step, lowest(x))
-    best = group_largest(take(x, held, i, count, step, top), parts, bits)
-    total *= math.exp(top - best)
-    for k in range(KEPT):
-        total += math.exp(held[k] - best)
-    total = math.log(group_sum(total, parts, bits))
+    best, total = log_normalizer(x, held, few, i, count, step, parts, bits)
     step, loss = (1 << again) & MOST_STEP, x.dtype.type(0)
     for k in range(KEPT):
         if k < count:

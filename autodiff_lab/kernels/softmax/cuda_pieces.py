@@ -69,6 +69,17 @@ def normalizer(x: Any, held: Any, few: Any, first: Any, count: Any, step: Any, p
 
 
 @cuda.jit(device=True)
+def log_normalizer(x: Any, held: Any, few: Any, first: Any, count: Any, step: Any, parts: Any, bits: Any) -> Any:
+    """Keep elements of a row; give the largest element and the logarithm of the sum of e^(x - largest)."""
+    top, total = online(x, few, first + held.size * step, count - held.size, step, lowest(x))
+    best = group_largest(take(x, held, first, count, step, top), parts, bits)
+    total *= math.exp(top - best)
+    for k in range(held.size):
+        total += math.exp(held[k] - best)
+    return best, math.log(group_sum(total, parts, bits))
+
+
+@cuda.jit(device=True)
 def write_scaled(x: Any, held: Any, few: Any, y: Any, i: Any, count: Any, step: Any, best: Any, scale: Any) -> None:
     """Write scale·e^(x - best), from the exponentials kept, and beyond them from x read again."""
     for k in range(held.size):
