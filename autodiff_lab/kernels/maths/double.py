@@ -9,6 +9,7 @@ and the polynomials of sine and cosine have the coefficients of fdlibm, minimax 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
@@ -159,42 +160,52 @@ def cosine_near(r):
     return w + (((1.0 - w) - half) + c * (z * z))
 
 
-@register_jitable(forceinline=True)
-def turned(x):
-    """Take off the nearest number of quarter turns, in three parts, each rounded once: how many, and what is left."""
-    shifted = fused(x, _TWO_OVER_PI, _MAGIC)
-    n = _MAGIC - shifted
-    return bits_of_double(shifted), fused(n, _PIO2_LOW, fused(n, _PIO2_MIDDLE, fused(n, _PIO2_HIGH, x)))
+def angles(
+    integer: Any, bits: Any, number: Any, constants: tuple[Any, ...], sine_near: Any, cosine_near: Any
+) -> tuple[Any, Any, Any]:
+    """Make the sine, cosine and tangent of radians up to FAR, given those of up to 45 degrees and ways to read bits.
+
+    The nearest number of quarter turns is taken off in three parts, each product and difference rounded once: the first
+    difference is exact, the others lose half an ulp each.
+    """
+    two_over_pi, magic, high, middle, low = constants
+    none, one, two, sign = integer(0), integer(1), integer(2), integer(8 * integer().itemsize - 2)
+    zero = type(magic)(0)
+
+    @register_jitable(forceinline=True)
+    def turned(x):
+        shifted = fused(x, two_over_pi, magic)
+        n = magic - shifted
+        return bits(shifted), fused(n, low, fused(n, middle, fused(n, high, x)))
+
+    @register_jitable(forceinline=True)
+    def quarter_turn(x, turn):
+        """The sine of x plus `turn` quarter turns; sine and cosine of one angle share most of it."""
+        count, r = turned(x)
+        quarter = count + turn
+        value = choose((quarter & one) == one, cosine_near(r), sine_near(r))
+        return number(integer(bits(value) ^ integer((quarter & two) << sign)))
+
+    @register_jitable(forceinline=True)
+    def sin(x):
+        return choose(x == zero, x, quarter_turn(x, none))
+
+    @register_jitable(forceinline=True)
+    def cos(x):
+        return quarter_turn(x, one)
+
+    @register_jitable(forceinline=True)
+    def tan(x):
+        count, r = turned(x)
+        s, c = sine_near(r), cosine_near(r)
+        odd = (count & one) == one
+        return choose(x == zero, x, choose(odd, -c, s) / choose(odd, s, c))
+
+    return sin, cos, tan
 
 
-@register_jitable(forceinline=True)
-def _quarter_turn(x, turn):
-    """The sine of x plus `turn` quarter turns, for |x| up to FAR."""
-    count, r = turned(x)
-    quarter = count + turn
-    value = choose((quarter & i64(1)) == i64(1), cosine_near(r), sine_near(r))
-    return double_from_bits(i64(bits_of_double(value) ^ i64((quarter & i64(2)) << i64(62))))
-
-
-@register_jitable(forceinline=True)
-def sin(x):
-    """Sine of radians."""
-    return choose(x == 0.0, x, _quarter_turn(x, i64(0)))
-
-
-@register_jitable(forceinline=True)
-def cos(x):
-    """Cosine of radians."""
-    return _quarter_turn(x, i64(1))
-
-
-@register_jitable(forceinline=True)
-def tan(x):
-    """Tangent of radians."""
-    count, r = turned(x)
-    s, c = sine_near(r), cosine_near(r)
-    odd = (count & i64(1)) == i64(1)
-    return choose(x == 0.0, x, choose(odd, -c, s) / choose(odd, s, c))
+_REDUCTION = (_TWO_OVER_PI, _MAGIC, _PIO2_HIGH, _PIO2_MIDDLE, _PIO2_LOW)
+sin, cos, tan = angles(i64, bits_of_double, double_from_bits, _REDUCTION, sine_near, cosine_near)
 
 
 @register_jitable(forceinline=True)

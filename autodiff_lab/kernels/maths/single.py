@@ -174,42 +174,8 @@ def _cosine_near(r):
     return c * (z * z) + (_ONE - _HALF * z)
 
 
-@register_jitable(forceinline=True)
-def _turned(x):
-    """Take off the nearest number of quarter turns, in three parts, each product and difference rounded once.
-
-    The first difference is exact, the others lose half an ulp each.
-    """
-    shifted = fused(x, _TWO_OVER_PI, _MAGIC)
-    n = _MAGIC - shifted
-    return bits_of(shifted), fused(n, _PIO2_LOW, fused(n, _PIO2_MIDDLE, fused(n, _PIO2_HIGH, x)))
-
-
-@register_jitable(forceinline=True)
-def _quarter_turn(x, turn):
-    """The sine of x plus `turn` quarter turns, for |x| up to FAR; sine and cosine of one angle share most of it."""
-    count, r = _turned(x)
-    quarter = count + turn
-    value = choose((quarter & i32(1)) == i32(1), _cosine_near(r), _sine_near(r))
-    return from_bits(i32(bits_of(value) ^ i32((quarter & i32(2)) << i32(30))))
-
-
-@register_jitable(forceinline=True, fastmath={"contract"})
-def _sin(x):
-    return choose(x == _ZERO, x, _quarter_turn(x, i32(0)))
-
-
-@register_jitable(forceinline=True, fastmath={"contract"})
-def _cos(x):
-    return _quarter_turn(x, i32(1))
-
-
-@register_jitable(forceinline=True)
-def _tan(x):
-    count, r = _turned(x)
-    s, c = _sine_near(r), _cosine_near(r)
-    odd = (count & i32(1)) == i32(1)
-    return choose(x == _ZERO, x, choose(odd, -c, s) / choose(odd, s, c))
+_REDUCTION = (_TWO_OVER_PI, _MAGIC, _PIO2_HIGH, _PIO2_MIDDLE, _PIO2_LOW)
+_sin, _cos, _tan = double.angles(i32, bits_of, from_bits, _REDUCTION, _sine_near, _cosine_near)
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})
