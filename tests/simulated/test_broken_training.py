@@ -76,7 +76,7 @@ def test_a_model_may_be_moved_before_it_has_weights() -> None:
 
 def test_a_model_goes_to_no_device_that_is_not_there() -> None:
     """Also where nothing has to be moved yet."""
-    with pytest.raises(lab.errors.DeviceError, match="'cuda' names no device"):
+    with pytest.raises(lab.errors.DeviceError, match="'cuda' is not the name of a device"):
         model().move_to("cuda")
 
 
