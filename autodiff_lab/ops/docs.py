@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 _RAISES = {
     "floating": ("DtypeMismatch", "If x is not a floating-point tensor."),
     "broadcast": ("ShapeMismatch", "If the shapes do not broadcast."),
@@ -29,6 +32,12 @@ def doc(summary: str, *, shapes: str, derivative: str, example: str, dtypes: str
     lines += [line.strip() if line.lstrip().startswith((">>>", "...")) else line for line in
               example.strip("\n").splitlines()]
     return "\n".join(lines) + "\n"
+
+
+def document(table: Iterable[tuple[Any, ...]], columns: str = "summary shapes derivative example", **same: Any) -> None:
+    """Give functions their docstrings: a row is a function and its cells, `same` what all rows have in common."""
+    for function, *cells in table:
+        function.__doc__ = doc(**dict(zip(columns.split(), cells, strict=True)), **same)
 
 
 def of_one(summary: str, derivative: str, example: str, domain: str = "all real numbers", **more: object) -> str:

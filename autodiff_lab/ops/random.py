@@ -16,7 +16,7 @@ from autodiff_lab.ops import random_drawing as draw
 from autodiff_lab.ops import random_families as families
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.random_state import drawn, generator_for, set_seed
 
 __all__ = ["categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "truncated_normal", "uniform"]
@@ -70,7 +70,7 @@ def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Ten
 
 
 _FLOATS, _MOVED = "floating", "1 for the mean, the noise for the deviation, where these are tensors"
-for _function, _words, _shapes, _dtypes, _derivative, _example in (
+document((
     (normal, "Normally distributed numbers.", "shape s -> (*s)", _FLOATS, _MOVED,
      ">>> lab.random.normal((3, 2)).shape\nTensorShape([3, 2])"),
     (truncated_normal, "Normally distributed numbers; those beyond two standard deviations are drawn again.",
@@ -90,6 +90,5 @@ for _function, _words, _shapes, _dtypes, _derivative, _example in (
      ">>> print(lab.random.categorical([[0.0, -1000.0]], 3))\nTensor([[0 0 0]], shape=(1, 3), dtype=int64)"),
     (shuffle, "The rows of a tensor in random order.", "value (n, *s) -> (n, *s)", "any", "1, gathered back",
      ">>> sorted(lab.random.shuffle([3, 1, 2]).numpy().tolist())\n[1, 2, 3]"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes=_dtypes, derivative=_derivative, example=_example,
-                            domain="any seed, 0 or more", raises=("argument", "shape", "convert"))
+), columns="summary shapes dtypes derivative example", domain="any seed, 0 or more",
+   raises=("argument", "shape", "convert"))

@@ -13,7 +13,7 @@ from autodiff_lab.ops import random_drawing as draw
 from autodiff_lab.ops import random_families as families
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.random_state import determined, stateless
 
 
@@ -87,7 +87,7 @@ def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str
                                 "stateless_shuffle")), name)
 
 
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (stateless_normal, "Normally distributed numbers.", "shape s -> (*s)", "that of `normal`",
      ">>> a, b = (lab.random.stateless_normal((3,), seed=(1, 2)) for _ in range(2))\n"
      ">>> bool(lab.reduce_all(a == b))\nTrue"),
@@ -111,6 +111,4 @@ for _function, _words, _shapes, _derivative, _example in (
     (stateless_shuffle, "The rows of a tensor in an order that the seed determines.", "value (n, *s) -> (n, *s)",
      "1, gathered back",
      ">>> sorted(lab.random.stateless_shuffle([3, 1, 2], (1, 2)).numpy().tolist())\n[1, 2, 3]"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,
-                            domain="any two integers as seed", raises=("argument", "shape", "convert"))
+), domain="any two integers as seed", raises=("argument", "shape", "convert"))

@@ -19,7 +19,7 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTenso
 from autodiff_lab.events import sinks_now, tell_made, tell_peek, trace_now
 from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
 from autodiff_lab.ops.checks import dtypes_unequal, not_integers
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import doc, document
 from autodiff_lab.ops.structured import elementwise
 
 _NONE = "none: the result depends on no values"
@@ -194,7 +194,7 @@ def _dtype_or(x: Tensor, dtype: Any) -> Any:
     return x._held.dtype if dtype is None else as_dtype(dtype).dtype
 
 
-for _function, _words, _shapes, _example in (
+document((
     (zeros, "Zeros; the shape may be a bare integer.", "shape s -> (*s)",
      ">>> print(lab.zeros(2))\nTensor([0. 0.], shape=(2,), dtype=float32)"),
     (ones, "Ones; the shape may be a bare integer.", "shape s -> (*s)",
@@ -213,9 +213,7 @@ for _function, _words, _shapes, _example in (
      ">>> print(lab.rank([[1, 2, 3]]))\nTensor(2, shape=(), dtype=int32)"),
     (one_hot, "One at each index, zero elsewhere, along a new axis.", "indices (*s) -> (*s, depth)",
      ">>> print(lab.one_hot([1], 3))\nTensor([[0. 1. 0.]], shape=(1, 3), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_NONE, example=_example,
-                            raises=("argument", "convert"))
+), columns="summary shapes example", dtypes="any", derivative=_NONE, raises=("argument", "convert"))
 fill.__doc__ = doc(
     "One value everywhere.", shapes="dims s, value () -> (*s)", dtypes="any", derivative="1 for each place",
     raises=("argument", "shape", "convert"),

@@ -19,7 +19,7 @@ from autodiff_lab.kernels.indexing import reference
 from autodiff_lab.kernels.indexing import reference as pick
 from autodiff_lab.kernels.indexing.reference import check_columns, pointed
 from autodiff_lab.ops.checks import axis_from_end, dtypes_unequal, not_integers
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 
 _gather_on_gpu = on_gpu_alone("gather", pick.gather)
 _gather_nd_on_gpu = on_gpu_alone("gather_nd", pick.gather_nd)
@@ -265,7 +265,7 @@ def _argument(op: Any, value: Any, axis: Any, output_type: Any) -> Tensor:
 
 
 _SCATTERED = "1 for the elements taken, 0 for the others; contributions at repeated positions add up"
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (gather, "Parts of a tensor by position along an axis; the first batch_dims axes are gone through together.",
      "params (*s), indices (*i) -> s with i in place of axis",
      _SCATTERED, ">>> print(lab.gather([10, 20, 30], [2, 0]))\nTensor([30 10], shape=(2,), dtype=int32)"),
@@ -286,6 +286,4 @@ for _function, _words, _shapes, _derivative, _example in (
      ">>> print(lab.argmax([1, 5, 2]))\nTensor(1, shape=(), dtype=int64)"),
     (argmin, "Position of the smallest element along an axis; int64.", "x (*s) -> s without axis", "none",
      ">>> print(lab.argmin([3, 1, 2]))\nTensor(1, shape=(), dtype=int64)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_derivative, example=_example,
-                            raises=("argument", "dtypes", "convert"))
+), dtypes="any", raises=("argument", "dtypes", "convert"))

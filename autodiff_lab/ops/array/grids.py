@@ -19,7 +19,7 @@ from autodiff_lab.ops.array.repeating import pad
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.array.slicing import slice
 from autodiff_lab.ops.checks import not_integers, one_of
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
@@ -115,7 +115,7 @@ def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = 
 
 
 _NONE = "none: the result depends on no values"
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (meshgrid, "Coordinates of a grid, one tensor for each axis; the first two axes swapped unless indexing='ij'.",
      "vectors (n_i) -> as many grids", "sums over the axes that were added",
      ">>> print(lab.meshgrid([1, 2, 3], [4, 5])[1])\nTensor([[4 4 4]\n [5 5 5]], shape=(2, 3), dtype=int32)"),
@@ -134,6 +134,4 @@ for _function, _words, _shapes, _derivative, _example in (
     (batch_to_space, "What `space_to_batch` did, undone, and the edges cropped.",
      "input (b, *space, *s), block_shape (m), crops (m, 2)", "1 for every element kept, rearranged back",
      ">>> print(lab.batch_to_space([[1, 3], [2, 4]], [2], [[0, 0]]))\nTensor([[1 2 3 4]], shape=(1, 4), dtype=int32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_derivative, example=_example,
-                            raises=("shape", "argument", "convert"))
+), dtypes="any", raises=("shape", "argument", "convert"))

@@ -13,7 +13,7 @@ from autodiff_lab.engine.shape import as_integers, listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.ops.checks import axis_from_end
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 
 
 def _concat_rule(ops: Any, g: Any, out: Any, *xs: Any, axis: int, need: tuple[int, ...]) -> list[Any]:
@@ -148,7 +148,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
     return named([slice_axis(x, axis=at, start=int(a), stop=int(b)) for a, b in pairwise(edges)], name)
 
 
-for _function, _words, _shapes, _example in (
+document((
     (concat, "Tensors joined along an axis.", "each (*s), equal but for axis -> their lengths add up",
      ">>> print(lab.concat([[1, 2], [3]], axis=0))\nTensor([1 2 3], shape=(3,), dtype=int32)"),
     (stack, "Tensors stacked along a new axis.", "n times (*s) -> s with n at axis",
@@ -157,7 +157,5 @@ for _function, _words, _shapes, _example in (
      ">>> [int(part) for part in lab.unstack([1, 2])]\n[1, 2]"),
     (split, "Equal parts, or parts of given sizes, along an axis.", "x (*s) -> a list",
      ">>> print(lab.split([1, 2, 3, 4], 2)[1])\nTensor([3 4], shape=(2,), dtype=int32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any, all the same",
-                            derivative="1 for every element, cut apart or joined again", example=_example,
-                            raises=("shape", "argument", "dtypes", "convert"))
+), columns="summary shapes example", dtypes="any, all the same",
+   derivative="1 for every element, cut apart or joined again", raises=("shape", "argument", "dtypes", "convert"))

@@ -18,7 +18,7 @@ from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.selection import take_along
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import axes_in_order, axis_from_end, one_of
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 
 
 def _tile_rule(ops: Any, g: Any, out: Any, x: Any, multiples: tuple[int, ...]) -> Any:
@@ -159,7 +159,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
 
 
 _SUMS = "1 for every element; repetitions add up"
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (tile, "A tensor repeated as a whole along its axes.", "input (*s), multiples (rank) -> s times multiples", _SUMS,
      ">>> print(lab.tile([1, 2], [2]))\nTensor([1 2 1 2], shape=(4,), dtype=int32)"),
     (repeat, "Every element repeated along an axis, or of the flattened tensor.", "input (*s), repeats () or (n)",
@@ -176,6 +176,4 @@ for _function, _words, _shapes, _derivative, _example in (
      "1 for the elements themselves and for each of their images",
      ">>> print(lab.pad([1, 2, 3], [[1, 2]]), lab.pad([1, 2, 3], [[2, 0]], mode=\"REFLECT\"))\n"
      "Tensor([0 1 2 3 0 0], shape=(6,), dtype=int32) Tensor([3 2 1 2 3], shape=(5,), dtype=int32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_derivative, example=_example,
-                            raises=("shape", "argument", "convert"))
+), dtypes="any", raises=("shape", "argument", "convert"))

@@ -25,7 +25,7 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, scatter_axis
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import axis_from_end, dtypes_unequal, one_of
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.structured import structured
 
 
@@ -225,7 +225,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
 
 
 _NONE, _BACK = "none: positions and counts are integers", "1 for each element, back to where it was taken from"
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (argsort, "The order that would sort a tensor along an axis; int32, equal elements in the order they stand in.",
      "values (*s) -> (*s)", _NONE,
      ">>> print(lab.argsort([3.0, 1.0, 2.0]))\nTensor([1 2 0], shape=(3,), dtype=int32)"),
@@ -247,6 +247,4 @@ for _function, _words, _shapes, _derivative, _example in (
     (unravel_index, "Coordinates of positions in a flattened tensor, one row for each axis.",
      "indices (*s), dims (n) -> (n, *s)", _NONE,
      ">>> print(lab.unravel_index([5], [2, 3]))\nTensor([[1]\n [2]], shape=(2, 1), dtype=int32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_derivative, example=_example,
-                            raises=("shape", "argument", "convert"))
+), dtypes="any", raises=("shape", "argument", "convert"))

@@ -13,7 +13,7 @@ from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.ops.checks import axes_from_end
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 
 
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
@@ -118,7 +118,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return reshape_to(x, shape=tuple(n for i, n in enumerate(old) if i not in drop), name=name)
 
 
-for _function, _words, _shapes, _example in (
+document((
     (reshape, "The same elements in another shape; one length may be -1.", "x (*s), shape t of as many elements -> t",
      ">>> print(lab.reshape([1, 2, 3, 4], (2, -1)))\nTensor([[1 2]\n [3 4]], shape=(2, 2), dtype=int32)"),
     (transpose, "Axes in another order, reversed by default; conjugated if asked.", "x (*s) -> s permuted",
@@ -131,6 +131,5 @@ for _function, _words, _shapes, _example in (
      ">>> print(lab.expand_dims([1, 2], 0))\nTensor([[1 2]], shape=(1, 2), dtype=int32)"),
     (squeeze, "Axes of length 1 dropped.", "x (*s) -> s without them",
      ">>> print(lab.squeeze([[1, 2]]))\nTensor([1 2], shape=(2,), dtype=int32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative="1 for every element, rearranged back",
-                            example=_example, raises=("shape", "argument", "convert"))
+), columns="summary shapes example", dtypes="any", derivative="1 for every element, rearranged back",
+   raises=("shape", "argument", "convert"))

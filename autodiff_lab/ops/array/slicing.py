@@ -15,7 +15,7 @@ from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.indexing import getitem
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.structured import structured
 
 Index = Any
@@ -97,7 +97,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
 
 
 _BACK = "1 for what is taken, 0 for the rest"
-for _function, _words, _shapes, _example in (
+document((
     (slice, "A block that begins at coordinates and has a size; -1 means up to the end.",
      "input_ (*s), begin (rank), size (rank) -> size",
      ">>> print(lab.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [-1, 2]))\n"
@@ -112,6 +112,4 @@ for _function, _words, _shapes, _example in (
      "indices, each (*i), data, each (*i, *s) -> (largest index + 1, *s)",
      ">>> print(lab.dynamic_stitch([[1], [0, 2]], [[20.0], [10.0, 30.0]]))\n"
      "Tensor([10. 20. 30.], shape=(3,), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_BACK, example=_example,
-                            raises=("shape", "argument", "convert"))
+), columns="summary shapes example", dtypes="any", derivative=_BACK, raises=("shape", "argument", "convert"))

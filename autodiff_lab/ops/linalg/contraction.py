@@ -21,7 +21,7 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismat
 from autodiff_lab.kernels.matmul.contraction import contract as kernel
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.checks import axes_in_order
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import diag_extract
 from autodiff_lab.ops.linalg.products import matmul
 
@@ -207,7 +207,7 @@ def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
     return cross_product(x, y, name=name)
 
 
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (einsum, "Products summed over subscripts (Einstein's convention); ... stands for further axes, which broadcast.",
      "as the equation says", "an einsum with the subscripts exchanged",
      ">>> print(lab.einsum('ij,jk->ik', [[1, 2]], [[3], [4]]))\nTensor([[11]], shape=(1, 1), dtype=int32)"),
@@ -216,6 +216,4 @@ for _function, _words, _shapes, _derivative, _example in (
     (cross, "The cross product of vectors in three dimensions.", "(*b, 3), (*b, 3) -> (*b, 3)",
      "b × g for a, g × a for b",
      ">>> print(lab.linalg.cross([1, 0, 0], [0, 1, 0]))\nTensor([0 0 1], shape=(3,), dtype=int32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any number, all the same", derivative=_derivative,
-                            example=_example, raises=("shape", "argument", "dtypes", "convert"))
+), dtypes="any number, all the same", raises=("shape", "argument", "dtypes", "convert"))

@@ -19,7 +19,7 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import tell_peek
 from autodiff_lab.kernels.arrays import eye
 from autodiff_lab.ops.array.shaping import matrix_transpose
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import matrix, square
 from autodiff_lab.ops.linalg.solving import adjoint_of, conjugated, lapack, raised, widened
 from autodiff_lab.ops.math.complex_numbers import is_complex, widen
@@ -255,7 +255,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
 
 _RAISES = ("shape", "dtypes", "argument", "convert")
 _GAP = "; infinite where two of them coincide"
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (eigh, "Eigenvalues, ascending, and eigenvectors of a symmetric (Hermitian) matrix; only its lower triangle is "
      "read. The values have the dtype of the matrix, as in TensorFlow.",
      "(*b, n, n) -> (*b, n), (*b, n, n)",
@@ -284,6 +284,4 @@ for _function, _words, _shapes, _derivative, _example in (
     (adjoint, "The conjugate transpose: the last two axes swapped, and complex numbers conjugated.",
      "(*b, m, n) -> (*b, n, m)",
      "1 for every element", ">>> print(lab.linalg.adjoint([[1, 2]]))\nTensor([[1]\n [2]], shape=(2, 1), dtype=int32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64, complex64, complex128",
-                            derivative=_derivative, example=_example, raises=_RAISES)
+), dtypes="float32, float64, complex64, complex128", raises=_RAISES)

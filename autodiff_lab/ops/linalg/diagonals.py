@@ -17,7 +17,7 @@ from autodiff_lab.kernels.arrays import arange, full, ranked, zeros
 from autodiff_lab.ops.array.gathering import laid_beside, where
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import one_of
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonal_ranges import ALIGNMENTS, bounds, embed_range, extract_range, lines, longest
 from autodiff_lab.ops.math.reductions import reduce_sum
 
@@ -218,7 +218,7 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
     return named(reshape(diag_extract(reshape(x, (n, n)), k=0), shape[:half]), name)
 
 
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (diag, "A matrix with a vector on its diagonal, or on diagonal k; with k=(low, high) the rows of the argument are "
      "diagonals, the highest first.", "(*b, n) -> (*b, n, n), or (*b, d, n) -> (*b, m, n)", "1 for each element",
      ">>> print(lab.linalg.diag([1, 2]))\nTensor([[1 0]\n [0 2]], shape=(2, 2), dtype=int32)"),
@@ -241,6 +241,4 @@ for _function, _words, _shapes, _derivative, _example in (
     (tensor_diag_part, "The elements at [i, i], where i stands for half of the indices.", "(*s, *s) -> (*s)",
      "1 on the diagonal",
      ">>> print(lab.linalg.tensor_diag_part([[1, 2], [3, 4]]))\nTensor([1 4], shape=(2,), dtype=int32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="any", derivative=_derivative, example=_example,
-                            raises=("shape", "argument", "convert"))
+), dtypes="any", raises=("shape", "argument", "convert"))

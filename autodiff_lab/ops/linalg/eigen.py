@@ -10,7 +10,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import square
 from autodiff_lab.ops.linalg.solving import flip
 from autodiff_lab.ops.math.complex_numbers import is_complex
@@ -58,7 +58,7 @@ def eigvals(tensor: Any, name: str | None = None) -> Tensor:
     return named(eig(tensor)[0], name)
 
 
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (eig, "Eigenvalues in no order, and eigenvectors of length 1, of a square matrix; complex.",
      "(*b, n, n) -> (*b, n), (*b, n, n)",
      "Boeddeker et al. (2017); that of the vectors for what does not depend on their phase, and nan where two values "
@@ -67,7 +67,5 @@ for _function, _words, _shapes, _derivative, _example in (
     (eigvals, "Eigenvalues of a square matrix in no order; complex.", "(*b, n, n) -> (*b, n)", "V⁻ᵀ diag(g) Vᵀ",
      ">>> print(lab.linalg.eigvals([[2.0, 1.0], [0.0, 3.0]]))\n"
      "Tensor([2.+0.j 3.+0.j], shape=(2,), dtype=complex64)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,
-                            dtypes="float32, float64, complex", domain="matrices that can be diagonalised",
-                            raises=("shape", "dtypes", "convert"))
+), dtypes="float32, float64, complex", domain="matrices that can be diagonalised",
+   raises=("shape", "dtypes", "convert"))

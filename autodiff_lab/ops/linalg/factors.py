@@ -15,7 +15,7 @@ from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import eye as identity
 from autodiff_lab.ops.array.shaping import broadcast_to
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import band_part, matrix, square
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.linalg.solving import flip, lapack, triangular_solve
@@ -118,7 +118,7 @@ def _triangles(packed: Tensor) -> tuple[Tensor, Tensor]:
     return lower, band_part(packed, 0, -1)
 
 
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (lu, "LU factors packed in one matrix, and the order of its rows.", "(*b, n, n) -> (*b, n, n), (*b, n)",
      "P L⁻ᵀ (·) U⁻ᵀ", ">>> packed, order = lab.linalg.lu([[0.0, 1.0], [2.0, 0.0]])\n>>> print(order)\n"
      "Tensor([1 0], shape=(2,), dtype=int32)"),
@@ -133,7 +133,4 @@ for _function, _words, _shapes, _derivative, _example in (
      "that of two triangular systems",
      ">>> print(lab.linalg.lu_matrix_inverse(*lab.linalg.lu([[0.0, 1.0], [2.0, 0.0]])))\nTensor([[0.  0.5]\n "
      "[1.  0. ]], shape=(2, 2), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64, complex64, complex128",
-                            derivative=_derivative, example=_example,
-                            raises=("shape", "dtypes", "argument", "convert"))
+), dtypes="float32, float64, complex64, complex128", raises=("shape", "dtypes", "argument", "convert"))

@@ -10,7 +10,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import square
 from autodiff_lab.ops.linalg.solving import flip, lapack
 
@@ -131,7 +131,7 @@ def sqrtm(input: Any, name: str | None = None) -> Tensor:
 
 
 _IDENTITY = "[[1.0, 0.0], [0.0, 1.0]]"
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (expm, "The exponential of a square matrix.", "(*b, n, n) -> (*b, n, n)", "its Fréchet derivative",
      ">>> print(lab.linalg.expm([[0.0, 0.0], [0.0, 0.0]]))\nTensor([[1. 0.]\n [0. 1.]], shape=(2, 2), dtype=float32)"),
     (logm, "The principal logarithm of a square matrix.", "(*b, n, n) -> (*b, n, n)", "its Fréchet derivative",
@@ -139,6 +139,4 @@ for _function, _words, _shapes, _derivative, _example in (
     (sqrtm, "The principal square root of a square matrix.", "(*b, n, n) -> (*b, n, n)",
      "the solution of a Sylvester equation",
      ">>> print(lab.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]))\nTensor([[2. 0.]\n [0. 3.]], shape=(2, 2), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64, complex64, complex128",
-                            derivative=_derivative, example=_example, raises=("shape", "dtypes", "argument", "convert"))
+), dtypes="float32, float64, complex64, complex128", raises=("shape", "dtypes", "argument", "convert"))

@@ -12,7 +12,7 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import reshape, squeeze, transpose
 from autodiff_lab.ops.checks import axes_in_order
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.decompositions import svd
 from autodiff_lab.ops.math.arithmetic import abs as absolute
 from autodiff_lab.ops.math.arithmetic import pow as power
@@ -85,7 +85,7 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
 
 
 _ZERO = "x / ‖x‖ for the Euclidean norm, nan at 0; that of the largest singular value for ord=2 of matrices"
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (norm, "The length of vectors: Euclidean, or another p; two axes with ord 1, 2 or inf make a matrix norm. The "
      "Euclidean norm of complex numbers has their dtype, the others are real.", "(*s) -> s without axis", _ZERO,
      ">>> print(lab.norm([3.0, 4.0]))\nTensor(5.0, shape=(), dtype=float32)\n"
@@ -93,6 +93,4 @@ for _function, _words, _shapes, _derivative, _example in (
     (normalize, "A tensor divided by its norm, and the norm.", "(*s) -> (*s), s with axis at length 1",
      "that of the quotient", ">>> print(lab.linalg.normalize([3.0, 4.0])[0])\nTensor([0.6 0.8], shape=(2,), "
      "dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="floating or complex", derivative=_derivative,
-                            example=_example, raises=("shape", "argument", "dtypes", "convert"))
+), dtypes="floating or complex", raises=("shape", "argument", "dtypes", "convert"))

@@ -19,7 +19,7 @@ from autodiff_lab.kernels.matmul.triangular import solve_triangular as substitut
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.checks import dtypes_unequal
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import diag_part, matrix, square
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.math.complex_numbers import is_complex, real, widen
@@ -236,7 +236,7 @@ def _normal(a: Tensor, l2_regularizer: Any, tall: bool) -> Tensor:
 
 
 _MATRIX = ("shape", "dtypes", "argument", "convert")
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (inv, "The inverse of a square matrix.", "(*b, n, n) -> (*b, n, n)", "-A⁻ᵀ g A⁻ᵀ",
      ">>> print(lab.linalg.inv([[2.0, 0.0], [0.0, 4.0]]))\nTensor([[0.5  0.  ]\n [0.   0.25]], shape=(2, 2), "
      "dtype=float32)"),
@@ -270,6 +270,4 @@ for _function, _words, _shapes, _derivative, _example in (
      "smallest norm. With fast=False by the pseudoinverse: for matrices without full rank, and without the penalty.",
      "(*b, m, n), (*b, m, k) -> (*b, n, k)", "that of the normal equations, or of the pseudoinverse",
      ">>> print(lab.linalg.lstsq([[2.0], [0.0]], [[4.0], [3.0]]))\nTensor([[2.]], shape=(1, 1), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64, complex64, complex128",
-                            derivative=_derivative, example=_example, raises=_MATRIX)
+), dtypes="float32, float64, complex64, complex128", raises=_MATRIX)

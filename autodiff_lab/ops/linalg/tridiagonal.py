@@ -20,7 +20,7 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis, stack
 from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, matrix_transpose, squeeze
 from autodiff_lab.ops.checks import dtypes_unequal, one_of
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.decompositions import eigh
 from autodiff_lab.ops.linalg.diagonals import diag, diag_part, square
 from autodiff_lab.ops.linalg.solving import lapack
@@ -191,7 +191,7 @@ _THREE = "diagonals (*b, 3, n), rhs (*b, n, k) -> (*b, n, k)"
 _FORMATS = ("diagonals_format: 'compact' is one tensor (*b, 3, n) of superdiagonal, diagonal and subdiagonal, where "
             "the last element of the first and the first of the last are not read; 'sequence' is three tensors "
             "(*b, n), the outer ones of n or n - 1 elements; 'matrix' is (*b, n, n).")
-for _function, _words, _shapes, _derivative, _example, _notes in (
+document((
     (tridiagonal_matmul, "A tridiagonal matrix times a matrix.", _THREE, "that of the products of its elements",
      ">>> print(lab.linalg.tridiagonal_matmul([[1.0, 0.0], [2.0, 2.0], [0.0, 1.0]], [[1.0], [1.0]]))\n"
      "Tensor([[3.]\n [3.]], shape=(2, 1), dtype=float32)", _FORMATS),
@@ -205,7 +205,5 @@ for _function, _words, _shapes, _derivative, _example, _notes in (
      "that of `eigh`",
      ">>> print(lab.linalg.eigh_tridiagonal([1.0, 2.0], [0.0]))\nTensor([1. 2.], shape=(2,), dtype=float32)",
      "`tol` is not read: the eigenvalues are as accurate as their dtype allows."),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64, complex64, complex128",
-                            derivative=_derivative, example=_example, notes=_notes,
-                            raises=("shape", "dtypes", "argument", "convert"))
+), columns="summary shapes derivative example notes", dtypes="float32, float64, complex64, complex128",
+   raises=("shape", "dtypes", "argument", "convert"))

@@ -13,7 +13,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.kernels.arrays import contiguous, ranked
-from autodiff_lab.ops.docs import doc, of_two
+from autodiff_lab.ops.docs import document, of_two
 from autodiff_lab.ops.math.comparison import logical_and, logical_not, logical_or, logical_xor
 from autodiff_lab.ops.structured import structured
 
@@ -116,7 +116,7 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     return reread(x, dtype=wanted.name, name=name)
 
 
-for _function, _words, _shapes, _dtypes, _example in (
+document((
     (invert, "Every bit of x turned.", _SAME, "any integer",
      ">>> print(lab.bitwise.invert(5))\nTensor(-6, shape=(), dtype=int32)"),
     (population_count, "The number of ones among the bits of x.", _SAME, "any integer to uint8",
@@ -124,9 +124,7 @@ for _function, _words, _shapes, _dtypes, _example in (
     (bitcast, "The same bits read as another dtype; a smaller one adds an axis, a larger one takes the last.",
      "x (*s) -> (*s), (*s, ratio) or s without its last axis", "any number",
      ">>> print(lab.bitcast(1.0, lab.int32))\nTensor(1065353216, shape=(), dtype=int32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes=_dtypes, derivative=_NONE, domain="all values",
-                            example=_example, raises=("dtypes", "convert"))
+), columns="summary shapes dtypes example", derivative=_NONE, domain="all values", raises=("dtypes", "convert"))
 
 
 def _any_integers(*values: Any) -> bool:

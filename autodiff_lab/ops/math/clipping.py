@@ -13,7 +13,7 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import ones_like
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.checks import floats
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.math.arithmetic import add_n, divide, maximum, minimum, multiply, sqrt, square
 from autodiff_lab.ops.math.reductions import reduce_sum
 
@@ -65,7 +65,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None,
 
 
 _SAME = "t (*s) -> (*s)"
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (clip_by_norm, "t, scaled down to a norm of clip_norm over axes if its norm is larger.", _SAME,
      "1 where the norm is small enough, else clip_norm/‖t‖ across t; 1 at 0",
      ">>> print(lab.clip_by_norm([3.0, 4.0], 1.0))\nTensor([0.6 0.8], shape=(2,), dtype=float32)"),
@@ -79,6 +79,4 @@ for _function, _words, _shapes, _derivative, _example in (
      "all nan if the norm is not finite.", "list of (*s) -> list of (*s), ()",
      "1 where the norm is small enough", ">>> tensors, norm = lab.clip_by_global_norm([[3.0], [4.0], None], 1.0)\n"
      ">>> print(tensors[0], norm)\nTensor([0.6], shape=(1,), dtype=float32) Tensor(5.0, shape=(), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,
-                            raises=("argument", "dtypes", "convert"))
+), raises=("argument", "dtypes", "convert"))

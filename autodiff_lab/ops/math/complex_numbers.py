@@ -18,7 +18,7 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch
 from autodiff_lab.kernels.arrays import empty, on_gpu
 from autodiff_lab.ops.array.creation import zeros_like
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.structured import structured
 
 _WIDE = {"float32": "complex64", "float64": "complex128"}
@@ -149,7 +149,7 @@ def angle(input: Any, name: str | None = None) -> Tensor:
 _SAME = "x (*s) -> (*s)"
 _NOTE = ("Convention: the gradient of a real loss with respect to z = x + iy is ∂L/∂x + i·∂L/∂y; that of a holomorphic "
          "f is the conjugate of f'.")
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (complex, "Complex numbers from their real and imaginary parts.", "real (*s), imag (*t) -> broadcast of s and t",
      "the real part of g for the one, its imaginary part for the other",
      ">>> print(lab.complex([1.0, 2.0], 3.0))\nTensor([1.+3.j 2.+3.j], shape=(2,), dtype=complex64)"),
@@ -161,6 +161,4 @@ for _function, _words, _shapes, _derivative, _example in (
      ">>> print(lab.math.conj(lab.complex(1.0, 2.0)))\nTensor((1-2j), shape=(), dtype=complex64)"),
     (angle, "Angle in radians between -π and π; 0 or π for real numbers.", _SAME, "i·g/conj(z); 0 for real numbers",
      ">>> print(lab.math.angle(lab.complex(0.0, 2.0)))\nTensor(1.5707964, shape=(), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes="float32, float64, complex64, complex128",
-                            derivative=_derivative, example=_example, raises=("dtypes", "convert"), notes=_NOTE)
+), dtypes="float32, float64, complex64, complex128", raises=("dtypes", "convert"), notes=_NOTE)

@@ -18,7 +18,7 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import scatter_nd
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import not_integers
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.math.arithmetic import maximum, minimum
 from autodiff_lab.ops.math.comparison import floor, less, less_equal
 from autodiff_lab.ops.math.reductions import reduce_all
@@ -155,7 +155,7 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
 
 
 _NONE = "none: gradients stop at integers"
-for _function, _words, _shapes, _dtypes, _derivative, _example in (
+document((
     (invert_permutation, "The permutation that undoes a permutation.", "x (n) -> (n)", "any integer", _NONE,
      ">>> print(lab.math.invert_permutation([2, 0, 1]))\nTensor([1 2 0], shape=(3,), dtype=int32)"),
     (in_top_k, "Whether the score of the target is among the k best of its row; a tie at the edge counts.",
@@ -184,6 +184,4 @@ for _function, _words, _shapes, _dtypes, _derivative, _example in (
     (is_strictly_increasing, "Whether every element is greater than the one before it.", "x (*s) -> ()",
      "any number to bool", _NONE,
      ">>> print(lab.math.is_strictly_increasing([1.0, 1.0, 2.0]))\nTensor(False, shape=(), dtype=bool)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes=_dtypes, derivative=_derivative, example=_example,
-                            raises=("shape", "argument", "dtypes"))
+), columns="summary shapes dtypes derivative example", raises=("shape", "argument", "dtypes"))

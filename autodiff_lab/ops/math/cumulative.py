@@ -15,7 +15,7 @@ from autodiff_lab.errors import DtypeMismatch, NotOneTensor
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.scans import reference
 from autodiff_lab.ops.checks import axis_from_end, floats
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 
 
 def _moved(ops: Any, x: Any, axis: int, back: bool) -> Any:
@@ -153,7 +153,7 @@ def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse
 
 
 _MORE = "`exclusive` leaves the element itself out, `reverse` starts from the other end."
-for _function, _words, _dtypes, _derivative, _example in (
+document((
     (cumsum, "Cumulative sum along an axis.", "any number", "1 for what came before: a cumulative sum from the other "
                                                             "end",
      ">>> print(lab.cumsum([1, 2, 3]), lab.cumsum([1, 2, 3], exclusive=True, reverse=True))\n"
@@ -164,6 +164,4 @@ for _function, _words, _dtypes, _derivative, _example in (
     (cumulative_logsumexp, "Cumulative ln Σ e^x along an axis, without overflow; -inf for an empty sum.",
      "floating", "e^(x - y) for each y after x",
      ">>> print(lab.math.cumulative_logsumexp([0.0, 0.0]))\nTensor([0.        0.6931472], shape=(2,), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes="x (*s) -> (*s)", dtypes=_dtypes, derivative=_derivative, example=_example,
-                            raises=("argument", "convert"), notes=_MORE)
+), columns="summary dtypes derivative example", shapes="x (*s) -> (*s)", raises=("argument", "convert"), notes=_MORE)

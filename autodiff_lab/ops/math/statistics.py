@@ -15,7 +15,7 @@ from autodiff_lab.kernels.base.halves import in_float32, is_half
 from autodiff_lab.kernels.reductions import reference
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.checks import floats
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.math.arithmetic import maximum, multiply, sqrt, square, subtract
 from autodiff_lab.ops.math.comparison import not_equal
 from autodiff_lab.ops.math.complex_numbers import conj, is_complex, real
@@ -121,7 +121,7 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
 
 _AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"
 _NONE = "none: gradients stop here"
-for _function, _words, _shapes, _dtypes, _derivative, _example in (
+document((
     (reduce_euclidean_norm, "Square root of the sum of squares of absolute values over axes.", _AXES,
      "floating or complex",
      "x over the norm; nan where all elements are 0, as in TensorFlow",
@@ -142,6 +142,4 @@ for _function, _words, _shapes, _dtypes, _derivative, _example in (
     (l2_normalize, "x over its length along axes; lengths below √epsilon count as √epsilon.", "x (*s) -> (*s)",
      "floating or complex", "the part of g across x, over the length",
      ">>> print(lab.math.l2_normalize([3.0, 4.0]))\nTensor([0.6 0.8], shape=(2,), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, dtypes=_dtypes, derivative=_derivative, example=_example,
-                            raises=("argument", "convert"))
+), columns="summary shapes dtypes derivative example", raises=("argument", "convert"))

@@ -17,7 +17,7 @@ from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.ops.array.gathering import where
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import doc, document
 from autodiff_lab.ops.math.complex_numbers import imag, real
 from autodiff_lab.ops.math.exponential import exp, log
 from autodiff_lab.ops.nn.activations import softplus
@@ -89,7 +89,7 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
     return half_square(x, name=name)
 
 
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (sigmoid_cross_entropy_with_logits, "Cross entropy between labels and the sigmoid of logits, for each element.",
      "labels (*s), logits (*s) -> (*s)", "σ(logits) - labels for the logits",
      ">>> print(lab.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0]))\n"
@@ -103,9 +103,7 @@ for _function, _words, _shapes, _derivative, _example in (
      "approximation of ln z! with compute_full_loss.", "targets (*s), log_input (*s) -> (*s)",
      "e^c - z for the log input c",
      ">>> print(lab.nn.log_poisson_loss([2.0], [0.0]))\nTensor([1.], shape=(1,), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,
-                            raises=("shape", "dtypes", "convert"))
+), raises=("shape", "dtypes", "convert"))
 l2_loss.__doc__ = doc(
     "Half the sum of the squares of all elements.", shapes="t (*s) -> ()", derivative="t",
     raises=("floating", "convert"),

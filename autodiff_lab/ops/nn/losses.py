@@ -11,7 +11,7 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismat
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.softmax import reference
 from autodiff_lab.ops.checks import floats
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 
 
 def _rows(g: Any, logits: Any, *rest: Any) -> int:
@@ -142,7 +142,7 @@ def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> 
     return named(reduce_mean(rows(labels, logits)), name)
 
 
-for _function, _words, _shapes, _example in (
+document((
     (softmax_cross_entropy_with_logits, "Cross entropy of each row between labels (probabilities) and softmax of "
                                         "logits.",
      "labels (*b, k), logits (*b, k) -> (*b)", ">>> print(lab.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]]"
@@ -153,6 +153,5 @@ for _function, _words, _shapes, _example in (
     (softmax_cross_entropy, "Mean over the batch of the cross entropy; labels are class numbers or probabilities.",
      "logits (*b, k), labels (*b) or (*b, k) -> ()", ">>> print(lab.nn.softmax_cross_entropy(logits=[[0.0, 0.0]]"
      ", labels=[1]))\nTensor(0.6931472, shape=(), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, derivative="softmax(logits) - labels for each row",
-                            example=_example, raises=("shape", "dtypes", "convert"))
+), columns="summary shapes example", derivative="softmax(logits) - labels for each row",
+   raises=("shape", "dtypes", "convert"))

@@ -23,7 +23,7 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis
 from autodiff_lab.ops.array.shaping import squeeze
 from autodiff_lab.ops.checks import axes_from_end, floats
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.math.arithmetic import pow, square
 from autodiff_lab.ops.math.elementary import squared_difference
 from autodiff_lab.ops.math.exponential import rsqrt
@@ -236,7 +236,7 @@ def local_response_normalization(input: Any, depth_radius: int = 5, bias: float 
 
 lrn = local_response_normalization
 
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (moments, "Mean and variance over axes; `shift` is accepted and changes nothing.",
      "x (*s) -> twice s without the axes", "1/n for the mean, 2(x - mean)/n for the variance",
      ">>> mean, variance = lab.nn.moments([1.0, 3.0], axes=[0])\n>>> float(mean), float(variance)\n(2.0, 1.0)"),
@@ -258,6 +258,4 @@ for _function, _words, _shapes, _derivative, _example in (
      "input (n, h, w, c) -> the same", "that of the quotient",
      ">>> print(lab.nn.local_response_normalization([[[[1.0]]]], bias=3.0))\n"
      "Tensor([[[[0.5]]]], shape=(1, 1, 1, 1), dtype=float32)"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,
-                            raises=("argument", "floating", "convert"))
+), raises=("argument", "floating", "convert"))

@@ -16,7 +16,7 @@ from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.checks import dtypes_unequal, floats
-from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.nn.convolution import layout
 from autodiff_lab.ops.structured import structured
 
@@ -99,7 +99,7 @@ def depth_to_space(input: Any, block_size: int, data_format: str | None = "NHWC"
     return named(reshape(transpose(parts, (0, 1, 3, 2, 4, 5)), (n, h * block, w * block, left)), name)
 
 
-for _function, _words, _shapes, _derivative, _example in (
+document((
     (bias_add, "One number added to each channel, the last axis (or the second, for 'NC...').",
      "value (n, *s, c), bias (c) -> (n, *s, c)", "1 for the value; summed over all other axes for the bias",
      ">>> print(lab.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]))\nTensor([[11. 22.]], shape=(1, 2), dtype=float32)"),
@@ -112,6 +112,4 @@ for _function, _words, _shapes, _derivative, _example in (
     (depth_to_space, "Channels moved into blocks of pixels.", "input (n, h, w, b²·c) -> (n, h·b, w·b, c)",
      "1 for every element, moved back",
      ">>> lab.nn.depth_to_space(lab.zeros((1, 2, 2, 8)), 2).shape\nTensorShape([1, 4, 4, 2])"),
-):
-    _function.__doc__ = doc(_words, shapes=_shapes, derivative=_derivative, example=_example,
-                            raises=("shape", "argument", "convert"))
+), raises=("shape", "argument", "convert"))
