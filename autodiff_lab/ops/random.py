@@ -22,38 +22,33 @@ from autodiff_lab.ops.random_state import drawn, generator_for, set_seed
 __all__ = ["categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "truncated_normal", "uniform"]
 
 
+def _from_seed(draw: Any, what: str, shape: Any, seed: int | None, name: str | None, *how: Any) -> Tensor:
+    shape = as_shape(shape)
+    return named(drawn(lambda source: draw(source, shape, *how, what), seed, shape, *how), name)
+
+
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: int | None = None,
            name: str | None = None) -> Tensor:
-    shape = as_shape(shape)
-    return named(drawn(lambda source: draw.draw_normal(source, shape, mean, stddev, dtype, "normal"), seed,
-                 shape, mean, stddev, dtype), name)
+    return _from_seed(draw.draw_normal, "normal", shape, seed, name, mean, stddev, dtype)
 
 
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: int | None = None,
                      name: str | None = None) -> Tensor:
-    shape = as_shape(shape)
-    return named(drawn(lambda source: draw.draw_truncated(source, shape, mean, stddev, dtype, "truncated_normal"), seed,
-                 shape, mean, stddev, dtype), name)
+    return _from_seed(draw.draw_truncated, "truncated_normal", shape, seed, name, mean, stddev, dtype)
 
 
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", seed: int | None = None,
             name: str | None = None) -> Tensor:
-    shape = as_shape(shape)
-    return named(drawn(lambda source: draw.draw_uniform(source, shape, minval, maxval, dtype, "uniform"), seed,
-                 shape, minval, maxval, dtype), name)
+    return _from_seed(draw.draw_uniform, "uniform", shape, seed, name, minval, maxval, dtype)
 
 
 def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", seed: int | None = None,
           name: str | None = None) -> Tensor:
-    shape = as_shape(shape)
-    return named(drawn(lambda source: families.draw_gamma(source, shape, alpha, beta, dtype, "gamma"), seed,
-                 shape, alpha, beta, dtype), name)
+    return _from_seed(families.draw_gamma, "gamma", shape, seed, name, alpha, beta, dtype)
 
 
 def poisson(shape: Any, lam: Any, dtype: Any = "float32", seed: int | None = None, name: str | None = None) -> Tensor:
-    shape = as_shape(shape)
-    made = drawn(lambda source: families.draw_poisson(source, shape, lam, dtype, "poisson"), seed, shape, lam, dtype)
-    return named(made, name)
+    return _from_seed(families.draw_poisson, "poisson", shape, seed, name, lam, dtype)
 
 
 def categorical(logits: Any, num_samples: int, dtype: Any = "int64", seed: int | None = None,

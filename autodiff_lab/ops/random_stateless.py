@@ -17,20 +17,19 @@ from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.random_state import determined, stateless
 
 
+def _determined(draw: Any, what: str, shape: Any, seed: Any, name: str | None, *how: Any) -> Tensor:
+    shape = as_shape(shape)
+    return named(determined(lambda source: draw(source, shape, *how, what), seed, what, shape, *how), name)
+
+
 def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
                      name: str | None = None, alg: str = "auto_select") -> Tensor:
-    shape = as_shape(shape)
-    what = "stateless_normal"
-    return named(determined(lambda source: draw.draw_normal(source, shape, mean, stddev, dtype, what), seed, what,
-                      shape, mean, stddev, dtype), name)
+    return _determined(draw.draw_normal, "stateless_normal", shape, seed, name, mean, stddev, dtype)
 
 
 def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
                                name: str | None = None, alg: str = "auto_select") -> Tensor:
-    shape = as_shape(shape)
-    what = "stateless_truncated_normal"
-    return named(determined(lambda source: draw.draw_truncated(source, shape, mean, stddev, dtype, what), seed, what,
-                      shape, mean, stddev, dtype), name)
+    return _determined(draw.draw_truncated, "stateless_truncated_normal", shape, seed, name, mean, stddev, dtype)
 
 
 def stateless_parameterized_truncated_normal(shape: Any, seed: Any, means: Any = 0.0, stddevs: Any = 1.0,
@@ -51,25 +50,16 @@ def stateless_parameterized_truncated_normal(shape: Any, seed: Any, means: Any =
 
 def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32",
                       name: str | None = None, alg: str = "auto_select") -> Tensor:
-    shape = as_shape(shape)
-    what = "stateless_uniform"
-    return named(determined(lambda source: draw.draw_uniform(source, shape, minval, maxval, dtype, what), seed, what,
-                      shape, minval, maxval, dtype), name)
+    return _determined(draw.draw_uniform, "stateless_uniform", shape, seed, name, minval, maxval, dtype)
 
 
 def stateless_gamma(shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = "float32",
                     name: str | None = None) -> Tensor:
-    shape = as_shape(shape)
-    what = "stateless_gamma"
-    return named(determined(lambda source: families.draw_gamma(source, shape, alpha, beta, dtype, what), seed, what,
-                      shape, alpha, beta, dtype), name)
+    return _determined(families.draw_gamma, "stateless_gamma", shape, seed, name, alpha, beta, dtype)
 
 
 def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
-    shape = as_shape(shape)
-    what = "stateless_poisson"
-    return named(determined(lambda source: families.draw_poisson(source, shape, lam, dtype, what), seed, what,
-                      shape, lam, dtype), name)
+    return _determined(families.draw_poisson, "stateless_poisson", shape, seed, name, lam, dtype)
 
 
 def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any = "int64",

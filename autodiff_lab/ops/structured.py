@@ -22,6 +22,12 @@ def elementwise(function: Any) -> Any:
     return function
 
 
+def called(name: str, function: Any) -> Any:
+    """Give a function that a factory made the name under which it is public."""
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
 def structured(operands: int = 1, *, by_element: bool = False) -> Callable[[Any], Any]:
     """Hand a function to the operand that answers for itself, by its method ``__lab_apply__``.
 

@@ -27,6 +27,7 @@ from autodiff_lab.ops.array.gathering import (
 from autodiff_lab.ops.array.shaping import reshape, transpose_to
 from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
+from autodiff_lab.ops.structured import called
 
 
 def _at(ufunc: Any, name: str) -> Any:
@@ -108,8 +109,7 @@ def _updating(op: Any) -> Callable[..., Tensor]:
         _check_updates(new, at, x._held.shape, what)
         return op(x, new, at, name=name)
 
-    function.__name__ = function.__qualname__ = what
-    return function
+    return called(what, function)
 
 
 tensor_scatter_nd_add, tensor_scatter_nd_sub = _updating(add_at), _updating(subtract_at)

@@ -6,6 +6,7 @@ shape, and leave out elements whose number is negative.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import divide
 from autodiff_lab.ops.math.elementary import truncatediv
 from autodiff_lab.ops.math.reductions import reduce_prod
-from autodiff_lab.ops.structured import structured
+from autodiff_lab.ops.structured import called, structured
 
 
 def _sum_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int) -> Any:
@@ -139,63 +140,38 @@ def _multiply(parts: Parts) -> Tensor:
     return reduce_prod(rows, axis=1)
 
 
-@structured(2)
-def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return named(_add(_sorted(data, segment_ids, "segment_sum")), name)
-
-
-@structured(2)
-def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return named(_average(_sorted(data, segment_ids, "segment_mean"), root=False, whole=True), name)
-
-
-@structured(2)
-def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return named(_best(max_segments, _sorted(data, segment_ids, "segment_max"), 0), name)
-
-
-@structured(2)
-def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return named(_best(min_segments, _sorted(data, segment_ids, "segment_min"), 0), name)
-
-
-@structured(2)
-def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return named(_multiply(_sorted(data, segment_ids, "segment_prod")), name)
-
-
-@structured(2)
-def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return named(_add(_unsorted(data, segment_ids, num_segments, "unsorted_segment_sum")), name)
-
-
-@structured(2)
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return named(_average(_unsorted(data, segment_ids, num_segments, "unsorted_segment_mean"), root=False), name)
-
-
-@structured(2)
-def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    parts = _unsorted(data, segment_ids, num_segments, "unsorted_segment_sqrt_n")
+def _root_mean(parts: Parts) -> Tensor:
     if parts[0]._held.dtype.kind in "iu":
         raise DtypeMismatch(f"unsorted_segment_sqrt_n: expected floating-point data, got {parts[0].dtype.name}. Try "
                             "lab.cast(data, lab.float32).")
-    return named(_average(parts, root=True), name)
+    return _average(parts, root=True)
 
 
-@structured(2)
-def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return named(_best(max_segments, _unsorted(data, segment_ids, num_segments, "unsorted_segment_max"), None), name)
+def _of_sorted(what: str, reduce: Callable[[Parts], Tensor]) -> Callable[..., Tensor]:
+    """Make a public function over segments whose numbers ascend."""
+    def function(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+        return named(reduce(_sorted(data, segment_ids, what)), name)
+    return structured(2)(called(what, function))
 
 
-@structured(2)
-def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return named(_best(min_segments, _unsorted(data, segment_ids, num_segments, "unsorted_segment_min"), None), name)
+def _of_any(what: str, reduce: Callable[[Parts], Tensor]) -> Callable[..., Tensor]:
+    """Make a public function over segments in any order."""
+    def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+        return named(reduce(_unsorted(data, segment_ids, num_segments, what)), name)
+    return structured(2)(called(what, function))
 
 
-@structured(2)
-def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    return named(_multiply(_unsorted(data, segment_ids, num_segments, "unsorted_segment_prod")), name)
+segment_sum = _of_sorted("segment_sum", _add)
+segment_mean = _of_sorted("segment_mean", lambda parts: _average(parts, root=False, whole=True))
+segment_max = _of_sorted("segment_max", lambda parts: _best(max_segments, parts, 0))
+segment_min = _of_sorted("segment_min", lambda parts: _best(min_segments, parts, 0))
+segment_prod = _of_sorted("segment_prod", _multiply)
+unsorted_segment_sum = _of_any("unsorted_segment_sum", _add)
+unsorted_segment_mean = _of_any("unsorted_segment_mean", lambda parts: _average(parts, root=False))
+unsorted_segment_sqrt_n = _of_any("unsorted_segment_sqrt_n", _root_mean)
+unsorted_segment_max = _of_any("unsorted_segment_max", lambda parts: _best(max_segments, parts, None))
+unsorted_segment_min = _of_any("unsorted_segment_min", lambda parts: _best(min_segments, parts, None))
+unsorted_segment_prod = _of_any("unsorted_segment_prod", _multiply)
 
 
 _ONE, _SHARED = "1 for every element", "1 for the extreme element, shared equally between ties"
@@ -212,9 +188,8 @@ for _function, _words, _derivative, _result in (
      "[4. 2.12132...]"),
     (unsorted_segment_max, "The largest element of each segment; the lowest number where a segment is empty.", _SHARED,
      "[4. 2.]"),
-    (unsorted_segment_min, "The smallest element of each segment; the highest number where a segment is "
-                           "empty.", _SHARED,
-     "[4. 1.]"),
+    (unsorted_segment_min, "The smallest element of each segment; the highest number where a segment is empty.",
+     _SHARED, "[4. 1.]"),
     (unsorted_segment_prod, "Products of the elements of each segment; 1 where a segment is empty.",
      "the product of the others, right at 0 too", "[4. 2.]"),
 ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -20,6 +21,7 @@ from autodiff_lab.kernels.pooling import reference as kernel
 from autodiff_lab.ops.checks import one_of
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import layout, paddings, sizes
+from autodiff_lab.ops.structured import called
 
 
 def _work(x: Any, *rest: Any, **how: Any) -> float:
@@ -98,44 +100,23 @@ def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides:
     return op(x, window=window, strides=steps, padding=around)
 
 
-def max_pool(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
-             name: str | None = None) -> Tensor:
-    return named(_pool(max_pool_windows, "max_pool", None, input, ksize, strides, padding, data_format), name)
+def _pooling(name: str, op: Any, rank: int | None) -> Callable[..., Tensor]:
+    """Make a public function that pools over a number of axes, or over those that the input has."""
+    what = name
+
+    def function(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
+                 name: str | None = None) -> Tensor:
+        return named(_pool(op, what, rank, input, ksize, strides, padding, data_format), name)
+
+    return called(what, function)
 
 
-def max_pool1d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
-               name: str | None = None) -> Tensor:
-    return named(_pool(max_pool_windows, "max_pool1d", 1, input, ksize, strides, padding, data_format), name)
-
-
-def max_pool2d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
-               name: str | None = None) -> Tensor:
-    return named(_pool(max_pool_windows, "max_pool2d", 2, input, ksize, strides, padding, data_format), name)
-
-
-def max_pool3d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
-               name: str | None = None) -> Tensor:
-    return named(_pool(max_pool_windows, "max_pool3d", 3, input, ksize, strides, padding, data_format), name)
-
-
-def avg_pool(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
-             name: str | None = None) -> Tensor:
-    return named(_pool(average_pool_windows, "avg_pool", None, input, ksize, strides, padding, data_format), name)
-
-
-def avg_pool1d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
-               name: str | None = None) -> Tensor:
-    return named(_pool(average_pool_windows, "avg_pool1d", 1, input, ksize, strides, padding, data_format), name)
-
-
-def avg_pool2d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
-               name: str | None = None) -> Tensor:
-    return named(_pool(average_pool_windows, "avg_pool2d", 2, input, ksize, strides, padding, data_format), name)
-
-
-def avg_pool3d(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
-               name: str | None = None) -> Tensor:
-    return named(_pool(average_pool_windows, "avg_pool3d", 3, input, ksize, strides, padding, data_format), name)
+max_pool, max_pool1d, max_pool2d, max_pool3d = (
+    _pooling(name, max_pool_windows, rank)
+    for name, rank in (("max_pool", None), ("max_pool1d", 1), ("max_pool2d", 2), ("max_pool3d", 3)))
+avg_pool, avg_pool1d, avg_pool2d, avg_pool3d = (
+    _pooling(name, average_pool_windows, rank)
+    for name, rank in (("avg_pool", None), ("avg_pool1d", 1), ("avg_pool2d", 2), ("avg_pool3d", 3)))
 
 
 def pool(input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
