@@ -83,7 +83,7 @@ _HOMES = {
     "ops.linalg.contraction": "einsum tensordot",
     "ops.linalg.diagonals": "tensor_diag tensor_diag_part",
     "ops.linalg.norms": "norm",
-    "ops.linalg.eigen": "eig eigvals",
+    "ops.linalg.decompositions": "eig eigvals",
     "ops.linalg.products": "matmul",
     "extras.mapping": "foldl foldr map_fn scan vectorized_map",
     "ops.math.arithmetic": "abs add_n divide maximum minimum multiply negative pow sign sqrt square subtract",

@@ -138,8 +138,8 @@ from autodiff_lab.ops.array.sequences import linspace, range
 from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, reshape, squeeze, transpose
 from autodiff_lab.ops.array.slicing import dynamic_partition, dynamic_stitch, slice, strided_slice
 from autodiff_lab.ops.linalg.contraction import einsum, tensordot
+from autodiff_lab.ops.linalg.decompositions import eig, eigvals
 from autodiff_lab.ops.linalg.diagonals import tensor_diag, tensor_diag_part
-from autodiff_lab.ops.linalg.eigen import eig, eigvals
 from autodiff_lab.ops.linalg.norms import norm
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.math.arithmetic import (

@@ -3,9 +3,8 @@
 from autodiff_lab.ops.array.creation import eye
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.linalg.contraction import cross, einsum, tensordot
-from autodiff_lab.ops.linalg.decompositions import adjoint, eigh, eigvalsh, matrix_rank, pinv, qr, svd
+from autodiff_lab.ops.linalg.decompositions import adjoint, eig, eigh, eigvals, eigvalsh, matrix_rank, pinv, qr, svd
 from autodiff_lab.ops.linalg.diagonals import band_part, diag, diag_part, set_diag, tensor_diag, tensor_diag_part, trace
-from autodiff_lab.ops.linalg.eigen import eig, eigvals
 from autodiff_lab.ops.linalg.factors import lu, lu_matrix_inverse, lu_reconstruct, lu_solve
 from autodiff_lab.ops.linalg.functions import expm, logm, sqrtm
 from autodiff_lab.ops.linalg.norms import norm, normalize

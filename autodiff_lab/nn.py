@@ -9,8 +9,18 @@ from autodiff_lab.ops.math.elementary import softsign
 from autodiff_lab.ops.math.statistics import l2_normalize, zero_fraction
 from autodiff_lab.ops.math.trigonometric import tanh
 from autodiff_lab.ops.nn.activations import log_softmax, relu, sigmoid, softmax, softplus
-from autodiff_lab.ops.nn.any_convolution import atrous_conv2d, atrous_conv2d_transpose, conv_transpose, convolution
-from autodiff_lab.ops.nn.convolution import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d, conv3d_transpose
+from autodiff_lab.ops.nn.convolution import (
+    atrous_conv2d,
+    atrous_conv2d_transpose,
+    conv1d,
+    conv1d_transpose,
+    conv2d,
+    conv2d_transpose,
+    conv3d,
+    conv3d_transpose,
+    conv_transpose,
+    convolution,
+)
 from autodiff_lab.ops.nn.cross_entropies import (
     l2_loss,
     log_poisson_loss,
@@ -45,8 +55,22 @@ from autodiff_lab.ops.nn.pooling import (
     max_pool_with_argmax,
     pool,
 )
-from autodiff_lab.ops.nn.rectifiers import crelu, elu, hard_sigmoid, hard_silu, hard_swish, leaky_relu, relu6, selu
-from autodiff_lab.ops.nn.shrinking import hard_shrink, hard_tanh, soft_shrink, sparse_plus, squareplus, tanh_shrink
+from autodiff_lab.ops.nn.rectifiers import (
+    crelu,
+    elu,
+    hard_shrink,
+    hard_sigmoid,
+    hard_silu,
+    hard_swish,
+    hard_tanh,
+    leaky_relu,
+    relu6,
+    selu,
+    soft_shrink,
+    sparse_plus,
+    squareplus,
+    tanh_shrink,
+)
 from autodiff_lab.ops.nn.smooth_activations import gelu, log_sigmoid, mish, silu, swish
 from autodiff_lab.ops.nn.spatial import bias_add, depth_to_space, dropout, space_to_depth
 

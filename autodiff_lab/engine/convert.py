@@ -16,8 +16,7 @@ import numpy as np
 from autodiff_lab.engine.devices import device, device_now, memory_of, placed
 from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
-from autodiff_lab.engine.python_values import fits, python_array
-from autodiff_lab.engine.refitting import refitted
+from autodiff_lab.engine.python_values import fits, python_array, refitted
 from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.sharing import copied_on_gpu
 from autodiff_lab.engine.strings import string_array

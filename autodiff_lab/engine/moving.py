@@ -6,12 +6,12 @@ of the variable, because the gradient of that read would be on a device that the
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.devices import memory_of, moved, place_of
 from autodiff_lab.engine.failure import at_line
-from autodiff_lab.engine.living import tapes
 from autodiff_lab.engine.tensor import wrap
 from autodiff_lab.errors import TapeMisused
 from autodiff_lab.events import place_now, trace_now
@@ -19,6 +19,22 @@ from autodiff_lab.kernels.arrays import ranked
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.variable import Variable
+
+_TAPES: list[weakref.ref[Any]] = []
+_MOST = [64]  # tapes in the list, from which on those that are gone are taken out
+
+
+def remember(tape: Any) -> None:
+    """Keep a weak reference to a tape."""
+    _TAPES.append(weakref.ref(tape))
+    if len(_TAPES) > _MOST[0]:
+        _TAPES[:] = [ref for ref in _TAPES if ref() is not None]
+        _MOST[0] = 2 * len(_TAPES) + 64
+
+
+def tapes() -> list[Any]:
+    """Return the tapes that are alive."""
+    return [tape for ref in _TAPES[:] if (tape := ref()) is not None]
 
 
 def settle(variable: Variable, array: Any) -> None:

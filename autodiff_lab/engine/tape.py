@@ -17,7 +17,7 @@ from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, warn_if_integer
 from autodiff_lab.engine.knowledge import known
-from autodiff_lab.engine.living import remember
+from autodiff_lab.engine.moving import remember
 from autodiff_lab.engine.namespace import RAW
 from autodiff_lab.engine.sweep import Engine
 from autodiff_lab.engine.tensor import Tensor

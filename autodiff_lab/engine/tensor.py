@@ -18,12 +18,42 @@ from autodiff_lab.engine.attributes import Elsewhere
 from autodiff_lab.engine.devices import CPU, place_of
 from autodiff_lab.engine.dtypes import DType, public
 from autodiff_lab.engine.namespace import RECORDING
-from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.sharing import DLPACK_CPU, packed
 from autodiff_lab.engine.strings import string_scalar
 from autodiff_lab.errors import ConversionError
 from autodiff_lab.events import Identified, TensorLeft, TensorNamed, fresh_id, sinks_now, tell_look
+
+
+class Reference:
+    """A key for dicts and sets: two references are equal if they are to the same tensor or variable.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> v.ref() in {v.ref()}, v.ref().deref() is v
+    (True, True)
+    """
+
+    __slots__ = ("_to",)
+
+    def __init__(self, to: Any) -> None:
+        self._to = to
+
+    def deref(self) -> Any:
+        """Return the tensor or variable itself."""
+        return self._to
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._to is other._to
+
+    def __hash__(self) -> int:
+        return id(self._to)
+
+    def __repr__(self) -> str:
+        return f"<Reference to {self._to!r}>"
+
 
 ndarray = np.ndarray
 _Value = TypeVar("_Value")

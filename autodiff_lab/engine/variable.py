@@ -18,9 +18,8 @@ from autodiff_lab.engine.devices import device_of, placed_by_block
 from autodiff_lab.engine.dtypes import DType, as_dtype, public
 from autodiff_lab.engine.moving import move
 from autodiff_lab.engine.namespace import RECORDING
-from autodiff_lab.engine.reference import Reference
 from autodiff_lab.engine.shape import TensorShape
-from autodiff_lab.engine.tensor import MAKERS, Operators, Tensor, looked_at, wrap
+from autodiff_lab.engine.tensor import MAKERS, Operators, Reference, Tensor, looked_at, wrap
 from autodiff_lab.errors import ConversionError, ShapeMismatch, UnimplementedError
 from autodiff_lab.events import (
     SCOPE,

@@ -9,8 +9,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.layers.calling import needs_axes
 from autodiff_lab.layers.layer import Layer, activation_of
-from autodiff_lab.ops.nn.any_convolution import conv_transpose
-from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv3d, sizes
+from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv3d, conv_transpose, sizes
 
 
 def checked_padding(cls: type, padding: str, data_format: str | None) -> str:

@@ -13,7 +13,6 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops import random_drawing as draw
-from autodiff_lab.ops import random_families as families
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather
 from autodiff_lab.ops.docs import document
@@ -44,16 +43,16 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float
 
 def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", seed: int | None = None,
           name: str | None = None) -> Tensor:
-    return _from_seed(families.draw_gamma, "gamma", shape, seed, name, alpha, beta, dtype)
+    return _from_seed(draw.draw_gamma, "gamma", shape, seed, name, alpha, beta, dtype)
 
 
 def poisson(shape: Any, lam: Any, dtype: Any = "float32", seed: int | None = None, name: str | None = None) -> Tensor:
-    return _from_seed(families.draw_poisson, "poisson", shape, seed, name, lam, dtype)
+    return _from_seed(draw.draw_poisson, "poisson", shape, seed, name, lam, dtype)
 
 
 def categorical(logits: Any, num_samples: int, dtype: Any = "int64", seed: int | None = None,
                 name: str | None = None) -> Tensor:
-    return named(families.draw_categorical(generator_for(seed), logits, num_samples, dtype, "categorical"), name)
+    return named(draw.draw_categorical(generator_for(seed), logits, num_samples, dtype, "categorical"), name)
 
 
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:

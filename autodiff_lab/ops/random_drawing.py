@@ -1,25 +1,54 @@
 """How numbers are drawn from a source, shared by the random functions, the stateless ones and generators.
 
-Means, deviations and bounds may be tensors: the drawn noise is scaled and moved by ops, so gradients reach them.
+Means, deviations and bounds may be tensors: the drawn noise is scaled and shifted by ops, so gradients reach them.
+
+Few numbers are drawn on the CPU everywhere, so that a seed gives the same ones on every device.  To draw and copy many
+would take far longer than what a GPU then does with them: there, from `MANY` on, they come from a counter
+(`kernels.random.cuda`), at a key that the source of the CPU gives.  A seed then gives the same numbers at every run,
+but others than on the CPU.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.devices import beside, device, placed
+from autodiff_lab.engine.devices import beside, current_memory, device, placed
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import on_gpu, ranked
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.math.arithmetic import multiply
-from autodiff_lab.ops.random_noise import normal_noise, uniform_noise
 from autodiff_lab.ops.random_state import Source
+
+MANY = 2**14
+"""Numbers from which on the GPU draws them that keeps them: to copy fewer takes no longer than to ask it."""
+
+
+def uniform_noise(source: Source, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Numbers from 0 up to, and without, 1: float64 on the CPU, on a GPU of the dtype wanted (half: float32)."""
+    return _drawn(source, "uniform", shape, dtype) if _on_gpu(shape, dtype) else source.random(shape)
+
+
+def normal_noise(source: Source, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Standard normal numbers; otherwise as `uniform_noise`."""
+    return _drawn(source, "normal", shape, dtype) if _on_gpu(shape, dtype) else source.standard_normal(shape)
+
+
+def _on_gpu(shape: tuple[int, ...], dtype: Any) -> bool:
+    return current_memory() is not None and prod(shape) >= MANY and as_dtype(dtype).dtype.kind == "f"
+
+
+def _drawn(source: Source, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
+    draw = getattr(import_module("autodiff_lab.kernels.random.cuda"), name)
+    key = int(source.integers(0, 2**64, dtype=np.uint64))
+    return draw(current_memory(), shape, "float64" if as_dtype(dtype).dtype.itemsize == 8 else "float32", key)
 
 
 def noise_of(values: Any, dtype: Any, name: str) -> Tensor:
@@ -111,3 +140,44 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
     reached = (made >= _near(made, high, np.float64)) & _near(made, low < high, np.bool_)
     kept = np.where(reached, _near(made, below, made.dtype), made)
     return wrap(placed(kept.astype(wanted.dtype)[()]))
+
+
+def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, name: str) -> Tensor:
+    """Gamma numbers, of the given shape, followed by that of the parameters."""
+    a = convert(alpha)
+    noise_shape = np.broadcast_shapes(a._held.shape, () if beta is None else convert(beta)._held.shape)
+    if a._held.dtype.kind not in "fiuV" or np.any(np.asarray(a._array) <= 0):
+        raise InvalidArgumentError(f"{name}: alpha must be positive.")
+    noise = source.standard_gamma(np.broadcast_to(np.asarray(a._array, np.float64), noise_shape),
+                                  (*as_shape(shape), *noise_shape))
+    with beside(a, beta):
+        drawn = noise_of(noise, dtype, name)
+    return drawn if beta is None else drawn / beta
+
+
+def draw_poisson(source: Source, shape: Any, rate: Any, dtype: Any, name: str) -> Tensor:
+    """Poisson numbers, of the given shape, followed by that of the rates."""
+    rates = convert(rate)
+    if rates._held.dtype.kind not in "fiuV":
+        raise InvalidArgumentError(f"{name}: rates must be numbers, got {rates.dtype.name}.")
+    lam = np.asarray(rates._array, np.float64)
+    if np.any(~(lam >= 0)):
+        raise InvalidArgumentError(f"{name}: rates must not be negative.")
+    drawn = np.asarray(source.poisson(lam, (*as_shape(shape), *lam.shape)))
+    with beside(rates):
+        return wrap(placed(drawn.astype(as_dtype(dtype).dtype)[()]))
+
+
+def draw_categorical(source: Source, logits: Any, num_samples: Any, dtype: Any, name: str) -> Tensor:
+    """Class numbers (b, n) from the logits of each row."""
+    x = convert(logits)
+    if x._held.ndim != 2 or x._held.shape[1] == 0:
+        raise ShapeMismatch(f"{name}: expected logits (batch, classes), got shape {x._held.shape}.")
+    if not x.dtype.is_floating:
+        raise DtypeMismatch(f"{name}: logits must be floating, got {x.dtype.name}. Try lab.cast.")
+    count, = as_shape(num_samples)
+    rows = np.asarray(x._array, np.float64)[:, None, :]
+    # The largest of logits plus Gumbel noise is distributed as softmax says (Gumbel 1954).
+    noisy = rows + source.gumbel(size=(rows.shape[0], count, rows.shape[2]))
+    with beside(x):
+        return wrap(placed(np.argmax(noisy, axis=-1).astype(as_dtype(dtype).dtype)))

@@ -10,7 +10,6 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops import random_drawing as draw
-from autodiff_lab.ops import random_families as families
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather
 from autodiff_lab.ops.docs import document
@@ -55,17 +54,17 @@ def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None
 
 def stateless_gamma(shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = "float32",
                     name: str | None = None) -> Tensor:
-    return _determined(families.draw_gamma, "stateless_gamma", shape, seed, name, alpha, beta, dtype)
+    return _determined(draw.draw_gamma, "stateless_gamma", shape, seed, name, alpha, beta, dtype)
 
 
 def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
-    return _determined(families.draw_poisson, "stateless_poisson", shape, seed, name, lam, dtype)
+    return _determined(draw.draw_poisson, "stateless_poisson", shape, seed, name, lam, dtype)
 
 
 def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any = "int64",
                           name: str | None = None) -> Tensor:
     source = stateless(seed, "stateless_categorical")
-    return named(families.draw_categorical(source, logits, num_samples, dtype, "stateless_categorical"), name)
+    return named(draw.draw_categorical(source, logits, num_samples, dtype, "stateless_categorical"), name)
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str | None = None) -> Tensor:

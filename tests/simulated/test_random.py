@@ -8,7 +8,7 @@ from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.gpus import memory_of, simulated
 from autodiff_lab.kernels.random import cuda as random_counter
 from autodiff_lab.kernels.random import reference as counter_random
-from autodiff_lab.ops import random_noise
+from autodiff_lab.ops import random_drawing
 from tests.simulated.heard import copies
 
 VECTORS = (
@@ -87,7 +87,7 @@ def test_how_they_are_distributed(dtype: str) -> None:
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> int:
     """From so many numbers on, fewer than usual, the GPU draws."""
-    monkeypatch.setattr(random_noise, "MANY", 40)
+    monkeypatch.setattr(random_drawing, "MANY", 40)
     return 40
 
 

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from autodiff_lab.ops.array import (
         assigning,
         casting,
-        copying,
         creation,
         gathering,
         grids,
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "assigning", "casting", "copying", "creation", "gathering", "grids", "indexing", "joining", "repeating",
+    "assigning", "casting", "creation", "gathering", "grids", "indexing", "joining", "repeating",
     "scattering", "selection", "sequences", "shaping", "slicing",
 ]
 

@@ -1,4 +1,4 @@
-"""Casts, identities and the ways to stop a gradient on purpose."""
+"""Casts, identities, copies between devices and the ways to stop a gradient on purpose."""
 
 from __future__ import annotations
 
@@ -9,15 +9,31 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.contributions import CASTS_OF_HALVES
 from autodiff_lab.engine.convert import convert, handed
-from autodiff_lab.engine.devices import device_now, place_of
+from autodiff_lab.engine.devices import device_now, device_of, moved, place_of
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, NotOneTensor
 from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.kernels.base.halves import is_half
-from autodiff_lab.ops.array.copying import copy_to_device
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.structured import elementwise
+
+
+def _copied(x: Any, device: str) -> Any:
+    place = place_of(device)
+    return moved(x, None if place.__class__ is str else place)
+
+
+def _copy_rule(ops: Any, g: Any, out: Any, x: Any, device: str) -> Any:
+    """Copy the gradient back to the device that the value came from."""
+    return ops.copy_to_device(g, device=device_of(x if ops.raw else x._array))
+
+
+copy_to_device = general(
+    "copy_to_device", _copied, _copy_rule,
+    warns=False, symbol="copy", latex=r"\operatorname{{copy}}({0})", locals_latex=("1",),
+    sentence="copies {0} to another device", keeps="nothing", registered="Copy",
+    doc="The kernel-level copy to a device; `lab.identity` in a device block and ``x.gpu()`` call it.")
 
 
 def _cast(x: Any, dtype: str) -> Any:

@@ -8,9 +8,7 @@ if TYPE_CHECKING:
     from autodiff_lab.ops.linalg import (
         contraction,
         decompositions,
-        diagonal_ranges,
         diagonals,
-        eigen,
         factors,
         functions,
         norms,
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "contraction", "decompositions", "diagonal_ranges", "diagonals", "eigen", "factors", "functions", "norms",
+    "contraction", "decompositions", "diagonals", "factors", "functions", "norms",
     "products", "solving", "tridiagonal",
 ]  # fmt: skip
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autodiff_lab.ops.nn import (
         activations,
-        any_convolution,
         convolution,
         cross_entropies,
         depthwise,
@@ -16,14 +15,13 @@ if TYPE_CHECKING:
         normalization,
         pooling,
         rectifiers,
-        shrinking,
         smooth_activations,
         spatial,
     )
 
 __all__ = [
-    "activations", "any_convolution", "convolution", "cross_entropies", "depthwise", "embedding", "losses",
-    "normalization", "pooling", "rectifiers", "shrinking", "smooth_activations", "spatial",
+    "activations", "convolution", "cross_entropies", "depthwise", "embedding", "losses",
+    "normalization", "pooling", "rectifiers", "smooth_activations", "spatial",
 ]
 
 

@@ -37,7 +37,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
 
 @structured()
 def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
-    from autodiff_lab.ops.random_noise import uniform_noise  # random numbers live beside their ops
+    from autodiff_lab.ops.random_drawing import uniform_noise  # random numbers live beside their ops
     from autodiff_lab.ops.random_state import drawn
     x = floats(x, "dropout")
     given = convert(rate)._array
