@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 collect_ignore_glob = ["benchmarks/bench_*", "data/*", "javascript/*"]
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-# Results must not hang on what a thread in the background has compiled by now; tests of kernels choose for themselves.
+# Results must not depend on what a background thread has compiled by now; tests of kernels choose for themselves.
 os.environ.setdefault("AUTODIFF_LAB_KERNELS", "numpy")
 
 # The machines that run the tests differ in speed, so examples have no deadline and may be drawn slowly.
@@ -38,6 +38,25 @@ def figure(record_property: Callable[[str, object], None]) -> Callable[[str, str
         record_property(_FIGURE + what, value)
 
     return report
+
+
+class FailuresAtOnce:
+    """Name a test as soon as it fails: a whole run goes on for minutes, and a run that is cut off has no summary."""
+
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        self.terminal = terminal
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and self.terminal.verbosity <= 0:
+            self.terminal.ensure_newline()
+            self.terminal.write_line(f"FAILED {report.nodeid} ({report.when})", red=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None:  # a worker of pytest-xdist has none
+        config.pluginmanager.register(FailuresAtOnce(terminal))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
