@@ -32,7 +32,7 @@ GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
 WORKERS ?= 2
 RUN_PARTS = WORKERS=$(WORKERS) $(BIN)/python -m tests.run
 
-.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-fuzz lint types js bench bench-gpu bench-history docs docs-renew docs-pictures wheel clean
+.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-fuzz lint types js bench bench-gpu bench-history docs docs-renew docs-pictures screenshots wheel clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -136,6 +136,9 @@ docs-renew: $(PACKAGES_STAMP) ## Write the pages of docs/ that the program says:
 
 docs-pictures: env ## Take the pictures of the README anew.
 	RENEW_PICTURES=1 $(BIN)/python -m pytest tests/browser/test_readme.py
+
+screenshots: env ## Photograph every widget and lesson, light and dark, into tests/browser/screenshots/.
+	SCREENSHOTS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/browser $(TEST_ARGS)
 
 wheel: $(PACKAGES_STAMP) ## Build the wheel and the source archive into dist/.
 	$(BIN)/python -m build --outdir dist .

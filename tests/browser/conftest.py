@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 # Everything that runs in a browser needs these; without them the tests are skipped rather than broken.
 playwright = pytest.importorskip("playwright.sync_api", reason="the playwright package is not installed")
 
-from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, Locator, Page, sync_playwright  # noqa: E402
 
 from tests.browser.jupyter_server import JupyterServer, serve  # noqa: E402
 from tests.browser.view import View, notebook_is_done, written  # noqa: E402
@@ -171,7 +171,36 @@ def open_page(new_view: Callable[..., View]) -> OpenPage:
     return open_it
 
 
+class Screenshot(Protocol):
+    """The type of the `screenshot` fixture."""
+
+    def __call__(
+        self,
+        view: View,
+        name: str,
+        dark: bool = False,
+        width: int = 1300,
+        height: int = 1000,
+        of: Locator | None = None,
+    ) -> None: ...
+
+
 @pytest.fixture
-def screenshot() -> Callable[..., Path]:
-    """Photograph a view: ``screenshot(view, "explorer-dark", dark=True, width=640)``; see `View.screenshot`."""
-    return View.screenshot
+def screenshot() -> Screenshot:
+    """Photograph a view in `make screenshots`: ``screenshot(view, "explorer-dark", dark=True, width=640)``.
+
+    Other runs need no pictures. They show each view once in each theme and width, which is where a page complains.
+    """
+    shown = set[tuple[View, bool, int]]()
+
+    def take(
+        view: View, name: str, dark: bool = False, width: int = 1300, height: int = 1000, of: Locator | None = None
+    ) -> None:
+        if os.environ.get("SCREENSHOTS") == "1":
+            view.screenshot(name, dark, width, height, of)
+        elif (view, dark, width) not in shown:
+            shown.add((view, dark, width))
+            view.set_width(width, height)
+            view.set_dark(dark)
+
+    return take

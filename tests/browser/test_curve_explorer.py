@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator
 
 import autodiff_lab as lab
-from tests.browser.conftest import OpenNotebook, OpenPage
+from tests.browser.conftest import OpenNotebook, OpenPage, Screenshot
 from tests.browser.view import View
 
 NOTEBOOK = """import autodiff_lab as lab
@@ -234,7 +234,7 @@ def test_a_finger_drags_the_point(browser: object, tmp_path: Path) -> None:
 
 
 def test_in_jupyterlab_the_kernel_gives_finer_samples_and_hears_where_the_point_is(
-    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
+    open_notebook: OpenNotebook, screenshot: Screenshot
 ) -> None:
     view = open_notebook([NOTEBOOK])
     view.page.wait_for_selector(".lab-curves .handle.point")

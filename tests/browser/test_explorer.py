@@ -1,13 +1,8 @@
 """The explorer inside a real JupyterLab: a recording displays itself, keys stay inside, the kernel gets the step."""
 
-from collections.abc import Callable
-from pathlib import Path
-
-from tests.browser.conftest import OpenNotebook
+from tests.browser.conftest import OpenNotebook, Screenshot
 from tests.browser.pages import explorer, read_boxes, read_step, take_focus
 from tests.browser.view import View
-
-Screenshot = Callable[..., Path]
 
 PROGRAM = """import autodiff_lab as lab
 

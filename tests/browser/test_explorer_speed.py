@@ -13,7 +13,7 @@ from tests.browser.conftest import OpenPage
 from tests.browser.pages import explorer, read_step, save, take_focus
 
 Figure = Callable[[str, str], None]
-STEPS = 100
+STEPS = 40
 
 PRESS = """async ({ root, key, times }) => {
     const target = root.querySelector(".graph");

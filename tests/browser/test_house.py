@@ -1,6 +1,5 @@
 """The browser fixtures do what the other tests rely on: widgets work, and every kind of problem is detected."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.browser.conftest import OpenNotebook, OpenPage
@@ -56,14 +55,12 @@ def test_a_cell_that_raises_ends_the_wait_and_shows_its_error(open_notebook: Ope
     assert len(view.cell_outputs()) == 1
 
 
-def test_the_dark_theme_and_a_narrow_window_reach_the_screenshot(
-    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
-) -> None:
+def test_the_dark_theme_and_a_narrow_window_reach_the_screenshot(open_notebook: OpenNotebook) -> None:
     view = open_notebook(["print('hello')"])
     background = "() => getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor"
-    light = screenshot(view, "house-light")
+    light = view.screenshot("house-light")
     light_background = view.page.evaluate(background)
-    dark = screenshot(view, "house-dark-narrow", dark=True, width=640)
+    dark = view.screenshot("house-dark-narrow", dark=True, width=640)
     assert view.page.evaluate(background) != light_background
     assert view.page.evaluate("() => window.innerWidth") == 640
     assert light.read_bytes() != dark.read_bytes()

@@ -1,12 +1,11 @@
 """Each lesson in a real JupyterLab: it runs from top to bottom, its pictures are there, and a prediction opens them."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator
 
-from tests.browser.conftest import OpenNotebook
+from tests.browser.conftest import OpenNotebook, Screenshot
 from tests.browser.view import View, notebook_is_done
 from tests.tree import ROOT
 
@@ -40,25 +39,6 @@ def cell(view: View, name: str) -> Locator:
     return view.page.locator(".jp-Notebook .jp-Cell").nth(index)
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_a_lesson_runs_and_looks_as_it_should(
-    path: Path, open_notebook: OpenNotebook, screenshot: Callable[..., Path]
-) -> None:
-    view = play(open_notebook, path)
-    cells = view.page.locator(".jp-Notebook .jp-Cell")
-    view.page.locator(PREDICTION).first.wait_for()
-    assert view.page.locator(".jp-OutputArea .jupyter-widgets").count() >= 2
-    assert view.page.locator(PREDICTION).count() >= 1
-    assert view.page.get_by_text(LOCKED).count() >= 1
-    assert not view.page.get_by_text("Error displaying widget").count()
-    assert not view.page.locator("[data-mime-type='application/vnd.jupyter.error']").all_inner_texts()
-    assert not view.page.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_inner_texts()
-    for number in range(0, cells.count(), 8):
-        for dark in (False, True):
-            cells.nth(number).evaluate("cell => cell.scrollIntoView()")
-            screenshot(view, f"lesson-{path.stem[:2]}-{number:02d}-{'dark' if dark else 'light'}", dark=dark)
-
-
 def type_prediction(view: View, name: str, *answers: str) -> None:
     """Fill the fields of a question and press Enter in the last."""
     fields = cell(view, name).locator(f"{PREDICTION} input")
@@ -67,10 +47,8 @@ def type_prediction(view: View, name: str, *answers: str) -> None:
     fields.nth(len(answers) - 1).press("Enter")
 
 
-def test_lesson_7_opens_after_a_prediction_and_is_stepped_with_the_keyboard(
-    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
-) -> None:
-    view = play(open_notebook, next(path for path in LESSONS if path.stem.startswith("07")))
+def open_lesson_7(view: View, screenshot: Screenshot) -> None:
+    """Predict, correct the prediction, and step through the backward pass with the keyboard."""
     type_prediction(view, "question", "2", "not sure", "0")
     cell(view, "question").get_by_text("takes a number").wait_for()
     closed = cell(view, "observe-it").get_by_text(LOCKED)
@@ -97,10 +75,8 @@ def test_lesson_7_opens_after_a_prediction_and_is_stepped_with_the_keyboard(
             screenshot(view, name, dark=dark, width=width, height=1200)
 
 
-def test_lesson_1_opens_both_pictures_after_a_number_and_a_choice(
-    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
-) -> None:
-    view = play(open_notebook, LESSONS[0])
+def open_lesson_1(view: View, screenshot: Screenshot) -> None:
+    """Answer with a number and with a choice; each answer opens a picture."""
     type_prediction(view, "question", "10")
     cell(view, "observe-it").locator(".autodiff-lab svg").first.wait_for()
     assert "1 too much" in cell(view, "observe-it").locator("table").first.inner_text()
@@ -116,10 +92,25 @@ def test_lesson_1_opens_both_pictures_after_a_number_and_a_choice(
                 screenshot(view, name, dark=dark, width=width, height=1200)
 
 
-def test_lesson_10_opens_a_map_that_is_walked_with_the_keys_and_pressed(
-    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
-) -> None:
-    view = play(open_notebook, next(path for path in LESSONS if path.stem.startswith("10")))
+def open_lesson_6(view: View, screenshot: Screenshot) -> None:
+    """Count the entries of a tape and its bytes."""
+    type_prediction(view, "entries-question", "2", "4")
+    cell(view, "entries-answer").locator(".explorer").wait_for()
+    assert "1 too much" in cell(view, "entries-answer").locator("table").first.inner_text()
+    type_prediction(view, "bytes-question", "20000", "24000")
+    compared = cell(view, "bytes-answer").locator("table").first
+    compared.wait_for()
+    assert "as predicted" in compared.inner_text()
+    assert "4000 too much" in compared.inner_text()
+    for width in (1300, 640):
+        for dark in (False, True):
+            name = f"lesson-06-open-{width}-{'dark' if dark else 'light'}"
+            cell(view, "entries-question").evaluate("cell => cell.scrollIntoView()")
+            screenshot(view, name, dark=dark, width=width, height=1200)
+
+
+def open_lesson_10(view: View, screenshot: Screenshot) -> None:
+    """Walk the map of a Jacobian with the keys, and press an element."""
     type_prediction(view, "question", "72", "6")
     opened = cell(view, "observe-it").locator(".lab-jacobian-map")
     opened.wait_for()
@@ -144,10 +135,8 @@ def test_lesson_10_opens_a_map_that_is_walked_with_the_keys_and_pressed(
             screenshot(view, name, dark=dark, width=width, height=1200, of=opened)
 
 
-def test_lesson_13_opens_the_nested_tapes_and_the_fourth_derivative(
-    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
-) -> None:
-    view = play(open_notebook, next(path for path in LESSONS if path.stem.startswith("13")))
+def open_lesson_13(view: View, screenshot: Screenshot) -> None:
+    """Open the nested tapes and the fourth derivative."""
     for question, answer, choice in (("question", "observe-it", 0), ("fourth-question", "fourth-answer", 0)):
         cell(view, question).locator("input[type=radio]").nth(choice).check()
         cell(view, question).get_by_role("button", name="Commit").click()
@@ -166,10 +155,8 @@ def test_lesson_13_opens_the_nested_tapes_and_the_fourth_derivative(
                 screenshot(view, name, dark=dark, width=width, height=1200)
 
 
-def test_lesson_14_opens_the_bars_the_program_and_the_memory(
-    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
-) -> None:
-    view = play(open_notebook, next(path for path in LESSONS if path.stem.startswith("14")))
+def open_lesson_14(view: View, screenshot: Screenshot) -> None:
+    """Open the bars, the program and the memory."""
     type_prediction(view, "question", "320", "32")
     assert "48 too little" in cell(view, "observe-it").locator("table").first.inner_text()
     shown = cell(view, "observe-program").locator(".lab-program-view")
@@ -195,10 +182,8 @@ def test_lesson_14_opens_the_bars_the_program_and_the_memory(
                 screenshot(view, name, dark=dark, width=width, height=1200)
 
 
-def test_lesson_15_opens_the_maps_from_threads_to_elements(
-    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
-) -> None:
-    view = play(open_notebook, next(path for path in LESSONS if path.stem.startswith("15")))
+def open_lesson_15(view: View, screenshot: Screenshot) -> None:
+    """Open the maps from threads to elements."""
     type_prediction(view, "question", "2", "4")
     cell(view, "observe-it").locator("svg.lab-chart").wait_for()
     assert cell(view, "observe-it").locator("svg.lab-chart .lab-idle").count() == 4
@@ -216,3 +201,35 @@ def test_lesson_15_opens_the_maps_from_threads_to_elements(
                 name = f"lesson-15-{place}-{width}-{'dark' if dark else 'light'}"
                 cell(view, place).evaluate("cell => cell.scrollIntoView()")
                 screenshot(view, name, dark=dark, width=width, height=1200)
+
+
+OPEN = {
+    "01": open_lesson_1,
+    "06": open_lesson_6,
+    "07": open_lesson_7,
+    "10": open_lesson_10,
+    "13": open_lesson_13,
+    "14": open_lesson_14,
+    "15": open_lesson_15,
+}
+"""What a learner does in each lesson, and sees."""
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_runs_and_opens_with_a_prediction(
+    path: Path, open_notebook: OpenNotebook, screenshot: Screenshot
+) -> None:
+    view = play(open_notebook, path)
+    cells = view.page.locator(".jp-Notebook .jp-Cell")
+    view.page.locator(PREDICTION).first.wait_for()
+    assert view.page.locator(".jp-OutputArea .jupyter-widgets").count() >= 2
+    assert view.page.locator(PREDICTION).count() >= 1
+    assert view.page.get_by_text(LOCKED).count() >= 1
+    assert not view.page.get_by_text("Error displaying widget").count()
+    assert not view.page.locator("[data-mime-type='application/vnd.jupyter.error']").all_inner_texts()
+    assert not view.page.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_inner_texts()
+    for number in range(0, cells.count(), 8):
+        for dark in (False, True):
+            cells.nth(number).evaluate("cell => cell.scrollIntoView()")
+            screenshot(view, f"lesson-{path.stem[:2]}-{number:02d}-{'dark' if dark else 'light'}", dark=dark)
+    OPEN[path.stem[:2]](view, screenshot)

@@ -3,7 +3,6 @@
 The fixtures require every page to be clean: no console error, no exception, no request.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +12,9 @@ from playwright.sync_api import Browser
 import autodiff_lab as lab
 from autodiff_lab.draw.page import page as page_of
 from autodiff_lab.recording import Recording
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, Screenshot
 from tests.browser.pages import explorer, numbers, read_boxes, read_step, save, take_focus
 from tests.draw import handmade
-
-Screenshot = Callable[..., Path]
 
 
 def test_the_page_steps_by_keyboard_and_says_each_step(open_page: OpenPage, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """The program explorer in a browser: a line selected in one view is highlighted in the others, by key or pointer."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ from playwright.sync_api import Locator
 
 import autodiff_lab as lab
 from autodiff_lab.exploring.program import program_view
-from tests.browser.conftest import OpenNotebook, OpenPage
+from tests.browser.conftest import OpenNotebook, OpenPage, Screenshot
 
 STEP = """
 @lab.function
@@ -114,9 +113,7 @@ def test_without_javascript_the_page_has_the_picture_and_both_texts(
     context.close()
 
 
-def test_in_a_notebook_a_function_shows_itself_or_why_not(
-    open_notebook: OpenNotebook, screenshot: Callable[..., Path]
-) -> None:
+def test_in_a_notebook_a_function_shows_itself_or_why_not(open_notebook: OpenNotebook, screenshot: Screenshot) -> None:
     view = open_notebook(CELLS)
     shown = view.page.locator(".lab-program-view")
     shown.nth(1).wait_for()

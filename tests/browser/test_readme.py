@@ -43,9 +43,7 @@ def keep(taken: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_program_of_the_readme_can_be_stepped_through(
-    theme: str, open_page: OpenPage, tmp_path: Path, screenshot: Callable[..., Path]
-) -> None:
+def test_the_program_of_the_readme_can_be_stepped_through(theme: str, open_page: OpenPage, tmp_path: Path) -> None:
     recording = made_by_the_readme(lambda names: isinstance(names.get("recording"), Recording))["recording"]
     recording.to_html(tmp_path / "page.html")
     view = open_page(tmp_path / "page.html", dark=theme == "dark")
@@ -58,21 +56,19 @@ def test_the_program_of_the_readme_can_be_stepped_through(
     step = read_step(root)
     assert step["step"] == backward + 1
     assert "tanh" in step["live"]
-    taken = screenshot(view, f"readme-{theme}", dark=theme == "dark", width=1320, height=640, of=root)
+    taken = view.screenshot(f"readme-{theme}", dark=theme == "dark", width=1320, height=640, of=root)
     keep(taken, f"explorer-{theme}.png")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_compiled_function_of_the_readme_shows_its_program(
-    theme: str, open_page: OpenPage, tmp_path: Path, screenshot: Callable[..., Path]
-) -> None:
+def test_the_compiled_function_of_the_readme_shows_its_program(theme: str, open_page: OpenPage, tmp_path: Path) -> None:
     train = made_by_the_readme(lambda names: "train" in names and names["train"].compiled)["train"]
     train.to_html(tmp_path / "page.html")
     view = open_page(tmp_path / "page.html", dark=theme == "dark")
     root = view.page.locator(".lab-program-view").first
     root.locator(".program .row", has_text="tanh(").first.click()
     assert root.locator(".source .row.now").count() == 1
-    taken = screenshot(view, f"readme-program-{theme}", dark=theme == "dark", width=1320, height=900, of=root)
+    taken = view.screenshot(f"readme-program-{theme}", dark=theme == "dark", width=1320, height=900, of=root)
     keep(taken, f"program-{theme}.png")
 
 

@@ -1,18 +1,16 @@
 """A user's training loop in an exported page: iterations, gradients as leaves, no edge across a box."""
 
 import runpy
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.recording import Recording
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, Screenshot
 from tests.browser.pages import explorer, numbers, read_boxes, read_step, save, take_focus
 from tests.draw.test_training import loop
 
-Screenshot = Callable[..., Path]
 PROGRAMS = Path(__file__).parents[1] / "data"
 
 COVERED = """root => {
