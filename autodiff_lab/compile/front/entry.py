@@ -119,32 +119,17 @@ def compiled(
     program, code = _coded(simplify(program), backend)
     reads = list(trace.hidden)
 
+    kept = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+
     def give(tensors: list[Tensor]) -> Any:
-        now = list(leaves)
+        now = list(kept)
         for place, tensor in zip(places, tensors, strict=True):
             now[place] = tensor
         return rebuild(now)
 
-    def give_all(tensors: list[Tensor]) -> Any:
-        return rebuild(tensors)
-
-    if isinstance(result, Tensor):
-        make = _give_one
-    else:
-        make = give_all if len(places) == len(leaves) else give
-        if make is give:
-            leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
-    return Compiled(
-        program,
-        code,
-        around,
-        reads,
-        list(trace.assigned),
-        make,
-        objects,
-        [(v, v._held.shape) for v in reads if v._shape is not None],
-        trace.late,
-    )
+    make = _give_one if isinstance(result, Tensor) else rebuild if len(places) == len(leaves) else give
+    open_shapes = [(v, v._held.shape) for v in reads if v._shape is not None]
+    return Compiled(program, code, around, reads, list(trace.assigned), make, objects, open_shapes, trace.late)
 
 
 def _give_one(tensors: list[Tensor]) -> Any:

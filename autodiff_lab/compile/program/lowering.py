@@ -12,6 +12,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.regions import REDUCTIONS, SHORTEST_ROW, fusible, reduced, too_long
 from autodiff_lab.engine.op import REGISTRY
@@ -95,50 +97,48 @@ class _Lowering:
         self._keep(Line(REGISTRY[op], ins, params, (out,), of.place, of.cause))
         return out
 
+    def _each(self, line: Line, op: str, *ins: int) -> int:
+        """Add an elementwise op, and return its value."""
+        return self._add(op, ins, {}, np.broadcast_shapes(*(self.values[i].shape for i in ins)), line)
+
+    def _row(self, line: Line, op: str, value: int) -> int:
+        """Add a reduction of each row, and return its value."""
+        rows = (*self.values[value].shape[:-1], 1)
+        return self._add(op, (value,), {"axes": (-1,), "keepdims": True}, rows, line)
+
+    def _end(self, line: Line, op: str, *ins: int) -> None:
+        """Add the elementwise op that makes the result of the line."""
+        self._keep(line._replace(op=REGISTRY[op], ins=ins, params={}))
+
     def softmax(self, line: Line) -> None:
         """Write e^(x - max) / Σ e^(x - max), or its logarithm."""
         x = self._read(line.ins[0], line)
-        shape = self.values[x].shape
-        rows = (*shape[:-1], 1)
-        along = {"axes": (-1,), "keepdims": True}
-        top = self._add("max", (x,), along, rows, line)
-        shifted = self._add("subtract", (x, top), {}, shape, line)
-        grown = self._add("exp", (shifted,), {}, shape, line)
-        total = self._add("sum", (grown,), along, rows, line)
+        shifted = self._each(line, "subtract", x, self._row(line, "max", x))
+        grown = self._each(line, "exp", shifted)
+        total = self._row(line, "sum", grown)
         if line.op.name == "softmax":
-            self._keep(line._replace(op=REGISTRY["divide"], ins=(grown, total), params={}))
+            self._end(line, "divide", grown, total)
         else:
-            logarithm = self._add("log", (total,), {}, rows, line)
-            self._keep(line._replace(op=REGISTRY["subtract"], ins=(shifted, logarithm), params={}))
+            self._end(line, "subtract", shifted, self._each(line, "log", total))
 
     def softmax_grad(self, line: Line) -> None:
         """Write (g - Σ g·y)·y."""
         g, y = line.ins
-        shape = self.values[g].shape
-        product = self._add("multiply", (g, y), {}, shape, line)
-        mean = self._add("sum", (product,), {"axes": (-1,), "keepdims": True}, (*shape[:-1], 1), line)
-        rest = self._add("subtract", (g, mean), {}, shape, line)
-        self._keep(line._replace(op=REGISTRY["multiply"], ins=(rest, y), params={}))
+        mean = self._row(line, "sum", self._each(line, "multiply", g, y))
+        self._end(line, "multiply", self._each(line, "subtract", g, mean), y)
 
     def log_softmax_grad(self, line: Line) -> None:
         """Write g - e^y·Σ g."""
         g, y = self._read(line.ins[0], line), line.ins[1]
-        shape = self.values[g].shape
-        total = self._add("sum", (g,), {"axes": (-1,), "keepdims": True}, (*shape[:-1], 1), line)
-        grown = self._add("exp", (y,), {}, shape, line)
-        product = self._add("multiply", (grown, total), {}, shape, line)
-        self._keep(line._replace(op=REGISTRY["subtract"], ins=(g, product), params={}))
+        total = self._row(line, "sum", g)
+        self._end(line, "subtract", g, self._each(line, "multiply", self._each(line, "exp", y), total))
 
     def extreme_grad(self, line: Line) -> None:
         """Write g·[x = best] / n, where n elements equal the best."""
         g, best, x = line.ins
-        shape = self.values[x].shape
-        up = self._add("not_below", (x, best), {}, shape, line)
-        down = self._add("not_below", (best, x), {}, shape, line)
-        hit = self._add("multiply", (up, down), {}, shape, line)
-        count = self._add("sum", (hit,), {"axes": (-1,), "keepdims": True}, (*shape[:-1], 1), line)
-        part = self._add("divide", (hit, count), {}, shape, line)
-        self._keep(line._replace(op=REGISTRY["gate"], ins=(g, part), params={}))
+        up, down = self._each(line, "not_below", x, best), self._each(line, "not_below", best, x)
+        hit = self._each(line, "multiply", up, down)
+        self._end(line, "gate", g, self._each(line, "divide", hit, self._row(line, "sum", hit)))
 
 
 _LOWERED = {

@@ -6,7 +6,6 @@ floating point (a product with 1, a double minus, ...), merge common subexpressi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -122,62 +121,33 @@ def _direct(line: Line, made: dict[int, Line]) -> Line:
 
 def _unneeded(line: Line, program: Program, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
     """Return the value that a line merely repeats, else None."""
-    rule = _EXACT.get(line.op.name)
-    if rule is None or len(line.outs) != 1:
+    if len(line.outs) != 1:
         return None
-    twin = rule(line, uniform, made)
+    twin = None
+    if line.op.name in _REPEATING:
+        twin = line.ins[0]
+    elif line.op.name == "negative":
+        inner = made.get(line.ins[0])
+        twin = inner.ins[0] if inner is not None and inner.op.name == "negative" else None
+    elif line.op.name in _NEUTRAL:
+        number, either = _NEUTRAL[line.op.name]
+        x, y = line.ins
+        twin = x if _is_number(uniform, y, number) else y if either and _is_number(uniform, x, number) else None
     return twin if twin is not None and _same_kind(program, twin, line.outs[0]) else None
 
 
-def _number(uniform: dict[int, Any], i: int, number: float, negative_zero: bool = False) -> bool:
+_REPEATING = frozenset({"identity", "stop_gradient", "reshape", "broadcast_to", "cast"})
+"""Ops that change nothing if shape and dtype stay."""
+_NEUTRAL = {"multiply": (1.0, True), "divide": (1.0, False), "add": (-0.0, True), "subtract": (0.0, False)}
+"""By op, the second operand that changes nothing, and whether the first may be it too; ``-0.0 + 0.0`` is 0.0."""
+
+
+def _is_number(uniform: dict[int, Any], i: int, number: float) -> bool:
+    """Return whether a value is a constant number, with the sign of a zero."""
     value = uniform.get(i)
     if value is None or value != number:
         return False
-    return number != 0 or value.dtype.kind in "iu" or bool(np.signbit(value)) == negative_zero
-
-
-def _times(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
-    x, y = line.ins
-    return x if _number(uniform, y, 1) else y if _number(uniform, x, 1) else None
-
-
-def _over(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
-    return line.ins[0] if _number(uniform, line.ins[1], 1) else None
-
-
-def _plus(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
-    """Return x for ``x + -0.0``; ``x + 0.0`` would make -0.0 positive."""
-    x, y = line.ins
-    if _number(uniform, y, 0, negative_zero=True):
-        return x
-    return y if _number(uniform, x, 0, negative_zero=True) else None
-
-
-def _minus(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
-    return line.ins[0] if _number(uniform, line.ins[1], 0) else None
-
-
-def _negated_twice(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
-    inner = made.get(line.ins[0])
-    return inner.ins[0] if inner is not None and inner.op.name == "negative" else None
-
-
-def _itself(line: Line, uniform: dict[int, Any], made: dict[int, Line]) -> int | None:
-    return line.ins[0]
-
-
-_EXACT: dict[str, Callable[[Line, dict[int, Any], dict[int, Line]], int | None]] = {
-    "multiply": _times,
-    "divide": _over,
-    "add": _plus,
-    "subtract": _minus,
-    "negative": _negated_twice,
-    "identity": _itself,
-    "stop_gradient": _itself,
-    "reshape": _itself,
-    "broadcast_to": _itself,
-    "cast": _itself,
-}
+    return number != 0 or value.dtype.kind in "iu" or np.signbit(value) == np.signbit(number)
 
 
 def without_dead(program: Program) -> Program:
