@@ -106,7 +106,7 @@ CASES: list[tuple[Callable[[Any], Any], str]] = [
     (array_enters, "NumPy array"), (draws, "random"), (draws_with_numpy, "random"), (draws_with_python, "random"),
     (looks_at_the_clock, "time"), (prints, "print"), (appends, "GREETED"), (counts, "total_of_calls"),
     (draws_classes, "random"), (sets_the_seed, "seed"),
-    (returns_an_object, "StringIO"), (makes_a_variable, "Variable"), (assigns_a_part, "part of the variable"),
+    (returns_an_object, "StringIO"), (makes_a_variable, "Variable"), (assigns_a_part, "slice of the variable"),
     (steps_by_value, "range"),
 ]  # fmt: skip
 

@@ -45,7 +45,7 @@ def kernel_of(region: Region, program: Program, names: dict[int, str], title: st
     loop = load(writer.module()).loop
     rows = with_names(writer.text(), region, program, names)
     rows[0] = rows[0].replace("def loop", f"def {title}")
-    source = "\n".join([*constant_rows(parts, names), "@njit", *rows])
+    source = "\n".join([*constant_rows(parts.constants, names), "@njit", *rows])
     ins = [*parts.arrays, *parts.single]
     outs = [*parts.all_stored, *(line.outs[0] for line in [*parts.over_rows, *parts.all_totals])]
     function = _wrapper(writer, loop, ins, outs)

@@ -97,7 +97,7 @@ class Writer:
             f"from autodiff_lab.kernels.maths.single import {family}, {far}, {_MADE_OF}",
             f"zero, one, infinity, block = number(0), number(1), number(inf), {BLOCK}",
             *(f'{name} = {family}["{name}"]' for name in used),
-            *constant_rows(parts, self.names),
+            *constant_rows(parts.constants, self.names),
             f'@njit("{result}({types})", cache=CACHE, nogil=True, error_model="numpy")',
         ]
         return "\n".join([*head, *self.text()]) + "\n"
@@ -265,12 +265,12 @@ def element_type(region: Region, program: Program, value: int) -> str:
     return "boolean" if program.values[value].dtype.kind == "b" else region.dtype.name
 
 
-def constant_rows(parts: Parts, names: dict[int, str]) -> list[str]:
-    """Return the statements that name the constants of a loop."""
-    return [f"{names[i]} = {constant_text(value)}" for i, value in parts.constants.items()]
+def constant_rows(constants: dict[int, Any], names: dict[int, str]) -> list[str]:
+    """Return the statements that name constants."""
+    return [f"{names[i]} = {_constant_text(value)}" for i, value in constants.items()]
 
 
-def constant_text(value: Any) -> str:
+def _constant_text(value: Any) -> str:
     """Return a constant as an expression that gives the same bits."""
     if value.dtype.kind == "b":
         return repr(bool(value))

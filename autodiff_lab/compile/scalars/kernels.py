@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.loops.source import Kernel
-from autodiff_lab.compile.loops.text import constant_text, number_names
+from autodiff_lab.compile.loops.text import constant_rows, indented, number_names
 from autodiff_lab.compile.program.expressions import FUNCTIONS, expression, functions_in
 from autodiff_lab.compile.program.lines import comment
 from autodiff_lab.compile.program.program import Line, Program
@@ -52,42 +52,25 @@ def scalar_kernel(region: Region, program: Program, names: dict[int, str], title
     if any(i not in program.constants and program.values[i].dtype != region.dtype for i in region.ins()):
         return None
     texts = {line.outs[0]: expression(line, program) or "" for line in lines}
-    found = _rolled(region, program, outs, texts)
-    backward = all(line.cause is not None for line in lines)
-    if found is not None and found.statements <= MOST_STRAIGHT:
-        ins, function = _compiled(found, region, program, texts)
+    try:
+        roll = Roll(lines, outs, rolls=len(lines) >= FEWEST_ROLLED, kinds=list(texts.values()))
+    except NotRolled:
+        roll = Roll(lines, outs, rolls=False)
+    scalars = _Scalars(region, program, roll, texts)
+    if scalars.fits and roll.statements <= MOST_STRAIGHT:
+        ins, function = scalars.compiled()
         note = f"{len(lines)} ops compiled to straight-line code"
-        if found.loops:
-            rename(found, program, names)
-            note = f"{len(lines)} ops compiled to {len(found.loops)} loop{'s' * (len(found.loops) > 1)}"
+        if roll.loops:
+            rename(roll, program, names)
+            note = f"{len(lines)} ops compiled to {len(roll.loops)} loop{'s' * (len(roll.loops) > 1)}"
     elif all(map(_interpretable, lines)):
-        found = Roll(lines, outs, rolls=False)
+        scalars = _Scalars(region, program, Roll(lines, outs, rolls=False), texts)
         ins, function = _interpreted(region, program, outs)
         note = f"{len(lines)} ops run by the interpreter, from a table of opcodes"
     else:
         return None
-    source = "\n".join(_shown_text(found, region, program, names, texts, title))
-    return Kernel(title, source, tuple(ins), tuple(outs), function, backward, note)
-
-
-def _rolled(region: Region, program: Program, outs: list[int], texts: dict[int, str]) -> Roll | None:
-    """Return the region as statements and loops, None where it needs more than a call can pass."""
-    try:
-        roll = Roll(list(region.lines), outs, rolls=len(region.lines) >= FEWEST_ROLLED, kinds=list(texts.values()))
-    except NotRolled:
-        roll = Roll(list(region.lines), outs, rolls=False)
-    ins, _ = _inputs(roll, region, program)
-    if any(program.values[i].dtype != region.dtype for values in roll.tables for i in values):
-        return None
-    return roll if len(ins) <= MOST_ARGUMENTS else None
-
-
-def _inputs(roll: Roll, region: Region, program: Program) -> tuple[list[int], dict[int, Any]]:
-    """Return the inputs that are passed one by one, and the constants that are read by name."""
-    made = {line.outs[0] for line in region.lines}
-    singles = [i for i in roll.singles if i not in made]
-    constants = {i: one_value(program.constants[i]) for i in singles if i in program.constants}
-    return [i for i in singles if i not in constants], constants
+    backward = all(line.cause is not None for line in lines)
+    return Kernel(title, scalars.shown(names, title), tuple(ins), tuple(outs), function, backward, note)
 
 
 def _interpretable(line: Line) -> bool:
@@ -97,32 +80,6 @@ def _interpretable(line: Line) -> bool:
 def _number(text: str) -> str:
     """Return an expression in the type of the program: some functions compute in double precision only."""
     return text if functions_in(text).isdisjoint(_DOUBLES) else f"number({text})"
-
-
-def _filled(texts: dict[int, str]) -> Callable[[Line, list[str]], str]:
-    """Return a function that writes a line with its operands."""
-    return lambda line, given: _number(texts[line.outs[0]].format(*given))
-
-
-def _booleans(region: Region, program: Program) -> set[int]:
-    return {line.outs[0] for line in region.lines if program.values[line.outs[0]].dtype.kind == "b"}
-
-
-def _shown_text(
-    roll: Roll, region: Region, program: Program, names: dict[int, str], texts: dict[int, str], title: str
-) -> list[str]:
-    """Return the text that is shown: the same statements with the user's names."""
-    ins, constants = _inputs(roll, region, program)
-    writer: Writer
-
-    def say(line: Line) -> str:
-        return comment(line, program, writer.names)
-
-    writer = Writer(roll, names, _filled(texts), _booleans(region, program), say)
-    text = [f"{names[i]} = {constant_text(value)}" for i, value in constants.items()]
-    text += ["@njit", f"def {title}({', '.join([*(names[i] for i in ins), *writer.tables])}):"]
-    text += [f"    {statement}" for statement in writer.body()]
-    return [*text, f"    return {', '.join(writer.results())}"]
 
 
 def _prelude(kind: str) -> list[str]:
@@ -135,63 +92,95 @@ def _prelude(kind: str) -> list[str]:
     ]
 
 
-def _compiled(roll: Roll, region: Region, program: Program, texts: dict[int, str]) -> tuple[list[int], Any]:
-    """Compile statements and loops; return the inputs and the function."""
-    kind, number = region.dtype.name, region.dtype.type
-    ins, constants = _inputs(roll, region, program)
-    names = number_names(region)
-    writer = Writer(roll, names, _filled(texts), _booleans(region, program))
-    used = sorted({f for text in set(texts.values()) for f in functions_in(text)})
-    body = writer.body()
-    single = len(roll.outs) <= MOST_RETURNED
-    body += [f"return zero, {', '.join(writer.results())}"] if single else writer.listed("out")
-    arrays = [*writer.tables, *([] if single else ["out"])]
-    gives = f"Tuple(({kind}, {', '.join([kind] * len(roll.outs))}))" if single else "void"
-    text = [
-        *_prelude(kind),
-        *(f'{f} = DOUBLE["{f}"]' for f in used),
-        *(f"{names[i]} = {constant_text(value)}" for i, value in constants.items()),
-        f'@njit("{gives}({", ".join([*([kind] * len(ins)), *([f"{kind}[::1]"] * len(arrays))])})", cache=CACHE,',
-        '      nogil=True, error_model="numpy")',
-        f"def step({', '.join([*(names[i] for i in ins), *arrays])}):",
-        *(f"    {statement}" for statement in body),
-    ]
-    step = load("\n".join(text) + "\n").step
-    if not roll.tables and single:
+class _Scalars:
+    """A region of single numbers with its loops, to be compiled and to be shown.
+
+    Attributes
+    ----------
+    ins : list of int
+        Inputs that are passed one by one.
+    constants : dict of int to number
+        Constants that are read by name.
+    fits : bool
+        Whether a call can pass all that it needs.
+    """
+
+    def __init__(self, region: Region, program: Program, roll: Roll, texts: dict[int, str]) -> None:
+        self.region, self.program, self.roll, self.texts = region, program, roll, texts
+        made = {line.outs[0] for line in region.lines}
+        singles = [i for i in roll.singles if i not in made]
+        self.constants = {i: one_value(program.constants[i]) for i in singles if i in program.constants}
+        self.ins = [i for i in singles if i not in self.constants]
+        tabled = all(program.values[i].dtype == region.dtype for values in roll.tables for i in values)
+        self.fits = tabled and len(self.ins) <= MOST_ARGUMENTS
+
+    def _writer(self, names: dict[int, str], say: Callable[[Line], str] | None = None) -> Writer:
+        lines, values = self.region.lines, self.program.values
+        booleans = {line.outs[0] for line in lines if values[line.outs[0]].dtype.kind == "b"}
+        return Writer(
+            self.roll, names, lambda line, given: _number(self.texts[line.outs[0]].format(*given)), booleans, say
+        )
+
+    def shown(self, names: dict[int, str], title: str) -> str:
+        """Return the text with the user's names and with comments."""
+        writer = self._writer(names, lambda line: comment(line, self.program, writer.names))
+        head = f"def {title}({', '.join([*(names[i] for i in self.ins), *writer.tables])}):"
+        body = [*writer.body(), f"return {', '.join(writer.results())}"]
+        return "\n".join([*constant_rows(self.constants, names), "@njit", head, *indented(body)])
+
+    def compiled(self) -> tuple[list[int], Any]:
+        """Compile the text with numbered names; return all inputs and the function."""
+        kind, roll, names = self.region.dtype.name, self.roll, number_names(self.region)
+        writer = self._writer(names)
+        used = sorted({f for text in set(self.texts.values()) for f in functions_in(text)})
+        body = writer.body()
+        single = len(roll.outs) <= MOST_RETURNED
+        body += [f"return zero, {', '.join(writer.results())}"] if single else writer.listed("out")
+        arrays = [*writer.tables, *([] if single else ["out"])]
+        gives = f"Tuple(({kind}, {', '.join([kind] * len(roll.outs))}))" if single else "void"
+        types = ", ".join([*([kind] * len(self.ins)), *([f"{kind}[::1]"] * len(arrays))])
+        text = [
+            *_prelude(kind),
+            *(f'{f} = DOUBLE["{f}"]' for f in used),
+            *constant_rows(self.constants, names),
+            f'@njit("{gives}({types})", cache=CACHE,',
+            '      nogil=True, error_model="numpy")',
+            f"def step({', '.join([*(names[i] for i in self.ins), *arrays])}):",
+            *indented(body),
+        ]
+        step, number = load("\n".join(text) + "\n").step, self.region.dtype.type
+        if roll.tables or not single:
+            return self._with_arrays(step, single)
 
         def run(*given: Any) -> tuple[Any, ...]:
             return tuple([number(value) for value in step(*given)[1:]])
 
-        return ins, run
-    return _with_arrays(roll, program, ins, region.dtype, step, single)
+        return self.ins, run
 
+    def _with_arrays(self, step: Any, single: bool) -> tuple[list[int], Any]:
+        """Return the inputs and the function for a program with tables or with many results."""
+        known, dtype, given_tables = self.program.constants, self.region.dtype, self.roll.tables
+        count, total, number = len(self.ins), len(self.roll.outs), dtype.type
+        tables = [np.array([known.get(i, 0) for i in values], dtype) for values in given_tables]
+        order = {i: n for n, i in enumerate(dict.fromkeys(i for t in given_tables for i in t if i not in known))}
+        fills = [
+            (n, [k for k, i in enumerate(values) if i in order], [order[i] for i in values if i in order])
+            for n, values in enumerate(given_tables)
+        ]
+        fills = [fill for fill in fills if fill[1]]
 
-def _with_arrays(
-    roll: Roll, program: Program, ins: list[int], dtype: Any, step: Any, single: bool
-) -> tuple[list[int], Any]:
-    """Return the inputs and the function for a program with tables or with many results."""
-    count = len(ins)
-    tables = [np.array([program.constants.get(i, 0) for i in values], dtype) for values in roll.tables]
-    arguments = list(dict.fromkeys(i for values in roll.tables for i in values if i not in program.constants))
-    fills = [
-        (n, [k for k, i in enumerate(values) if i in arguments], [arguments.index(i) for i in values if i in arguments])
-        for n, values in enumerate(roll.tables)
-    ]
-    fills = [fill for fill in fills if fill[1]]
-    total, number = len(roll.outs), dtype.type
+        def run(*given: Any) -> tuple[Any, ...]:
+            now = list(tables)
+            for n, places, chosen in fills:
+                now[n] = now[n].copy()
+                now[n][places] = [given[count + k] for k in chosen]
+            if single:
+                return tuple([number(value) for value in step(*given[:count], *now)[1:]])
+            out = np.empty(total, dtype)
+            step(*given[:count], *now, out)
+            return tuple(out)
 
-    def run(*given: Any) -> tuple[Any, ...]:
-        now = list(tables)
-        for n, places, chosen in fills:
-            now[n] = now[n].copy()
-            now[n][places] = [given[count + k] for k in chosen]
-        if single:
-            return tuple([number(value) for value in step(*given[:count], *now)[1:]])
-        out = np.empty(total, dtype)
-        step(*given[:count], *now, out)
-        return tuple(out)
-
-    return [*ins, *arguments], run
+        return [*self.ins, *order], run
 
 
 def _interpreter(kind: str) -> Any:

@@ -89,7 +89,7 @@ def shown(writer: Writer, names: dict[int, str], title: str) -> list[str]:
     """Return the text of a kernel with the user's names and a title."""
     rows = [_TITLE.sub(title, row) for row in writer.text()]
     rows = with_names(rows, writer.region, writer.program, names, _TAKEN)
-    return constant_rows(writer.parts, names) + [part for row in rows for part in _split(row)]
+    return constant_rows(writer.parts.constants, names) + [part for row in rows for part in _split(row)]
 
 
 def _split(row: str) -> list[str]:

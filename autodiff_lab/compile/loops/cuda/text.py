@@ -162,7 +162,7 @@ class Writer:
     def module(self) -> str:
         """Return the text that is compiled; as names depend on the structure alone, other programs have it too."""
         rows = [row for row in self.text() if row != "@cuda.jit"]  # `launching` compiles it
-        return "\n".join([*constant_rows(self.parts, self.names), *rows]) + "\n"
+        return "\n".join([*constant_rows(self.parts.constants, self.names), *rows]) + "\n"
 
     def text(self) -> list[str]:
         """Return the functions of an element, and the function ``kernel``."""
