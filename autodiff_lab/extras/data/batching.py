@@ -13,6 +13,7 @@ from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.extras.ragged.functions import stack as stack_rows
 from autodiff_lab.extras.ragged.tensor import RaggedTensor
 from autodiff_lab.extras.state import kept, structure_of
+from autodiff_lab.ops.random import uniform
 
 
 def rows_of(leaf: Any) -> Sequence[Any]:
@@ -126,6 +127,11 @@ def ragged_stacked(row_splits_dtype: Any) -> Stack:
         return stack_rows(column).with_row_splits_dtype(row_splits_dtype)
 
     return stack
+
+
+def seed_of(seed: int | None) -> int:
+    """Return a seed as an integer, drawn from the global generator if it is None."""
+    return int(float(uniform(())) * 2**24) if seed is None else int(seed)
 
 
 def call(function: Callable[..., Any], element: Any) -> Any:

@@ -16,10 +16,9 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, OutOfRangeError, ShapeMismatch
 from autodiff_lab.events import SINKS, TensorMet, scoped, sinks_now
-from autodiff_lab.extras.data.batching import as_element, batched, call, padded_batch, rows_of
+from autodiff_lab.extras.data.batching import as_element, batched, call, padded_batch, rows_of, seed_of
 from autodiff_lab.extras.data.steps import Steps
 from autodiff_lab.extras.state import kept, structure_of
-from autodiff_lab.ops.random import uniform
 
 AUTOTUNE = -1
 """For TensorFlow code that passes it; it has no effect, since elements are created one at a time."""
@@ -222,7 +221,7 @@ class Dataset(Steps):
         """Shuffle: draw each element at random from a buffer of `buffer_size`; reproducible with a seed."""
         if int(buffer_size) < 1:
             raise InvalidArgumentError(f"shuffle: expected a buffer_size of at least 1, got {buffer_size}.")
-        first = int(float(uniform(())) * 2**24) if seed is None else int(seed)
+        first = seed_of(seed)
         generators = iter(lambda: np.random.default_rng(first), None)
         shared = np.random.default_rng(first)
 

@@ -10,8 +10,8 @@ import numpy as np
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import wrap
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.extras.data.batching import seed_of
 from autodiff_lab.extras.ragged.partition import integer
-from autodiff_lab.ops.random import uniform
 
 if TYPE_CHECKING:
     from autodiff_lab.extras.data.dataset import Dataset
@@ -45,7 +45,7 @@ class Sources:
         cls, seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
     ) -> Dataset:
         """Create an infinite dataset of random integers below 2³²; int64."""
-        first = int(float(uniform(())) * 2**24) if seed is None else int(seed)
+        first = seed_of(seed)
         shared = np.random.default_rng(first)
 
         def make() -> Iterator[Any]:
@@ -84,7 +84,7 @@ class Sources:
         chances = np.full(count, 1 / max(count, 1)) if weights is None else np.asarray(weights, np.float64)
         if chances.shape != (count,) or not count or (chances < 0).any() or not chances.sum() > 0:
             raise InvalidArgumentError(f"sample_from_datasets: expected {count} non-negative weights, got {weights!r}.")
-        first = int(float(uniform(())) * 2**24) if seed is None else int(seed)
+        first = seed_of(seed)
 
         def numbers() -> Iterator[int]:
             generator = np.random.default_rng(first)

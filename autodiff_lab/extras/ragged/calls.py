@@ -13,7 +13,6 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.strings import STRING
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
@@ -184,11 +183,8 @@ def reduce_join(inputs: RaggedTensor, axis: Any = None, keepdims: bool = False, 
     """
     if inputs.dtype.name != "string":
         raise DtypeMismatch(f"reduce_join: expected strings, got {inputs.dtype.name}.")
-    axes = range(inputs.ndim) if axis is None else as_integers(axis, "reduce_join: axis")
-    if any(not -inputs.ndim <= a < inputs.ndim for a in axes):
-        raise InvalidArgumentError(f"reduce_join: axis {axis} is out of bounds for shape {inputs.shape}.")
     made: Any = inputs
-    for at in sorted({a % inputs.ndim for a in axes}, reverse=True):
+    for at in reversed(reductions.axes_of(inputs, axis, "reduce_join")):
         made = _along(made, at, separator)
         made = shaping.expand_dims(made, at) if keepdims else made
     return made

@@ -15,6 +15,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.events import tell_peek
+from autodiff_lab.ops.checks import axis_from_end
 
 Whole = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -35,6 +36,17 @@ def integer(value: Any, what: str) -> int:
     if array.ndim or array.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{what}: expected an integer, got {value!r}.")
     return int(array)
+
+
+def axis_of(axis: Any, rank: int, what: str) -> int:
+    """Return an axis as a non-negative integer.
+
+    Examples
+    --------
+    >>> axis_of(-1, 3, "split")
+    2
+    """
+    return axis_from_end(axis, rank, what) % rank
 
 
 def wants_narrow(dtype: Any) -> bool:

@@ -42,7 +42,7 @@ def reduced(name: str, x: RaggedTensor, axis: Any = None, keepdims: bool = False
     >>> print(lab.reduce_mean(x, axis=1), lab.reduce_sum(x, axis=0))
     Tensor([2. 5.], shape=(2,), dtype=float32) Tensor([5. 8. 3.], shape=(3,), dtype=float32)
     """
-    axes = tuple(range(x.ndim)) if axis is None else _axes(x, axis, name)
+    axes = axes_of(x, axis, name)
     if axis is not None and not axes:
         return x
     keepdims = bool(keepdims)
@@ -55,7 +55,10 @@ def reduced(name: str, x: RaggedTensor, axis: Any = None, keepdims: bool = False
     return _shaped(*_cells(x, name, axes), axes, keepdims)
 
 
-def _axes(x: RaggedTensor, axis: Any, name: str) -> tuple[int, ...]:
+def axes_of(x: RaggedTensor, axis: Any, name: str) -> tuple[int, ...]:
+    """Return axes as non-negative integers, sorted and without repetitions; all of them for None."""
+    if axis is None:
+        return tuple(range(x.ndim))
     numbers = as_integers(axis, f"{name}: axis")
     if any(not -x.ndim <= a < x.ndim for a in numbers):
         raise InvalidArgumentError(f"{name}: axis {axis} is out of bounds for shape {x.shape}.")
@@ -181,7 +184,7 @@ def softmax(logits: RaggedTensor, axis: int | None = None) -> RaggedTensor:
     at = -1 if axis is None else axis
     if not logits.dtype.is_floating:
         raise InvalidArgumentError(f"softmax: expected a floating dtype, got {logits.dtype.name}. Try lab.cast.")
-    (number,) = _axes(logits, at, "softmax")
+    (number,) = axes_of(logits, at, "softmax")
     if number > logits.ragged_rank:
         from autodiff_lab.ops.nn.activations import softmax as softmax_dense
 
@@ -205,7 +208,7 @@ def cumsum(x: RaggedTensor, axis: int = 0, exclusive: bool = False, reverse: boo
     >>> lab.cumsum(lab.ragged.constant([[1, 2], [3, 4, 5]]), axis=1)
     <RaggedTensor [[1, 3], [3, 7, 12]]>
     """
-    (at,) = _axes(x, axis, "cumsum")
+    (at,) = axes_of(x, axis, "cumsum")
     flat = x.flat_values
     if at > x.ragged_rank:
         return x.with_flat_values(cumsum_dense(flat, at - x.ragged_rank, exclusive, reverse))

@@ -13,7 +13,7 @@ from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.extras.ragged.making import count
-from autodiff_lab.extras.ragged.partition import RowPartition, Whole
+from autodiff_lab.extras.ragged.partition import RowPartition, Whole, axis_of
 from autodiff_lab.extras.ragged.parts import as_ragged, either, picked
 from autodiff_lab.extras.ragged.tensor import RaggedTensor
 from autodiff_lab.ops.array import shaping
@@ -24,14 +24,6 @@ from autodiff_lab.ops.array.joining import stack as stack_dense
 def from_lengths_of(lengths: Whole, like: RowPartition | None = None) -> RowPartition:
     """Return a partition into rows of these lengths, with the splits dtype of another partition."""
     return RowPartition.from_lengths(np.asarray(lengths, np.int64), narrow=like is not None and like.narrow)
-
-
-def one_axis(axis: Any, rank: int, what: str) -> int:
-    """Return an axis as a non-negative integer."""
-    (at,) = as_integers(axis, f"{what}: axis")
-    if not -rank <= at < rank:
-        raise InvalidArgumentError(f"{what}: axis {at} is out of bounds for a ragged tensor of {rank} axes.")
-    return at % rank
 
 
 def expand_dims(x: Any, axis: Any) -> Any:
@@ -45,7 +37,7 @@ def expand_dims(x: Any, axis: Any) -> Any:
     """
     if isinstance(x, Tensor):
         return shaping.expand_dims(x, axis)
-    at, narrow = one_axis(axis, x.ndim + 1, "expand_dims"), x.partitions[0].narrow
+    at, narrow = axis_of(axis, x.ndim + 1, "expand_dims"), x.partitions[0].narrow
     if at == 0:
         return RaggedTensor(x, RowPartition.uniform_rows(1, len(x), narrow))
     if at == 1:
@@ -64,7 +56,7 @@ def squeeze(x: RaggedTensor, axis: Any = None) -> Any:
     """
     if axis is None:
         raise InvalidArgumentError("squeeze: the axes of a ragged tensor must be given. Try axis=[...].")
-    axes = {one_axis(a, x.ndim, "squeeze") for a in as_integers(axis, "squeeze: axis")}
+    axes = {axis_of(a, x.ndim, "squeeze") for a in as_integers(axis, "squeeze: axis")}
     for a in axes:
         lengths = np.array([len(x)]) if a == 0 else x.partitions[a - 1].lengths if a <= x.ragged_rank else np.ones(1)
         if (lengths != 1).any():
@@ -122,7 +114,7 @@ def reverse(x: RaggedTensor, axis: Any) -> RaggedTensor:
     >>> lab.reverse(lab.ragged.constant([[1, 2], [3, 4, 5]]), [1])
     <RaggedTensor [[2, 1], [5, 4, 3]]>
     """
-    axes = {one_axis(a, x.ndim, "reverse") for a in as_integers(axis, "reverse: axis")}
+    axes = {axis_of(a, x.ndim, "reverse") for a in as_integers(axis, "reverse: axis")}
     keys = [slice(None, None, -1) if a in axes else slice(None) for a in range(max(axes, default=-1) + 1)]
     return x[tuple(keys)] if keys else x
 
@@ -136,7 +128,7 @@ def split(x: RaggedTensor, num_or_size_splits: Any, axis: Any = 0, num: int | No
     >>> lab.split(lab.ragged.constant([[1, 2], [3]]), 2)
     [<RaggedTensor [[1, 2]]>, <RaggedTensor [[3]]>]
     """
-    at = one_axis(axis, x.ndim, "split")
+    at = axis_of(axis, x.ndim, "split")
     sizes = list(as_integers(num_or_size_splits, "split: num_or_size_splits"))
     single = np.ndim(num_or_size_splits) == 0
     if single and sizes[0] == 1:
@@ -167,7 +159,7 @@ def concat(values: Sequence[Any], axis: Any) -> Any:
     (<RaggedTensor [[1], [2, 3], [4, 5], []]>, <RaggedTensor [[1, 4, 5], [2, 3]]>)
     """
     parts = _alike(values, "concat")
-    at = one_axis(axis, parts[0].ndim, "concat")
+    at = axis_of(axis, parts[0].ndim, "concat")
     return parts[0] if len(parts) == 1 else _concat(parts, at)
 
 
@@ -223,7 +215,7 @@ def stack(values: Sequence[Any], axis: Any = 0) -> Any:
     """
     parts = _alike(values, "stack")
     rank = parts[0].ndim
-    at = one_axis(axis, rank + 1, "stack")
+    at = axis_of(axis, rank + 1, "stack")
     if rank == 0:
         return stack_dense(parts)
     if at == 0:

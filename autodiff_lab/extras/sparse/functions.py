@@ -15,7 +15,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotCallable, ShapeMismatch
-from autodiff_lab.extras.ragged.partition import integer, integer_vector
+from autodiff_lab.extras.ragged.partition import axis_of, integer, integer_vector
 from autodiff_lab.extras.segments import filler, padded
 from autodiff_lab.extras.sparse.tensor import Places, SparseTensor, flat_places, reduced
 from autodiff_lab.ops.array.creation import as_shape, ones
@@ -30,14 +30,6 @@ def sparse(value: Any, what: str) -> SparseTensor:
     raise InvalidArgumentError(
         f"sparse.{what}: expected a SparseTensor, got {type(value).__name__}. Try lab.sparse.from_dense(x)."
     )
-
-
-def normalized_axis(axis: Any, rank: int, what: str) -> int:
-    """Return an axis as a non-negative integer."""
-    at = integer(axis, f"{what}: axis")
-    if not -rank <= at < rank:
-        raise InvalidArgumentError(f"{what}: axis {at} is out of bounds for {rank} axes.")
-    return at % rank
 
 
 def taken(values: Tensor, positions: Places) -> Tensor:
@@ -180,10 +172,7 @@ def expand_dims(sp_input: Any, axis: int | None = None, name: str | None = None)
     TensorShape([1, 2])
     """
     x = sparse(sp_input, "expand_dims")
-    at = -1 if axis is None else integer(axis, "sparse.expand_dims: axis")
-    if not -x.ndim - 1 <= at <= x.ndim:
-        raise InvalidArgumentError(f"sparse.expand_dims: axis {at} is out of bounds for shape {x.shape}.")
-    at %= x.ndim + 1
+    at = axis_of(-1 if axis is None else axis, x.ndim + 1, "sparse.expand_dims")
     shape = [*x.shape[:at], 1, *x.shape[at:]]
     return named(SparseTensor(np.insert(x.indices._array, at, 0, axis=1), x.values, shape), name)
 
@@ -225,7 +214,7 @@ def concat(
         raise ShapeMismatch(
             f"sparse.concat: expected tensors of equal rank, got shapes {[tuple(x._shape) for x in parts]}."
         )
-    at = normalized_axis(axis, parts[0].ndim, "sparse.concat")
+    at = axis_of(axis, parts[0].ndim, "sparse.concat")
     shapes = np.array([x._shape for x in parts], np.int64)
     others = np.delete(shapes, at, axis=1)
     if (others != others[0]).any() and not expand_nonconcat_dims:
@@ -272,7 +261,7 @@ def split(sp_input: Any, num_split: int, axis: int, name: str | None = None) -> 
     [TensorShape([2]), TensorShape([1])]
     """
     x = sparse(sp_input, "split")
-    at, count = normalized_axis(axis, x.ndim, "sparse.split"), integer(num_split, "sparse.split: num_split")
+    at, count = axis_of(axis, x.ndim, "sparse.split"), integer(num_split, "sparse.split: num_split")
     if not 1 <= count <= max(x._shape[at], 1):
         raise InvalidArgumentError(f"sparse.split: axis {axis} of shape {x.shape} cannot be split into {count} parts.")
     lengths = [len(part) for part in np.array_split(np.arange(x._shape[at]), count)]

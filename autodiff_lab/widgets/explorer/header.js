@@ -60,7 +60,7 @@ function makePhaseList(scene, acts) {
   return { element: list, paint };
 }
 
-/** In a loop the turn is told as well. @param {Scene} scene @param {import("./scene.js").Phase} phase @param {number} at */
+/** In a loop, name the iteration as well. @param {Scene} scene @param {import("./scene.js").Phase} phase @param {number} at */
 function phaseName(scene, phase, at) {
   const last = scene.applications.get(scene.steps[phase.last - 1].application)?.scope ?? "";
   const turn = turnOf(scene, last);
@@ -140,7 +140,7 @@ export function makePath(scene, open, turnBy, signal) {
   const before = element("button", { type: "button", "aria-label": "Previous iteration", title: "Previous iteration ([)" }, "‹");
   const after = element("button", { type: "button", "aria-label": "Next iteration", title: "Next iteration (])" }, "›");
   const which = element("span", { class: "which" });
-  const turns = element("span", { class: "turns", role: "group", "aria-label": "Turns of the loop" }, before, which, after);
+  const turns = element("span", { class: "turns", role: "group", "aria-label": "Iterations of the loop" }, before, which, after);
   const made = element("nav", { class: "path", "aria-label": "Scope" }, crumbs, turns, elsewhere);
   before.addEventListener("click", () => turnBy(-1), { signal });
   after.addEventListener("click", () => turnBy(1), { signal });

@@ -205,7 +205,7 @@ class ExplorerView {
     const from = this.focus();
     const next = this.graph.neighbours(from, way);
     if (next.length) this.pick(next[0]);
-    else this.say(way > 0 ? "Nothing uses this value here." : "This is where it begins.");
+    else this.say(way > 0 ? "Nothing uses this value in this view." : "This node has no inputs.");
   }
 
   /** @param {number} at */
