@@ -1,12 +1,12 @@
 # One command per chore; `make help` lists them. Everything a developer needs lives in .venv, made on first use.
 #
-# Only python3 (3.11 or later), make and a package registry are assumed. What else is wanted (Chromium for the browser
-# tests, python3-venv where Python came without it) is installed where this user may, and named where they may not.
+# Only python3 (3.11 or later), make and a package registry are assumed. Other requirements (Chromium for the browser
+# tests, python3-venv if Python came without it) are installed if this user may do so, and otherwise named.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# Named by the user, it is taken as it is by the chores for a GPU: such a machine may have no network.
+# If the user sets PYTHON, the GPU chores use it as it is, because such a machine may have no network.
 GIVEN_PYTHON := $(if $(filter command environment,$(origin PYTHON)),$(PYTHON))
 PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11 python3.14; do \
 	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$candidate" && break; done)
@@ -14,8 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES_STAMP := $(VENV)/.packages-installed
 JAVASCRIPT_STAMP := tests/javascript/node_modules/.installed
-# The first thing a learner sees is the lesson, not a question about news.
-# What a notebook shows is saved with it.
+# These settings suppress the question about Jupyter news and save widgets with the notebook.
 LAB_DEFAULTS := autodiff_lab/cli/jupyter/labconfig/default_setting_overrides.json
 LAB_SETTINGS := $(VENV)/share/jupyter/lab/settings/overrides.json
 FIRST_LESSON = $(firstword $(sort $(wildcard notebooks/01_*.ipynb)))
@@ -25,10 +24,10 @@ BENCH_ARGS ?=
 GPU_JSON ?= build/gpu.json
 GPU_PYTHON = $(or $(GIVEN_PYTHON),$(BIN)/python)
 GPU_NEEDS = $(if $(GIVEN_PYTHON),,$(PACKAGES_STAMP))
-# numba-cuda looks for its compiler, libNVVM, among Python's packages, and for that of a toolkit only where it is told.
+# numba-cuda looks for its compiler, libNVVM, among Python's packages, and in a toolkit only if CUDA_HOME is set.
 GPU_TOOLKIT = $(or $(CUDA_PATH),$(CUDA_HOME),$(wildcard /usr/local/cuda))
 GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
-# Of each of the two runs of pytest, which share the cores: browser and notebook tests mostly wait.
+# Workers of each of the two pytest runs, which share the cores: browser and notebook tests mostly wait.
 WORKERS ?= 2
 RUN_PARTS = WORKERS=$(WORKERS) $(BIN)/python -m tests.run
 
@@ -37,10 +36,10 @@ RUN_PARTS = WORKERS=$(WORKERS) $(BIN)/python -m tests.run
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
-env: $(PACKAGES_STAMP) $(LAB_SETTINGS) javascript chromium ## Make .venv with everything a developer needs.
+env: $(PACKAGES_STAMP) $(LAB_SETTINGS) javascript chromium ## Create .venv with everything a developer needs.
 
-# A bare `venv` fails where Python came without ensurepip (Debian splits it off); the fallbacks are, in order, the
-# system's package as root, virtualenv through a pip that is already there, and a sentence that says what to do.
+# A bare `venv` fails if Python came without ensurepip (Debian splits it off); the fallbacks are, in order, the system's
+# package as root, virtualenv through an existing pip, and a message that says what to do.
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "autodiff_lab needs Python 3.11 or later; none of python3, python3.11 ... was found."; exit 1; }
 	@"$(PYTHON)" -m venv $(VENV) >/dev/null 2>&1 \
@@ -73,7 +72,7 @@ chromium:
 	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1; } \
 	|| echo "Chromium is not installed and cannot be installed by this user; the browser tests will be skipped and say so."
 
-# Learners need neither Chromium nor TypeScript, so `lab` asks for the Python packages only.
+# Learners need neither Chromium nor TypeScript, so `lab` installs only the Python packages.
 lab: $(PACKAGES_STAMP) $(LAB_SETTINGS) ## Open JupyterLab on the first lesson (LAB_ARGS="--no-browser --port 8899").
 	$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS) $(FIRST_LESSON)
 
@@ -83,24 +82,24 @@ test: env ## Run every check: Python, doctests, documents, notebooks, JavaScript
 test-simulated: $(PACKAGES_STAMP) ## Run the CUDA kernels in the simulator, against their NumPy references.
 	$(RUN_PARTS) simulator -- $(TEST_ARGS)
 
-# A few minutes: the tests of the core alone, in processes that cannot import the rest.
+# Takes a few minutes: only the tests of the core, in processes that cannot import the rest.
 test-amputated: $(PACKAGES_STAMP) ## Run the core's tests without gpu/, extras/ and the CUDA kernels; print how many pass.
 	$(BIN)/python -m tests.amputation -n $(WORKERS) --dist worksteal $(or $(TEST_ARGS),tests autodiff_lab --ignore=tests/browser)
 
-# With PYTHON=python3 nothing is installed: NumPy, optree, numba-cuda, CuPy and pytest must be there. Status 3 (which make
-# tells as "Error 3") says that there is no GPU. Both chores together take less than 9 minutes.
+# With PYTHON=python3 nothing is installed: NumPy, optree, numba-cuda, CuPy and pytest must be present. Status 3 (which
+# make reports as "Error 3") means that there is no GPU. Both GPU chores together take less than 9 minutes.
 test-gpu: $(GPU_NEEDS) ## Run the tests of kernels and devices on a GPU (PYTHON=python3: as it is; GPU_JSON=build/gpu.json).
 	$(GPU_RUN) -m tests.benchmarks.gpu.device_tests --json $(GPU_JSON) $(GPU_TEST_ARGS)
 
-test-mutants: $(PACKAGES_STAMP) ## Make every derivative rule wrong in turn: the table of ops must notice.
+test-mutants: $(PACKAGES_STAMP) ## Break each derivative rule in turn: the tests of the ops must notice.
 	$(BIN)/python -m pytest -m mutants tests/ops $(TEST_ARGS)
 
-# With PEER_PYTHON nothing is installed, neither there nor here.
-test-peers: $(if $(PEER_PYTHON),,$(PACKAGES_STAMP)) ## Compare with torch and TensorFlow (PEER_PYTHON=path of a Python that has them, FUZZ_COUNT=10000).
+# With PEER_PYTHON nothing is installed, in either environment.
+test-peers: $(if $(PEER_PYTHON),,$(PACKAGES_STAMP)) ## Compare with torch and TensorFlow (PEER_PYTHON=path/to/python that has them, FUZZ_COUNT=10000).
 	$(or $(PEER_PYTHON),$(BIN)/python) -m tests.peers $(TEST_ARGS)
 
-# A test that makes its cases from seeds reads how many from FUZZ_COUNT; `make test` runs the usual 300 of each.
-test-fuzz: $(PACKAGES_STAMP) ## Run the tests that make their cases from seeds, with many more of them (FUZZ_COUNT=2000).
+# Tests that generate their cases from seeds read the number of cases from FUZZ_COUNT; `make test` runs the default of 300.
+test-fuzz: $(PACKAGES_STAMP) ## Run the tests that generate cases from seeds, with many more of them (FUZZ_COUNT=2000).
 	FUZZ_COUNT=$(or $(FUZZ_COUNT),2000) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal \
 		$$(grep -rl --include='test_*.py' FUZZ_COUNT tests) $(TEST_ARGS)
 
@@ -113,28 +112,28 @@ types: $(PACKAGES_STAMP) ## Check the types of the Python code.
 js: $(PACKAGES_STAMP) javascript ## Check the types of the JavaScript and run its tests.
 	$(BIN)/python -m pytest tests/test_javascript.py $(TEST_ARGS)
 
-bench: $(PACKAGES_STAMP) ## Measure against other libraries, write docs/performance.md (CASES="gather" PEERS="lab torch": print).
+bench: $(PACKAGES_STAMP) ## Benchmark against other libraries, write docs/performance.md (CASES="gather" PEERS="lab torch": print).
 	$(BIN)/python -m tests.benchmarks $(if $(CASES),--cases $(CASES)) $(if $(PEERS),--peers $(PEERS)) $(BENCH_ARGS)
 
-bench-gpu: $(GPU_NEEDS) ## Measure on a GPU, against PyTorch and JAX where they are installed (PYTHON=python3, GPU_JSON).
+bench-gpu: $(GPU_NEEDS) ## Benchmark on a GPU, against PyTorch and JAX if installed (PYTHON=python3, GPU_JSON).
 	$(GPU_RUN) -m tests.benchmarks.gpu --json $(GPU_JSON) $(GPU_BENCH_ARGS)
 
-# Not among the tests: addopts give way, and the plugin that they keep out comes back.
-bench-history: $(PACKAGES_STAMP) ## Time small programs of ours and compare with the last run here (BENCH_ARGS="-k gather").
+# These are not tests: addopts are overridden, which also enables the benchmark plugin that they disable.
+bench-history: $(PACKAGES_STAMP) ## Time small programs and compare with the last run on this machine (BENCH_ARGS="-k gather").
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q --override-ini=addopts= --import-mode=importlib \
 		--override-ini='python_files=bench_*.py' --benchmark-storage=.bench/history --benchmark-autosave \
 		--benchmark-compare --benchmark-timer=time.process_time --benchmark-warmup=on --benchmark-columns=min,median,rounds \
 		$(BENCH_ARGS) $(wildcard tests/benchmarks/bench_*.py)
 	$(if $(BENCH_ARGS),,$(BIN)/python tests/benchmarks/bench_overhead.py)
 
-docs: $(PACKAGES_STAMP) docs-renew ## Renew the generated pages; run every example in the README, docs/ and the docstrings.
+docs: $(PACKAGES_STAMP) docs-renew ## Regenerate the generated pages; run every example in the README, docs/ and the docstrings.
 	$(BIN)/python -m pytest tests/test_documents.py tests/test_docs.py autodiff_lab $(TEST_ARGS)
 
-docs-renew: $(PACKAGES_STAMP) ## Write the pages of docs/ that the program says: ops, names of TensorFlow, compiled CUDA kernels.
+docs-renew: $(PACKAGES_STAMP) ## Regenerate pages of docs/: ops, names of TensorFlow, compiled CUDA kernels.
 	$(BIN)/python -m tests.generated
 	$(BIN)/python -m tests.cuda_report --write docs/cuda_kernels.md
 
-docs-pictures: env ## Take the pictures of the README anew.
+docs-pictures: env ## Retake the pictures of the README.
 	RENEW_PICTURES=1 $(BIN)/python -m pytest tests/browser/test_readme.py
 
 screenshots: env ## Photograph every widget and lesson, light and dark, into tests/browser/screenshots/.

@@ -1,4 +1,4 @@
-"""Seeded damage for files that are read back, and the bounds within which reading them must end.
+"""Seeded damage to files that are read back, and the limits within which reading them must end.
 
 `damaged` changes bytes and `changed` a JSON value.  Both draw from a `random.Random`, so that a seed names a case.
 `bounds` stops a block that takes more CPU time or memory than a hostile file may cost.

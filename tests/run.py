@@ -1,12 +1,12 @@
-"""Run the project's checks beside each other: ``python -m tests.run`` is what ``make test`` does.
+"""Run the project's checks in parallel: ``python -m tests.run`` is what ``make test`` does.
 
-The tests, the tests that simulate a GPU, the type check and the linter need nothing of one another, so all of them
-start at once.  The tests go first wherever there is no core for everybody: some of them wait for a browser, and what
-they leave free the others take.  The tests are shown while they run; what another part says is shown once that part and
-the tests have ended, so that no two mix.  A table of all parts comes last, and the status is 1 if one of them failed.
+The tests, the tests in the GPU simulator, the type check and the linter are independent, so all of them start at once.
+The tests have priority if there are not enough cores: some of them wait for a browser, and the other parts use the time
+that is left.  The output of the tests is shown while they run, that of another part once that part and the tests have
+ended, so that they do not mix.  A table of all parts comes last, and the status is 1 if one of them failed.
 
-``python -m tests.run lint types`` runs these parts alone.  What follows ``--`` is passed to pytest, and where anything
-does, all parts are those of pytest: who asks for a few tests waits for no type check.
+``python -m tests.run lint types`` runs only these parts. Arguments after ``--`` are passed to pytest; with any, only
+the parts that run pytest are run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The core does its work where `gpu/`, `extras/` and the CUDA kernels are missing; all of it: `make test-amputated`."""
+"""The core works without `gpu/`, `extras/` and the CUDA kernels; `make test-amputated` tests all of it."""
 
 import ast
 import os

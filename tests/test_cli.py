@@ -1,4 +1,4 @@
-"""The shell command: as functions, and once each as the process that a user starts."""
+"""The shell command: as functions, and each once as the process that a user starts."""
 
 import os
 import subprocess

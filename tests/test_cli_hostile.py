@@ -1,4 +1,4 @@
-"""`autodiff-lab record` of scripts that turn the process around them upside down."""
+"""`autodiff-lab record` with scripts that change the state of their process."""
 
 import os
 import signal

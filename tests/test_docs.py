@@ -1,4 +1,4 @@
-"""The pages of docs/ say what is so: generated ones are up to date, every name is here or explained, all are linked."""
+"""The pages of docs/ are correct: generated ones are current, every name is included or explained, all are linked."""
 
 import re
 import subprocess

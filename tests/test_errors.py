@@ -1,4 +1,4 @@
-"""Every class of `lab.errors` is documented by a program that raises it and the same program mended."""
+"""Every class of `lab.errors` is documented by a program that raises it and the corrected program."""
 
 import builtins
 import inspect

@@ -1,4 +1,4 @@
-"""`explore` and `plot_derivative`: every slope is the tape's, whatever the function is like; bad input is explained."""
+"""`explore` and `plot_derivative`: every derivative is the tape's, for any function; errors explain bad input."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What the package offers is written down: every public name is listed, resolves, and is explained by an example."""
+"""Every public name of the package is listed, resolves, and is documented with an example."""
 
 import ast
 import doctest

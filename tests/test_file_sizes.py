@@ -1,4 +1,4 @@
-"""Files stay small enough to be read in one sitting, and say what they are."""
+"""Files stay small enough to be read in one sitting, and have a docstring that says what they are."""
 
 import ast
 from collections.abc import Callable

@@ -1,8 +1,8 @@
-"""Data flows to the right, so imports point to the left: every import of the package is held against one table.
+"""Data flows to the right, so imports point to the left: every import of the package is checked against one table.
 
-The table is data, and the whole law. A layer is a module or folder directly inside ``autodiff_lab``. Imports are read
+The table holds all rules. A layer is a module or folder directly inside ``autodiff_lab``. Imports are read
 from the source at any depth, `importlib.import_module("autodiff_lab. ...")` included; those under
-``if TYPE_CHECKING:`` never run and are free (their number is printed at the end of a run).
+``if TYPE_CHECKING:`` never run and are exempt (their number is printed at the end of a run).
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The package loads in parts: each part alone, in any order, and nothing that is asked for is missing."""
+"""The package loads in parts: each part alone, in any order, and no requested name is missing."""
 
 import ast
 import json

@@ -1,7 +1,7 @@
 """Code outside of the engine that reads an array as `_held` asks for its shape, dtype or place, and not for values.
 
-A compiled function is traced once, so a look at values must be heard: `Tensor._array` tells the trace, and `_held` does
-not.
+A compiled function is traced once, so the trace must be notified when values are read: `Tensor._array` does that, and
+`_held` does not.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The cell magic: in a shell of its own, and once in a real kernel."""
+"""The cell magic: in a separate shell, and once in a real kernel."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,7 @@
-"""The lessons are saved as they ran; nbval then checks that they run so again.
+"""The lessons are saved as they ran; nbval checks that they give the same outputs again.
 
-nbval passes silently over a cell that was saved without having been run, and never compares pictures or widgets, so
-this file guards what it does not see.
+nbval silently skips cells that were saved without having been run, and never compares pictures or widgets, so this
+file checks what nbval does not.
 """
 
 import nbformat

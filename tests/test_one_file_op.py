@@ -1,4 +1,4 @@
-"""A new elementwise op is one block in one file: drawn, explained, differentiated, checked by the table and fused."""
+"""A new elementwise op is one block in one file: drawn, explained, differentiated, checked by the tests and fused."""
 
 import importlib.util
 import sys

@@ -1,4 +1,4 @@
-"""How ``make test`` closes: what every part said, a table, and a status that no failure is lost in."""
+"""How ``make test`` ends: the output of every part, a table, and a status that reflects every failure."""
 
 import sys
 

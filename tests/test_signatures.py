@@ -1,4 +1,4 @@
-"""Names that TensorFlow has too are called as there: its parameters in its order, ours at most behind them."""
+"""Functions that TensorFlow also has take its parameters in its order, with our own only after them."""
 
 import inspect
 import tomllib

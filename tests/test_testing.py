@@ -1,4 +1,4 @@
-"""The verdict of `check_gradient`: what disagrees with differences need not be a wrong rule."""
+"""The verdict of `check_gradient`: a disagreement with differences is not always a wrong rule."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The wheel holds what an installed package needs: code, types, the widgets' scripts and styles, the lessons."""
+"""The wheel contains what an installed package needs: code, types, the widgets' scripts and styles, the lessons."""
 
 import subprocess
 import sys

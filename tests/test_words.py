@@ -1,4 +1,4 @@
-"""The project names no package host and no path of the machine it was written on."""
+"""The project mentions no package host and no machine-specific path."""
 
 import re
 

@@ -1,1 +1,1 @@
-"""What the compiler makes of the CUDA kernels, on any machine: ``python -m tests.cuda_report`` prints it."""
+"""The compiler's report on the CUDA kernels, on any machine: ``python -m tests.cuda_report`` prints it."""

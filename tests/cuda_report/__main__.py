@@ -1,7 +1,7 @@
-"""``python -m tests.cuda_report``: compile every CUDA kernel and say what came out, on any machine.
+"""``python -m tests.cuda_report``: compile every CUDA kernel and print the result, on any machine.
 
-The status is 0 if every method is served by a kernel, compiled for the targets, without spills and tested; 1 if not;
-2 where kernels cannot be compiled.
+The status is 0 if every method has a kernel that compiles for all targets without spills and is tested; 1 if not; 2 if
+kernels cannot be compiled.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Compiling kernels to machine code on any machine, GPU or none, and reading what the compiler says of them.
+"""Compile kernels to machine code on any machine, with or without a GPU, and read the compiler's report.
 
-Numba makes PTX, NVIDIA's portable assembly; the linker that comes with CUDA's Python packages makes machine code of it
-for one kind of GPU and reports registers, shared memory and spills: values that did not fit into registers and go
+Numba produces PTX, NVIDIA's portable assembly; the linker in CUDA's Python packages turns it into machine code for one
+GPU architecture and reports registers, shared memory and spills: values that did not fit into registers and go
 through memory at every use.
 """
 

@@ -1,7 +1,7 @@
 """Which CUDA methods the tests compare with their references, read from the tests' source without running it.
 
-A test says ``agree("softmax", x, axis=-1)``; the name may be a parameter of the test, of a loop or of a function that
-other tests call.  The report asks here.
+A test calls ``agree("softmax", x, axis=-1)``; the name may be a parameter of the test, of a loop or of a function that
+other tests call.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Samples of fused kernels, as `lab.function` writes them now: what the compile report sees.
+"""Samples of fused kernels, as `lab.function` generates them, for the compile report.
 
 Traffic: each sample reads every input once and writes every result once, the sums of rows excepted, which visit their
 rows again while the first or second-level cache holds them.  Blocks have 256 threads and 1 or 2 kB of shared memory

@@ -1,4 +1,4 @@
-"""Kernels that are on no list: what the report on CUDA kernels is tried with.
+"""Sample kernels for the tests of the report on CUDA kernels.
 
 ``python -m tests.cuda_report.kernel_samples`` compiles those that spill, keep a stack, share memory or do none of it,
 and looks whether the compiler's log is read so.

@@ -1,7 +1,7 @@
-"""How many blocks of a kernel one multiprocessor holds at a time, worked out from what the compiler gave it.
+"""How many blocks of a kernel one multiprocessor holds at a time, computed from the compiler's report.
 
-A multiprocessor has so many registers, so much shared memory and so many places for threads; what a block takes of each
-decides how many blocks run beside each other, and with them how well waiting for memory is hidden.  The limits are
+A multiprocessor has a fixed number of registers, bytes of shared memory and threads; what a block needs of each
+determines how many blocks run concurrently, and so how well memory latency is hidden.  The limits are
 NVIDIA's: *CUDA C++ Programming Guide*, appendix "Compute Capabilities", table "Technical Specifications per Compute
 Capability"; what is handed out at once (registers of a warp, bytes of shared memory) is that of *CUDA Occupancy
 Calculator*, which the profiler Nsight Compute contains.

@@ -1,4 +1,4 @@
-"""The report on all CUDA kernels: what the compiler made of each, and whether every method is compiled and tested.
+"""The report on all CUDA kernels: the compiler's figures for each, and whether every method is compiled and tested.
 
 `compile_all` compiles each kernel of `launching.KERNELS` for each of its signatures, in processes of their own, one a
 processor core; `complaints` says in sentences what keeps the report from passing.

@@ -1,4 +1,4 @@
-"""What ``python -m tests.cuda_report`` says to arguments that it cannot follow, before it compiles anything."""
+"""How ``python -m tests.cuda_report`` responds to invalid arguments, before it compiles anything."""
 
 import re
 

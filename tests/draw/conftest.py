@@ -1,6 +1,6 @@
-"""Golden files of the drawing tests: text that a reviewer can read, renewed by one switch.
+"""Golden files of the drawing tests: readable text, regenerated with one switch.
 
-``RENEW_GOLDENS=1 python -m pytest tests/draw`` writes them anew; look at the difference before you keep it.
+``RENEW_GOLDENS=1 python -m pytest tests/draw`` writes them again; review the difference before you keep it.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Recordings written by hand, so that drawing is tested without an engine.
+"""Recordings written by hand, so that drawing is tested without the engine.
 
 The numbers are worked out by hand (or by the two lines of NumPy next to them), never by the code under test.
 """

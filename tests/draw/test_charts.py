@@ -1,4 +1,4 @@
-"""Bars are as long as their values and steps as high as what is kept; both say so in words."""
+"""Bars are as long as their values and steps as high as the stored values; both have a text account."""
 
 import re
 import xml.etree.ElementTree as ET

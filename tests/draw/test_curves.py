@@ -1,4 +1,4 @@
-"""Curves: marks are found where they are and nowhere else, and pictures and words say what the samples say."""
+"""Curves: marks are found in the right places only, and pictures and text agree with the samples."""
 
 import json
 import re

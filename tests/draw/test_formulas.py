@@ -1,4 +1,4 @@
-"""The formulas on cards: the inputs stand where the op says, and local derivatives have the value of the rule."""
+"""The formulas on cards: the inputs are in the right places, and local derivatives have the value of the rule."""
 
 import re
 from string import Formatter

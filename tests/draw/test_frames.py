@@ -1,4 +1,4 @@
-"""Tapes as frames: what stands inside which, in words and as a picture."""
+"""Tapes as frames: how they are nested, as text and as a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes and edges a picture has, free of any layout."""
+"""Which nodes and edges a picture has, independent of the layout."""
 
 from collections.abc import Callable
 

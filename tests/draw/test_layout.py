@@ -1,4 +1,4 @@
-"""Facts of a layout that hold for every engine; coordinates are never compared between engines or with files."""
+"""Properties of layouts that hold for every engine; coordinates are never compared between engines or with files."""
 
 import itertools
 import sys

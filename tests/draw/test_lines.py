@@ -1,4 +1,4 @@
-"""The text on nodes, and the room that is kept for it."""
+"""The text on nodes, and the space reserved for it."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The static picture: what it shows at a moment, what it never does, and that any text is safe in it."""
+"""The static picture: what it shows at a step, what it never contains, and that any text is safe in it."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The colour table: contrast that can be read, and the same roles everywhere."""
+"""The colour table: sufficient contrast, and the same roles everywhere."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The map from threads to elements: what is drawn is what the kernel did, and the pictures of the page are current."""
+"""The map from threads to elements: it shows what the kernel did, and the pictures in the docs are current."""
 
 import os
 import re

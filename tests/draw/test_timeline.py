@@ -1,4 +1,4 @@
-"""What is known when: values, partial sums of adjoints, zero, "not computed yet" and "no path"."""
+"""What is known at each step: values, partial sums of adjoints, zero, "not computed yet" and "no path"."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Training loops and what backward passes leave for later: drawn as what they are, in the order of time."""
+"""Training loops and results of backward passes that are used later: drawn as such, in order of time."""
 
 import re
 from functools import cache

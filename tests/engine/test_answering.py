@@ -1,4 +1,4 @@
-"""Values that answer for themselves: one method, `__lab_apply__`, reached from ops and from public functions."""
+"""Values that implement `__lab_apply__`, which ops and public functions call."""
 
 from typing import Any
 

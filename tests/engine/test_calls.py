@@ -1,4 +1,4 @@
-"""How many Python calls the quickest programs make: each costs a tenth of an op."""
+"""How many Python calls the fastest programs make: each costs a tenth of an op."""
 
 import sys
 from collections.abc import Callable

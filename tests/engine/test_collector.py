@@ -1,4 +1,4 @@
-"""Python's garbage collector is called less often while a tape records, and the user's settings are what they were."""
+"""Python's garbage collector is called less often while a tape records, and the user's settings are restored."""
 
 import gc
 import threading

@@ -1,4 +1,4 @@
-"""Devices on a machine without a GPU: names, sentences, and everything as it was."""
+"""Devices on a machine without a GPU: names, messages, and no change in behaviour."""
 
 import ctypes
 import os

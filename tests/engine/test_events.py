@@ -1,4 +1,4 @@
-"""Events: told in order, with causes and the user's line; observers watch and never control."""
+"""Events: reported in order, with causes and the user's line; observers cannot influence the computation."""
 
 import inspect
 import threading

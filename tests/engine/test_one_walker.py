@@ -1,4 +1,4 @@
-"""Structures are walked in one place: only `engine/nest.py` imports optree, and nothing else descends by itself."""
+"""Structures are walked in one place: only `engine/nest.py` imports optree, and no other code recurses into them."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A plain sweep gives what the general one gives, to the last bit, and writes to no array but its own."""
+"""The fast sweep agrees with the general one to the last bit, and writes only to arrays that it owns."""
 
 import tracemalloc
 import weakref

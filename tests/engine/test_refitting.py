@@ -1,4 +1,4 @@
-"""NumPy values in another dtype: taken where nothing but digits of floats is lost, else refused with what would be."""
+"""NumPy values in another dtype: accepted if only float precision is lost, else refused with what would be lost."""
 
 import itertools
 

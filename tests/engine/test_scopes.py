@@ -1,4 +1,4 @@
-"""Name scopes: paths, the names of variables made inside, modules whose methods run in a scope of their own."""
+"""Name scopes: paths, the names of variables made inside, modules whose methods run in their own scope."""
 
 import pickle
 from typing import Any

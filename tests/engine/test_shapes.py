@@ -1,4 +1,4 @@
-"""TensorShape: what it equals, what its methods say, and that a tensor can check its own."""
+"""TensorShape: equality, methods, and checks of the shape of a tensor."""
 
 import pickle
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Values follow IEEE 754 and say nothing: no exception, no warning, and NumPy's settings stay the user's."""
+"""Values follow IEEE 754 silently: no exception, no warning, and NumPy's settings are left to the user."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A thousand small random programs: values used again, broadcasting, branches taken by value; and their Hessians."""
+"""A thousand small random programs: reused values, broadcasting, branches on values; and their Hessians."""
 
 from collections.abc import Callable
 from typing import Any

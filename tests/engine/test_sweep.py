@@ -1,4 +1,4 @@
-"""The sweep: reverse order, any depth, steps, engines made wrong on purpose, random graphs against differences."""
+"""The sweep: reverse order, any depth, steps, engines that are wrong on purpose, random graphs against differences."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tapes: what they watch, what they record, what they give back, and every way to get None."""
+"""Tapes: what they watch, record and return, and every way to get None."""
 
 import logging
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Tensors: made from anything numeric, never changed, printed plainly, mixed never silently."""
+"""Tensors: created from anything numeric, immutable, printed plainly, never cast silently."""
 
 import copy
 import operator

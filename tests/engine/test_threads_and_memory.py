@@ -1,4 +1,4 @@
-"""Each thread has its tapes; what nobody refers to is gone at once, without the cycle collector."""
+"""Each thread has its own tapes; unreferenced values are freed at once, without the cycle collector."""
 
 import gc
 import threading

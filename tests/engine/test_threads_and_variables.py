@@ -1,4 +1,4 @@
-"""Adding to a variable is atomic: threads that do so together lose no update, eagerly or compiled."""
+"""Adding to a variable is atomic: concurrent threads lose no update, eagerly or compiled."""
 
 import sys
 import threading

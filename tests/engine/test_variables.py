@@ -1,4 +1,4 @@
-"""Variables: state that changes by assignment only, in shape and dtype that stay."""
+"""Variables: state that changes only by assignment, with a fixed shape and dtype."""
 
 import gc
 import weakref

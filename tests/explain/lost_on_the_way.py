@@ -1,4 +1,4 @@
-"""More programs that lose a gradient: at an op, outside the tape's block, by a choice, or because there is no path."""
+"""More programs that lose a gradient: at an op, outside the tape's block, in a branch, or because there is no path."""
 
 from collections.abc import Callable
 

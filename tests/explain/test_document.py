@@ -1,4 +1,4 @@
-"""The document lists exactly the causes that there are."""
+"""The documentation lists exactly the causes that exist."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Where nan and infinity began: op, line, element and reason, and code that does not do it."""
+"""Where nan and infinity first appeared: op, line, element and reason, and code that avoids it."""
 
 import inspect
 import math

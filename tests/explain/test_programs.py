@@ -1,4 +1,4 @@
-"""Whole programs of the kind that people write: recorded as they are, and asked afterwards.
+"""Whole programs of the kind that users write: recorded unchanged, and explained afterwards.
 
 `tests/data/` holds them: a classifier of digits, the fit of a pendulum, Newton's method with nested tapes.
 """

@@ -1,4 +1,4 @@
-"""What is said unasked: one line for each missing or non-finite gradient, in repr and in the printed form."""
+"""Remarks without a query: one line for each missing or non-finite gradient, in repr and in the printed form."""
 
 import re
 

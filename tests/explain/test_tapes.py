@@ -1,4 +1,4 @@
-"""Tapes that are asked about themselves: during a recording, after it, and where there was none."""
+"""`tape.explain`: during a recording, after it, and without one."""
 
 from collections.abc import Callable
 

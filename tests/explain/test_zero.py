@@ -1,4 +1,4 @@
-"""None and zero are never confused: where a path exists and its value is 0, the op that made it 0 is named."""
+"""None and zero are never confused: if a path exists and its value is 0, the op that made it 0 is named."""
 
 from collections.abc import Callable
 

@@ -1,1 +1,1 @@
-"""Tests of values of more than one tensor, and of state."""
+"""Tests of values that consist of several tensors, and of state."""

@@ -1,4 +1,4 @@
-"""What random programs over ragged tensors are made of: rows, and what plain lists say of them.
+"""The building blocks of random programs over ragged tensors: rows, and expected results from plain lists.
 
 A program is written for any library with TensorFlow's names, so that the same one runs here and in TensorFlow.
 """

@@ -1,4 +1,4 @@
-"""Random programs over ragged tensors: an op with its arguments, and what plain lists say must come out."""
+"""Random programs over ragged tensors: an op with its arguments, and the expected result from plain lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random programs over sparse tensors: an op with its arguments, and what NumPy makes of the whole arrays."""
+"""Random programs over sparse tensors: an op with its arguments, and NumPy's result for the dense arrays."""
 
 from __future__ import annotations
 

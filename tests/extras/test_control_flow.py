@@ -1,4 +1,4 @@
-"""Choices, loops, folds and tensor arrays: values, gradients, and what does not fit is refused."""
+"""Choices, loops, folds and tensor arrays: values, gradients and refusals."""
 
 from typing import Any
 

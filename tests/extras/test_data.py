@@ -1,4 +1,4 @@
-"""Data sets give what Python's own iteration would give, as tensors, and their iterators stop gradients."""
+"""Datasets give what Python's own iteration would give, as tensors, and their iterators stop gradients."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""The less common steps of data sets give the elements that lists give, in TensorFlow's order."""
+"""The less common dataset operations give the same elements as lists, in TensorFlow's order."""
 
 from typing import Any
 

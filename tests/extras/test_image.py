@@ -1,4 +1,4 @@
-"""Images are changed as their formulas say; the change of contrast has no gradient until one is registered."""
+"""Image ops follow their formulas; adjusting contrast has no gradient until one is registered."""
 
 from collections.abc import Iterator
 from typing import Any

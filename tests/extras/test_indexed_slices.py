@@ -1,4 +1,4 @@
-"""IndexedSlices stand for the whole tensor wherever one is taken, and pass gradients to their rows."""
+"""IndexedSlices are accepted wherever the dense tensor is, and pass gradients to their rows."""
 
 import numpy as np
 import pytest

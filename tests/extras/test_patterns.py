@@ -1,4 +1,4 @@
-r"""Patterns, rewrites and what is not UTF-8 are read as TensorFlow reads them."""
+r"""Patterns, rewrites and invalid UTF-8 are treated as in TensorFlow."""
 
 from pathlib import Path
 from typing import Any

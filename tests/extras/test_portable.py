@@ -1,4 +1,4 @@
-"""What portable programs call: it runs at once, and passes gradients where TensorFlow does."""
+"""Functions that portable programs call run eagerly, and pass gradients where TensorFlow does."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A queue gives elements back in order and without history, and never waits for what cannot come."""
+"""A queue returns elements in order and without gradients, and never waits for what cannot come."""
 
 from typing import Any
 

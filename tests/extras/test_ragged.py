@@ -1,4 +1,4 @@
-"""Ragged tensors hold, cut, pad and give back what plain lists of rows would, and gradients come back in rows."""
+"""Ragged tensors store, slice, pad and return the same as plain lists of rows, and gradients have the same rows."""
 
 from typing import Any
 

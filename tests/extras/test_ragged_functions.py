@@ -1,4 +1,4 @@
-"""What ``lab.ragged`` makes is what plain Python would make, and it refuses what has no meaning."""
+"""Functions of ``lab.ragged`` agree with plain Python, and refuse arguments that have no meaning."""
 
 from typing import Any
 

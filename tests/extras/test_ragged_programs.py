@@ -1,4 +1,4 @@
-"""Random programs over ragged tensors give what plain Python makes of the nested lists."""
+"""Random programs over ragged tensors agree with plain Python on nested lists."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""What a ragged tensor says of its rows, in the dtype of its splits, and the brackets and operators of every kind."""
+"""Queries about the rows of a ragged tensor, in the dtype of its splits, and all kinds of indexing and operators."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Sparse tensors do what the same dense tensors do, and gradients reach the values that are there."""
+"""Sparse tensors agree with dense tensors, and gradients reach the stored values."""
 
 from typing import Any
 

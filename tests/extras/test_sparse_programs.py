@@ -1,4 +1,4 @@
-"""Random programs over sparse tensors give what NumPy makes of the whole arrays, and their gradients."""
+"""Random programs over sparse tensors and their gradients agree with NumPy on dense arrays."""
 
 import os
 from typing import Any

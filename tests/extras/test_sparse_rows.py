@@ -1,4 +1,4 @@
-"""Rows of sparse matrices are filled, marked and counted as NumPy would."""
+"""Filling, marking and counting rows of sparse matrices agrees with NumPy."""
 
 from typing import Any
 

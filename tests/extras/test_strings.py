@@ -1,4 +1,4 @@
-"""Strings are bytes of one dtype: they are made, joined, measured and read as Python would, and stop gradients."""
+"""Strings are bytes of one dtype: creating, joining, measuring and parsing agree with Python, and gradients stop."""
 
 from typing import Any
 

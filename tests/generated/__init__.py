@@ -1,6 +1,6 @@
-"""Pages of docs/ and the stub of the package, written by the program, so that they cannot say what is not so.
+"""Generated pages of docs/ and the stub of the package.
 
-``make docs-renew`` writes them, and tests/test_docs.py holds them to what the program says.
+``make docs-renew`` writes them, and tests/test_docs.py checks that they are current.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Write the generated pages; with ``--check``, only say which of them are not what they would be."""
+"""Write the generated pages; with ``--check``, only report which of them are stale."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""docs/tensorflow_names.md: which of TensorFlow's names are here, and why the others are not.
+"""docs/tensorflow_names.md: which of TensorFlow's names are included, and why the others are not.
 
 The names are data (tests/data/tensorflow_names.toml), and so are the reasons
 (tests/data/left_out.toml, left_out_whole.toml).

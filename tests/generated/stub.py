@@ -1,6 +1,6 @@
 """The stub of the package: every public name and where it comes from, for editors and type checkers, which run nothing.
 
-A name is written once, in `autodiff_lab/__init__.py`: as an import, or in the table of what loads late.
+A name is written once, in `autodiff_lab/__init__.py`: as an import, or in the table of lazily loaded names.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Results on a GPU held against results on the CPU: class, dtype, shape and values."""
+"""Compare results on a GPU with results on the CPU: class, dtype, shape and values."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Collects these tests only where a GPU was asked for, real or simulated; `place` says how.
+"""Collect these tests only if a GPU was requested, real or simulated; `place` says how.
 
-Whoever runs them without this file, for want of other packages, gets a skip with a reason from each file instead.
+Without this file, which needs other packages, each test file is skipped with a reason instead.
 """
 
 from tests.gpu.place import WANTED

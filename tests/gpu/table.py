@@ -1,6 +1,6 @@
 """One op of the table on the GPU: values, gradients of both orders, Jacobian, tangents, dtypes and special values.
 
-The CPU's results are the measure; they are held against differences and references in tests/ops.
+The CPU's results are the reference; tests/ops compares them with differences and NumPy.
 """
 
 import time

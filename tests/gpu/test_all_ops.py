@@ -1,6 +1,6 @@
-"""Every op on the GPU gives what it gives on the CPU, in both modes; what it copies is on the list.
+"""Every op gives the same on the GPU as on the CPU, in both modes; its copies are on the list.
 
-The file comes first: on a real GPU its processes compile side by side what the other tests find compiled.
+This file runs first: on a real GPU its processes compile kernels in parallel, which the other tests then find cached.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The examples of the documentation, on a GPU: what they print does not hang on where tensors lie."""
+"""The examples of the documentation, on a GPU: what they print does not depend on the device."""
 
 import contextlib
 import doctest

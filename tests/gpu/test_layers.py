@@ -1,4 +1,4 @@
-"""Layers, losses, metrics and optimizers on the GPU: outputs, slopes and steps are those of the CPU, and stay there."""
+"""Layers, losses, metrics and optimizers on the GPU: outputs, gradients and steps are as on the CPU and stay there."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is done with tapes works on tensors of the GPU: recordings, explanations, pictures, Jacobians, recomputation."""
+"""Tools for tapes work with GPU tensors: recordings, explanations, pictures, Jacobians, recomputation."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Training on the GPU: a small dense and a small convolutional network go the way they go on the CPU, in both modes."""
+"""Training on the GPU: a small dense and a small convolutional network train as on the CPU, in both modes."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,7 @@
-"""A process that judges ops, one line of JSON for each line that it is given: ``python -m tests.gpu.worker``.
+"""A process that tests ops, one line of JSON for each line that it receives: ``python -m tests.gpu.worker``.
 
-A kernel that reads or writes where it must not spoils a GPU's context for good, so ops are judged in processes that
-may end; see `workers`.
+An invalid memory access of a kernel destroys the GPU context for good, so ops are tested in processes that may end; see
+`workers`.
 """
 
 import json

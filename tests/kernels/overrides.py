@@ -1,4 +1,4 @@
-"""How tests of kernels reach an op's kernel and its override."""
+"""Helpers for kernel tests: access to an op's kernel and its override."""
 
 from typing import Any
 

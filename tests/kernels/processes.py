@@ -1,4 +1,4 @@
-"""Processes of their own for the tests of matrix products, as a process chooses its library once."""
+"""Separate processes for the tests of matrix products, as a process chooses its library only once."""
 
 import json
 import os

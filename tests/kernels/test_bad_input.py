@@ -1,4 +1,4 @@
-"""What users, disks and other processes do to kernels: layouts, damaged caches, forks, warnings that are errors."""
+"""Kernels under difficult conditions: layouts, damaged caches, forks, warnings that are errors."""
 
 import os
 import subprocess

@@ -1,7 +1,7 @@
-"""Every kernel that has an override, on the operands of the table of ops: all layouts, nan, infinities, both orders.
+"""Every kernel with an override, on the operands of the op tests: all layouts, nan, infinities, both orders.
 
 The calls are those that ops and their rules make, forward, backward and backward again; each goes to the override and
-to the reference, with the operands laid out and filled in ways of which no kernel was thinking.
+to the reference, with unusual layouts and values of the operands.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
-"""Matrix products: NumPy's values whichever library multiplies, in forks and threads, and the user's word on which.
+"""Matrix products: NumPy's values whichever library multiplies, in forks and threads, and the user's choice of library.
 
-Every library is tried in a process of its own, as the choice is made once in a process.
+Every library is tested in a separate process, as the choice is made once per process.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Choosing between NumPy's kernel and Numba's: who answers when, and that nothing is ever lost by it."""
+"""Choosing between NumPy's kernel and Numba's: which one runs when, and that failures fall back to NumPy."""
 
 import os
 import subprocess

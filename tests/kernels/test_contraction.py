@@ -1,4 +1,4 @@
-"""Contractions: NumPy's values whether they become a matrix product or not, and nothing lost on the way."""
+"""Contractions: NumPy's values whether they become a matrix product or not, with nan, infinities and derivatives."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What numba is told of an array on a GPU, without one: the types for which kernels are compiled in the report."""
+"""How GPU arrays are described to numba, without a GPU: the types for which the report compiles kernels."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Freed memory is kept for the next arrays, unless the user wants it otherwise."""
+"""Freed memory is kept for the next arrays, unless the user turns this off."""
 
 import os
 import subprocess

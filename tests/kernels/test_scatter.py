@@ -1,4 +1,4 @@
-"""Kernels that add up by position against their references: layouts, axes, stacks, repeated and missing positions."""
+"""Kernels that sum by position against their references: layouts, axes, stacks, repeated and missing positions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What makes kept machine code stale: a change of anything that was compiled into it, in whichever file it stands."""
+"""What makes cached machine code stale: a change of anything that was compiled into it, in any file."""
 
 import hashlib
 import os

@@ -1,1 +1,1 @@
-"""Modules, layers, losses, metrics, optimizers, schedules and saved weights, against NumPy written out."""
+"""Modules, layers, losses, metrics, optimizers, schedules and saved weights, against formulas in NumPy."""

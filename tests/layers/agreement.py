@@ -1,4 +1,4 @@
-"""Gradients of layers against differences: by the input, and by every weight."""
+"""Gradients of layers against differences: with respect to the input and to every weight."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a layer makes of its arguments: arrays, lists and tables cast to its dtype, `training` where it is wanted."""
+"""How layers treat their arguments: arrays, lists and tables are cast to their dtype, `training` is passed on."""
 
 import importlib
 import sys

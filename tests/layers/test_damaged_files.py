@@ -1,4 +1,4 @@
-"""Weight files that are damaged, or made to deceive: only documented errors, and nothing is changed.
+"""Damaged or malicious weight files: only documented errors, and nothing is changed.
 
 FUZZ_COUNT in the environment says how many mutations are tried; 300 without it.
 """

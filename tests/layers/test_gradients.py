@@ -1,4 +1,4 @@
-"""Every layer: the shape of its value, and its gradients by input and weights against differences."""
+"""Every layer: the shape of its output, and its gradients against differences."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Initializers: the distributions they promise, by name, repeatable, written down and read back."""
+"""Initializers: the documented distributions, by name, repeatable, serialized and read back."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Structures of inputs, and inputs that do not fit: every layer computes, or refuses in words of its own."""
+"""Structures of inputs, and inputs that do not fit: every layer computes, or raises its own error."""
 
 import contextlib
 import inspect

@@ -1,4 +1,4 @@
-"""What layers compute: values written out in NumPy, weights made at the first call, names, refusals."""
+"""What layers compute: values against NumPy, weights created at the first call, names, refusals."""
 
 import subprocess
 import sys

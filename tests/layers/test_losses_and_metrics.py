@@ -1,4 +1,4 @@
-"""Losses and metrics against NumPy written out; shapes that differ are refused."""
+"""Losses and metrics against formulas in NumPy; different shapes are refused."""
 
 from typing import Any
 

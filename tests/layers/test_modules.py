@@ -1,4 +1,4 @@
-"""Modules find what they hold; models count it; weights are saved and read whole or not at all."""
+"""Modules find their variables; models count them; weights are saved and loaded completely or not at all."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What optimizers do not take in silence, and the constraints of variables that they keep to."""
+"""What optimizers refuse, and the constraints of variables that they apply."""
 
 import logging
 

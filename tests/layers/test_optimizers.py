@@ -1,4 +1,4 @@
-"""Optimizers and schedules against their formulas written out, step by step; their state is saved and read."""
+"""Optimizers and schedules against their formulas, step by step; their state is saved and loaded."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Options of layers that Keras users set, against what they mean written out with other layers and NumPy."""
+"""Options of layers that Keras users set, against equivalent programs with other layers and NumPy."""
 
 from typing import Any
 

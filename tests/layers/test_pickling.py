@@ -1,4 +1,4 @@
-"""Ops, layers, models, optimizers and their neighbours through pickle and copy: same values, states of their own."""
+"""Ops, layers, models, optimizers and related objects through pickle and copy: same values, separate state."""
 
 import copy
 import importlib

@@ -1,4 +1,4 @@
-"""`trainable` set at any time, on anything that holds variables: what is listed, watched and trained follows."""
+"""`trainable` set at any time, on anything that holds variables, affects what is listed, watched and trained."""
 
 import copy
 import pickle

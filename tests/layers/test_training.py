@@ -1,4 +1,4 @@
-"""Training: losses fall, a known run is met number by number, digits are learnt with a progress bar."""
+"""Training: losses fall, a known run is reproduced number by number, digits are learned with a progress bar."""
 
 import importlib.util
 from collections.abc import Callable

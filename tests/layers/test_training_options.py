@@ -1,4 +1,4 @@
-"""Options of losses, optimizers and schedules against NumPy written out, and their settings as dicts."""
+"""Options of losses, optimizers and schedules against formulas in NumPy, and their settings as dicts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Playing a lesson as a learner would: its cells in order, some of them with other contents, without a kernel."""
+"""Run a lesson as a learner would: its cells in order, some of them edited, without a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What checks rest on: truths held against differences of plain Python, and results that are safe to show."""
+"""What the checks rely on: reference values against differences in plain Python, results that are safe to show."""
 
 from __future__ import annotations
 

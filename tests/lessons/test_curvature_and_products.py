@@ -1,4 +1,4 @@
-"""What the checks of lessons 10 and 13 rest on: truths without the tape, and ideas that are told whatever is drawn."""
+"""What the checks of lessons 10 and 13 rely on: reference values without the tape, recognized misconceptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `lessons.launch` and the checks of lesson 15 say to grids, arrays and kernels that are none."""
+"""How `lessons.launch` and the checks of lesson 15 respond to invalid grids, arrays and kernels."""
 
 from collections.abc import Callable
 from typing import Any

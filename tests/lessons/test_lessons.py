@@ -1,4 +1,4 @@
-"""The lessons as a whole: solved they pass, wrong answers are named, and as shipped they wait kindly."""
+"""The lessons as a whole: solved they pass, wrong answers are identified, and as shipped they wait for an answer."""
 
 from __future__ import annotations
 

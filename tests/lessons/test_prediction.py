@@ -1,4 +1,4 @@
-"""Predictions: committed once, kept beside the outcome, and harmless where nobody is there to predict."""
+"""Predictions: committed once, shown with the outcome, and harmless in an unattended run."""
 
 from __future__ import annotations
 

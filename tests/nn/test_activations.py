@@ -1,4 +1,4 @@
-"""Activations at their kinks, far out, and over the range that the table of ops does not reach."""
+"""Activations at their kinks, far from zero, and outside the range of the op tests."""
 
 from typing import Any
 

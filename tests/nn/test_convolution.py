@@ -1,4 +1,4 @@
-"""Convolutions of every kind against SciPy's correlation and each other; what does not fit is refused."""
+"""Convolutions of every kind against SciPy's correlation and each other; incompatible arguments are refused."""
 
 from typing import Any
 

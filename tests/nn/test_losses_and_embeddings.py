@@ -1,4 +1,4 @@
-"""Losses on logits, losses over drawn classes, embeddings and isotonic regression."""
+"""Losses on logits, losses over sampled classes, embeddings and isotonic regression."""
 
 from typing import Any
 

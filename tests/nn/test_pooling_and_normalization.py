@@ -1,4 +1,4 @@
-"""Pooling, normalisation, dropout, pixels moved into channels: against NumPy, and refusals."""
+"""Pooling, normalization, dropout, space-to-depth: against NumPy, and refusals."""
 
 from typing import Any
 

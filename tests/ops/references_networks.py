@@ -1,4 +1,4 @@
-"""What the ops of networks compute, by NumPy and SciPy or in two lines of Python."""
+"""Reference implementations of the ops of neural networks, in NumPy and SciPy or two lines of Python."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Public functions on arrays that are made of several ops: values against NumPy, gradients against differences."""
+"""Public functions on arrays that are composed of several ops: values against NumPy, gradients against differences."""
 
 from collections.abc import Callable
 from typing import Any

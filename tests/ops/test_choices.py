@@ -1,4 +1,4 @@
-"""Ops that choose among their inputs: what was not chosen has a gradient of 0, even where the cotangent is infinite."""
+"""Ops that select among their inputs: unselected ones have a gradient of 0, even where the cotangent is infinite."""
 
 from collections.abc import Callable
 from typing import Any

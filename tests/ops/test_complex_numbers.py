@@ -1,4 +1,4 @@
-"""Gradients by complex numbers are ∂L/∂x + i·∂L/∂y; where f is holomorphic, that is the conjugate of its derivative."""
+"""Gradients of complex tensors are ∂L/∂x + i·∂L/∂y; for holomorphic f that is the conjugate of its derivative."""
 
 from collections.abc import Callable
 from typing import Any

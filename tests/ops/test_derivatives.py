@@ -1,4 +1,4 @@
-"""Every rule of every op: against differences, at both speeds, stacked, on a tape that keeps only what it says."""
+"""Every rule of every op: against differences, in both modes, stacked, on a tape that keeps only what ops declare."""
 
 from itertools import islice, product
 

@@ -1,6 +1,6 @@
 """Tensors without elements: every op gives an empty result, zeros, or what TensorFlow gives; no op a NumPy error.
 
-`NOTHING` holds calls of the ops whose samples have an element each.  `CALLS` holds public functions, with the shapes
+`NOTHING` holds calls of the ops whose samples always have an element.  `CALLS` holds public functions, with the shapes
 that TensorFlow 2.21 gives.
 """
 

@@ -1,4 +1,4 @@
-"""Every op of the registry says what it is: symbol, formula, sentence, rules, documentation, and how to call it."""
+"""Every op of the registry is fully described: symbol, formula, sentence, rules, documentation, and how to call it."""
 
 import doctest
 import inspect

@@ -1,7 +1,7 @@
 """Reductions, scans and normalizations of half floats: rounded once, at the end, whatever their length.
 
-Each is compared with what the same numbers give in float64, to within two units in the last place of the half dtype:
-eager and compiled, on every set of kernels.
+Each is compared with the same computation in float64, to within two units in the last place of the half dtype: eager
+and compiled, on every set of kernels.
 """
 
 from collections.abc import Callable, Iterator

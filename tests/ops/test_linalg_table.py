@@ -2,7 +2,7 @@
 
 A gradient is compared along random directions, first and second order, so that a case costs a few calls however many
 elements it has.  Eigenvectors and singular vectors are defined up to a phase, and a basis of a null space up to a
-rotation: the functions here take what does not depend on that.
+rotation: the functions here are independent of that choice.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Numbers that are made: `range`, `linspace`, `one_hot`, `fill`, whole numbers divided, shapes with open lengths."""
+"""Created tensors: `range`, `linspace`, `one_hot`, `fill`, integer division, shapes with unknown lengths."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Public functions of mathematics that are made of several ops, and what they do at the edges of their domains."""
+"""Mathematical functions that are composed of several ops, and their values at the edges of their domains."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The table can fail: every rule, made wrong by one per cent in turn, is caught by the comparison with differences."""
+"""The op tests can fail: every rule, changed by one percent in turn, is caught by the comparison with differences."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Derivatives of matrix functions near a singular matrix: float32 loses the digits that the condition costs."""
+"""Derivatives of matrix functions near a singular matrix: float32 loses the digits that the condition implies."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an op cannot do it refuses: with its name, the shapes it got, the user's line, and something to try."""
+"""Ops refuse invalid arguments with an error that names the op, the shapes, the user's line, and something to try."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Eigenvalues and singular values have derivatives also where two of them coincide, or one is 0."""
+"""Eigenvalues and singular values also have derivatives where two of them coincide, or one is 0."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""The ops beside those of another framework, where one is installed (`make test-peers`)."""
+"""Comparisons with other frameworks, where they are installed (`make test-peers`)."""

@@ -1,7 +1,7 @@
 """``python -m tests.peers``, or `make test-peers`: the comparisons with other frameworks, in a Python that has some.
 
 That Python needs pytest, hypothesis, what this package itself needs, and torch or TensorFlow; the plugins that
-pyproject.toml names for the other tests need not be there.  What is missing is named before anything runs.
+pyproject.toml lists for the other tests are not needed.  Missing packages are reported before anything runs.
 """
 
 from __future__ import annotations

@@ -1,3 +1,3 @@
-"""The tables of counterparts are imported by tests that have found a peer, and by nobody else."""
+"""The tables of counterparts are imported only by tests that have found a peer."""
 
 collect_ignore = ["counterparts.py", "edges.py"]

@@ -1,4 +1,4 @@
-"""What torch calls each op of the registry: functions of torch tensors and of the op's own parameters.
+"""The torch counterpart of each op of the registry: functions of torch tensors and of the op's parameters.
 
 Axes and parameters are those that rules use (negative axes, ``axes``, ``perm``), so that the samples of the table serve
 here as well.  A counterpart raises NotImplementedError for a sample that torch cannot express.

@@ -1,4 +1,4 @@
-"""Points at the edge of a domain, where frameworks choose: kinks, ties, poles, zeros.
+"""Points at the edge of a domain, where frameworks make different choices: kinks, ties, poles, zeros.
 
 An edge has a name, the two functions, the arguments, and which of them are differentiated.
 """

@@ -1,4 +1,4 @@
-"""Random layers with random options, made in Keras and here: what both are asked, and how to ask."""
+"""Random layers with random options, created in Keras and here: what is compared, and how."""
 
 from random import Random
 from typing import Any

@@ -1,4 +1,4 @@
-"""One comparison for each seed, and all that differ shown together."""
+"""One comparison for each seed, with all differences shown together."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""At the edges of domains every difference from torch stands in docs/differences.md, and nothing else does."""
+"""docs/differences.md lists every difference from torch at the edges of domains, and nothing else."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Layers against Keras: values, dtypes, shapes of weights, gradients by input and weights, in training and use.
+"""Layers against Keras: values, dtypes, shapes of weights, gradients, in training and inference.
 
 FUZZ_COUNT in the environment says how many are compared; 300 without it.
 """

@@ -1,7 +1,7 @@
 """Random typed programs: ours and TensorFlow's values, dtypes, shapes and gradients are the same.
 
-Without TensorFlow the answers that it gave to the programs of 300 seeds are read from a file.  With it, as many seeds
-as the environment variable FUZZ_COUNT says are asked anew; every difference must have a row in docs/differences.md.
+Without TensorFlow, its stored results for the programs of 300 seeds are read from a file. With it, as many seeds as the
+environment variable FUZZ_COUNT says are run; every difference must have a row in docs/differences.md.
 """
 
 import os

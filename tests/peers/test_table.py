@@ -1,4 +1,4 @@
-"""Every op that torch has too: the same values and gradients at every sample of the table of ops."""
+"""Every op that torch also has: the same values and gradients at every sample of the op tests."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,7 @@
 """Seeded recordings of everything that can be recorded: ops of the registry, dtypes, shapes, parameters, names.
 
-`recorded(seed)` is one program.  `asked(recording)` asks it all questions and gives the answers, so that a copy of the
-recording can be held to the same ones.
+`recorded(seed)` is one program.  `asked(recording)` returns the results of all queries, so that a copy of the recording
+can be compared.
 """
 
 from __future__ import annotations

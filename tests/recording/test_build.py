@@ -1,4 +1,4 @@
-"""What a recording says about a program, held against what is known of the program."""
+"""What a recording says about a program, compared with what is known about the program."""
 
 from typing import Any
 

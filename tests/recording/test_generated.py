@@ -1,4 +1,4 @@
-"""Whatever can be recorded can be shown, saved, loaded, pickled and drawn: seeded programs over the registry."""
+"""Everything that can be recorded can be shown, saved, loaded, pickled and drawn: seeded programs over the registry."""
 
 import pickle
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Damaged and hostile recording files: refused with `RecordingError`, or read and shown like any other, in bounds.
+"""Damaged and hostile recording files: refused with `RecordingError`, or read and shown like any other, within limits.
 
-`FUZZ_COUNT` says how many are tried, `FUZZ_FIRST` from which seed on.
+`FUZZ_COUNT` says how many are tried, `FUZZ_FIRST` is the first seed.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Names in a recording are those that the user gave, read off the program and never guessed."""
+"""Names in a recording are those in the user's program, never guessed."""
 
 from contextlib import ExitStack
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Numbers shown to people: few characters, and no two different kinds of value alike."""
+"""Formatted numbers: few characters, and different kinds of value look different."""
 
 import numpy as np
 import pytest

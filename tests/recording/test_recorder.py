@@ -1,4 +1,4 @@
-"""`record()`: what it keeps, when it lets go, and that it never disturbs the program."""
+"""`record()`: what it keeps, when it releases it, and that it never disturbs the program."""
 
 import contextlib
 import gc

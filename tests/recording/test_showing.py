@@ -1,4 +1,4 @@
-"""What a recording shows of itself: in a notebook, as a picture, as DOT, as a page."""
+"""How a recording is displayed: in a notebook, as a picture, as DOT, as a page."""
 
 import copy
 import dataclasses

@@ -1,4 +1,4 @@
-"""The printed form, held against texts that a person has checked."""
+"""The printed form, compared with texts that were checked by hand."""
 
 import re
 

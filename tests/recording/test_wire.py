@@ -1,4 +1,4 @@
-"""The wire form: what is saved comes back equal, and what is damaged is refused with the place named."""
+"""The file format: what is saved is loaded equal, and damaged files are refused with the location of the error."""
 
 import copy
 import json

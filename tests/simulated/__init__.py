@@ -1,1 +1,1 @@
-"""CUDA kernels and arrays of a GPU, simulated: in processes of their own, because numba reads the switch at import."""
+"""CUDA kernels and GPU arrays, simulated: in separate processes, because numba reads the switch at import."""

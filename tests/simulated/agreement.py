@@ -1,4 +1,4 @@
-"""What tests of CUDA kernels share: arrays on the simulated GPU, and the comparison of a method with its reference."""
+"""Helpers for tests of CUDA kernels: arrays on the simulated GPU, and the comparison of a method with its reference."""
 
 from collections.abc import Callable
 from typing import Any

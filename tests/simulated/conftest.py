@@ -1,4 +1,4 @@
-"""Collects these tests only where a GPU is simulated, which `make test-simulated` sees to."""
+"""Collect these tests only if a GPU is simulated, as in `make test-simulated`."""
 
 import os
 

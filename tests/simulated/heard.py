@@ -1,4 +1,4 @@
-"""What tests of devices share: the copies that were told during a block."""
+"""Helper for tests of devices: the copies that were reported during a block."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

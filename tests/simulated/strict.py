@@ -1,8 +1,8 @@
-"""A stand-in for CuPy that refuses what CuPy refuses: NumPy does the work, the installed CuPy says what may be asked.
+"""A replacement for CuPy that refuses what CuPy refuses: NumPy computes, the installed CuPy defines what is allowed.
 
-Plain NumPy standing in for CuPy takes more than CuPy does: names, parameters, dtypes and arrays of the CPU that CuPy
-does not know.  Here every call is held against CuPy's signatures, the types of its ufuncs and its arrays; importing
-CuPy needs no GPU.  What is refused raises as in CuPy and is kept in `REFUSED`, as our code may catch it.
+Plain NumPy accepts more than CuPy: names, parameters, dtypes and CPU arrays that CuPy does not accept. Here every call
+is checked against CuPy's signatures, the types of its ufuncs and its arrays; importing CuPy needs no GPU. Refused calls
+raise as in CuPy and are stored in `REFUSED`, as our code may catch the error.
 """
 
 import inspect

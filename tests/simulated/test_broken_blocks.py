@@ -1,4 +1,4 @@
-"""Layers and losses run where their inputs lie, outside of blocks and inside one that names another device."""
+"""Layers and losses run where their inputs are, outside blocks and inside a block for another device."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Words for what does not lie, or does not fit, on a GPU."""
+"""Error messages for values that are not, or do not fit, on a GPU."""
 
 from collections.abc import Callable
 from typing import Any

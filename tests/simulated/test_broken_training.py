@@ -1,4 +1,4 @@
-"""Training that changes device on its way: an optimizer's state goes after its variables."""
+"""Training that changes device midway: an optimizer's state follows its variables."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Devices: ops follow their data, what is made follows the block, and no tensor is copied unless somebody says so."""
+"""Devices: ops follow their data, new tensors follow the block, and no tensor is copied unless requested."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""What goes wrong with devices is said with op, devices, shapes and the user's line; memory is given back."""
+"""Device errors name the op, devices, shapes and the user's line; memory is released."""
 
 import gc
 import warnings

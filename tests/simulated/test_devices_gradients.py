@@ -1,4 +1,4 @@
-"""Tapes on a GPU: the gradients of the CPU, each where its value lies, and nothing copied unseen."""
+"""Tapes on a GPU: gradients as on the CPU, each on the device of its value, and no unreported copies."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What runs where CuPy and NumPy differ: against NumPy, over dtypes, nan and infinities; and questions that wait."""
+"""Functions in which CuPy and NumPy differ: against NumPy, over dtypes, nan and infinities; and deferred checks."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the pages say of a GPU is so on a simulated one; the kernel that docs/cuda.md writes is right."""
+"""The GPU examples in the documentation run on a simulated GPU; the kernel in docs/cuda.md is correct."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What is asked of CuPy it can do: names, parameters, dtypes, and no array of the CPU among those of the GPU."""
+"""CuPy supports every call that is forwarded to it: names, parameters, dtypes, and no CPU arrays among GPU arrays."""
 
 import importlib.util
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Compiled functions on a GPU: generated kernels, simulated, give what the eager functions give on the CPU."""
+"""Compiled functions on a GPU: generated kernels, simulated, agree with the eager functions on the CPU."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,7 @@
 """The scalar functions of generated kernels, in units in the last place against float64 and long double.
 
-Where a GPU's special-function unit computes, the simulator's result has all bits: quotients and roots are a bit worse
-on a GPU, by what docs/compiling.md says.
+For functions of a GPU's special-function unit the simulator's result is exact: quotients and roots are slightly less
+accurate on a GPU, as docs/compiling.md states.
 """
 
 import numpy as np

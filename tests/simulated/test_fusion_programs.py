@@ -1,4 +1,4 @@
-"""Compiled functions on a GPU: training steps, devices side by side, constants, and what stays op by op."""
+"""Compiled functions on a GPU: training steps, two devices, constants, and programs that stay op by op."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""Gathering on a GPU against NumPy's: any axis, any row length, any dtype, positions that are out of range."""
+"""Gathering on a GPU against NumPy's: any axis, any row length, any dtype, positions out of range."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Half floats on a GPU: added up in float32 there too, where no kernel of ours takes them and CuPy does the work."""
+"""Half floats on a GPU: also summed in float32 where none of our kernels takes them and CuPy computes."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pooling and its gradients on a GPU against NumPy's: ranks, settings, layouts, equal elements, nan, nothing."""
+"""Pooling and its gradients on a GPU against NumPy's: ranks, settings, layouts, equal elements, nan, empty arrays."""
 
 from collections.abc import Iterator
 from typing import Any

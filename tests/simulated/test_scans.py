@@ -1,4 +1,4 @@
-"""Running sums, products, log-sum-exps and recurrences on a GPU against the reference, which goes one by one."""
+"""Cumulative sums, products, log-sum-exps and recurrences on a GPU against the sequential reference."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Scattering on a GPU against NumPy's: any axis, places met never, once or often."""
+"""Scattering on a GPU against NumPy's: any axis, positions that occur never, once or often."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Segments on a GPU against NumPy's: sums and extremes, sorted numbers or not, segments without rows."""
+"""Segments on a GPU against NumPy's: sums and extremes, sorted and unsorted ids, empty segments."""
 
 import numpy as np
 import pytest

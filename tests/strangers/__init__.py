@@ -1,1 +1,1 @@
-"""What somebody meets who has read nothing: programs as they are written elsewhere, mistakes, and rough handling."""
+"""The package as new users see it: programs written for other libraries, mistakes, and rough handling."""

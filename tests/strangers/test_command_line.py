@@ -1,4 +1,4 @@
-"""``autodiff-lab record`` with scripts as they are: in folders with spaces, with threads, and slips of the hand."""
+"""``autodiff-lab record`` with realistic scripts: in folders with spaces, with threads, with typing errors."""
 
 from pathlib import Path
 

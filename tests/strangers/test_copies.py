@@ -1,4 +1,4 @@
-"""A copy, by `copy` or through a file, is another tensor or variable: no tape takes it for the first one."""
+"""A copy, by `copy` or through a file, is a different tensor or variable: no tape confuses it with the original."""
 
 import copy
 import pickle

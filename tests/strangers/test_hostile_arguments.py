@@ -1,6 +1,6 @@
-"""Every public function with arguments that nobody should give: what comes out is a value, or an error in our words.
+"""Every public function with hostile arguments returns a value or raises one of our errors.
 
-Seeded; the environment variable FUZZ_COUNT says how many calls are made of each hundred functions.
+Seeded; the environment variable FUZZ_COUNT says how many calls are made per hundred functions.
 """
 
 import inspect

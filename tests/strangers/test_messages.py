@@ -1,4 +1,4 @@
-"""What is said to somebody who made a mistake: the op, what it got, the line, something to try."""
+"""Error messages for mistakes: the op, its arguments, the line, something to try."""
 
 import subprocess
 import sys

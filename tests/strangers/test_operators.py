@@ -1,4 +1,4 @@
-"""Operators do what they say or refuse: no number comes out that Python or TensorFlow would not give."""
+"""Operators compute or refuse: no result differs from Python's or TensorFlow's."""
 
 from collections.abc import Callable
 

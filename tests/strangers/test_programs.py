@@ -1,4 +1,4 @@
-"""Programs as users of TensorFlow's eager tape write them, with one import changed; numbers against differences."""
+"""Programs as users of TensorFlow's eager tape write them, with one import changed; gradients against differences."""
 
 from collections.abc import Callable
 from typing import Any

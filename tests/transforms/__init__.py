@@ -1,1 +1,1 @@
-"""Derivatives that users write, and Jacobians."""
+"""Tests of custom derivatives, Jacobians, forward mode and recomputation."""

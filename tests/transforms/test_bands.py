@@ -1,4 +1,4 @@
-"""Jacobians by bands equal those by whole stacks: for every op, with inf and nan, whatever is done to the bands."""
+"""Jacobians by bands equal those by full stacks: for every op, with inf and nan, after any operation on the bands."""
 
 from collections.abc import Callable
 from typing import Any

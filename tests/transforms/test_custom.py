@@ -1,4 +1,4 @@
-"""Derivatives that users write: used, differentiated again, refused when they do not fit, registered once."""
+"""Custom derivatives: used, differentiated again, refused when they are incompatible, registered once."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Variables that a function with a derivative of its own reads, and structures that it takes, lose no gradient."""
+"""Variables that a function with a custom derivative reads, and structures that it takes, lose no gradient."""
 
 from collections.abc import Callable
 from contextlib import nullcontext

@@ -1,4 +1,4 @@
-"""Tangents as users give them: lists, too few of them, of another shape."""
+"""Tangents as users pass them: lists, too few of them, wrong shapes."""
 
 import pytest
 

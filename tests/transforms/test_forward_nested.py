@@ -1,4 +1,4 @@
-"""Accumulators around each other and around tapes, asked inside their blocks and after them; what they refuse."""
+"""Accumulators nested in each other and around tapes, queried inside and after their blocks; what they refuse."""
 
 from collections.abc import Callable
 from typing import Any

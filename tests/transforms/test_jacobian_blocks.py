@@ -1,4 +1,4 @@
-"""Jacobians whose stack of cotangents is swept in blocks equal those of one sweep, and cost a one-shot tape one use."""
+"""Jacobians swept in blocks of cotangents equal those of one sweep, and count as one use of a one-shot tape."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Recomputation: the gradient of the plain function, and a process that does not grow by what was forgotten."""
+"""Recomputation: the gradient of the plain function, and a process that does not grow by discarded values."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The function explorer on the Python side: what it carries, what it answers, what it leaves where no script runs."""
+"""The function explorer on the Python side: its data, its responses, and what it shows where no script runs."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The widget's Python side is thin: traits that hold their bounds, and something to see where no script runs."""
+"""The widget's Python side is thin: traits within their bounds, and a fallback where no script runs."""
 
 import json
 import subprocess

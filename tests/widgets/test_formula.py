@@ -1,4 +1,4 @@
-"""LaTeX becomes MathML of a few known elements; names are text and stay it."""
+"""LaTeX becomes MathML of a few known elements; names remain text."""
 
 import sys
 from xml.etree import ElementTree

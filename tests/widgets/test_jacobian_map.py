@@ -1,4 +1,4 @@
-"""The Jacobian map: the table is right, the product computes the same, and what is shown is said."""
+"""The Jacobian map: the table is correct, the product computes the same, and everything shown has a text account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an exported page is made of: one file, nothing from elsewhere, nothing that a recording could slip in."""
+"""The contents of an exported page: one file, no external resources, nothing that a recording could inject."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The payload of the explorer says what the recording says, once, and as plain JSON."""
+"""The payload of the explorer has the contents of the recording, once, as plain JSON."""
 
 import json
 from dataclasses import replace

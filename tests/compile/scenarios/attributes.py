@@ -1,4 +1,4 @@
-"""Attributes: of objects, classes, slots, properties and descriptors, and objects with `__getattr__`."""
+"""Attributes: of objects, classes, slots, properties and descriptors, dataclasses and enums."""
 
 import dataclasses
 import enum

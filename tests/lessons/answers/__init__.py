@@ -1,4 +1,4 @@
-"""Right and wrong answers to every exercise, by lesson: what a learner might type, and the code for it."""
+"""Correct and wrong answers to every exercise, by lesson: what a learner might type, and the misconception's code."""
 
 from __future__ import annotations
 

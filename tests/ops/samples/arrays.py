@@ -1,4 +1,4 @@
-"""Calls of the ops on arrays: shapes, joins, slices, gathers, choices, reductions."""
+"""Calls of the ops on arrays: shapes, joins, slices, gathers, selections, reductions."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
 """How to call each op: inputs inside its domain, and parameters.
 
-Elementwise ops are sampled from their `Domain`; every other op needs a `sampler`, or the table fails and says so.
+Elementwise ops are sampled from their `Domain`; every other op needs a `sampler`, or the tests fail and say so.
 Inputs are NumPy arrays, float64 where a gradient may pass; the tests cast them as they need.
 """
 

@@ -1,4 +1,4 @@
-"""Calls of the ops that bring values to mean 0 and variance 1, and of their slopes."""
+"""Calls of the ops that normalize values, and of their gradients."""
 
 from typing import Any
 

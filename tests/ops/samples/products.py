@@ -1,4 +1,4 @@
-"""Calls of matrix products and of the slope of a power."""
+"""Calls of matrix products and of the gradient of a power."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Calls of the ops that sort, repeat, surround and scatter."""
+"""Calls of the ops that sort, repeat, pad and scatter."""
 
 import numpy as np
 

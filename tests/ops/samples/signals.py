@@ -1,4 +1,4 @@
-"""Calls of Fourier transforms, on real numbers; complex ones are tested in a file of their own."""
+"""Calls of Fourier transforms, on real numbers; complex ones are tested in a separate file."""
 
 import numpy as np
 

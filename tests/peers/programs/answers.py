@@ -1,4 +1,4 @@
-"""TensorFlow's answers to the programs of some seeds, kept as a file, so that every machine can hold ours against them.
+"""TensorFlow's results for the programs of some seeds, stored in a file, so that every machine can compare with them.
 
 ``python -m tests.peers.programs.answers`` writes the file, with a Python that has TensorFlow.
 """

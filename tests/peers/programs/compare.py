@@ -1,7 +1,7 @@
-"""What differs between two answers to a statement, in words.
+"""Describe the differences between two results of a statement.
 
-A number is wrong where it lies farther from the value in 64 bits than a few times the peer's own distance and the
-rounding of the dtype allow; everything else (shapes, dtypes, integers, None, nan, infinities) is compared exactly.
+A number is wrong if its distance from the float64 value is more than a few times the peer's distance plus the rounding
+of the dtype; everything else (shapes, dtypes, integers, None, nan, infinities) is compared exactly.
 """
 
 from __future__ import annotations

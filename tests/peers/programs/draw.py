@@ -1,4 +1,4 @@
-"""A random program of a seed: statements drawn one after the other, each over inputs and what came before."""
+"""Draw a random program from a seed: statements one after the other, each over inputs and earlier results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences from TensorFlow that are meant: each belongs to a row of docs/differences.md, under its name."""
+"""Intended differences from TensorFlow: each belongs to the row of docs/differences.md with its name."""
 
 from __future__ import annotations
 

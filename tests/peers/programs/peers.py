@@ -1,4 +1,4 @@
-"""A statement run somewhere: by a module that has TensorFlow's names, TensorFlow itself or this package."""
+"""Run a statement in a module that has TensorFlow's names: TensorFlow itself or this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison of many seeds, in processes of their own: a peer that crashes costs one seed.
+"""Compare many seeds, in separate processes: a peer that crashes costs one seed.
 
 ``python -m tests.peers.programs.run 0 10000`` prints what differs and is not explained.
 """

@@ -1,7 +1,7 @@
 """The table of statements: how to call the public functions that TensorFlow and this package share.
 
-A maker takes a `Pool` and returns a `Call`; it stands in the table once for each name, and more often where there is
-more to try.
+A maker takes a `Pool` and returns a `Call`; it is in the table once for each name, and more often if there is more to
+try.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table of statements, ended: products, linear algebra, losses, convolution and pooling."""
+"""The table of statements, concluded: products, linear algebra, losses, convolution and pooling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inputs of random programs: every kind of dtype, empty shapes too, ordinary and hostile numbers."""
+"""The inputs of random programs: every kind of dtype, also empty shapes, ordinary and extreme numbers."""
 
 from __future__ import annotations
 
