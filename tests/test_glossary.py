@@ -1,7 +1,7 @@
 """Words that the glossary of CONTRIBUTING.md retired do not come back, as names or in docstrings and messages.
 
-The last column of the table holds them: in code style if they are retired as names, in quotation marks if they are
-phrases.  `NAMES_OF_OTHERS` lists names that other libraries gave, `NAMES_OF_OPS` those of ops that must not change.
+They are in the last column of the table: in code style if they are retired as names, in quotation marks if they are
+phrases.  `NAMES_OF_OTHERS` lists names from other libraries, `NAMES_OF_OPS` those of ops that must not change.
 """
 
 import ast
