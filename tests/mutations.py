@@ -36,7 +36,7 @@ VALUES: tuple[Any, ...] = (
 
 
 class OutOfBounds(BaseException):
-    """A block took more CPU time than it may; no `except Exception` hides it."""
+    """A block exceeded its CPU time; `except Exception` does not catch this."""
 
 
 def damaged(content: bytes, random: Random) -> bytes:

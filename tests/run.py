@@ -49,7 +49,7 @@ def tool(name: str) -> str:
 
 
 class Running(Thread):
-    """A part while it runs, and what it said."""
+    """A part while it runs, and its output."""
 
     def __init__(self, part: str, given: list[list[str]], *, shown: bool, polite: bool) -> None:
         super().__init__(name=part)

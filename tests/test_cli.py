@@ -247,7 +247,7 @@ def test_no_command_and_options_alone_mean_the_lessons(tmp_path: Path, monkeypat
     started: list[tuple[list[str], Path]] = []
 
     class Process:
-        """JupyterLab, which is interrupted once and asks whether that is meant."""
+        """JupyterLab, which asks for confirmation when it is interrupted once."""
 
         def __init__(self, command: list[str], cwd: Path, env: dict[str, str]) -> None:
             assert Path(env["JUPYTER_CONFIG_PATH"].split(os.pathsep)[-1], "labconfig").is_dir()

@@ -29,7 +29,7 @@ USES_EXTRAS = {"docs/errors.md"}
 
 @dataclass(frozen=True)
 class Example:
-    """A fenced block: where it begins, what it holds, and what it prints where the document says so."""
+    """A fenced block: its line, its code, and its expected output, if any."""
 
     line: int
     code: str

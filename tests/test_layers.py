@@ -89,7 +89,7 @@ DRAWING = {("ops", "_drawn")}
 
 @dataclass(frozen=True)
 class Import:
-    """One import of our own: where it stands, what it names (dotted, without ``autodiff_lab``), and how."""
+    """One internal import: its location, its dotted target without ``autodiff_lab``, and its kind."""
 
     line: int
     function: str

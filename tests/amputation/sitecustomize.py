@@ -19,7 +19,7 @@ def is_hidden(module: str) -> bool:
 
 
 class Hidden:
-    """A finder that says of every hidden module that there is none."""
+    """A finder that reports every hidden module as missing."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
         """Raise for a hidden module; leave every other module to the finders that follow."""

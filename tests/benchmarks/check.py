@@ -11,7 +11,7 @@ from tests.benchmarks.libraries.library import Library, Numpy
 
 
 class WrongResult(AssertionError):
-    """A library gives something else than the program by hand."""
+    """A library's results differ from the handwritten program's."""
 
 
 def oracle(case: Case, data: Data) -> dict[str, np.ndarray]:

@@ -20,7 +20,7 @@ LONGEST_INSTALL = 900
 
 
 class NotThere(Exception):
-    """A library that cannot be had here, and why."""
+    """A library that is not available here, and why."""
 
 
 def interpreter(peer: Peer) -> Path:

@@ -18,7 +18,7 @@ LONGEST_SAMPLE = 60.0
 
 
 class Gone(Exception):
-    """A worker that stopped or stays silent, with its last words."""
+    """A worker that stopped or does not respond, with its last output."""
 
 
 class Process:

@@ -29,7 +29,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Plan:
-    """How long and on what."""
+    """The number and duration of the rounds, and the processor core."""
 
     rounds: int = 5
     seconds: float = 0.3

@@ -43,7 +43,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Program:
-    """Leaves, instructions, and as the last instruction a sum to one number."""
+    """Leaves and instructions, the last of which is a sum to one number."""
 
     leaves: tuple[Array, ...]
     instructions: tuple[Instruction, ...]

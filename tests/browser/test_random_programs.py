@@ -36,7 +36,7 @@ def record(program: Program) -> Recording:
 
 
 class Walk:
-    """A walk through one page, with the numbers that must be there."""
+    """A walk through one page, with the expected numbers."""
 
     def __init__(self, program: Program, root: Locator) -> None:
         self.program = program

@@ -21,16 +21,16 @@ def leaves_the_machine(url: str) -> bool:
 
 
 class View:
-    """A page, with everything that it complained about since it was made.
+    """A page, with all errors and warnings since it was opened.
 
     Attributes
     ----------
     page
         The Playwright page.
     console_errors, page_errors
-        Messages of ``console.error``, and of exceptions that nobody caught.
+        Messages of ``console.error``, and of uncaught exceptions.
     outside_requests
-        Addresses on other machines that the page asked for; a page that is clean asks for none.
+        Requested addresses on other machines; a clean page requests none.
     """
 
     def __init__(self, page: Page) -> None:

@@ -53,7 +53,7 @@ class Made:
 
 
 class Walk:
-    """Choices from numbers that were drawn before the program runs: drawing is a side effect that compiling refuses."""
+    """Choices from numbers drawn before the program runs, because drawing is a side effect that prevents compiling."""
 
     def __init__(self, numbers: tuple[float, ...]) -> None:
         self._next = iter(numbers).__next__

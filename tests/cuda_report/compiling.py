@@ -37,14 +37,14 @@ _EXECUTED = 4
 
 
 class Compiled(NamedTuple):
-    """What the compiler says of one kernel, one signature and one kind of GPU.
+    """The compiler's report on one kernel, one signature and one GPU architecture.
 
     Attributes
     ----------
     registers : int
-        Of each thread, of 32 bits.
+        32-bit registers per thread.
     shared, stack, spill_stores, spill_loads : int
-        Bytes: shared memory of a block, and what a thread keeps in memory for want of registers.
+        Bytes: shared memory per block, and memory per thread for lack of registers.
     size : int
         Bytes of machine code, without the tables that come with it.
     """

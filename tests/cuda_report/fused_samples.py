@@ -29,7 +29,7 @@ from autodiff_lab.kernels.maths.cuda import namespace
 
 
 class Gpu:
-    """Stands for the memory of a GPU: to write a text none is needed."""
+    """A placeholder for the memory of a GPU, which is not needed to generate source."""
 
     simulated, multiprocessors = True, 132
 

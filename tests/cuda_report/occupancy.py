@@ -16,7 +16,7 @@ WARP = 32
 
 
 class Limits(NamedTuple):
-    """What one multiprocessor of a kind of GPU has.
+    """The limits of one multiprocessor of a GPU architecture.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ HOW = "Try pip install 'autodiff-lab[cuda-build]'."
 
 
 class Row(NamedTuple):
-    """One kernel, one signature, one target: what the compiler says, and what it means for a multiprocessor.
+    """One kernel, one signature, one target: the compiler's figures, and the resulting occupancy.
 
     Attributes
     ----------

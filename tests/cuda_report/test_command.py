@@ -9,7 +9,7 @@ from tests.cuda_report.__main__ import main
 REFUSED = {
     "--kernels softmax_row": r"there is no kernel softmax_row\. Try .*softmax_rows\.",
     "--kernels zzz": r"there is no kernel zzz\. Try it without --kernels",
-    "--kernels add_shares --write page.md": "a page of all kernels and targets",
+    "--kernels add_chunks --write page.md": "a page of all kernels and targets",
     "--targets sm_80 --write page.md": "a page of all kernels and targets",
     "--targets sm_70": "invalid choice: .?sm_70",
     "--json nowhere/figures.json": "there is no folder nowhere",

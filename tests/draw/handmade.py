@@ -27,7 +27,7 @@ FILE = "cell"
 
 
 class Pencil:
-    """Writes a recording down line by line; ids are handed out in order."""
+    """Writes a recording line by line; ids are assigned in order."""
 
     def __init__(self, *lines: str, title: str = "") -> None:
         self.tensors: dict[int, TensorRecord] = {}

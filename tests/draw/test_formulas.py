@@ -58,7 +58,7 @@ REWRITES: tuple[tuple[str, str], ...] = (
 
 
 class Reader:
-    """Works out LaTeX with numbers for its inputs: sums of products, written side by side."""
+    """Evaluates LaTeX with numbers for its inputs: sums of products, written side by side."""
 
     def __init__(self, latex: str, values: list[float]) -> None:
         for pattern, by in REWRITES:

@@ -10,7 +10,7 @@ from autodiff_lab.engine.op import REGISTRY, Op
 
 
 class Heard:
-    """Notes how it was asked, and answers with its own tensor."""
+    """Records how it was called, and returns its own tensor."""
 
     CURE = "Try its value."
 

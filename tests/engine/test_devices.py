@@ -163,11 +163,11 @@ class CUDARuntimeError(RuntimeError):
 
 
 class OutOfMemoryError(MemoryError):
-    """What CuPy raises where there is no room."""
+    """What CuPy raises when memory runs out."""
 
 
 class FakeCuPy:
-    """As much of CuPy as an allocation and a copy ask for."""
+    """The part of CuPy that an allocation and a copy need."""
 
     ndarray = np.ndarray
 

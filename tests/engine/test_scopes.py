@@ -9,7 +9,7 @@ import autodiff_lab as lab
 
 
 class TreeModule(lab.Module):
-    """Makes a variable when it is made, another when it is called."""
+    """Creates one variable in its constructor and another when it is called."""
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)

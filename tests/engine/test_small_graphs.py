@@ -18,7 +18,7 @@ SHAPES = [(), (1,), (2,), (2, 1), (1, 2), (2, 2)]
 
 
 class NearABranch(Exception):
-    """The condition of a branch is too close to where it turns."""
+    """The condition of a branch is too close to its threshold."""
 
 
 def program_of(seed: int) -> tuple[Callable[..., Any], list[np.ndarray]]:

@@ -29,7 +29,7 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 class Near(doctest.OutputChecker):
-    """Takes numbers that differ in their last digits, as functions of a GPU round otherwise."""
+    """Accepts numbers that differ in their last digits, as functions on a GPU round differently."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         """Compare words and numbers apart."""

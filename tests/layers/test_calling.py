@@ -14,7 +14,7 @@ ROWS = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
 
 class Table:
-    """What a layer sees of a table of pandas: `__array__`, and lengths."""
+    """The interface of a pandas table that layers use: `__array__` and lengths."""
 
     def __init__(self, rows: Any) -> None:
         self.rows = np.asarray(rows)
@@ -120,7 +120,7 @@ def test_pandas_is_not_imported_to_find_out() -> None:
 
 
 class Says(layers.Layer):
-    """Keeps what it is told."""
+    """Stores the arguments that it receives."""
 
     def call(self, x: Any, training: Any = None) -> Any:
         self.heard = training
@@ -134,7 +134,7 @@ class SaysByDefault(Says):
 
 
 class Silent(layers.Layer):
-    """Does not take `training`; what is inside does."""
+    """Does not take `training`, but its inner layer does."""
 
     def __init__(self, inner: Any) -> None:
         super().__init__()

@@ -46,7 +46,7 @@ def test_what_a_layer_cannot_take_it_refuses_in_its_own_words(name: str) -> None
 
 
 class Kept(layers.Layer):
-    """Keeps what its `build` and `call` were given."""
+    """Stores the arguments of its `build` and `call`."""
 
     def build(self, input_shape: Any) -> None:
         self.asked = input_shape

@@ -15,7 +15,7 @@ NAN, INF = float("nan"), float("inf")
 
 @dataclass(frozen=True)
 class Edge:
-    """A function of ours and of torch's at arguments where both had to choose."""
+    """A function of ours and of torch's at arguments where frameworks must choose."""
 
     name: str
     ours: Callable[..., Any]

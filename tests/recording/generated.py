@@ -37,7 +37,7 @@ BYTES = (b"\xff\xfe", b"", b"nan", b"\x00")
 
 
 class Strange:
-    """An object that ops get as a parameter."""
+    """An object that ops receive as a parameter."""
 
     def __init__(self, breaks: bool) -> None:
         self.breaks = breaks

@@ -22,7 +22,7 @@ AT = {"add": "iIefdLQ", "maximum": "iILQ", "minimum": "iILQ"}
 
 
 class Raw(np.ndarray[Any, Any]):
-    """An array of the GPU; a NumPy array that is none of these lies on the CPU."""
+    """A GPU array; any other NumPy array is on the CPU."""
 
     def __getattribute__(self, name: str) -> Any:
         found = super().__getattribute__(name)

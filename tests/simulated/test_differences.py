@@ -101,7 +101,7 @@ def test_what_writes_into_an_array_writes_into_that_of_the_gpu() -> None:
 
 
 class Waiting(SimpleNamespace):
-    """A memory that answers like a real one: not at once."""
+    """A memory that responds asynchronously, like a real one."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 

@@ -24,7 +24,7 @@ def curves(name: str = "f", **more: Any) -> Curves:
 
 
 class Listening(CurveExplorer):
-    """An explorer whose answers are kept instead of sent."""
+    """An explorer whose responses are stored instead of sent."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self.sent: list[tuple[Any, Any]] = []

@@ -24,7 +24,7 @@ Run = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Rows:
-    """A sparse gradient: rows, and where they belong. Rows of one place add up."""
+    """A sparse gradient: rows and their positions. Rows with the same position add up."""
 
     places: np.ndarray
     rows: np.ndarray

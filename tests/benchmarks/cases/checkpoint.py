@@ -12,7 +12,7 @@ SEGMENT = 8
 
 
 class CheckpointOff(Case):
-    """Dense layers of 512 with tanh on a batch of 1,024; the mean square, and the gradients by all matrices."""
+    """Dense layers of 512 with tanh on a batch of 1,024; the mean square, and the gradients of all matrices."""
 
     name, size = "checkpoint_off", "64 dense layers of 512, batch 1,024"
     outputs = ("value", "dW")

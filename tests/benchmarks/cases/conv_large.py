@@ -12,7 +12,7 @@ BORDER = ((0, 0), (1, 1), (1, 1), (0, 0))
 
 
 class ConvLarge(Case):
-    """Padded convolution, relu, weighted sum; the gradients by the images and by the filters."""
+    """Padded convolution, relu, weighted sum; the gradients with respect to the images and the filters."""
 
     name, size = "conv_large", "32×32×32×16, 3×3 16→32, relu"
     outputs = ("value", "dx", "dF")

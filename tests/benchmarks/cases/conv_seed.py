@@ -22,7 +22,7 @@ def rows_of_hwc(W: np.ndarray) -> np.ndarray:
 
 
 class ConvSeed(Case):
-    """Convolution without padding, largest of 2 x 2, dense layer, mean cross entropy."""
+    """Convolution without padding, 2 x 2 max pooling, dense layer, mean cross entropy."""
 
     name, size = "conv_seed", "10×16×16×3, 5×5 3→6, pool, dense"
     outputs = ("value", "dF", "dc", "dW", "db")

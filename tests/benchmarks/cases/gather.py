@@ -10,7 +10,7 @@ from tests.benchmarks.cases.case import Case, Data, Rows, Run, normal
 
 
 class Gather(Case):
-    """The sum of the squares of the rows taken; the gradient is an array as large as the table."""
+    """The sum of squares of the gathered rows; the gradient is as large as the table."""
 
     name, size = "gather", "4,096 rows of 50,000 × 64, dense gradient"
     outputs = ("value", "dT")
@@ -47,7 +47,7 @@ class Gather(Case):
 
 
 class GatherSparse(Gather):
-    """The same; the gradient is the rows and their places."""
+    """The same; the gradient consists of the rows and their positions."""
 
     name, size = "gather_sparse", "4,096 rows of 50,000 × 64, sparse gradient"
     sparse = True

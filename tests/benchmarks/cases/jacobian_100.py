@@ -10,7 +10,7 @@ from tests.benchmarks.cases.case import Case, Data, Run
 
 
 class Jacobian(Case):
-    """All derivatives of ``tanh(W x)`` by ``x``; by hand they are one line."""
+    """All derivatives of ``tanh(W x)`` with respect to ``x``; by hand they are one line."""
 
     name, size = "jacobian_100", "tanh(W x), 100 × 100, float64"
     outputs = ("J",)

@@ -15,7 +15,7 @@ LINKS, FEW_LINKS = 333, 33
 
 
 class ScalarChain(Case):
-    """``x = sin(x) * w + x``, again and again, and the derivatives by both numbers."""
+    """``x = sin(x) * w + x``, repeated, and the derivatives with respect to both numbers."""
 
     name, size = "scalar_chain", "1,000 ops on single numbers"
     outputs = ("value", "dx", "dw")

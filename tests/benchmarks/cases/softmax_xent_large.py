@@ -10,7 +10,7 @@ from tests.benchmarks.cases.case import Case, Data, Run, cross_entropy, normal
 
 
 class SoftmaxCrossEntropy(Case):
-    """The value, and the gradient by the logits; its peak memory counts too."""
+    """The value, and the gradient with respect to the logits; peak memory is also measured."""
 
     name, size = "softmax_xent_large", "4,096 × 1,000"
     outputs = ("value", "dz")

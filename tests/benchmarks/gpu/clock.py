@@ -20,7 +20,7 @@ MOST_SAMPLES, FEWEST_SAMPLES = 25, 5
 
 
 class Clock:
-    """The clock on the wall; for libraries without events, and for the simulator."""
+    """Wall time, for libraries without events and for the simulator."""
 
     def wait(self, results: Any = None) -> None:
         """Wait until the GPU has done everything."""
@@ -42,7 +42,7 @@ class Clock:
 
 
 class JaxClock(Clock):
-    """JAX has no events; its results are waited for."""
+    """Wall time until JAX's results are ready, as it has no events."""
 
     def __init__(self, jax: Any) -> None:
         self.jax = jax

@@ -13,7 +13,7 @@ from tests.benchmarks.gpu.programs import FUNCTION, LAB, Arrays, Run
 
 
 class Engine:
-    """A library: its ops, and how a value and gradients are asked of it.
+    """A library: its ops, and how it computes a value and gradients.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Engine:
 
 
 class Lab(Engine):
-    """autodiff_lab, op by op or under `function`, on a GPU or, as what is right, on the CPU."""
+    """autodiff_lab, op by op or under `function`, on a GPU or, as the reference, on the CPU."""
 
     def __init__(self, *, compiled: bool = False, place: str = "/GPU:0", dtype: Any = None) -> None:
         lab = self.lab = import_module("autodiff_lab")

@@ -10,7 +10,7 @@ from tests.benchmarks.gpu.programs import FUNCTION, LAB
 
 
 class Target(NamedTuple):
-    """One aim: a share of copy bandwidth to be reached, or a multiple of PyTorch's time to be kept under."""
+    """One target: a minimum fraction of copy bandwidth, or a maximum multiple of PyTorch's time."""
 
     case: str
     kind: str

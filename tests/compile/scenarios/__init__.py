@@ -50,7 +50,7 @@ def attempt(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 class Compiler:
-    """`lab.function`, remembering what it made; with NumPy's kernels, whose results are the eager bits."""
+    """`lab.function` with NumPy's kernels, whose results are the eager bits; it stores what it compiled."""
 
     def __init__(self) -> None:
         self.made: list[Any] = []

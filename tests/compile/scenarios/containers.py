@@ -29,7 +29,7 @@ def _changed(name, make, read, change, compiles=False):
 
 
 class _Key:
-    """What a weak reference can point to."""
+    """An object that supports weak references."""
 
 
 def _set(key, value):

@@ -12,7 +12,7 @@ from tests.compile.scenarios import X, scenario
 
 
 class _Key:
-    """What a weak reference can point to."""
+    """An object that supports weak references."""
 
 
 def _done(name, make, do):

@@ -23,7 +23,7 @@ WIDTH = {"values": 16.0, "first gradient": 64.0, "second gradient": 256.0}
 
 @dataclass(frozen=True)
 class Expected:
-    """An array as the peer gave it, the array that ours is held against, and how far from that it may lie."""
+    """An array of the peer, the array that ours is compared with, and the tolerance."""
 
     array: np.ndarray
     exact: np.ndarray
@@ -32,9 +32,9 @@ class Expected:
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that differs: what it is in, in words, and the arrays (None for no gradient at all).
+    """A difference: where it is, in words, and the arrays (None for no gradient at all).
 
-    `expected` is what ours was held against; `rounding` says that all numbers are there and some are too far off.
+    `expected` is what ours was compared with; `rounding` says that only the accuracy of some numbers is insufficient.
     """
 
     what: str

@@ -15,7 +15,7 @@ MOST_ELEMENTS = 24
 
 
 class Unfit(Exception):
-    """A choice that leads nowhere: the statement cannot be drawn over these values."""
+    """The statement cannot be drawn over these values."""
 
 
 @dataclass

@@ -21,7 +21,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 
 @dataclass
 class Answer:
-    """What a statement gave: values, and first and second gradients by the values it read; or what it raised.
+    """The result of a statement: values, and first and second gradients with respect to its inputs; or what it raised.
 
     A gradient is an array, or None where there is no path; `first` is None where no output can be differentiated.
     """
