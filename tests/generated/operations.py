@@ -21,12 +21,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Assertions": ("debugging", "shape_assertions"),
     "Nested structures, printing": ("nesting", "nest", "printing"),
 }
-"""The headings in order, and the folders and files of operations under each; others get a heading of their own."""
-COLUMNS = ["function", "returns", "formula", "domain", "derivative", "dtypes", "devices", "TensorFlow's name"]
+"""The headings in order, and the folders and files of operations under each; others get a separate heading."""
+COLUMNS = ["function", "returns", "formula", "domain", "derivative", "dtypes", "TensorFlow's name"]
 ALWAYS = 2
-"""The first columns are there even if empty; others only where a row of the table has something in them."""
-DEVICES = "NumPy"
-"""Where an op has a kernel: NumPy is complete, and there is nothing else yet."""
+"""The first columns are always shown; others only if a row of the table has something in them."""
 LETTERS = ("x", "y", "z", "u", "v", "w")
 HEAD = """# Operations
 
@@ -99,7 +97,6 @@ def _row(function: Function) -> list[str]:
         (_said("Domain", text) or _domain(function.op)).replace("all real numbers", ""),
         _said("Derivative", text) or (_factors(ops[0]) if ops else ""),
         _said("Dtypes", text),
-        DEVICES,
         ", ".join(f"`{op.registered}`" for op in ops if op.registered),
     ]
 
