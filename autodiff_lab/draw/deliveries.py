@@ -118,7 +118,7 @@ def words(recording: Recording, delivery: Delivery) -> str:
 
 
 def slope_words(recording: Recording, sweep: int | None, source: int) -> str:
-    """``"∂y/∂x"`` where both names are short, ``"gradient of weights"`` otherwise."""
+    """Return ``"∂y/∂x"`` if both names are short, otherwise ``"gradient of weights"``."""
     name = spoken(recording, source)
     name = "" if name.startswith("%") else name
     targets = () if sweep is None else recording.sweeps[sweep].targets

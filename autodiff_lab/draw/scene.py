@@ -185,7 +185,7 @@ class _Tables:
 
 
 def _drawn(recording: Recording) -> list[Application]:
-    """The forward applications, and those of a backward pass that are stepped through as well (higher orders)."""
+    """Return the forward applications, and those of a backward pass that are stepped through too (higher orders)."""
     visited = {moment.application for moment in recording.order}
     return [a for a in recording.applications if a.cause is None or a.index in visited]
 

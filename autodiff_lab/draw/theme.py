@@ -91,7 +91,7 @@ def colours(theme: str) -> Mapping[str, str]:
 
 
 def css_variables(selector: str = ":root", theme: str = "auto", hosted: bool = True) -> str:
-    """Custom properties for every role, fonts included, as rules for one selector.
+    """Return custom properties for every role, fonts included, as rules for one selector.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def explain(
     tape : int, optional
         The id of the tape; by default the one that computed this gradient.
     seen : Tracking, optional
-        What that tape recorded, if it has been worked out already.
+        What that tape recorded, if it has already been computed.
 
     Raises
     ------
@@ -288,7 +288,7 @@ class _Case:
         made = -1 if last is None else self._made(last)
         what = f"{self.t.name} was not computed from {self.s.name}."
         if last is None:
-            what = f"{_first_upper(self.t.name)} was not made inside the recording."
+            what = f"{_first_upper(self.t.name)} was not computed inside the recording."
         elif not self.s.tensors:
             what += f" No op in the recording read {self.s.name}."
         if made >= 0:

@@ -32,7 +32,7 @@ class Bad:
     Attributes
     ----------
     op : str or None
-        The op that made it, None for a value that the program brought in.
+        The op that made it, None for an input of the program.
     index : tuple of int or None
         The first bad element, None for a scalar or where the recording kept no elements.
     shape : tuple of int
@@ -134,7 +134,7 @@ class _Finder:
         """Return what to try about the first bad value of the forward pass, in terms of the program's own names."""
         maker, recording = self.maker, self.recording
         if maker is None:
-            return "Check where this value comes from: it was not finite when it came in."
+            return "Check where this value comes from: it was not finite when it entered the program."
         words = FORWARD_FIX.get(maker.op, "Check the inputs of this op: they are finite, but its result is not.")
         code, dtype = "", self.value(maker.outputs[0]).dtype
         if maker.op in FORWARD_CODE and maker.inputs and not dtype.startswith("complex"):
@@ -168,7 +168,7 @@ class _Finder:
         index, shown = first_bad(record.snapshot)
         place = record.place or application.place
         name = "A constant" if self.is_literal(tensor) else named_at(spoken(self.recording, tensor), index)
-        what = f"{name} is {shown} when it comes in, before any op."
+        what = f"{name} is {shown} when it enters the program, before any op."
         return Bad(
             None,
             index,

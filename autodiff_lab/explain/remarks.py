@@ -106,7 +106,7 @@ def _reason(first: Bad, backward: Bad | None) -> str:
         if "is infinite" in first.what:
             cause = "0 times infinity" if "0 times infinity is nan" in first.what else "an infinite derivative"
         return f"{cause} in the backward pass of {first.op}{at}"
-    return f"{first.op or 'a value that came in'} is {first.value}{at}"
+    return f"{first.op or 'an input value'} is {first.value}{at}"
 
 
 def _at(recording: Recording, place: Place | None, lines: bool) -> str:

@@ -1,7 +1,7 @@
-"""From events to a Recording: events kept while the program ran are put in order once, at the first look.
+"""From events to a Recording: events kept while the program ran are put in order once, at the first use.
 
 A builder has one method for each kind of event.  What refers forward (how many contributions an adjoint will get, the
-result of a backward pass) is worked out at the end.
+result of a backward pass) is computed at the end.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _NOT_THE_USERS = {"In", "Out", "exit", "quit"}
 
 
 def given_name(name: str | None) -> str | None:
-    """The name that was passed to `Variable` or `constant`: ``"w:0"`` is ``"w"``, and the default name does not count.
+    """Return the name passed to `Variable` or `constant`: ``"w:0"`` is ``"w"``, and the default name does not count.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class Namer:
         return {key: name for key, name in found.items() if name}
 
     def _statements_run(self, applications: Sequence[Application]) -> Iterator[tuple[Statement, list[Application]]]:
-        """Assignments that ran ops in the forward pass, each with the applications at its lines, in order."""
+        """Return the assignments that ran ops in the forward pass, with the applications at their lines, in order."""
         runs: dict[int, tuple[Statement, list[Application]]] = {}
         for application in applications:
             if application.cause is None and application.place is not None:

@@ -58,7 +58,7 @@ def recording_from(loaded: Any) -> Recording:
     """Return the recording that a loaded JSON value describes."""
     root = Field(loaded, "")
     if root.get("format", None).value != FORMAT:
-        raise RecordingError(f'format: expected "{FORMAT}". Was this file made by Recording.save?')
+        raise RecordingError(f'format: expected "{FORMAT}". Was this file written by Recording.save?')
     version = root.get("version").integer(1)
     if version > VERSION:
         raise RecordingVersionError(

@@ -2,7 +2,7 @@
 
 While the program runs, events are only put on a list, because formatting them then would cost many times the run.
 What cannot wait is done when the block ends: the user's names of tensors are read from the local variables. Everything
-else happens in `build`, the first time the recording is looked at.
+else happens in `build`, the first time the recording is used.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Recorder:
     policy : callable
         What is kept of each value; see `autodiff_lab.recording.snapshot.keep`.
     budget : int
-        Bytes of values that may be held by reference until the recording is looked at.
+        Bytes of values that may be held by reference until the recording is used.
 
     Attributes
     ----------
@@ -108,14 +108,14 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
     policy : callable, optional
         ``policy(array, leaf) -> Snapshot``, instead of `whole`.
     budget : int
-        Bytes of values that may be held until the recording is first looked at; later ones are summarised at once.
+        Bytes of values that may be held until the recording is first used; later ones are summarised at once.
     namespace : mapping of str to object, optional
         Where the names of tensors are looked up, instead of the local variables around the block.
 
     Returns
     -------
     Recording
-        By ``as``.  It can be looked at once the block has ended, also when the block raised: it then ends with
+        By ``as``.  It can be used once the block has ended, also when the block raised: it then ends with
         the op that failed, and the exception propagates.
 
     Examples

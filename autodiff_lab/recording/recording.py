@@ -110,7 +110,7 @@ class Recording:
         return self.__dict__[name]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles hold the views, and for a running program the events so far."""
+        """Copy and pickle the views, and for a running program the events so far."""
         whole = self.so_far()
         return Recording, tuple(getattr(whole, name) for name in _FIELDS)
 
@@ -133,7 +133,7 @@ class Recording:
         return f"<Recording{self.title and ' ' + repr(self.title)}: {', '.join(parts)}{more}>"
 
     def __len__(self) -> int:
-        """Number of forward applications."""
+        """Return the number of forward applications."""
         return len(self.forward)
 
     @cached_property

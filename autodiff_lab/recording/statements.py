@@ -37,7 +37,7 @@ class Statement:
         return _count(self.value, known) + self.extra
 
     def lasts(self, known: Container[str], ran: int) -> list[int]:
-        """For ``a, b = x * x, sin(x)``: the position of the last op of each part, empty if uncertain."""
+        """Return the last op of each part of ``a, b = x * x, sin(x)``, by position; empty if uncertain."""
         if not isinstance(self.value, (ast.Tuple, ast.List)):
             return []
         ends: list[int] = []

@@ -299,4 +299,4 @@ def test_a_derivative_is_not_blamed_for_a_nan_that_was_there_before(function: An
 def test_a_literal_is_called_a_constant() -> None:
     with lab.record() as recording:
         lab.where([True], 1.0, -math.inf)
-    assert "A constant is -inf when it comes in" in str(recording.first_nonfinite())
+    assert "A constant is -inf when it enters the program" in str(recording.first_nonfinite())
