@@ -9,8 +9,8 @@ from tests.tree import PACKAGE, ROOT, project_files, shown
 LONGEST = 400
 BUDGETS = {"engine": 5_010, "ops": 9_900, "kernels": 13_100, "gpu": 1_600, "compile": 6_310, "extras": 8_270}
 """The most lines of Python that a folder may hold: whoever makes one shorter lowers its number."""
-WHOLE = 69_560
-CORE = 53_250
+WHOLE = 69_500
+CORE = 53_200
 """The package without `gpu`, `extras` and the CUDA kernels: what somebody reads who works on the engine."""
 KINDS = {".py", ".js", ".css"}
 
