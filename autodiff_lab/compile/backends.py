@@ -24,37 +24,33 @@ from autodiff_lab.kernels.base.choose import Chosen
 
 
 def code_of(program: Program, backend: str) -> Code:
-    """Return the code of a program; ``"numpy"`` runs the kernels of the eager ops, line by line."""
-    if program.memory is not None:
-        return _code_on_gpu(program, backend)
-    if backend == "numpy" or find_spec("numba") is None:
-        return generate(program, list(program.lines), names_of(program))
-    for line in program.lines:
-        if isinstance(line.op.kernel, Chosen):  # compiled now, so that no call waits for it or changes kernels
-            line.op.kernel.prepare(program.values[line.ins[0]].dtype)
-    skipped: list[str] = []
-    program = lowered(program)
-    names = names_of(program)
-    code = generate(program, fused(program, names, skipped), names)
-    return replace(code, skipped=tuple(skipped))
+    """Return the code of a program; ``"numpy"`` runs the kernels of the eager ops, line by line.
 
-
-def _code_on_gpu(program: Program, backend: str) -> Code:
-    """Return the code of a program with values on a GPU; one of single numbers runs op by op."""
-    skipped: list[str] = []
-    arrays = any(value.memory is not None and value.shape for value in program.values.values())
-    if backend == "numpy" or not arrays:
-        steps: list[Step] = list(program.lines)
-        names = names_of(program)
-        if len(program.lines) > 1 and not arrays:
-            skipped.append(f"{len(program.lines)} ops of single numbers, which a GPU does not speed up, run one by one")
+    So does a program of single numbers on a GPU.
+    """
+    memory, skipped = program.memory, list[str]()
+    if memory is None:
+        by_line = backend == "numpy" or find_spec("numba") is None
     else:
+        scalar = not any(value.memory is not None and value.shape for value in program.values.values())
+        by_line = backend == "numpy" or scalar
+        if scalar and len(program.lines) > 1:
+            skipped.append(f"{len(program.lines)} ops of single numbers, which a GPU does not speed up, run one by one")
+    if by_line:
+        names = names_of(program)
+        steps: list[Step] = list(program.lines)
+    else:
+        for line in program.lines if memory is None else ():
+            if isinstance(line.op.kernel, Chosen):  # compiled now, so that no call waits for it or changes kernels
+                line.op.kernel.prepare(program.values[line.ins[0]].dtype)
         program = lowered(program)
         names = names_of(program)
         steps = fused(program, names, skipped)
+    if memory is None:
+        return replace(generate(program, steps, names), skipped=tuple(skipped))
     launch = _on_gpu("launch")
     code = generate(launch.with_constants_there(program, steps), steps, names)
-    return replace(code, run=launch.on_gpu(code.run, program.memory), skipped=tuple(skipped))
+    return replace(code, run=launch.on_gpu(code.run, memory), skipped=tuple(skipped))
 
 
 def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[Step]:

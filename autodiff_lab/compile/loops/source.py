@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.program.lines import call, comment, has_static_shape
-from autodiff_lab.compile.program.names import names_of
 from autodiff_lab.compile.program.program import Line, Program, shown
 
 LARGE = 65_536
@@ -67,9 +66,8 @@ def check(value: Any, shape: tuple[int, ...]) -> None:
         raise ShapeChanged
 
 
-def generate(program: Program, steps: list[Step], names: dict[int, str] | None = None) -> Code:
+def generate(program: Program, steps: list[Step], names: dict[int, str]) -> Code:
     """Write and load the module of a program."""
-    names = dict(names or names_of(program))
     bound: dict[str, Any] = {"np": np, "check": check}
     constants = [line for i in program.constants for line in _constant(program, i, names, bound)]
     body: list[str] = []

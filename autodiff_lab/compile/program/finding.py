@@ -46,11 +46,6 @@ class _Finder:
         self.open: defaultdict[Any, list[Draft]] = defaultdict(list)
         self.outside: list[Line] = []
         self.on_gpu = program.memory is not None
-        self.users: defaultdict[int, list[Line]] = defaultdict(list)
-        if self.on_gpu:
-            for line in program.lines:
-                for i in line.ins:
-                    self.users[i].append(line)
 
     def ordered(self) -> list[Line]:
         """Return the lines; on a GPU those that only read what comes in stand where they are first used.
@@ -64,7 +59,7 @@ class _Finder:
         early = {
             line.outs[0]: line
             for line in lines
-            if self.users[line.outs[0]] and self.roots.issuperset(line.ins) and fusible(line, self.program)
+            if self.program.users[line.outs[0]] and self.roots.issuperset(line.ins) and fusible(line, self.program)
         }
         ordered: list[Line] = []
         for line in lines:
@@ -130,7 +125,7 @@ class _Finder:
         ins = {i for i in line.ins if len(self.program.values[i].shape) and i not in self.inner}
         if not ins.isdisjoint(draft.reads):
             return True
-        beside = {i for user in self.users[line.outs[0]] for i in user.ins} if self.on_gpu else set[int]()
+        beside = {i for user in self.program.users[line.outs[0]] for i in user.ins} if self.on_gpu else set[int]()
         return any(self._is_inside(i, draft) for i in beside)
 
     def _join(self, line: Line, draft: Draft) -> bool:

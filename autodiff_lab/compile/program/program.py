@@ -111,6 +111,15 @@ class Program:
         """The line that computes each value."""
         return {i: line for line in self.lines for i in line.outs}
 
+    @cached_property
+    def users(self) -> dict[int, list[Line]]:
+        """The lines that read each value."""
+        found: dict[int, list[Line]] = {i: [] for i in self.values}
+        for line in self.lines:
+            for i in line.ins:
+                found[i].append(line)
+        return found
+
     @property
     def outputs(self) -> tuple[int, ...]:
         """All outputs, in the order in which the program returns them."""

@@ -8,7 +8,6 @@ moves only if that keeps no more bytes alive at any time, and takes no elementar
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 
 from autodiff_lab.compile.program.expressions import expression, functions_in
 from autodiff_lab.compile.program.program import Line, Program
@@ -34,10 +33,7 @@ class _Sinking:
         self.program, self.stage = program, stage
         self.home = {line.outs[0]: d for d in drafts for line in (*d.lines, *d.sums, *d.row_lines)}
         self.kept = {*program.inputs, *program.constants, *program.outputs}
-        self.users: defaultdict[int, list[Line]] = defaultdict(list)
-        for line in program.lines:
-            for i in line.ins:
-                self.users[i].append(line)
+        self.users = program.users
 
     def consider(self, line: Line, draft: Draft) -> None:
         """Move a line if a later region alone reads it, and if that pays."""
