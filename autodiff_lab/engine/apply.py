@@ -33,7 +33,7 @@ warnings.filterwarnings(
     module=r"autodiff_lab\.",
 )
 LOUD = (RuntimeWarning, FloatingPointError)
-"""What NumPy raises in place of a warning, where a user asked for that."""
+"""What NumPy raises in place of a warning, if the user asked for errors."""
 
 ndarray, float32, float64 = np.ndarray, np.float32, np.float64
 NEED_0, NEED_1, NEED_BOTH = (0,), (1,), (0, 1)
@@ -82,7 +82,7 @@ def _any_large(out: Any, ins: tuple[Tensor, ...]) -> bool:
 
 
 def _quietly(kernel: Callable[..., Any], *arrays: Any, **params: Any) -> Any:
-    """Run a kernel where a user turned NumPy's warnings into errors: values follow IEEE all the same."""
+    """Run a kernel again without warnings if the user turned NumPy's into errors: values follow IEEE 754 anyway."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # those that SciPy gives in words
         return quietly(kernel, *arrays, **params)
@@ -185,7 +185,7 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
             value = out._held = kernel(array)
         except LOUD:
             value = out._held = _quietly(kernel, array)
-        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
+        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is reworded
             raise failed(op, (x,), None, error) from None
         if (
             floating
@@ -244,7 +244,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
                 out._held = kernel(a, b)
         except LOUD:
             out._held = _quietly(kernel, a, b)
-        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
+        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is reworded
             raise failed(op, (x, y), None, error) from None
         sinks = sinks_now()
         if sinks:
@@ -269,7 +269,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
 
 
 def of_features(apply: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return an activation by its public signature: its argument goes by the name `features`, as in TensorFlow."""
+    """Return an activation with its public signature: the argument is named `features`, as in TensorFlow."""
 
     def activation(features: Any, name: str | None = None) -> Tensor:
         return apply(features, name)
@@ -301,7 +301,7 @@ def general(
 
 
 def _apply_to_any(op: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Apply an op to what are not all plain tensors: variables, Python values, and what answers for itself."""
+    """Apply an op to variables, Python values and objects with ``__lab_apply__`` among its inputs."""
     values = tuple([x if x.__class__ is Tensor else operand(x) for x in inputs])
     for value in values:
         if value.__class__ is not Tensor and hasattr(value, "__lab_apply__"):
@@ -310,13 +310,13 @@ def _apply_to_any(op: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> An
 
 
 def apply_op(op: Op, ins: tuple[Tensor, ...], params: dict[str, Any]) -> Any:
-    """Run an op that is given as a value, and record it."""
+    """Run an op on tensors, and record it."""
     arrays = [x._held for x in ins]
     try:
         value = quietly(op.kernel, *arrays, **params) if op.warns else op.kernel(*arrays, **params)
     except LOUD:
         value = _quietly(op.kernel, *arrays, **params)
-    except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
+    except Exception as error:  # noqa: BLE001 - whatever a kernel raises is reworded
         raise failed(op, ins, params, error) from error.__cause__
     out = tuple([wrap(v) for v in value]) if value.__class__ is tuple else wrap(value)
     sinks = sinks_now()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Lock:
-    """Holds the lock; another one in the child of a fork, where the thread that held it is gone."""
+    """A lock that is replaced in the child of a fork, where the thread that held it does not exist."""
 
     def __init__(self) -> None:
         self.renew()
@@ -46,7 +46,7 @@ def accumulated(variable: Variable, kernel: Any, delta: Any) -> Any:
 
 
 def combined(variable: Variable, op: Callable[..., Tensor], tensor: Tensor) -> Tensor:
-    """As `accumulated`, by an op that a trace hears."""
+    """Return the new value as `accumulated` does, computed by an op that a trace records."""
     while True:
         before = variable.read()
         total = op(before, tensor)
@@ -55,7 +55,7 @@ def combined(variable: Variable, op: Callable[..., Tensor], tensor: Tensor) -> T
 
 
 def replaced(variable: Variable, before: Any, now: Any) -> bool:
-    """Give a variable the value `now` if it still has the value `before`; say whether it had."""
+    """Give a variable the value `now` if it still has the value `before`; return whether it had."""
     with LOCK.held:
         if variable._held is not before:
             return False

@@ -45,7 +45,7 @@ _NAMES = {
 
 
 def no_name(package: ModuleType, name: str) -> AttributeError:
-    """Return the error for a name that the package has not: where else it stands, or what does the same.
+    """Return the error for a name that the package does not have: where to find it, or what does the same.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def no_name(package: ModuleType, name: str) -> AttributeError:
 
 
 class Elsewhere:
-    """An attribute that is not there, and says where the same thing is.
+    """An attribute that does not exist; its error says where to find the same thing.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Elsewhere:
 
     @staticmethod
     def install(kind: type) -> None:
-        """Put all of them into a class, and keep them out of what editors offer."""
+        """Install all of them in a class, and hide them from completion."""
         for name, place in _HABITS.items():
             if not hasattr(kind, name):
                 setattr(kind, name, Elsewhere(name, place))

@@ -1,4 +1,4 @@
-"""One backward pass over a tape: what it starts from, whom it tells, what it gives back.
+"""One backward pass over a tape: its seeds, its listeners, its results.
 
 `Sweep` stands between `GradientTape.gradient` and the bare walk over the entries (`sweep`): it plants the cotangents,
 chooses raw or recorded operations, and collects the adjoints of the sources.  Stepping in Python is iterating over it.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 DEFAULT = Engine()
 _RAW, _RECORDED = Engine(RAW), Engine(RECORDING)
 FEW_ENTRIES = 100
-"""Shorter tapes are swept before the garbage collector takes any notice."""
+"""Shorter tapes are swept before the garbage collector runs."""
 
 
 class UnconnectedGradients(enum.Enum):
@@ -50,7 +50,7 @@ class UnconnectedGradients(enum.Enum):
 
 
 def asks_for_zeros(unconnected: Any) -> bool:
-    """Return whether unconnected gradients are to be zeros."""
+    """Return whether unconnected gradients should be zeros."""
     try:
         return UnconnectedGradients(unconnected) is UnconnectedGradients.ZERO
     except ValueError:
@@ -141,7 +141,7 @@ class Sweep:
         self.adjoints[target._id] = value if old is None else quietly(added, self._wide, target._id, old, value)
 
     def _keys(self, source: Any) -> Any:
-        """Ids under which the adjoint of a source gathers: its own, or those of a variable's reads."""
+        """Return the ids under which the adjoint of a source accumulates: its own, or those of a variable's reads."""
         return (source._id,) if isinstance(source, Tensor) else self._reads.get(source, ())
 
     def _start_telling(self, tape: GradientTape, targets: list[Tensor], engine: Engine) -> Any:
@@ -242,7 +242,7 @@ def _ones(array: Any) -> Any:
 
 
 def zeros_of(source: Any) -> Tensor:
-    """Make the gradient of a source that no path reaches, where zeros are asked for."""
+    """Make the gradient of a source that no path reaches, if zeros are wanted."""
     return tell_made(wrap(zeros_beside(source._held, source._held.shape)))
 
 

@@ -1,4 +1,4 @@
-"""What programs ask of the machine: which devices there are, what one is, and how full its memory is."""
+"""What programs ask about the machine: its devices, their details, and how full their memory is."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 
 
 def _memory(device: Any, asked: str) -> Any:
-    """Return the memory of a GPU, by a name or by what the lists give."""
+    """Return the memory of a GPU, given its name or an entry of the lists."""
     name = getattr(device, "name", device)
     place = place_of(name.replace("physical_device", "device") if isinstance(name, str) else name)
     if place.__class__ is str:
@@ -102,7 +102,7 @@ def _memory(device: Any, asked: str) -> Any:
 
 
 def get_memory_info(device: str) -> dict[str, int]:
-    """Bytes of a GPU that arrays take, and that its pool keeps for the next ones.
+    """Return the bytes of a GPU that arrays use, and that its pool keeps for the next ones.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def get_memory_info(device: str) -> dict[str, int]:
 
 
 def reset_memory_stats(device: str) -> None:
-    """Give back what the pool of a GPU keeps and nobody uses, and count the peak again.
+    """Free what the pool of a GPU keeps unused, and reset the peak.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def reset_memory_stats(device: str) -> None:
 
 
 def get_device_details(device: Any) -> dict[str, Any]:
-    """Return what a device is; nothing is said of a CPU.
+    """Return details of a GPU; empty for a CPU.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def get_device_details(device: Any) -> dict[str, Any]:
 
 
 def set_memory_growth(device: Any, enable: bool) -> None:
-    """Let the memory of a GPU grow as it is needed, which it always does here.
+    """Let the memory of a GPU grow as needed, which it always does here.
 
     Raises
     ------
@@ -190,12 +190,12 @@ def set_memory_growth(device: Any, enable: bool) -> None:
 
 
 def enable_op_determinism(enabled: bool = True) -> None:
-    """Accept what TensorFlow's programs ask for: every op gives the same bits at every run, on any device, as it is.
+    """Do nothing: every op gives the same bits at every run, on any device; for programs written for TensorFlow.
 
     Parameters
     ----------
     enabled : bool
-        Changes nothing: there are no kernels that add up in an order of chance.
+        Without effect: no kernel adds in a random order.
 
     Examples
     --------

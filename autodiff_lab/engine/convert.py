@@ -1,8 +1,8 @@
 """How Python and NumPy values become tensors.
 
 Python floats become float32 and ints int32; NumPy values keep their dtype, but adopt the dtype of the tensor that
-they meet in an operator if it is of the same kind, as TensorFlow's eager ops do.  Nothing else is cast silently.
-Entering as a NumPy value or a list is told to the sinks, because a value that once left the tape may come back so.
+they meet in an operator if it is of the same kind, as TensorFlow's eager ops do.  Nothing else is cast implicitly.
+Sinks are notified of a NumPy value or a list that enters, because a value that once left the tape may come back so.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ KNOWN = frozenset(known.dtype for known in TABLE.values() if known.dtype.kind !=
 
 
 def convert(value: Any, like: Tensor | None = None) -> Tensor:
-    """Return the slow path of every op: variables are read, other values enter as constants, and that is told."""
+    """Return a tensor, the slow path of every op: variables are read, other values enter as constants and are noted."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, Variable):
@@ -137,12 +137,12 @@ def handed(met: NotOneTensor, function: Callable[..., Any], inputs: tuple[Any, .
 
 
 def alone(tensor: Tensor) -> Tensor:
-    """Settle a value that entered with a call and meets no other tensor: where new tensors are made."""
+    """Place a value that entered with a call and meets no other tensor where new tensors are made."""
     return tensor if tensor.__class__ is Tensor or not hasattr(tensor, "alone") else getattr(tensor, "alone")()  # noqa: B009
 
 
 def is_composite(value: Any) -> bool:
-    """Say whether a value answers for itself and is not one tensor: a ragged, sparse or symbolic tensor."""
+    """Return whether a value has ``__lab_apply__`` and is not one tensor: a ragged, sparse or symbolic tensor."""
     return hasattr(value, "__lab_apply__") and not isinstance(value, Tensor)
 
 
@@ -154,7 +154,7 @@ def operand(value: Any) -> Any:
 
 
 def _pack(value: Any) -> Tensor:
-    """Return a nested list that holds tensors becomes one tensor, differentiably; lone numbers adopt its dtype."""
+    """Stack a nested list that holds tensors to one tensor, differentiably; numbers in it adopt its dtype."""
     items = [_pack(v) if isinstance(v, (list, tuple)) and contains_tensor(v) else v for v in value]
     first = next(v for v in items if isinstance(v, (Tensor, Variable)))
     first = convert(first)
@@ -285,7 +285,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     value : Tensor, Variable, number, nested list or numpy.ndarray
         Lists may hold tensors: they are stacked, and gradients pass through.
     dtype : DType, optional
-        The dtype asked for.
+        The dtype of the result.
     dtype_hint : DType, optional
         The dtype to take if the value allows it.
     name : str, optional
@@ -331,7 +331,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
 
 
 def outside_blocks(value: Any, dtype: Any) -> Tensor:
-    """Make a tensor as `convert_to_tensor` does, whatever the blocks of `device` around: it goes elsewhere at once."""
+    """Make a tensor as `convert_to_tensor` does, ignoring blocks of `device`: the caller places it."""
     if device_now() is None:
         return convert_to_tensor(value, dtype)
     with device(None):
@@ -339,7 +339,7 @@ def outside_blocks(value: Any, dtype: Any) -> Tensor:
 
 
 def whole(value: Any, what: str) -> int:
-    """Return an integer that may also come as a tensor of one.
+    """Return an integer, which may come as a tensor with one element.
 
     Raises
     ------

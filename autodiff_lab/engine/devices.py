@@ -56,7 +56,7 @@ def device(device_name: str | None) -> AbstractContextManager[str | None]:
 
 
 class _Block(AbstractContextManager["str | None"], ContextDecorator):
-    """What `device` gives; it may be entered again, also inside itself and by other threads."""
+    """The block that `device` returns; it is reentrant, and other threads may enter it."""
 
     __slots__ = ("_place",)
 
@@ -106,7 +106,7 @@ def current_memory() -> Memory | None:
 
 
 def beside(*values: Any) -> AbstractContextManager[Any]:
-    """A block on the device of the first tensor that is on a GPU; where `device` has said something that counts."""
+    """Return a block on the device of the first tensor that is on a GPU; inside a block of `device`, an empty one."""
     if _chosen() is None:
         for value in values:
             memory = memory_of(getattr(value, "_held", None))
@@ -116,7 +116,7 @@ def beside(*values: Any) -> AbstractContextManager[Any]:
 
 
 def following(value: Any) -> AbstractContextManager[Any]:
-    """Return a block on the device of a tensor, whatever the blocks around it name: for what an op makes for itself."""
+    """Return a block on the device of a tensor, whatever the blocks around it name: for what an op makes internally."""
     place, now = memory_of(value._held) or CPU, _chosen()
     return nullcontext() if place is now or (now is None and place is CPU) else _Block(place)
 
@@ -127,7 +127,7 @@ def on_cpu() -> AbstractContextManager[Any]:
 
 
 def placed(array: Any) -> Any:
-    """Return an array of ours where new tensors are made: itself, or inside the block of a GPU a copy there."""
+    """Move an array to the device where new tensors are made: itself, or inside the block of a GPU a copy there."""
     place = _chosen()
     if place is None or place is CPU or memory_of(array) is not None:
         return array
@@ -135,7 +135,7 @@ def placed(array: Any) -> Any:
 
 
 def filled(shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return one value everywhere, where new tensors are made."""
+    """Return an array filled with one value, on the device where new tensors are made."""
     memory = current_memory()
     if memory is None or dtype.kind == "O":  # of strings `placed` says that a GPU holds none
         zeros = value.__class__ is int and value == 0
@@ -146,7 +146,7 @@ def filled(shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def placed_by_block(array: Any) -> Any:
-    """An array of ours on the device of the innermost block, that of the CPU included; itself outside of blocks."""
+    """Move an array to the device of the innermost block, the CPU included; outside of blocks return it as it is."""
     place = _chosen()
     return array if place is None else moved(array, None if place is CPU else place)
 
@@ -157,7 +157,7 @@ def memory_of(array: Any) -> Memory | None:
 
 
 def zeros_beside(array: Any, shape: tuple[int, ...], value: int = 0) -> Any:
-    """Zeros, or ones, of an array's dtype on its device."""
+    """Return zeros, or ones, of an array's dtype on its device."""
     memory = memory_of(array)
     if memory is None:
         return np.full(shape, value, array.dtype)[()] if value else np.zeros(shape, array.dtype)[()]
@@ -167,7 +167,7 @@ def zeros_beside(array: Any, shape: tuple[int, ...], value: int = 0) -> Any:
 
 
 def filled_beside(tensor: Any, shape: tuple[int, ...], value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return one value everywhere, on the device of a tensor, of which nothing else is looked at."""
+    """Return an array filled with one value on the device of a tensor."""
     memory = memory_of(tensor._held)
     if memory is None:
         return (np.zeros(shape, dtype) if value.__class__ is int and value == 0 else np.full(shape, value, dtype))[()]
@@ -177,7 +177,7 @@ def filled_beside(tensor: Any, shape: tuple[int, ...], value: Any, dtype: np.dty
 
 
 def moved(array: Any, memory: Memory | None) -> Any:
-    """Return an array of ours in a memory, None being the CPU's; a copy, or itself if it lies there."""
+    """Move an array to a memory, None being the CPU's; returns the array itself if it is there."""
     have = memory_of(array)
     if have is memory:
         return array

@@ -90,7 +90,7 @@ class DType:
 
     @property
     def min(self) -> Any:
-        """The least finite value."""
+        """The smallest finite value."""
         return self._limits().min
 
     @property
@@ -104,7 +104,7 @@ class DType:
         return (0, self.max) if self.is_integer else (0, 1)
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Return whether a value of another dtype can take this one's place, which is so for the same dtype alone.
+        """Return whether a value of another dtype can take this one's place: only one of the same dtype can.
 
         Examples
         --------
@@ -213,7 +213,7 @@ def public(dtype: np.dtype[Any]) -> DType:
 
 
 def warn_if_integer(dtype: np.dtype[Any]) -> None:
-    """Log a warning where a tape is asked to watch values that no gradient passes through."""
+    """Log a warning if a tape watches values that no gradient passes through."""
     if dtype not in DIFFERENTIABLE:
         import logging  # late: hardly any program needs it
 

@@ -1,4 +1,4 @@
-"""What an op says when its kernel raises: the op, the shapes and dtypes of its inputs, the user's line, what to try."""
+"""Errors of ops whose kernel raises: the op, the shapes and dtypes of its inputs, the user's line, what to try."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
 
 
 def kind_of(array: Any) -> str:
-    """Dtype and shape in short: ``f32[3,4]``; of a GPU's array its device too."""
+    """Write dtype and shape in short: ``f32[3,4]``; for an array on a GPU its device too."""
     name = public(array.dtype).name
     letters = name.rstrip("0123456789")
     place = f" on {device_of(array)}" if memory_of(array) is not None else ""
@@ -54,11 +54,11 @@ def call_of(op: Any, arrays: list[Any]) -> str:
 
 
 _OF_NUMPY = ("ufunc '", "The numpy boolean", "numpy boolean")
-"""How NumPy begins what it says of a dtype that one of its functions does not take."""
+"""How NumPy's messages about unsupported dtypes begin."""
 
 
 def in_our_words(op: Any, arrays: list[Any], error: Exception, where: str = "") -> LabError:
-    """Make an error of ours of what a kernel raised."""
+    """Turn what a kernel raised into an error of this package."""
     if isinstance(error, MemoryError):
         text = f"out of memory{where} for the result of the op ({error}).{at_line(place_now())}\n  {MORE_ROOM}"
         return DeviceMemoryError(f"{call_of(op, arrays)}: {text}")
@@ -71,7 +71,7 @@ def in_our_words(op: Any, arrays: list[Any], error: Exception, where: str = "") 
 
 
 def _shapes_fit(op: Any, arrays: list[Any]) -> bool:
-    """Return whether the shapes cannot be what is wrong: those of an elementwise op broadcast."""
+    """Return whether the shapes are fine: those of an elementwise op broadcast."""
     if not op.elementwise:
         return False
     try:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def known(tape: GradientTape, target: Any, source: Any) -> dict[str, Any]:
-    """Facts about a target and a source: names, dtypes, whether they are watched, tracked and connected."""
+    """Return facts about a target and a source: names, dtypes, whether they are watched, tracked and connected."""
     is_variable = isinstance(source, Variable)
     watched = any(v is source for v in tape.watched_variables()) if is_variable else None
     spent = tape._entries is None

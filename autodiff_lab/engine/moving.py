@@ -38,7 +38,7 @@ def tapes() -> list[Any]:
 
 
 def settle(variable: Variable, array: Any) -> None:
-    """Assign what our arithmetic made of a variable's value, in its dtype; nothing is copied on a GPU."""
+    """Assign a computed value to a variable, in its dtype; nothing is copied on a GPU."""
     dtype = variable._held.dtype
     memory = memory_of(array)
     if memory is not None and memory_of(variable._held) is memory:
@@ -62,7 +62,7 @@ def move(variable: Variable, name: str) -> None:
 
 
 def move_all(variables: Iterable[Variable], name: str) -> None:
-    """Put variables on another device, all of them or, where a tape holds one, none."""
+    """Put variables on another device: all of them or, if a tape holds a read of one, none."""
     found = list(variables)
     _check_free(found, name)
     for variable in found:
@@ -85,11 +85,11 @@ def _check_free(variables: list[Variable], name: str) -> Any:
 
 
 def follow(variable: Variable, kept: Iterable[Variable]) -> None:
-    """Put what is kept for a variable where that one has moved to, so that no step copies it there and back."""
+    """Move the slots of a variable to its device, so that no step copies them there and back."""
     memory = memory_of(variable._held)
     for slot in kept:
         if memory_of(slot._held) is not memory:
-            slot._held = moved(slot._held, memory)  # nobody assigned anything, and listeners need not hear of it
+            slot._held = moved(slot._held, memory)  # not an assignment: listeners need not know
 
 
 def _held(variable: Variable) -> bool:

@@ -14,7 +14,7 @@ _loaders: list[Callable[[str, Container[str]], None]] = []
 
 
 def find_ops_by(load: Callable[[str, Container[str]], None]) -> None:
-    """Say how the catalogue of ops loads, which the engine does not know."""
+    """Register how the catalogue of ops loads, which the engine does not know."""
     _loaders[:] = [load]
 
 

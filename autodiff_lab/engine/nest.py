@@ -69,7 +69,7 @@ def with_paths(structure: Any) -> tuple[list[tuple[Any, ...]], list[Any], Any]:
 
 
 def level(structure: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
-    """Return the parts of a structure and the function that makes another of other parts; None for a leaf.
+    """Return the parts of a structure and the function that rebuilds it from other parts; None for a leaf.
 
     Examples
     --------
@@ -91,14 +91,14 @@ def level(structure: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None
 
 
 def is_plain_leaf(value: Any) -> bool:
-    """Return whether a value is none of Python's own containers, which are all that `lab.nest` knows."""
+    """Return whether a value is not one of Python's containers, the only ones that `lab.nest` knows."""
     import optree
 
     return isinstance(value, _LEAF_TYPES) or optree.tree_is_leaf(value, none_is_leaf=True)
 
 
 def register(kind: type, parts: Callable[[Any], Any], rebuilt: Callable[[Any, Any], Any]) -> None:
-    """Let instances of a class be structures: `parts` gives (parts, what else is needed, names or None)."""
+    """Register a class as a structure: `parts` returns (parts, auxiliary data, names or None)."""
     import optree
 
     node: Any = optree.register_pytree_node

@@ -20,7 +20,7 @@ Rule = Callable[..., Any]
 
 
 class Domain(NamedTuple):
-    """Where an elementwise op is defined and smooth; tests sample inside it, plots take their axis from it.
+    """Where an elementwise op is defined and smooth; tests sample inside it.
 
     `low` and `high` bound the argument (exclusive), `away_from` are points to keep a distance from: kinks and poles.
     """
@@ -48,7 +48,7 @@ class Op:
     Attributes
     ----------
     name : str
-        By which texts, recordings and the registry know it.
+        The name in texts, recordings and the registry.
     kernel : callable
         Arrays in, array (or tuple of arrays) out.
     rules : tuple of callable, callable, None or ``UNREGISTERED``
@@ -69,7 +69,7 @@ class Op:
     stacked : bool
         Whether its rules take cotangents with extra leading axes.
     dtypes : str
-        What an op without parameters asks of its operands: 'floating', 'same' or 'any'; '' for an op with parameters.
+        What an op without parameters requires of its operands: 'floating', 'same' or 'any'; '' with parameters.
     warns : bool
         Whether NumPy's own Python modules may warn while the kernel runs; kernels that call ufuncs themselves set it
         to False and save half a microsecond.
@@ -186,7 +186,7 @@ class Registry(dict[str, Op]):
         return dict.keys(self)
 
     def values(self) -> Any:
-        """All ops."""
+        """Return all ops."""
         find_ops()
         return dict.values(self)
 
@@ -208,7 +208,7 @@ def register(op: Op) -> Op:
 
 
 def registered_gradients() -> tuple[str, ...]:
-    """Names, in TensorFlow's spelling where it has one, of the ops that have a derivative rule.
+    """Return the names of the ops that have a derivative rule, in TensorFlow's spelling where it has one.
 
     Examples
     --------

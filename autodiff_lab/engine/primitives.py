@@ -16,7 +16,7 @@ from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
 from autodiff_lab.kernels.base.halves import as_float32, is_half
 
 FEW = 4096
-"""Elements below which sums are NumPy's without asking for another kernel, as that would be felt."""
+"""Below this number of elements sums are NumPy's: choosing another kernel would cost more."""
 
 add = binary(
     "add",
@@ -107,7 +107,7 @@ def _sum_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdim
 
 
 def _summed(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Sum over some axes; over all but a short last one, as for the gradient of a bias, in a way of its own.
+    """Sum over some axes; all but a short last one, as for the gradient of a bias, are summed in a faster way.
 
     NumPy adds row to row with a loop as short as a row; rows laid beside each other make it long.
     """
@@ -152,7 +152,7 @@ sum_over = general(
 
 
 def negative_axes(axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    """Axes counted from the end, sorted: rules that name axes so do not mind stacked cotangents."""
+    """Return axes counted from the end, sorted, so that rules also work for stacked cotangents."""
     if axis is None:
         return tuple(range(-rank, 0))
     axes = (axis,) if isinstance(axis, int) else axis

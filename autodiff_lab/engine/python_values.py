@@ -105,7 +105,7 @@ def _as_numpy(value: Any) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def _natural(value: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
-    """Return the dtype that Python values get if none is asked for: 32 bits, 64 for integers that need them."""
+    """Return the dtype that Python values get if none is given: 32 bits, 64 for integers that need them."""
     kind = array.dtype.kind
     if kind == "u":  # NumPy's choice where a number is 2⁶³ or more
         _refuse(value, _INT64, array)
@@ -119,7 +119,7 @@ def _natural(value: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
 
 
 def _check_fit(value: Any, array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
-    """Refuse what the dtype asked for cannot hold."""
+    """Refuse what the given dtype cannot hold."""
     if not fits(array, dtype):
         raise ConversionError(
             f"Cannot convert {reprlib.repr(value)} to Tensor of dtype {public(dtype).name}. Try {_cure(dtype)}."
@@ -138,7 +138,7 @@ def _refuse(value: Any, dtype: np.dtype[Any], array: np.ndarray[Any, Any]) -> No
 
 
 def _extremes(array: np.ndarray[Any, Any]) -> tuple[int, int]:
-    """Return the least and the largest of integers; of a few, Python finds them sooner than NumPy."""
+    """Return the smallest and the largest of integers; for a few, Python is faster than NumPy."""
     if array.size > 64:
         return int(array.min()), int(array.max())
     numbers = array.ravel().tolist()
@@ -152,7 +152,7 @@ def _cure(dtype: np.dtype[Any]) -> str:
 
 
 def _fault(value: Any, array: np.ndarray[Any, Any]) -> str:
-    """Return what is wrong with a value that NumPy made no numbers of."""
+    """Return what is wrong with a value that NumPy cannot convert to numbers."""
     item = array.ravel()[0] if array.size else value
     name = type(item).__name__
     if array.size and all(type(item) is int for item in array.flat):

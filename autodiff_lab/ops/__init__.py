@@ -1,7 +1,7 @@
-"""Every operation, one block each, in small files by family; a family loads when one of its ops is first asked for.
+"""Every operation, one block each, in small files by family; a family loads at the first use of one of its ops.
 
-`operators` stands in for Python's operators until then.  The registry and the namespaces of ops load what they are
-asked for and have not by `catalogue`, which knows all families.
+`operators` stands in for Python's operators until then.  The registry and the namespaces of ops load missing families
+by `catalogue`, which knows all of them.
 """
 
 from __future__ import annotations
@@ -25,5 +25,5 @@ find_ops_by(load)
 
 
 def __getattr__(name: str) -> Any:
-    """Load a family when it is first asked for."""
+    """Load a family at its first use."""
     return from_extras(__name__, _EXTRAS, name) if name in _EXTRAS else family(__name__, __all__, name)

@@ -32,12 +32,12 @@ MANY = 2**14
 
 
 def uniform_noise(source: Source, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Numbers from 0 up to, and without, 1: float64 on the CPU, on a GPU of the dtype wanted (half: float32)."""
+    """Draw numbers in [0, 1): float64 on the CPU, on a GPU in the given dtype (half floats in float32)."""
     return _drawn(source, "uniform", shape, dtype) if _on_gpu(shape, dtype) else source.random(shape)
 
 
 def normal_noise(source: Source, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Standard normal numbers; otherwise as `uniform_noise`."""
+    """Draw standard normal numbers; otherwise as `uniform_noise`."""
     return _drawn(source, "normal", shape, dtype) if _on_gpu(shape, dtype) else source.standard_normal(shape)
 
 
@@ -52,7 +52,7 @@ def _drawn(source: Source, name: str, shape: tuple[int, ...], dtype: Any) -> Any
 
 
 def noise_of(values: Any, dtype: Any, name: str) -> Tensor:
-    """Drawn numbers as a tensor of a floating dtype; the error names the function."""
+    """Return drawn numbers as a tensor of a floating dtype."""
     wanted = as_dtype(dtype)
     if not wanted.is_floating:
         raise InvalidArgumentError(f"{name}: dtype must be floating, got {wanted.name}.")
@@ -64,13 +64,13 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _near(noise: Any, parameter: Any, dtype: Any) -> Any:
-    """Return a parameter as an array where the noise lies."""
+    """Return a parameter as an array on the device of the noise."""
     array = np.asarray(parameter, dtype)
     return noise.memory.upload(array) if on_gpu(noise) and array.ndim else array
 
 
 def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
-    """``noise * scale + shift``, by ops where these are tensors, rounded once where they are numbers."""
+    """Return ``noise * scale + shift``, by ops if these are tensors, rounded once if they are numbers."""
     shape = np.shape(noise)
     if not _is_tensor(shift) and not _is_tensor(scale):
         for parameter in (shift, scale):
@@ -94,19 +94,19 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
 
 
 def draw_normal(source: Source, shape: Any, mean: Any, stddev: Any, dtype: Any, name: str) -> Tensor:
-    """Normal numbers."""
+    """Draw normal numbers."""
     with beside(mean, stddev):
         noise = normal_noise(source, as_shape(shape), dtype)
     return scaled(noise, mean, stddev, dtype, name)
 
 
 def draw_truncated(source: Source, shape: Any, mean: Any, stddev: Any, dtype: Any, name: str) -> Tensor:
-    """Normal numbers; those beyond two standard deviations are drawn again."""
+    """Draw normal numbers; those beyond two standard deviations are drawn again."""
     return scaled(truncated_noise(source, as_shape(shape)), mean, stddev, dtype, name)
 
 
 def truncated_noise(source: Source, shape: tuple[int, ...], low: Any = -2.0, high: Any = 2.0) -> Any:
-    """Standard normal numbers between two bounds, by rejection."""
+    """Draw standard normal numbers between two bounds, by rejection."""
     drawn = np.asarray(source.standard_normal(shape))
     out = (drawn < low) | (drawn > high)
     while out.any():
@@ -116,7 +116,7 @@ def truncated_noise(source: Source, shape: tuple[int, ...], low: Any = -2.0, hig
 
 
 def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: Any, name: str) -> Tensor:
-    """Uniform numbers from `minval` up to, and without, `maxval`."""
+    """Draw uniform numbers from `minval` up to, and without, `maxval`."""
     wanted = as_dtype(dtype)
     if wanted.is_integer:
         if maxval is None:
@@ -143,7 +143,7 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
 
 
 def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, name: str) -> Tensor:
-    """Gamma numbers, of the given shape, followed by that of the parameters."""
+    """Draw gamma numbers, of the given shape, followed by that of the parameters."""
     a = convert(alpha)
     noise_shape = np.broadcast_shapes(a._held.shape, () if beta is None else convert(beta)._held.shape)
     if a._held.dtype.kind not in "fiuV" or np.any(np.asarray(a._array) <= 0):
@@ -156,7 +156,7 @@ def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, na
 
 
 def draw_poisson(source: Source, shape: Any, rate: Any, dtype: Any, name: str) -> Tensor:
-    """Poisson numbers, of the given shape, followed by that of the rates."""
+    """Draw Poisson numbers, of the given shape, followed by that of the rates."""
     rates = convert(rate)
     if rates._held.dtype.kind not in "fiuV":
         raise InvalidArgumentError(f"{name}: rates must be numbers, got {rates.dtype.name}.")
@@ -169,7 +169,7 @@ def draw_poisson(source: Source, shape: Any, rate: Any, dtype: Any, name: str) -
 
 
 def draw_categorical(source: Source, logits: Any, num_samples: Any, dtype: Any, name: str) -> Tensor:
-    """Class numbers (b, n) from the logits of each row."""
+    """Draw class numbers (b, n) from the logits of each row."""
     x = convert(logits)
     if x._held.ndim != 2 or x._held.shape[1] == 0:
         raise ShapeMismatch(f"{name}: expected logits (batch, classes), got shape {x._held.shape}.")

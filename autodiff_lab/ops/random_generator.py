@@ -59,7 +59,7 @@ class Generator:
 
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
-        """Yield a generator that an integer determines.
+        """Return a generator that an integer determines.
 
         Examples
         --------
@@ -71,7 +71,7 @@ class Generator:
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """Yield a generator that starts somewhere else each time.
+        """Return a generator that starts in a different state each time.
 
         Examples
         --------
@@ -83,7 +83,7 @@ class Generator:
 
     @classmethod
     def from_state(cls, state: Any, alg: Any = None) -> Generator:
-        """Yield a generator that goes on where another, or the value of its `state`, stands.
+        """Return a generator in the state of another one, or in a given `state`.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Generator:
 
     @property
     def state(self) -> Tensor:
-        """Where the generator stands: 13 words, uint64.
+        """The state of the generator: 13 words, uint64.
 
         A counter (4) and a key (2), what was drawn and not given out yet (4), and how much of it is left (3).
         """
@@ -114,7 +114,7 @@ class Generator:
         return wrap(np.concatenate(parts))
 
     def reset(self, state: Any) -> None:
-        """Go on from a state that another generator had."""
+        """Continue from the state of another generator."""
         array = np.asarray(state.state._array if isinstance(state, Generator) else getattr(state, "_array", state))
         if array.shape != (13,) or array.dtype.kind not in "iu":
             raise InvalidArgumentError(f"Generator: state must be 13 integers, got shape {array.shape}. Try the state "
@@ -133,11 +133,11 @@ class Generator:
         self._begin(np.random.Philox(checked_seed(seed, "Generator.reset_from_seed")))
 
     def skip(self, delta: int) -> None:
-        """Leave out blocks of numbers."""
+        """Skip blocks of numbers."""
         self._bits.advance(int(delta))
 
     def split(self, count: int = 1) -> list[Generator]:
-        """New generators whose numbers have nothing to do with each other's.
+        """Return new, independent generators.
 
         Examples
         --------
@@ -149,27 +149,27 @@ class Generator:
         return [Generator._of(np.random.Philox(key=self._source.integers(0, 2**64, 2, np.uint64))) for _ in range(many)]
 
     def make_seeds(self, count: int = 1) -> Tensor:
-        """Seeds for the stateless functions: (2, count), int64."""
+        """Return seeds for the stateless functions: (2, count), int64."""
         many, = as_shape(count)
         return wrap(self._source.integers(-2**63, 2**63 - 1, (2, many), np.int64))
 
     def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
                name: str | None = None) -> Tensor:
-        """Normally distributed numbers: shape s -> (*s)."""
+        """Draw normally distributed numbers: shape s -> (*s)."""
         return named(draw.draw_normal(self._source, shape, mean, stddev, dtype, "Generator.normal"), name)
 
     def truncated_normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
                          name: str | None = None) -> Tensor:
-        """Normally distributed numbers within two standard deviations: shape s -> (*s)."""
+        """Draw normally distributed numbers within two standard deviations: shape s -> (*s)."""
         return named(draw.draw_truncated(self._source, shape, mean, stddev, dtype, "Generator.truncated_normal"), name)
 
     def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32",
                 name: str | None = None) -> Tensor:
-        """Uniformly distributed numbers from `minval` up to, and without, `maxval`: shape s -> (*s)."""
+        """Draw uniformly distributed numbers from `minval` up to, and without, `maxval`: shape s -> (*s)."""
         return named(draw.draw_uniform(self._source, shape, minval, maxval, dtype, "Generator.uniform"), name)
 
     def uniform_full_int(self, shape: Any, dtype: Any = "uint64", name: str | None = None) -> Tensor:
-        """Integers anywhere in the range of the dtype: shape s -> (*s)."""
+        """Draw integers anywhere in the range of the dtype: shape s -> (*s)."""
         wanted = as_dtype(dtype)
         if not wanted.is_integer:
             raise InvalidArgumentError("Generator.uniform_full_int: dtype must be an integer dtype, got "
@@ -179,7 +179,7 @@ class Generator:
         return named(wrap(placed(np.asarray(drawn)[()])), name)
 
     def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
-        """Return how often out of `counts` tries something of probability `probs` happens: shape s -> (*s)."""
+        """Draw the number of successes in `counts` trials of probability `probs`: shape s -> (*s)."""
         n, p = (np.asarray(convert(v)._array) for v in (counts, probs))
         if np.any(n < 0) or np.any(~((p >= 0) & (p <= 1))):
             raise InvalidArgumentError("Generator.binomial: counts must not be negative, and probs must be between 0 "

@@ -17,13 +17,13 @@ from autodiff_lab.errors import NotOneTensor
 
 
 def elementwise(function: Any) -> Any:
-    """Say of a function that it works element by element; it is given back as it is."""
+    """Mark a function as elementwise, and return it."""
     function.elementwise = True
     return function
 
 
 def called(name: str, function: Any) -> Any:
-    """Give a function that a factory made the name under which it is public."""
+    """Give a function that a factory made its public name."""
     function.__name__ = function.__qualname__ = name
     return function
 

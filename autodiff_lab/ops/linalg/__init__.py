@@ -24,7 +24,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load a family when it is first asked for."""
+    """Load a family at its first use."""
     from autodiff_lab.ops.catalogue import family
 
     return family(__name__, __all__, name)

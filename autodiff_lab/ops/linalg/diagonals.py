@@ -155,7 +155,7 @@ def as_index(value: Any, what: str) -> int:
 
 
 def _lengths(low: int, high: int, longest_one: int, num_rows: Any, num_cols: Any) -> tuple[int, int]:
-    """Rows and columns of the matrix of some diagonals: as few as hold them where nothing is asked for."""
+    """Return the rows and columns of the matrix of some diagonals: by default as few as hold them."""
     rows, columns = as_index(num_rows, "diag: num_rows"), as_index(num_cols, "diag: num_cols")
     least = longest_one - min(high, 0), longest_one + max(low, 0)
     if rows == -1 == columns:
@@ -168,7 +168,7 @@ def _lengths(low: int, high: int, longest_one: int, num_rows: Any, num_cols: Any
 
 
 def _padded(part: Tensor, low: int, high: int, align: str, padding_value: Any, matrix_shape: Any) -> Tensor:
-    """Packed diagonals with something else than 0 where a short one ends."""
+    """Fill packed diagonals where a short one ends."""
     there = np.zeros(part._held.shape[-2:], bool)
     rows, columns = matrix_shape
     for row, place, _ in lines(low, high, rows, columns, align):
@@ -179,7 +179,7 @@ def _padded(part: Tensor, low: int, high: int, align: str, padding_value: Any, m
 
 
 def _filled(what: str, x: Tensor, there: Any, padding_value: Any) -> Tensor:
-    """Another value than 0 where there is none of a tensor's own."""
+    """Put a padding value where a tensor has no element."""
     if padding_value.__class__ in (int, float, bool) and not padding_value:
         return x
     value = convert_pair(diag_embed.op, padding_value, x)[0]  # type: ignore[attr-defined]
@@ -213,7 +213,7 @@ def _between(rows: int, columns: int, low: int, high: int) -> Any:
 
 
 def _check_packed(what: str, x: Tensor, whole: tuple[int, ...], low: int, high: int) -> None:
-    """Check that packed diagonals have the shape that those of a matrix have."""
+    """Check that packed diagonals have the shape of those of a matrix."""
     width = longest(low, high, *whole[-2:])
     wanted = (*whole[:-2], width) if low == high else (*whole[:-2], high - low + 1, width)
     if x._held.shape != wanted:

@@ -31,7 +31,7 @@ def _lu(x: Any) -> Any:
 
 
 def _order(pivots: Any) -> Any:
-    """Row exchanges as an order of rows."""
+    """Return row exchanges as an order of rows."""
     rows = np.arange(len(pivots), dtype=np.int32)
     for i, j in enumerate(pivots):
         rows[[i, j]] = rows[[j, i]]

@@ -16,7 +16,7 @@ from autodiff_lab.ops.linalg.solving import flip, lapack
 
 
 def _of_one(function: Any, *matrices: Any) -> Any:
-    """SciPy refuses matrices that hold nan or inf, or never ends on them; here nan goes in and nan comes out."""
+    """Return nan for matrices that hold nan or inf, which SciPy refuses or does not terminate on."""
     if not all(np.isfinite(m).all() for m in matrices):
         return np.full(matrices[-1].shape, np.nan)
     try:
@@ -64,7 +64,7 @@ def _sqrtm(x: Any) -> Any:
 
 
 def _by_blocks(name: str) -> Any:
-    """Return the Fréchet derivative of f at Aᵀ is the corner of f of a block matrix (Mathias 1996)."""
+    """Return the Fréchet derivative of f at Aᵀ, the corner of f of a block matrix (Mathias 1996)."""
     def rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
         n = x.shape[-1]
         a = flip(ops, x)

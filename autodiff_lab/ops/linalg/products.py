@@ -31,7 +31,7 @@ def _row(ops: Any, x: Any) -> Any:
 
 
 def _matmul_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
-    """Give g yᵀ; vectors are matrices of one row or column while it is worked out."""
+    """Return g yᵀ; vectors are treated as matrices of one row or column."""
     if len(y.shape) == 1:
         return _column(ops, g) * y if len(g.shape) else g * y
     if len(x.shape) == 1:
@@ -43,7 +43,7 @@ def _matmul_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
 
 
 def _matmul_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
-    """Give xᵀ g."""
+    """Return xᵀ g."""
     if len(x.shape) == 1:
         if len(y.shape) == 1:
             return _column(ops, g) * x if len(g.shape) else g * x

@@ -49,7 +49,7 @@ def flip(ops: Any, x: Any) -> Any:
 
 
 def raised(g: Any, ops: Any, times: int = 2) -> Any:
-    """Axes of length 1 put at the end of g, in a rule."""
+    """Append axes of length 1 to g, in a rule."""
     return ops.reshape(g, shape=(*g.shape, *(1,) * times))
 
 

@@ -111,7 +111,7 @@ def _sides(packed: Tensor, b: Tensor, what: str) -> None:
 
 
 def _like(diagonals: Any, rhs: Any) -> Tensor:
-    """The right-hand side as a tensor, in the dtype of the diagonals where those are tensors and it is not one."""
+    """Return the right-hand side as a tensor, in the dtype of the diagonals if those are tensors and it is not."""
     first = diagonals[0] if isinstance(diagonals, (list, tuple)) and len(diagonals) else diagonals
     return convert_pair(solve_three.op, first, rhs)[1]  # type: ignore[attr-defined]
 
@@ -151,7 +151,7 @@ def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "compact
 
 
 def _selected(w: Tensor, select: str, select_range: Any) -> slice | None:
-    """Return where the eigenvalues are that are asked for, among all in ascending order."""
+    """Return the positions of the selected eigenvalues among all in ascending order."""
     if select == "a":
         return None
     if select not in ("i", "v"):

@@ -44,7 +44,7 @@ Tensor([3. 8.], shape=(2,), dtype=float32)"""))
 
 
 def quotient(x: Any, y: Any) -> Any:
-    """Integers of 8 and 16 bits give float32, all others float64, as in TensorFlow."""
+    """Divide; integers of 8 and 16 bits give float32, all others float64, as in TensorFlow."""
     if x.itemsize > 2 or x.dtype.kind not in "iu":  # the size is the quicker question
         return x / y
     return np.true_divide(x, y, dtype=np.float32) if not on_gpu(x) and not on_gpu(y) else (
@@ -74,7 +74,7 @@ Tensor(-2.0, shape=(), dtype=float32)""", dtypes="any number", raises=("convert"
 
 
 def _power(x: Any, y: Any) -> Any:
-    """Products in place of small integer powers of an array: NumPy's power takes ten times as long."""
+    """Raise to a power; small integer powers of an array are products: NumPy's power takes ten times as long."""
     if is_array(x) and not is_array(y) and x.dtype.kind == "f":
         if y == 2:
             return x * x
@@ -116,7 +116,7 @@ Tensor([4. 9.], shape=(2,), dtype=float32)""", domain="x > 0, or integer y"))
 
 
 def _falling(y: Any, order: int) -> Any:
-    """Give y (y - 1) ... (y - order + 1), the factor before the power after so many derivatives with respect to x."""
+    """Return y (y - 1) ... (y - order + 1), the factor before the power after so many derivatives with respect to x."""
     product = y
     for i in range(1, order):
         product = product * (y - i)
@@ -124,7 +124,7 @@ def _falling(y: Any, order: int) -> Any:
 
 
 def _falling_grad(y: Any, order: int) -> Any:
-    """Give the derivative of `_falling` with respect to y: the sum of the products with one factor left out."""
+    """Return the derivative of `_falling` with respect to y: the sum of the products with one factor left out."""
     total: Any = None
     for left_out in range(order):
         product: Any = None
@@ -152,7 +152,7 @@ def _power_grad_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any, order: int) -
 
 
 def _power_grad_expression(constants: tuple[Any, ...], order: int) -> str:
-    """Return a factor y (y - 1) ..., 0 in whole where the factor is 0, and a power lower by the order."""
+    """Return a factor y (y - 1) ..., 0 altogether where the factor is 0, and a power lower by the order."""
     exponent = constants[1]
     if exponent is None:
         factor = " * ".join(["{1}", *(f"({{1}} - number({i}))" for i in range(1, order))])
@@ -175,7 +175,7 @@ power_grad = general(
 
 
 def _has_log(x: Any) -> Any:
-    """Return where a number has a logarithm of its own dtype: the positive ones, and all complex ones but 0."""
+    """Return where numbers have a logarithm in their dtype: positive ones, and all complex ones but 0."""
     return x > 0 if x.dtype.kind != "c" else x != 0
 
 
@@ -249,7 +249,7 @@ Tensor([2. 3.], shape=(2,), dtype=float32)""", dtypes="any number", raises=("con
 
 
 def _choice_rules(flip: bool) -> tuple[Any, Any]:
-    """Rules of maximum and minimum: the contribution goes to the chosen input, and to the first where they are equal.
+    """Return the rules of maximum or minimum: the contribution goes to the chosen input, in a tie to the first.
 
     What was not chosen has a derivative of 0 even where the contribution is infinite, as in ``sqrt(maximum(x, 0))``
     below 0.
@@ -263,7 +263,7 @@ def _choice_rules(flip: bool) -> tuple[Any, Any]:
 
 
 def zero_rule(ops: Any, g: Any, out: Any, *inputs: Any) -> Any:
-    """Return the rule of a step function: 0 even where the cotangent is infinite, which 0 times it would not be."""
+    """Return 0, the rule of a step function, even where the cotangent is infinite and 0 times it would be nan."""
     return ops.below(g, g)
 
 

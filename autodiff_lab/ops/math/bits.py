@@ -52,7 +52,7 @@ Tensor(5, shape=(), dtype=int32)""")
 
 
 def _shift(function: Any) -> Callable[..., Any]:
-    """Return a shift by what the width of the dtype allows; further ones count as the furthest, as in TensorFlow."""
+    """Return a shift that is clipped to the width of the dtype, as in TensorFlow."""
     return lambda x, y: function(x, np.clip(y, 0, x.dtype.itemsize * 8 - 1).astype(x.dtype))
 
 

@@ -19,7 +19,7 @@ from autodiff_lab.ops.math.reductions import reduce_sum
 
 
 def _length(squares: Tensor) -> Tensor:
-    """Give the square root, by a path on which the gradient at 0 is 0 and not nan."""
+    """Return the square root with a gradient of 0, not nan, at 0."""
     positive = squares > 0
     safe = where(positive, squares, ones_like(squares))
     return where(positive, sqrt(safe), squares)

@@ -116,7 +116,7 @@ Tensor([0. 2. 2.], shape=(3,), dtype=float32)""", expression=_round_expression)
 
 
 def _equality(op: Callable[..., Any]) -> Callable[..., Any]:
-    """`==` and `!=` of tensors; what is not a number at all is simply different."""
+    """Return `==` or `!=` of tensors; what is not a number is different."""
     def compare(x: Any, y: Any) -> Any:
         if y is None or (isinstance(y, (str, bytes)) and x._held.dtype.kind != "O"):
             return NotImplemented

@@ -30,13 +30,13 @@ def is_complex(x: Any) -> bool:
 
 
 def handed_over(ops: Any, g: Any) -> Tensor:
-    """An adjoint, as a rule gets it, as a tensor for a function that a user wrote: conjugated if it is complex."""
+    """Return an adjoint, as a rule gets it, as a tensor for a user-defined function: conjugated if it is complex."""
     g = ops.conj(g) if is_complex(g) else g
     return wrap(g) if ops.raw else g
 
 
 def handed_back(ops: Any, cotangent: Tensor | None) -> Any:
-    """Return what a user's function gives for an adjoint, as a rule returns it."""
+    """Return what a user-defined function gave for an adjoint as a rule returns it."""
     if cotangent is None:
         return None
     g = cotangent._array if ops.raw else cotangent
@@ -103,7 +103,7 @@ def turned(ops: Any, g: Any, out: Any, x: Any) -> Any:
 
 
 def stretched(ops: Any, g: Any, x: Any) -> Any:
-    """Give the contribution of z through |z|: g in the direction z/|z|, and 0 at 0."""
+    """Return the contribution of z through |z|: g in the direction z/|z|, and 0 at 0."""
     return ops.widen(g) * ops.conj(ops.sign(x))
 
 

@@ -19,7 +19,7 @@ from autodiff_lab.ops.docs import document
 
 
 def _moved(ops: Any, x: Any, axis: int, back: bool) -> Any:
-    """Return every value one place further along the axis, or one place back, with a zero at the free end."""
+    """Return the values shifted by one along the axis, forward or back, with a zero at the free end."""
     n = x.shape[axis]
     if back:
         return ops.pad_axis(ops.slice_axis(x, axis=axis, start=1, stop=n), axis=axis, before=0, after=1)
@@ -49,7 +49,7 @@ def _sum_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, exclusive: bool, re
 
 
 def _product_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
-    """Give the product of what came before, times the sum of g over products of what came between.
+    """Return the product of what came before, times the sum of g over products of what came between.
 
     TensorFlow divides by x instead, which is nan at 0.
     """

@@ -55,7 +55,7 @@ def _squared_difference(x: Any, y: Any) -> Any:
 
 
 def _difference_rule(ops: Any, g: Any, x: Any, y: Any) -> Any:
-    """Of complex numbers the square of the distance: real, so that only the real part of g is passed on."""
+    """Return the contribution of x; for complex numbers |x - y|² is real, so only the real part of g is passed on."""
     if is_complex(x):
         return ops.conj(2 * (x - y)) * ops.widen(ops.real_part(g))
     return g * (2 * (x - y))
@@ -268,7 +268,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
 
 
 def _inside(bound: Any, wanted: np.dtype[Any], have: np.dtype[Any]) -> Any:
-    """Return a bound of the dtype that is wanted, in the one that is there, but never beyond what either can hold."""
+    """Return a bound of the target dtype in that of the tensor, within what both can hold."""
     own = public(have)
     if have.kind in "iu":
         return have.type(max(min(int(bound), int(own.max)), int(own.min)))

@@ -96,7 +96,7 @@ def _igamma_grad(a: Any, x: Any, order: int) -> Any:
 
 
 def _density(ops: Any, a: Any, x: Any) -> Any:
-    """Give the derivative of P(a, x) with respect to x: x^(a-1) e^-x / Γ(a)."""
+    """Return the derivative of P(a, x) with respect to x: x^(a-1) e^-x / Γ(a)."""
     return ops.exp(ops.xlogy(a - 1, x) - x - ops.lgamma(a))
 
 
@@ -108,7 +108,7 @@ def _igamma_grad_rule_a(ops: Any, g: Any, out: Any, a: Any, x: Any, order: int) 
 
 
 def _igamma_grad_rule_x(ops: Any, g: Any, out: Any, a: Any, x: Any, order: int) -> Any:
-    """Differentiate the density with respect to a instead: the derivatives may change places."""
+    """Differentiate the density with respect to a instead: the order of differentiation does not matter."""
     lean = ops.log(x) - ops.digamma(a)
     return g * (_density(ops, a, x) * _factor(lean, ops.polygamma(1, a), ops.polygamma(2, a), order))
 

@@ -43,7 +43,7 @@ def _mean_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdi
 
 
 def _light(name: str, reference: Any) -> Any:
-    """Return a kernel with an override, which few elements do not ask for: that would be felt."""
+    """Return a kernel with an override, which is not looked up for few elements: that would cost more."""
     kernel = chosen(name, reference, f"reductions.{name}_over")
 
     def run(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -63,7 +63,7 @@ mean_over = general(
 
 
 def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Return the contribution goes to the extreme element, in equal parts where several are equal."""
+    """Give the contribution to the extreme element, in equal parts where several are equal."""
     best = out if keepdims or not axes else ops.reshape(out, shape=kept_shape(x, axes))
     return ops.extreme_grad(_spread(ops, g, out, x, axes, keepdims), best, x, axes=axes)
 
@@ -86,7 +86,7 @@ min_over = general(
     symbol="min", latex=r"\min {0}", locals_latex=(r"[{0} = \min {0}]",), sentence="takes the least element of {0}",
     registered="Min", doc="The kernel-level minimum over negative axes; `lab.reduce_min` is the public function.")
 def _products_of_others(ops: Any, x: Any, axes: tuple[int, ...]) -> Any:
-    """For each element the product of the others, by two scans (product): no division, so zeros do no harm."""
+    """Return for each element the product of the others, by two scans: no division, so zeros do no harm."""
     if len(axes) == 1:
         before = ops.cumprod(x, axis=axes[0], exclusive=True, reverse=False)
         return before * ops.cumprod(x, axis=axes[0], exclusive=True, reverse=True)

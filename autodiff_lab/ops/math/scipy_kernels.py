@@ -20,7 +20,7 @@ def _function(name: str, arrays: tuple[Any, ...]) -> Callable[..., Any]:
 
 
 def special(name: str) -> Callable[..., Any]:
-    """Give a function of `scipy.special` as a kernel; half floats are worked out in float32, which SciPy knows."""
+    """Return a function of `scipy.special` as a kernel; half floats are computed in float32, which SciPy supports."""
     def kernel(*arrays: Any) -> Any:
         function = _function(name, arrays)
         dtype = arrays[-1].dtype

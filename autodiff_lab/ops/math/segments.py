@@ -40,7 +40,7 @@ def _sum_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int) -> Any:
 
 
 def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int, empty: float) -> Any:
-    """Return the contribution goes to the extreme element of a segment, in equal parts where several are equal."""
+    """Give the contribution to the extreme element of a segment, in equal parts where several are equal."""
     axis = -len(x.shape)
     best = ops.gather(out, ids, axis=axis)
     chosen = ops.not_below(x, best) * ops.not_below(best, x)
@@ -110,7 +110,7 @@ def _add(parts: Parts) -> Tensor:
 
 
 def _average(parts: Parts, root: bool, whole: bool = False) -> Tensor:
-    """Sums over the numbers of elements, or their roots; of integers cut towards 0 if they are to stay `whole`."""
+    """Return sums over the numbers of elements, or over their roots; `whole` truncates those of integers towards 0."""
     x, ids, count = parts
     if is_half(x._held.dtype):
         return cast(_average((cast(x, "float32"), ids, count), root), x.dtype)
@@ -128,7 +128,7 @@ def _best(op: Any, parts: Parts, empty: float | None) -> Tensor:
 
 
 def _multiply(parts: Parts) -> Tensor:
-    """Each segment becomes a row, filled up with ones; rows are multiplied, so that zeros do no harm to gradients."""
+    """Multiply each segment as a row that is padded with ones, so that zeros do no harm to gradients."""
     x, ids, count = parts
     lengths = np.bincount(ids, minlength=count)
     order = np.argsort(ids, kind="stable")

@@ -42,7 +42,7 @@ Tensor([0. 2.], shape=(2,), dtype=float32)""")))
 
 
 def _sigmoid(x: Any) -> Any:
-    """Without overflow on either side: e^-|x| never exceeds 1."""
+    """Return the sigmoid without overflow on either side: e^-|x| never exceeds 1."""
     if x.dtype.kind == "c":
         right = x.real >= 0
         small = np.exp(np.where(right, -x, x))
@@ -72,7 +72,7 @@ Tensor(0.6931472, shape=(), dtype=float32)""")))
 
 
 def _last(x: Any, *rest: Any, axis: int) -> int:
-    """Elements, if the axis is the one that the override knows."""
+    """Return the number of elements if the axis is the one that the override knows."""
     return x.size if axis == -1 else 0
 
 

@@ -34,12 +34,12 @@ def _by_filter(ops: Any, g: Any, out: Any, x: Any, w: Any, **how: Any) -> Any:
 
 
 def _multiplications(x: Any, g: Any, window: Sizes, **how: Any) -> float:
-    """About how many a filter's gradient takes; those of the other two ops are `_products`."""
+    """Return about how many multiplications a filter's gradient takes; see `_products` for the other two ops."""
     return x.shape[-1] * g.size * math.prod(window)
 
 
 def _products(x: Any, w: Any, shape: Sizes | None = None, **how: Any) -> float:
-    """About how many multiplications a convolution takes, or its gradient with respect to the input."""
+    """Return about how many multiplications a convolution takes, or its gradient with respect to the input."""
     return x.size * w.size // (w.shape[-2 if shape is None else -1] or 1)
 
 
@@ -101,7 +101,7 @@ def paddings(padding: Any, spatial: Sizes, window: Sizes, strides: Sizes, dilati
 
 
 def settled(spatial: Sizes, window: Sizes, strides: Any, padding: Any, dilations: Any) -> Settled:
-    """Strides, padding and dilations for each axis, and whether the window fits; remembered where they are plain."""
+    """Return strides, padding and dilations for each axis, and whether the window fits; cached for plain arguments."""
     if strides.__class__ is dilations.__class__ is int and padding.__class__ is str:
         return _remembered(spatial, window, strides, padding, dilations)
     return _settled(spatial, window, strides, padding, dilations)
@@ -134,7 +134,7 @@ def layout(data_format: str | None) -> None:
 
 
 def convolved(name: str, rank: int, input: Any, filters: Any, strides: Any, padding: Any, dilations: Any) -> Tensor:
-    """Convolution of a rank: converts, checks and calls the op."""
+    """Convert, check and convolve over a number of axes."""
     x, w = convert_pair(convolve.op, input, filters)  # type: ignore[attr-defined]
     if x._held.dtype != w._held.dtype:
         raise dtypes_unequal(name, input=x, filters=w)
@@ -175,7 +175,7 @@ def conv3d(input: Any, filters: Any, strides: Any = 1, padding: Any = "VALID", d
 
 def transposed(name: str, rank: int, input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any,
                 dilations: Any) -> Tensor:
-    """Filters are (*window, c_out, c_in): the roles of the channels are those of the convolution that it undoes."""
+    """Convert, check and convolve transposed; filters are (*window, c_out, c_in), as of the convolution it reverses."""
     from autodiff_lab.ops.array.creation import as_shape
     g, w = convert_pair(convolve_input.op, input, filters)  # type: ignore[attr-defined]
     if g._held.dtype != w._held.dtype:
@@ -226,7 +226,7 @@ for _rank, _function, _back in ((1, conv1d, conv1d_transpose), (2, conv2d, conv2
         example=f">>> lab.nn.conv{_rank}d(lab.ones({_ones}), lab.ones({_filter})).shape\n"
                 f"TensorShape([1, {'2, ' * _rank}1])", raises=("shape", "dtypes", "argument", "convert"))
     _back.__doc__ = doc(
-        f"{_rank}-dimensional transposed convolution: the gradient of a convolution by its input.",
+        f"{_rank}-dimensional transposed convolution: the gradient of a convolution with respect to its input.",
         shapes="input (n, *t, c_in), filters (*k, c_out, c_in) -> output_shape", dtypes="floating, both the same",
         derivative="a convolution for the input, a correlation for the filters",
         example=f">>> lab.nn.conv{_rank}d_transpose(lab.ones((1, {'2, ' * _rank}1)), lab.ones({_filter}), {_ones}, 1, "

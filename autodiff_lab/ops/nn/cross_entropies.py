@@ -45,7 +45,7 @@ half_square = general(
 
 
 def pair(name: str, labels: Any, logits: Any, what: tuple[str, str] = ("labels", "logits")) -> tuple[Tensor, Tensor]:
-    """Labels and logits as floating tensors of one dtype and shape; the error names the function."""
+    """Return labels and logits as floating-point tensors of one dtype and shape."""
     x = convert(logits)
     z = convert(labels, x)
     if x._held.dtype not in DIFFERENTIABLE or x._held.dtype != z._held.dtype:

@@ -1,4 +1,4 @@
-"""Depthwise and separable convolutions: each channel by itself, then all of them mixed in one point."""
+"""Depthwise and separable convolutions: each channel separately, then all of them mixed pointwise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autodiff_lab.ops.nn.convolution import conv2d, layout, paddings, sizes, too
 
 
 def _products(x: Any, w: Any, shape: Any = None, **how: Any) -> float:
-    """About how many multiplications a depthwise convolution takes, or its gradient with respect to the input."""
+    """Return about how many multiplications a depthwise convolution takes, or its gradient for the input."""
     return x.size * math.prod(w.shape[:-2]) * (w.shape[-1] if shape is None else 1)
 
 

@@ -37,7 +37,7 @@ def _ids(ids: Any, name: str) -> Tensor:
 
 
 def _clipped(rows: Tensor, ids_rank: int, max_norm: float) -> Tensor:
-    """Rows longer than `max_norm` scaled down to it."""
+    """Scale rows longer than `max_norm` down to it."""
     axes = tuple(range(ids_rank, rows._held.ndim))
     squares = reduce_sum(square(rows), axis=axes, keepdims=True)
     long = squares > max_norm * max_norm

@@ -99,7 +99,7 @@ plain_normalize_grad = general(
 
 def _normalize_grad_rule(ops: Any, h: Any, out: Any, g: Any, x: Any, scale: Any, axes: Axes, epsilon: float,
                           need: tuple[int, ...]) -> list[Any]:
-    """Of one op that gives the contributions of x, scale and offset: standardize_grad(g·scale, x), Σ g·y and Σ g."""
+    """Differentiate the contributions of x, scale and offset: standardize_grad(g·scale, x), Σ g·y and Σ g."""
     how: dict[str, Any] = {"axes": axes, "epsilon": epsilon}
     lone = (1,) * (len(x.shape) - len(scale.shape))
     of_scale, of_offset = (ops.reshape(k, shape=(*k.shape[:len(k.shape) - len(scale.shape)], *lone, *scale.shape))
@@ -129,7 +129,7 @@ normalize_grad = general(
 
 
 def _moments_rule(ops: Any, g: Any, out: Any, x: Any, axes: Axes, need: tuple[int, ...]) -> list[Any]:
-    """1/n for the mean, 2(x - mean)/n for the variance; the mean is the op's own: the next order sees it move."""
+    """1/n for the mean, 2(x - mean)/n for the variance; the next order differentiates the mean too."""
     return [(g[0] + 2 * g[1] * (x - out[0])) / max(count(x, axes), 1)]
 
 

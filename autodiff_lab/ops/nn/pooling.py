@@ -25,7 +25,7 @@ from autodiff_lab.ops.structured import called
 
 
 def _work(x: Any, *rest: Any, **how: Any) -> float:
-    """Windows of images take NumPy eight times as long as elements in a row."""
+    """Return the work of pooling: windows take NumPy eight times as long as elements in a row."""
     return 8 * x.size
 
 
@@ -71,7 +71,7 @@ average_pool_input = general(
 
 
 def _settled(shape: kernel.Sizes, ksize: Any, strides: Any, padding: Any) -> Any:
-    """Window, strides and padding for each axis, and whether the window fits."""
+    """Return window, strides and padding for each axis, and whether the window fits."""
     rank = len(shape)
     window = sizes(ksize, rank, "ksize")
     steps = sizes(ksize if strides is None else strides, rank, "strides")
