@@ -1,14 +1,14 @@
 """Expect an error by its text, without the line of the user that it quotes: a table of tests holds the words itself."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import pytest
 
 
 @contextmanager
-def refused(error: type[BaseException], words: str) -> Iterator[None]:
+def refused(error: type[BaseException], words: str) -> Generator[None]:
     """Expect an error whose text matches, the user's line apart."""
     with pytest.raises(error) as caught:
         yield
