@@ -1,7 +1,7 @@
-"""Arrays wherever they live: what a kernel written for NumPy makes is made on the GPU of its operands.
+"""Arrays on the device of other arrays, so that kernels written for NumPy also run on a GPU.
 
-NumPy's functions go where their operands are; those that take no array, such as `numpy.zeros`, cannot know.  Kernels
-call these in their place.
+NumPy's functions run where their operands are; those that take no array, such as `numpy.zeros`, cannot know where that
+is.  Kernels call these functions instead.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def ranked(x: Any) -> Any:
 
 
 def _like(x: Any) -> Any:
-    """Return what to give NumPy as ``like=``, which knows no scalars."""
+    """Return the ``like=`` for NumPy, which does not accept scalars there."""
     return x if hasattr(x, "memory") else None
 
 
@@ -37,22 +37,22 @@ def contiguous(x: Any) -> Any:
 
 
 def beside(x: Any, host: Any) -> Any:
-    """An array that our own code made on the CPU, copied to where x lives; told, as it is a copy nobody asked for."""
+    """Copy an array that our own code made on the CPU to the device of x; the copy is reported as traffic."""
     return np.asarray(host, like=x) if hasattr(x, "memory") else host
 
 
 def zeros(shape: tuple[int, ...], like: Any, dtype: Any = None) -> Any:
-    """Zeros where another array lives, of its dtype unless told."""
+    """Return zeros on the device of another array, of its dtype unless another is given."""
     return np.zeros(shape, like.dtype if dtype is None else dtype, like=_like(like))
 
 
 def empty(shape: tuple[int, ...], like: Any, dtype: Any = None) -> Any:
-    """Memory that is not set to anything."""
+    """Return an uninitialized array."""
     return np.empty(shape, like.dtype if dtype is None else dtype, like=_like(like))
 
 
 def full(shape: tuple[int, ...], value: Any, like: Any, dtype: Any = None) -> Any:
-    """Return one value everywhere."""
+    """Return an array filled with one value."""
     return np.full(shape, value, like.dtype if dtype is None else dtype, like=_like(like))
 
 

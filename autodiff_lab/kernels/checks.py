@@ -1,4 +1,4 @@
-"""Questions about the values of arrays, wherever they live: asked of a GPU, they are answered when a result is read."""
+"""Checks of the values of arrays on any device; on a GPU a check that fails raises when a result is next read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 
 
 def check_positions(positions: Any, length: int, what: str) -> None:
-    """Check that integers count the elements of an axis.
+    """Check that integers are positions on an axis.
 
     Raises
     ------
@@ -27,14 +27,14 @@ def check_positions(positions: Any, length: int, what: str) -> None:
 
 
 def told(x: Any) -> str:
-    """Return the values of an array for a message; of one on a GPU only where it is, as nobody waits for it."""
+    """Return the values of an array for a message; for one on a GPU its shape and device, so as not to wait."""
     return f"shape {x.shape} on {x.memory.name}" if hasattr(x, "memory") else f"{x.tolist()}"
 
 
 def require(holds: Any, error: Callable[[], Exception]) -> None:
     """Raise an error unless something holds of an array's values.
 
-    Where the values are on a GPU nobody waits for them: the error comes when a result is next read.
+    If the values are on a GPU nothing waits for them: the error is raised when a result is next read.
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ def require(holds: Any, error: Callable[[], Exception]) -> None:
         Makes the error.
     """
     if hasattr(holds, "promise"):
-        made = error()  # now: what makes it may hold arrays, which would stay in memory until somebody asks
+        made = error()  # now: what makes it may hold arrays, which would stay in memory until then
         holds.promise(lambda: made)
     elif not holds:
         raise error()
 
 
 def real_only(name: str, x: Any) -> Any:
-    """Give back an array that an op of real numbers was given.
+    """Return the array that an op of real numbers was given.
 
     Raises
     ------
@@ -64,21 +64,21 @@ def real_only(name: str, x: Any) -> Any:
 
 
 def complex_refused(name: str, dtype: Any) -> DtypeMismatch:
-    """The error of an op that has no meaning for complex numbers, which NumPy would order by their real parts."""
+    """Return the error of an op that complex numbers have no meaning for; NumPy would order them by real part."""
     return DtypeMismatch(
         f"{name}: this op takes real tensors, got {dtype}. Try lab.math.real(x), lab.math.imag(x) or lab.abs(x)."
     )
 
 
 class RealZeros(dict[Any, Any]):
-    """The number 0 of each real dtype; to look it up takes no longer than to make it, and refuses complex numbers."""
+    """The number 0 of each real dtype; looking it up takes no longer than making it, and rejects complex numbers."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
 
     def __missing__(self, dtype: Any) -> Any:
-        """Return the 0 of a dtype that is met for the first time."""
+        """Return the 0 of a dtype at its first use."""
         if dtype.kind == "c":
             raise complex_refused(self.name, dtype)
         self[dtype] = zero = dtype.type(0)

@@ -1,1 +1,1 @@
-"""What every family of kernels stands on: which kernel runs, on how many threads, and where compiled code lies."""
+"""What all families of kernels share: which kernel runs, on how many threads, and where compiled code is kept."""

@@ -1,10 +1,10 @@
-"""Choosing: the NumPy kernel of a heavy op, or the Numba kernel that overrides it.
+"""The choice between the NumPy kernel of a heavy op and the Numba kernel that overrides it.
 
-NumPy answers while an override is not compiled, where the work is too small for it to pay, and whatever it declines.
-A call that is large enough asks for the override; a thread in the background imports Numba, compiles it, and measures
-from which size on it is faster; that threshold is kept on disk, once for each machine.  `use_kernels` and the
-environment variable ``AUTODIFF_LAB_KERNELS`` (``auto``, ``numpy``, ``numba``) decide otherwise: ``numpy`` where results
-must not depend on the machine, ``numba`` to wait for every override and use it at any size.
+NumPy runs until the override is compiled, where the work is too small for the override to pay, and for whatever the
+override declines.  The first call that is large enough makes a thread in the background import Numba, compile the
+override, and measure from which size on it is faster; that threshold is kept on disk, once for each machine.
+`use_kernels` and the environment variable ``AUTODIFF_LAB_KERNELS`` (``auto``, ``numpy``, ``numba``) change this:
+``numpy`` where results must not depend on the machine, ``numba`` to wait for every override and use it at any size.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from autodiff_lab.kernels.base.compiler import COMPILING, ask
 FAMILIES = "autodiff_lab.kernels"
 MODES = ("auto", "numpy", "numba")
 WORTH_ASKING = 50_000
-"""Work, in elements or multiplications, from which on an override that nobody has measured yet is asked for."""
+"""Work, in elements or multiplications, from which on an override is compiled and measured."""
 
 _state: dict[str, Any] = {"mode": os.environ.get("AUTODIFF_LAB_KERNELS", "auto")}
 IN_USE = _state
-"""Under ``"mode"`` what `use_kernels` said last, for ops so quick that a call of a `Chosen` would be felt."""
+"""Under ``"mode"`` the mode of `use_kernels`, for ops so quick that calling a `Chosen` would slow them down."""
 ELSEWHERE: set[type] = set()
-"""Classes of arrays that lie in another memory than Python's: empty until somebody asks for a GPU."""
+"""Classes of arrays outside the CPU's memory; empty until a GPU is used."""
 CHOSEN: dict[str, Chosen] = {}
 """Every kernel that has an override, by its name."""
 
@@ -38,9 +38,9 @@ class Chosen:
     Attributes
     ----------
     name : str
-        By which `CHOSEN` knows it.
+        Its key in `CHOSEN`.
     reference : callable
-        The kernel in NumPy, which defines what is right.
+        The kernel in NumPy, which defines the result.
     least : dict of str to float
         By dtype character, the work from which on the override runs; infinite where it never pays.
     failures : dict of str to str
@@ -61,7 +61,7 @@ class Chosen:
         self.__doc__, self.__name__ = reference.__doc__, name
 
     def __call__(self, *arrays: Any, **params: Any) -> Any:
-        """Run whichever of the two serves; arrays of a GPU go to a CUDA kernel."""
+        """Run the reference or the override; arrays of a GPU go to a CUDA kernel."""
         if arrays[0].__class__ in ELSEWHERE:
             return self._on_device(arrays, params)
         mode = _state["mode"]
@@ -83,7 +83,7 @@ class Chosen:
         return self.reference(*arrays, **params)
 
     def _on_device(self, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Run the CUDA kernel of this name; where there is none, the reference, which CuPy answers."""
+        """Run the CUDA kernel of this name; where there is none, the reference, on CuPy."""
         if _state["mode"] != "numpy":
             override = self.cuda_override()
             result = NotImplemented if override is None else override(*arrays, **params)
@@ -92,7 +92,7 @@ class Chosen:
         return self.reference(*arrays, **params)
 
     def prepare(self, dtype: Any) -> bool:
-        """Compile the override for a dtype and learn from which size on it pays; say whether there is one."""
+        """Compile the override for a dtype and measure from which size on it pays; return whether there is one."""
         if dtype.char not in self.least and self.compile(dtype):
             with COMPILING:
                 measure = import_module("autodiff_lab.kernels.base.threshold").threshold
@@ -100,7 +100,7 @@ class Chosen:
         return dtype.char in self.least
 
     def compile(self, dtype: Any) -> bool:
-        """Compile the override for a dtype, and say whether there is one."""
+        """Compile the override for a dtype, and return whether there is one."""
         char = dtype.char
         if char in self._compiled or char in self.failures:
             return char in self._compiled
@@ -114,7 +114,7 @@ class Chosen:
         return char in self._compiled
 
     def _try_to_compile(self, dtype: Any) -> str:
-        """Return why there is no override for a dtype; nothing if there is one."""
+        """Return why there is no override for a dtype; an empty text if there is one."""
         if not numba_is_there():
             return "Numba is not installed"
         try:
@@ -148,9 +148,9 @@ class Chosen:
 
 
 class OnGpu(Chosen):
-    """A kernel that is NumPy's on the CPU and has an override on a GPU alone.
+    """A kernel that is NumPy's on the CPU and has an override on a GPU only.
 
-    An op that is quick on the CPU asks itself where its operand lives, and calls this for a GPU only.
+    An op that is quick on the CPU checks where its operand lives, and calls this for a GPU only.
 
     Examples
     --------
@@ -170,12 +170,12 @@ class OnGpu(Chosen):
         return self.reference(*arrays, **params)
 
     def compile(self, dtype: Any) -> bool:
-        """Say that there is no override for the CPU."""
+        """Return False: there is no override for the CPU."""
         return False
 
 
 def on_gpu_alone(name: str, reference: Callable[..., Any]) -> OnGpu:
-    """Make the kernel of an op that has an override on a GPU alone, known by its name as those of `chosen` are."""
+    """Make the kernel of an op that has an override on a GPU only, and register it by its name."""
     made = CHOSEN[name] = OnGpu(name, reference)
     return made
 
@@ -210,10 +210,10 @@ def chosen(
         Arrays in, array or tuple of arrays out.
     override : str, optional
         Family and function, with a dot between, where they are not those of the reference. ``numba.py`` in the folder
-        of the family holds the override for the CPU, made by `loops.override`; ``cuda.py`` that for a GPU. Both are
-        called like the reference, and return NotImplemented for what they do not do.
+        of the family holds the override for the CPU, made by `loops.override`; ``cuda.py`` the one for a GPU. Both are
+        called like the reference, and return NotImplemented for what they do not support.
     work : callable
-        Called like the reference: how large a call is, in elements or multiplications; must be quick.
+        Called like the reference; returns how large a call is, in elements or multiplications; must be quick.
     """
     made = CHOSEN[name] = Chosen(name, reference, override or place_of(reference), work)
     return made
@@ -228,12 +228,12 @@ def numba_is_there() -> bool:
 
 @contextmanager
 def use_kernels(mode: str) -> Generator[None]:
-    """Choose, for a block and all threads, which kernels heavy ops run on.
+    """Choose which kernels heavy ops run on, for a block and in all threads.
 
     Parameters
     ----------
     mode : str
-        ``"auto"``: Numba's where they are compiled and faster; ``"numpy"``: the reference always, whose results do not
+        ``"auto"``: Numba's where they are compiled and faster; ``"numpy"``: always the reference, whose results do not
         depend on the machine; ``"numba"``: Numba's wherever there is one, waiting for it to be compiled.
 
     Raises
@@ -259,12 +259,12 @@ def use_kernels(mode: str) -> Generator[None]:
 
 
 def kernels_in_use() -> dict[str, str]:
-    """Return what each heavy op of this process runs on, and from which size on.
+    """Return the kernel that each heavy op of this process runs on, and from which size on.
 
     Returns
     -------
     dict of str to str
-        By kernel name, for the kernels that were asked for.
+        By kernel name, for the kernels that have been measured or failed to compile.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def kernels_in_use() -> dict[str, str]:
 
 
 def _after_fork() -> None:
-    """In the child nobody compiles any more what was asked for."""
+    """Forget in the child what the background was asked to compile: it does not run there."""
     for kernel in CHOSEN.values():
         kernel._asked = set(kernel.least) | set(kernel.failures)
 

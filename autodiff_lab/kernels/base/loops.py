@@ -1,6 +1,6 @@
-"""Loops that Numba compiles when they are first wanted, for one dtype at a time, and overrides that are made of them.
+"""Loops that Numba compiles on first use, for one dtype at a time, and overrides that are made of them.
 
-A loop is an ordinary function with a signature that leaves the dtype open.  Its machine code lies in the folder of
+A loop is an ordinary function with a signature that leaves the dtype open.  Its machine code is kept in the folder of
 `store`, under the hash of its module's text and of all that it imports, so that no stale code is ever found; where no
 folder can be written it is compiled again in each process.
 """
@@ -22,12 +22,12 @@ from autodiff_lab.kernels.base.compiler import COMPILING
 
 
 class Loop:
-    """A function in the part of Python that Numba compiles, and its machine code for each dtype asked for.
+    """A function in the subset of Python that Numba compiles, and its machine code for each dtype.
 
     Parameters
     ----------
     function : callable
-        Works on arrays that it is given; allocates nothing, raises nothing.
+        Works on its arguments; allocates nothing, raises nothing.
     signature : str
         Types of its arguments as Numba writes them, ``{t}`` in the place of the dtype.
     options : dict
@@ -40,7 +40,7 @@ class Loop:
         self._compiled: dict[str, Any] = {}
 
     def __getitem__(self, dtype: np.dtype[Any]) -> Any:
-        """Return the compiled function for a dtype; compiles it if need be."""
+        """Return the compiled function for a dtype, compiling it if necessary."""
         found = self._compiled.get(dtype.char)
         return self._compile(dtype) if found is None else found
 
@@ -120,7 +120,7 @@ def row_major(array: Any) -> Any:
 
 
 class _Locator(caching._CacheLocator):  # pyright: ignore[reportPrivateUsage]
-    """Tells Numba's cache to use our folder, and what makes machine code stale."""
+    """Makes Numba's cache use our folder, and defines what makes machine code stale."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         module = inspect.getsourcefile(function) or ""
@@ -150,7 +150,7 @@ class _CacheImpl(caching.CompileResultCacheImpl):
 
 
 class _Cache(caching.FunctionCache):
-    """Machine code on disk, which may be damaged, or be another process's of the same moment: never worth an error."""
+    """Machine code on disk, which may be damaged or written by another process at the same time: never an error."""
 
     _impl_class = _CacheImpl
 

@@ -1,7 +1,7 @@
-"""Memory: keep what large arrays leave behind, because asking the system again costs more than most ops.
+"""Keep the memory that large arrays free, because getting it from the system again costs more than most ops.
 
-The C library of Linux gives the memory of a large array back to the system as soon as it is free.  The next array then
-meets a page fault every few kilobytes, which on arrays of a million numbers takes longer than the arithmetic.  Two
+The C library of Linux returns the memory of a large array to the system as soon as it is freed.  The next array then
+causes a page fault every few kilobytes, which on arrays of a million numbers takes longer than the arithmetic.  Two
 thresholds of that library, set once, make it keep freed memory for the next array instead.
 """
 

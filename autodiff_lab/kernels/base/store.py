@@ -1,7 +1,7 @@
-"""Where generated modules live: in memory, and in a folder of the user's cache, so that the next process is quick.
+"""Generated modules, kept in memory and in a folder of the user's cache, so that the next process starts quickly.
 
-A module is found by a hash of its text, of the text of all that it imports from this package, and of versions.  Where
-no folder can be written everything works as before, compiled again in each process; one warning says so.
+A module is identified by a hash of its text, of the text of all that it imports from this package, and of versions.
+Where no folder can be written everything still works, compiled again in each process, after one warning.
 """
 
 from __future__ import annotations

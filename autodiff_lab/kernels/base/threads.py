@@ -1,4 +1,4 @@
-"""Threads: the ranges of one loop on a small pool of our own.
+"""Threads: the ranges of one loop run on a small pool of our own.
 
 Kernels release the interpreter's lock, so plain Python threads share their work.  Numba's own threading layers abort
 when two threads enter at once, or leave a forked child without workers; this pool does neither: a child makes its own,
@@ -24,8 +24,8 @@ _here = threading.local()
 def thread_count() -> int:
     """Return how many threads a kernel may use.
 
-    ``AUTODIFF_LAB_THREADS`` says so if it is set, then ``OMP_NUM_THREADS``; else it is the number of processors that
-    the process may run on.
+    It is ``AUTODIFF_LAB_THREADS`` if that is set, else ``OMP_NUM_THREADS``, else the number of processors that the
+    process may run on.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def thread_count() -> int:
 
 
 def spread(run: Callable[[int, int], Any], size: int, least: int = 1) -> list[Any]:
-    """Call ``run(low, high)`` over ranges that make up ``[0, size)``, side by side; the results in their order.
+    """Call ``run(low, high)`` in parallel over ranges that make up ``[0, size)``; return the results in order.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def spread(run: Callable[[int, int], Any], size: int, least: int = 1) -> list[An
     size : int
         Number of items: rows, images, elements.
     least : int
-        Items below which a thread of its own does not pay; handing it its part costs about 20 microseconds.
+        Items below which another thread does not pay; starting its part costs about 20 microseconds.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def spread(run: Callable[[int, int], Any], size: int, least: int = 1) -> list[An
     >>> sum(spread(lambda low, high: high - low, 1000))
     1000
     """
-    few = size < 2 * least or getattr(_here, "inside", False)  # asked first: counting threads takes microseconds
+    few = size < 2 * least or getattr(_here, "inside", False)  # checked first: counting threads takes microseconds
     parts = 1 if few else min(thread_count(), size // least)
     if parts == 1:
         return [run(0, size)]
@@ -77,7 +77,7 @@ def spread(run: Callable[[int, int], Any], size: int, least: int = 1) -> list[An
     try:
         first = run(0, bounds[1])
     finally:
-        ends = [(future.exception(), future) for future in futures]  # nobody may write into arrays that are given up
+        ends = [(future.exception(), future) for future in futures]  # no thread may write into arrays that are released
     for error, _ in ends:
         if error is not None:
             raise error
@@ -97,7 +97,7 @@ def _workers() -> ThreadPoolExecutor:
         with _lock:
             pool = _pool.get("workers")
             if pool is None:
-                # As many as are ever asked for at once: the pool starts a thread only where none is idle.
+                # An upper bound: the pool starts a thread only where none is idle.
                 pool = _pool["workers"] = ThreadPoolExecutor(_MOST, thread_name_prefix="autodiff_lab")
     return pool
 

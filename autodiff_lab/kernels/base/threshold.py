@@ -29,7 +29,7 @@ _LONG_ENOUGH = 0.005
 
 
 def threshold(kernel: Any, faster: Callable[..., Any], dtype: np.dtype[Any]) -> float:
-    """The least work for which `faster` beats the kernel's reference; infinite if it does not up to the largest."""
+    """Return the least work for which `faster` beats the kernel's reference; infinity if it never does."""
     sample = faster.sample  # type: ignore[attr-defined]
     if sample is None:
         return 0.0
@@ -42,7 +42,7 @@ def threshold(kernel: Any, faster: Callable[..., Any], dtype: np.dtype[Any]) -> 
 
 
 def _stamp(faster: Callable[..., Any]) -> str:
-    """A few characters that change with the text of the override's module: another kernel has another threshold."""
+    """Return a few characters that change with the override's module, as another kernel has another threshold."""
     module = inspect.getmodule(faster)
     try:
         text = inspect.getsource(module) if module is not None else ""
@@ -54,7 +54,7 @@ def _stamp(faster: Callable[..., Any]) -> str:
 def measured(
     reference: Callable[..., Any], faster: Callable[..., Any], sample: Callable[..., Any], dtype: np.dtype[Any]
 ) -> float:
-    """Measure; -1 if the override does not win at the largest sample."""
+    """Return the measured threshold; -1 if the override does not win at the largest sample."""
     least = -1.0
     for work in WORKS:
         arrays, params = sample(work, dtype)

@@ -1,8 +1,8 @@
 """DeviceArray: an array in the memory of a GPU, which NumPy's functions and operators take.
 
 It wraps an array of CuPy (in the simulator: of NumPy) and answers NumPy's two protocols, so that the kernels of the
-ops, written for NumPy, run on a GPU as they are.  What CuPy has is asked of CuPy; the rest is done by NumPy on a copy,
-and told as traffic.  Nothing becomes a NumPy array silently.
+ops, written for NumPy, run on a GPU unchanged.  CuPy computes what it has functions for; NumPy does the rest on a copy,
+which is reported as traffic.  Nothing becomes a NumPy array silently.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from autodiff_lab.kernels.cuda.memory import Memory
 
 NOT_THERE = (TypeError, AttributeError, NotImplementedError)
-"""What CuPy raises where it does not do what NumPy does."""
+"""What CuPy raises where it does not support what NumPy does."""
 
 KINDS = "biufc"
 """Kinds of dtype that a GPU holds."""
 DOUBLES = frozenset({np.dtype("float64"), np.dtype("complex128")})
 PRINTED = "it was printed"
-"""Why values are copied for `str` and `format`; for `repr`, which notebooks and debuggers ask for, nothing is told."""
+"""Why values are copied for `str` and `format`; the copies of `repr`, which debuggers call, are not reported."""
 
 WRITE = {"at", "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"}
-"""What writes into its first argument."""
+"""Functions that write into their first argument."""
 
 
 def _of_raw(name: str, doc: str) -> Any:
@@ -44,9 +44,9 @@ class DeviceArray(NDArrayOperatorsMixin):
     Attributes
     ----------
     raw : cupy.ndarray
-        What holds the elements.
+        The array that holds the elements.
     memory : Memory
-        Of which GPU.
+        The GPU's.
     """
 
     __slots__ = ("__weakref__", "memory", "raw")
@@ -107,7 +107,7 @@ class DeviceArray(NDArrayOperatorsMixin):
     # How it leaves the GPU.
 
     def to_host(self, why: str = "") -> Any:
-        """Return a copy as a NumPy array; told as traffic unless `why` is empty, where a user asked for it by name."""
+        """Return a copy as a NumPy array; reported as traffic unless `why` is empty, where a user asked for it."""
         if why:
             tell("to host", self.nbytes, why)
         host = self.memory.download(self.raw)
@@ -182,12 +182,12 @@ class DeviceArray(NDArrayOperatorsMixin):
         return _called(self.memory, function, args, how) if make is None else make(self.memory, *args, **how)
 
     def promise(self, error: Callable[[], Exception]) -> None:
-        """Keep a question whose answer is this array of rank 0: an error is raised later if it is not true."""
+        """Raise an error later, when a result is read, unless this array of rank 0 is true."""
         promise(self, error)
 
 
 def _computed(memory: Memory, ufunc: Any, method: str, inputs: tuple[Any, ...], out: Any, how: dict[str, Any]) -> Any:
-    """Return what a ufunc gives."""
+    """Return the result of a ufunc."""
     run = memory.ufunc(ufunc, method)
     if run is None:
         return _on_host(memory, f"CuPy has no {ufunc.__name__}", getattr(ufunc, method), inputs, {**how, "out": out})
@@ -205,7 +205,7 @@ def _computed(memory: Memory, ufunc: Any, method: str, inputs: tuple[Any, ...], 
 
 
 def _called(memory: Memory, function: Any, args: tuple[Any, ...], how: dict[str, Any]) -> Any:
-    """Return what a function of NumPy gives."""
+    """Return the result of a function of NumPy."""
     found = memory.function(function)
     if found is None:
         return _on_host(memory, f"CuPy has no {function.__name__}", function, args, how)
@@ -250,7 +250,7 @@ def _targets(out: tuple[Any, ...]) -> Any:
 
 
 def _on_host(memory: Memory, why: str, function: Callable[..., Any], args: Any, how: dict[str, Any]) -> Any:
-    """Return what NumPy makes of copies, copied back."""
+    """Return the result of NumPy on copies, copied back."""
     out = how.pop("out", None)
     given = memory.hosted(args, why)
     value = function(*given, **memory.hosted(how, why))
@@ -305,5 +305,5 @@ _MAKERS: dict[Any, Callable[..., DeviceArray]] = {
     np.asarray: _asarray,
     np.ascontiguousarray: _contiguous,
 }
-"""What makes an array where another one lies: NumPy calls us for it with ``like=``."""
+"""What makes an array on the device of another one; NumPy calls these for ``like=``."""
 choose.ELSEWHERE.add(DeviceArray)

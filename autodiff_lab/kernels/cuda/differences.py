@@ -1,7 +1,7 @@
-"""Where CuPy has a function of NumPy and does something else, and what runs in its place.
+"""Functions of NumPy that CuPy has with another result, and what runs in their place.
 
-CuPy 14 was read for this.  Every entry says what differs; nothing here is for speed.  What is given are arrays of CuPy
-and scalars; what comes back are arrays of CuPy.  In the simulator the same code runs on NumPy.
+This follows CuPy 14.  Every entry says what differs; nothing here is for speed.  Arguments are arrays of CuPy and
+scalars; results are arrays of CuPy.  In the simulator the same code runs on NumPy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def into(out: Any, made: Any) -> Any:
 
 
 def remainder(memory: Any) -> Callable[..., Any]:
-    """CuPy takes x - floor(x / y)·y, which is nan for an infinite y, and digits are lost where x / y is large."""
+    """CuPy computes x - floor(x / y)·y, which is nan for an infinite y and loses digits where x / y is large."""
     m = memory.module
 
     def run(x: Any, y: Any, out: Any = None) -> Any:
@@ -42,7 +42,7 @@ def remainder(memory: Any) -> Callable[..., Any]:
 
 
 def floor_divide(memory: Any) -> Callable[..., Any]:
-    """CuPy rounds x / y down, which has been rounded once already: 1 // 0.1 is 9, and 1 / 0.1 is 10."""
+    """CuPy rounds x / y down, which is rounded already: 1 // 0.1 should be 9, but 1 / 0.1 is 10."""
     m = memory.module
 
     def run(x: Any, y: Any, out: Any = None) -> Any:
@@ -74,7 +74,7 @@ def power(memory: Any) -> Callable[..., Any]:
 
 
 def angle(memory: Any) -> Callable[..., Any]:
-    """Of real numbers: CuPy gives π for nan and 0 for -0."""
+    """CuPy returns π for nan and 0 for -0 among real numbers."""
     m = memory.module
 
     def run(z: Any, deg: bool = False) -> Any:
@@ -85,12 +85,12 @@ def angle(memory: Any) -> Callable[..., Any]:
 
 
 def _looking(memory: Any) -> AbstractContextManager[Any]:
-    """Return a block in which CuPy looks at what its libraries say of a matrix, for which it waits."""
+    """Return a block in which CuPy checks what its libraries report of a matrix, for which it waits."""
     return nullcontext() if memory.simulated else import_module("cupyx").errstate(linalg="raise")
 
 
 def solve(memory: Any) -> Callable[..., Any]:
-    """CuPy does not broadcast stacks of matrices, and gives numbers for singular ones unless asked to look."""
+    """CuPy does not broadcast stacks of matrices, and returns numbers for singular ones unless told to check."""
     m = memory.module
 
     def run(a: Any, b: Any) -> Any:
@@ -104,7 +104,7 @@ def solve(memory: Any) -> Callable[..., Any]:
 
 
 def looking(name: str) -> Callable[[Any], Callable[..., Any]]:
-    """A function of linear algebra that raises for a singular matrix, as NumPy's does; CuPy has to be asked for it."""
+    """Make a function of linear algebra that raises for a singular matrix, as NumPy's does; CuPy has to be told to."""
 
     def made(memory: Any) -> Callable[..., Any]:
         def run(*arrays: Any, **how: Any) -> Any:
@@ -117,7 +117,7 @@ def looking(name: str) -> Callable[[Any], Callable[..., Any]]:
 
 
 def joined(name: str) -> Callable[[Any], Callable[..., Any]]:
-    """Concatenate and stack: scalars among the arrays are none to CuPy."""
+    """Concatenate and stack: CuPy does not accept scalars among the arrays."""
 
     def made(memory: Any) -> Callable[..., Any]:
         m = memory.module
@@ -127,7 +127,7 @@ def joined(name: str) -> Callable[[Any], Callable[..., Any]]:
 
 
 def cumulative(name: str) -> Callable[[Any], Callable[..., Any]]:
-    """Cumulative sums and products: CuPy adds half floats up in half floats' place, and knows no small integers."""
+    """Cumulative sums and products: CuPy accumulates half floats in their own precision, and lacks small integers."""
 
     def made(memory: Any) -> Callable[..., Any]:
         run = getattr(memory.module, name)

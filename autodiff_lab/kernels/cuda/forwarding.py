@@ -1,6 +1,6 @@
-"""Which NumPy functions CuPy answers: those named here, a test holds each name against CuPy.
+"""The NumPy functions that CuPy runs: those named here, each of which a test checks against CuPy.
 
-What is not named runs on the CPU, on copies, and is told.
+What is not named runs on the CPU, on copies, which are reported.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def ufunc_of(memory: Any, ufunc: Any, method: str) -> Callable[..., Any] | None:
 
 
 def _silent(memory: Any, run: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """Return a GPU says nothing of infinities and nan; NumPy, which stands in for CuPy in the simulator, would warn."""
+    """Return a function that does not warn of infinities and nan, as on a GPU; NumPy, in the simulator, would."""
     return np.errstate(all="ignore")(run) if memory.simulated and run is not None else run
 
 
@@ -84,7 +84,7 @@ def special_function(memory: Any, name: str) -> Callable[..., Any]:
 
 
 def reduction(memory: Any, name: str) -> Callable[..., Any]:
-    """``ufunc.reduce`` by the function of CuPy, which goes over all axes where none is given and knows no start."""
+    """``ufunc.reduce`` by the function of CuPy, which reduces all axes where none is given and has no ``initial``."""
     m = memory.module
     run = getattr(m, REDUCTIONS[name])
 
@@ -93,7 +93,7 @@ def reduction(memory: Any, name: str) -> Callable[..., Any]:
     ) -> Any:
         how = {} if dtype is None or name not in ("add", "multiply") else {"dtype": dtype}
         axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
-        if not axes:  # nothing is reduced; what becomes of the dtype is CuPy's to say
+        if not axes:  # nothing is reduced; CuPy decides the dtype
             return into(out, run(x[None], axis=0, **how))
         if initial is not None and any(x.shape[a] == 0 for a in axes):
             return into(out, m.full(_left(x.shape, axes, keepdims), initial, x.dtype if dtype is None else dtype))
@@ -111,7 +111,7 @@ def _left(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tupl
 
 
 def accumulation(memory: Any, name: str) -> Callable[..., Any]:
-    """``ufunc.accumulate``: scans (sum) and products are CuPy's, others join spans of 1, 2, 4, ... elements."""
+    """``ufunc.accumulate``: sums and products are CuPy's, others join spans of 1, 2, 4, ... elements."""
     m = memory.module
     if name in ACCUMULATIONS:
         return lambda x, axis=0, dtype=None: cumulative(ACCUMULATIONS[name])(memory)(x, axis, dtype or x.dtype)

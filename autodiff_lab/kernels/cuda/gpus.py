@@ -1,6 +1,6 @@
-"""Which GPUs there are, or in one sentence why there is none.
+"""The GPUs of this machine, or in one sentence why there is none.
 
-Nothing here runs before somebody asks for a GPU: to import CuPy takes a second.
+Nothing here runs before a GPU is asked for: importing CuPy takes a second.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from autodiff_lab.kernels.cuda.memory import Memory
 
 INSTALL = "pip install 'autodiff-lab[cuda]'"
 OLDEST_DRIVER = 13000
-"""The CUDA version that a driver must know for our kernels: that of the compiler."""
+"""The CUDA version that a driver must support for our kernels: that of the compiler."""
 
 
 @lru_cache(None)
 def memories() -> tuple[Memory, ...]:
-    """Return the memory of every GPU; none where `why_none` says why."""
+    """Return the memory of every GPU; `why_none` says why there is none."""
     if why_none():
         return ()
     if simulated():
@@ -67,7 +67,7 @@ def memory_holding(value: Any) -> Memory:
     pointer = value.__cuda_array_interface__["data"][0]
     if simulated() or not pointer:  # an empty array lies nowhere
         return memory_of(0)
-    memory_of(0)  # says what is missing, if something is
+    memory_of(0)  # raises if something is missing
     return memory_of(import_module("cupy").cuda.runtime.pointerGetAttributes(pointer).device)
 
 
@@ -96,7 +96,7 @@ def simulate() -> None:
 
 
 def tried() -> str:
-    """Return what the first GPU is, in words, after a kernel of ours has run on it.
+    """Describe the first GPU in words, after a kernel of ours has run on it.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def tried() -> str:
     memory = memory_of(0)
     halves = import_module("autodiff_lab.kernels.softmax.cuda").softmax(memory.zeros((1, 2), np.float32), axis=-1)
     if halves.tolist() != [[0.5, 0.5]]:
-        raise DeviceError(f"{memory.name}: a kernel gave {halves.tolist()}, and [[0.5, 0.5]] is right.")
+        raise DeviceError(f"{memory.name}: a kernel returned {halves.tolist()}, expected [[0.5, 0.5]].")
     details = memory.details()
     if simulated():
         return "simulated (NUMBA_ENABLE_CUDASIM=1 or lab.config.simulate_gpu()), slowly; a kernel ran"
@@ -119,7 +119,7 @@ def tried() -> str:
 
 
 def driver_version() -> str:
-    """Return the CUDA version that the driver knows, ``"13.0"``."""
+    """Return the CUDA version that the driver supports, such as ``"13.0"``."""
     version = ctypes.c_int()
     _driver().cuDriverGetVersion(ctypes.byref(version))
     return f"{version.value // 1000}.{version.value % 1000 // 10}"
@@ -127,7 +127,7 @@ def driver_version() -> str:
 
 @lru_cache(None)
 def why_none() -> str:
-    """Return what keeps our kernels from a GPU, and what to do; nothing if they can run."""
+    """Return why our kernels cannot run on a GPU, and what to do; an empty text if they can."""
     for package in ("greenlet", "scipy") if simulated() else ("numba", "numba_cuda", "cupy"):
         if find_spec(package) is None and (simulated() or _driver() is not None):
             use = "the simulator needs" if simulated() else "kernels on a GPU need"
@@ -136,7 +136,7 @@ def why_none() -> str:
 
 
 def _driver() -> Any:
-    """Return the library that an NVIDIA driver brings, or None."""
+    """Return the library of the NVIDIA driver, or None."""
     try:
         return ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
     except OSError:

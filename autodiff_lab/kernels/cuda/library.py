@@ -1,7 +1,7 @@
 """Whether CuPy's matrix products work here, and what multiplies where they do not.
 
-CuPy leaves products of floats to cuBLAS, a library of its own that may not be installed (it is large), and finds out at
-the first product.  It is tried once for each GPU; where it fails, that is told once, and `products` multiplies.
+CuPy leaves products of floats to cuBLAS, a separate library that may not be installed (it is large), and finds out at
+the first product.  It is tried once for each GPU; where it fails there is one warning, and `matmul.cuda` multiplies.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from autodiff_lab.kernels.cuda.memory import Memory
 
 NOT_LOADED = (ImportError, OSError, RuntimeError)
-"""What CuPy raises where cuBLAS is not installed, or is none that it knows."""
+"""What CuPy raises where cuBLAS is not installed, or not in a version that it supports."""
 _works: dict[Any, bool] = {}
 
 
@@ -57,7 +57,9 @@ def product_of(memory: Memory) -> Callable[..., Any]:
             try:  # integers need no library
                 ours = memory.wrap(memory.module.matmul(x, y, **how))
             except NOT_LOADED as error:
-                raise NotImplementedError("cuBLAS does not load") from error  # and the CPU multiplies, which is told
+                raise NotImplementedError(
+                    "cuBLAS does not load"
+                ) from error  # and the CPU multiplies, which is reported
         if out is None:
             return ours.raw
         out[...] = ours.raw

@@ -1,4 +1,4 @@
-"""Memory: one GPU, as the place where arrays live.
+"""Memory: a GPU as a place for arrays.
 
 CuPy allocates, copies and computes; numba launches our kernels on the arrays that CuPy holds, in CuPy's stream.  In
 the simulator NumPy stands in for CuPy, so that whatever runs on a GPU can be tried and tested without one.
@@ -26,7 +26,7 @@ from autodiff_lab.kernels.cuda.traffic import MEMORIES, tell
 
 _NOT_THE_USERS = tuple(str(Path(file).parent) for file in (errors.__file__, np.__file__))
 ROOM = 2**30
-"""Bytes that the simulated GPU is said to have; nobody counts them."""
+"""The size in bytes that the simulated GPU reports; it is not enforced."""
 
 
 def _frames_to_the_user() -> int:
@@ -43,7 +43,7 @@ class Memory:
     Attributes
     ----------
     index : int
-        Of the GPU.
+        Index of the GPU.
     name : str
         ``"/GPU:0"`` for the first.
     module : module
@@ -58,7 +58,7 @@ class Memory:
     multiprocessors = 2
     peak = 0
     slow_doubles = False
-    """Whether float64 is a small part as fast as float32 on this GPU, and nobody has been told yet."""
+    """Whether float64 is much slower than float32 on this GPU, and no warning has said so yet."""
 
     def __init__(self, index: int, module: Any, special: Any) -> None:
         self.index, self.name, self.module, self.special = index, f"/GPU:{index}", module, special
@@ -79,7 +79,7 @@ class Memory:
         return DeviceArray(raw if raw.__class__ is self.module.ndarray else self.module.asarray(raw), self)
 
     def wrapped(self, value: Any) -> Any:
-        """Device arrays in place of the arrays of CuPy in a result."""
+        """Replace the arrays of CuPy in a result by device arrays."""
         if isinstance(value, (self.module.ndarray, np.generic)):
             return self.wrap(value)
         if value.__class__ is tuple or isinstance(value, tuple):
@@ -138,16 +138,16 @@ class Memory:
         return {key: described[key] for key in ("shape", "typestr", "data", "strides")} | {"version": 3}
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
-        """Memory that is not set to anything."""
+        """Return an uninitialized array."""
         self.check_dtype(dtype)
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         made = self.wrap(self.guarded(lambda: self.module.empty(shape, dtype), size))
         if self.simulated and made.dtype.kind == "f":
-            made.raw.fill(np.nan)  # so that what a kernel forgets is seen
+            made.raw.fill(np.nan)  # so that elements that a kernel forgets are noticed
         return made
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
-        """Zeros."""
+        """Return zeros."""
         made = self.empty(shape, dtype)
         made.raw.fill(0)
         return made
@@ -188,7 +188,7 @@ class Memory:
         return self.operand(index)
 
     def hosted(self, value: Any, why: str) -> Any:
-        """NumPy arrays in place of device arrays, at any depth."""
+        """Replace device arrays by NumPy arrays, at any depth."""
         if value.__class__ is DeviceArray:
             return value.to_host(why)[()]
         if isinstance(value, dict):
@@ -198,7 +198,7 @@ class Memory:
         return value
 
     def uploaded(self, value: Any, why: str) -> Any:
-        """Device arrays in place of NumPy arrays in a result."""
+        """Replace the NumPy arrays in a result by device arrays."""
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in KINDS:
             tell("to device", value.nbytes, why)
             return self.upload(value)
@@ -209,7 +209,7 @@ class Memory:
     # What differs between a GPU and the simulator.
 
     def guarded(self, allocate: Callable[[], Any], size: int) -> Any:
-        """Return what an allocation gives; a GPU that is full is told in our words."""
+        """Return the result of an allocation; if the GPU is full, raise an error of ours."""
         try:
             return allocate()
         except MemoryError:

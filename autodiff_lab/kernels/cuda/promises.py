@@ -1,8 +1,8 @@
-"""Promises: what a kernel asks of values on a GPU, looked at when a result is next read.
+"""Promises: conditions on values of a GPU that are checked when a result is next read.
 
-On the CPU an index that is out of range raises where it is used.  To know on a GPU, one would have to wait for all work
-before it, at every gather; so the question is computed there, kept, and answered together with the first copy to the
-CPU, which waits anyway.  The error says that it is late.
+On the CPU an index that is out of range raises where it is used.  On a GPU every gather would have to wait for all work
+before it to find out; so the condition is computed there, kept, and checked at the next copy to the CPU, which waits
+anyway.  The error says that it is late.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from autodiff_lab.kernels.cuda.memory import Memory
 
 MOST = 256
-"""Questions that may be open; then they are answered, so that a program that never reads does not pile them up."""
+"""Conditions that may be open; then they are checked, so that a program that never reads does not pile them up."""
 _open: weakref.WeakKeyDictionary[Memory, list[tuple[Any, Callable[[], Exception]]]] = weakref.WeakKeyDictionary()
-LATE = "It was found when a result was read: a GPU is not waited for before."
+LATE = "It was found when a result was read, because nothing waits for a GPU before that."
 
 
 def promise(holds: DeviceArray, error: Callable[[], Exception]) -> None:
-    """Keep a question on a GPU: an array of rank 0, true if all is well, and what to raise if it is not."""
+    """Keep a condition on a GPU, an array of rank 0, and what makes the error to raise if it is not true."""
     ask(holds.memory, holds.raw, error)
 
 
 def ask(memory: Memory, holds: Any, error: Callable[[], Exception]) -> None:
-    """Keep a question that is an array of CuPy; in the simulator, which has nothing to wait for, answer it at once."""
+    """Keep a condition that is an array of CuPy; the simulator, which has nothing to wait for, checks it at once."""
     if memory.simulated:
         if not holds.all():
             raise error()
@@ -39,12 +39,12 @@ def ask(memory: Memory, holds: Any, error: Callable[[], Exception]) -> None:
 
 
 def answer(memory: Memory) -> None:
-    """Look at all open questions of a GPU, which waits for it.
+    """Check all open conditions of a GPU, which waits for it.
 
     Raises
     ------
     Exception
-        What the first promise that was not kept asked for.
+        That of the first condition that does not hold.
     """
     questions = _open.pop(memory, None)
     if not questions or memory.download(memory.module.stack([holds for holds, _ in questions])).all():

@@ -1,7 +1,7 @@
-"""Copies between the memories of the CPU and of a GPU that nobody asked for by name, told to whoever wants to know.
+"""Copies between CPU and GPU that no user asked for explicitly, and the observers that they are reported to.
 
-The package `gpu` makes events of them.  Host arrays that meet device arrays are uploaded, and dtypes promoted as NumPy
-does: nobody but our kernels holds a device array, and what an op must not mix its tensors have refused before.
+The package `gpu` makes events of them.  Host arrays that meet device arrays are uploaded, and dtypes promoted as in
+NumPy: only our kernels hold device arrays, and the tensors of an op have refused before what it must not mix.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 OBSERVERS: list[Callable[[str, int, str], None]] = []
 """Called with ``"to host"`` or ``"to device"``, the number of bytes, and why."""
 MEMORIES: list[Any] = []
-"""The memory of every GPU that somebody has asked for: while there is none, nobody need look for arrays of one."""
+"""The memory of every GPU in use; while there is none, no array needs to be checked for its device."""
 _REASON: ContextVar[str] = ContextVar("autodiff_lab_copied_because", default="")
 
 
@@ -30,7 +30,7 @@ def because(why: str) -> Generator[None]:
 
 
 def tell(direction: str, size: int, why: str) -> None:
-    """Tell of a copy."""
+    """Report a copy to the observers."""
     for hear in OBSERVERS:
         hear(direction, size, _REASON.get() or why)
 
@@ -39,10 +39,10 @@ _process = {"forked": False}
 
 
 def forked() -> str:
-    """What to say of a GPU that fails in a process which was forked from one that had used it; nothing in others."""
+    """Return what explains a failing GPU in a process forked from one that had used it; an empty text in others."""
     return _process["forked"] * (
-        "This process was forked from one that had used the GPU, and CUDA does not outlive that. Try "
-        "multiprocessing.get_context('spawn'), or the CPU here and the GPU in the first process alone."
+        "This process was forked from one that had used the GPU, and CUDA does not survive a fork. Try "
+        "multiprocessing.get_context('spawn'), or use the GPU only in the first process."
     )
 
 
