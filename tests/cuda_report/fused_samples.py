@@ -51,37 +51,37 @@ def layer(x: Any, weight: Any, offset: Any) -> Any:
     return lab.tanh(x * weight + offset)
 
 
-def total_and_slopes(x: Any, y: Any) -> Any:
+def total_and_gradients(x: Any, y: Any) -> Any:
     """The sum of all elements of the chain, and its gradients."""
     with lab.GradientTape() as tape:
         tape.watch([x, y])
         total = lab.reduce_sum(chain(x, y))
-    slope_x, slope_y = tape.gradient(total, [x, y])
-    return total, slope_x, slope_y
+    grad_x, grad_y = tape.gradient(total, [x, y])
+    return total, grad_x, grad_y
 
 
-def slopes_of_layer(x: Any, weight: Any, offset: Any) -> Any:
-    """The gradients by what each column has: sums over rows."""
+def gradients_of_layer(x: Any, weight: Any, offset: Any) -> Any:
+    """The gradients with respect to what each column has: sums over rows."""
     with lab.GradientTape() as tape:
         tape.watch([weight, offset])
         y = layer(x, weight, offset)
-    slope_weight, slope_offset = tape.gradient(y, [weight, offset])
-    return y, slope_weight, slope_offset
+    grad_weight, grad_offset = tape.gradient(y, [weight, offset])
+    return y, grad_weight, grad_offset
 
 
-def shares_of_rows(x: Any) -> Any:
-    """Softmax of what a chain makes: the largest of a row, the sum, the shares."""
-    shares = lab.nn.softmax(x * 0.5)
-    return shares * x
+def softmax_of_rows(x: Any) -> Any:
+    """The softmax of rows, times the rows: the largest of a row, the sum, the quotients."""
+    softmax = lab.nn.softmax(x * 0.5)
+    return softmax * x
 
 
 MATRIX, COLUMN, ROW = (64, 128), (64, 1), (128,)
 SAMPLES: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
     "fused_chain": (chain, ((1000,), (1000,))),
-    "fused_total_and_slopes": (total_and_slopes, ((1000,), (1000,))),
+    "fused_total_and_gradients": (total_and_gradients, ((1000,), (1000,))),
     "fused_broadcasting": (layer, (MATRIX, ROW, COLUMN)),
-    "fused_sums_over_rows": (slopes_of_layer, (MATRIX, ROW, ROW)),
-    "fused_shares_of_rows": (shares_of_rows, (MATRIX,)),
+    "fused_sums_over_rows": (gradients_of_layer, (MATRIX, ROW, ROW)),
+    "fused_softmax_of_rows": (softmax_of_rows, (MATRIX,)),
 }
 """By the name of the kernel, the function and the shapes of its arguments."""
 
