@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 5_010, "ops": 9_900, "kernels": 13_100, "gpu": 1_600, "compile": 6_300, "extras": 8_270}
+BUDGETS = {"engine": 5_010, "ops": 9_900, "kernels": 13_070, "gpu": 1_600, "compile": 6_300, "extras": 8_270}
 """The most lines of Python that a folder may hold: whoever makes one shorter lowers its number."""
 WHOLE = 69_500
 CORE = 53_200
