@@ -35,15 +35,17 @@ def at_line(place: Place | None) -> str:
 def failed(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> LabError:
     """Report to the listeners that an op raised, and return the error to raise in its place."""
     arrays = [t._held for t in ins]
-    return told(op, ins, params, error if isinstance(error, LabError) else in_our_words(op, arrays, error))
+    return report(op, ins, params, error if isinstance(error, LabError) else reworded(op, arrays, error))
 
 
-def told(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: LabError) -> LabError:
-    """Report an error to the listeners, and return it; a trace learns that what follows depends on values."""
+def report(
+    op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: LabError, by_values: bool = True
+) -> LabError:
+    """Report an error to the listeners, and return it; a trace learns whether the error depends on values."""
     for sink in sinks_now():
         if sink.listens:
             sink.fail(op, ins, params, error)
-        elif sink.traces:
+        elif by_values and sink.traces:
             sink.refuse(f"{op.name} fails, and what happens next depends on values")
     return error
 
@@ -57,7 +59,7 @@ _OF_NUMPY = ("ufunc '", "The numpy boolean", "numpy boolean")
 """How NumPy's messages about unsupported dtypes begin."""
 
 
-def in_our_words(op: Any, arrays: list[Any], error: Exception, where: str = "") -> LabError:
+def reworded(op: Any, arrays: list[Any], error: Exception, where: str = "") -> LabError:
     """Turn what a kernel raised into an error of this package."""
     if isinstance(error, MemoryError):
         text = f"out of memory{where} for the result of the op ({error}).{at_line(place_now())}\n  {MORE_ROOM}"
@@ -135,7 +137,7 @@ def dtypes_differ(op: Any, x: Any, y: Any) -> LabError:
         f"{op.name}({kind_of(x._held)}, {kind_of(y._held)}): {a} and {b} do not mix; nothing is cast implicitly."
         f"{at_line(place_now())}\n  Try lab.cast(y, lab.{a}) or lab.cast(x, lab.{b})."
     )
-    return _heard(op, (x, y), DtypeMismatch(text))
+    return report(op, (x, y), None, DtypeMismatch(text), by_values=False)
 
 
 def wrong_dtype(op: Any, ins: tuple[Any, ...]) -> LabError:
@@ -145,11 +147,4 @@ def wrong_dtype(op: Any, ins: tuple[Any, ...]) -> LabError:
         f"{op.name}({kinds}): this op requires floating-point tensors.{at_line(place_now())}\n"
         "  Try lab.cast(x, lab.float32) first."
     )
-    return _heard(op, ins, DtypeMismatch(text))
-
-
-def _heard(op: Any, ins: tuple[Any, ...], error: LabError) -> LabError:
-    for sink in sinks_now():
-        if sink.listens:
-            sink.fail(op, ins, None, error)
-    return error
+    return report(op, ins, None, DtypeMismatch(text), by_values=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.engine.devices import CPU, memory_of
-from autodiff_lab.engine.failure import at_line, call_of, in_our_words, kind_of, told
+from autodiff_lab.engine.failure import at_line, call_of, kind_of, report, reworded
 from autodiff_lab.errors import DeviceError, DeviceMismatch, LabError
 from autodiff_lab.events import place_now
 from autodiff_lab.kernels.cuda.traffic import forked
@@ -25,7 +25,7 @@ def devices_differ(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None)
         f"{op.name}({', '.join(kinds)}): the tensors are on different devices, and nothing is copied implicitly."
         f"{at_line(place_now())}\n  Try x.gpu() or x.cpu() on one of them, or create them inside one lab.device block."
     )
-    return told(op, ins, params, DeviceMismatch(text))
+    return report(op, ins, params, DeviceMismatch(text))
 
 
 def failed_there(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> LabError:
@@ -33,7 +33,7 @@ def failed_there(op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, e
     before: BaseException | None = error
     while before is not None:  # the frames of a traceback hold their variables
         before.__traceback__, before = None, before.__context__
-    return told(op, ins, params, _worded(op, [t._held for t in ins], error))
+    return report(op, ins, params, _worded(op, [t._held for t in ins], error))
 
 
 def _worded(op: Any, arrays: list[Any], error: Exception) -> LabError:
@@ -45,4 +45,4 @@ def _worded(op: Any, arrays: list[Any], error: Exception) -> LabError:
         cure = forked() or RECOVERY
         text = f"the GPU failed: {type(error).__name__}: {error}{at_line(place_now())}\n  {cure}"
         return DeviceError(f"{call_of(op, arrays)}: {text}")
-    return in_our_words(op, arrays, error, " on the GPU")
+    return reworded(op, arrays, error, " on the GPU")

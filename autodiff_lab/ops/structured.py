@@ -23,8 +23,9 @@ def elementwise(function: Any) -> Any:
 
 
 def called(name: str, function: Any) -> Any:
-    """Give a function that a factory made its public name."""
+    """Give a function that a factory made its public name, which tracebacks and refusals of a trace then show."""
     function.__name__ = function.__qualname__ = name
+    function.__code__ = function.__code__.replace(co_name=name, co_qualname=name)
     return function
 
 
