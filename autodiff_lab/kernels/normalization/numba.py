@@ -7,7 +7,7 @@ Optimizations of rows: a row stays in the first-level cache while its mean, its 
 are computed, so that memory is read once and written once; sums are added in whatever order is fastest within pieces,
 and pieces in float64; the contributions of scale and offset are added up row by row in the same pass.
 """
-# pyright: reportIndexIssue=false, reportCallIssue=false
+# pyright: reportIndexIssue=false, reportCallIssue=false, reportPossiblyUnboundVariable=false
 
 from __future__ import annotations
 
