@@ -1,6 +1,6 @@
-"""Compiling: a function is traced to one Program, passes simplify it, back ends turn it into code.
+"""Compiling: trace a function to one Program, simplify it with passes, and turn it into code with back ends.
 
-`front` traces and guards, `program` holds what was traced and rewrites it, `loops` and `scalars` make code of it, and
+`front` traces and guards, `program` holds and rewrites what was traced, `loops` and `scalars` generate code, and
 `backends` chooses between them.
 """
 

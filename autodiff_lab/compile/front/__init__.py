@@ -1,1 +1,1 @@
-"""The front: a call of a compiled function, its trace, and whether what it saw can be guarded."""
+"""The front end: calls of a compiled function, its trace, and the guards of what it reached."""

@@ -1,7 +1,7 @@
-"""Frames: what the words of a refusal need to know about the stack.
+"""Frames: what the message of a refusal says about the stack.
 
-Only messages depend on what is found here: which function of ours or of a library the user's code called, and on which
-line.  Whether a function is compiled does not; `effects` decides that.
+Only messages depend on what is found here: which function of this package or of a library the user's code called, and
+on which line.  Whether a function is compiled does not; that depends on `effects`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _EMPTY = "an empty slot"
 
 
 class Guards:
-    """Values that were looked at, how to look at them again, and what was found."""
+    """Values that were examined, how to examine them again, and what was found."""
 
     def __init__(self) -> None:
         self._looks: list[tuple[str, Callable[[], list[Any]], list[Any]]] = []
@@ -139,7 +139,7 @@ class Guards:
         for label, look, held in self._looks:
             try:
                 now = look()
-            except Exception:  # noqa: BLE001 - what cannot be looked at any more has changed
+            except Exception:  # noqa: BLE001 - what can no longer be examined has changed
                 now = None
             if now is None or len(now) != len(held) or not all(map(_same, now, held)):
                 yield label

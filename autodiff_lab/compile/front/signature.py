@@ -46,7 +46,7 @@ class Call(NamedTuple):
             return function(*args, **kwargs)
 
 
-def quick_key(given: Iterable[Any], arrays: list[Any], key: list[Any]) -> bool:  # noqa: C901 - a look at each class
+def quick_key(given: Iterable[Any], arrays: list[Any], key: list[Any]) -> bool:  # noqa: C901 - one branch for each class
     """Collect the arrays of a call and its key; return False where only `take_apart` can.
 
     It runs before each call of a compiled function, so it knows only lists, tuples and dicts of tensors, variables and

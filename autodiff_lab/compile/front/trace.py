@@ -279,7 +279,7 @@ class Trace:
     # --- the result ------------------------------------------------------------------------------------------------
 
     def program(self, results: list[Tensor]) -> Program:
-        """Return the program whose results these tensors are; look at `refusals` afterwards."""
+        """Return the program with these results; it is valid only if there are no `refusals` afterwards."""
         found = tuple([self._resolved(t) for t in results])
         names = statement_names(self.lines) | self._given  # before passes drop the lines that end a statement
         for value, name in names.items():

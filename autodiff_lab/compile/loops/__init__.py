@@ -1,1 +1,1 @@
-"""Loops over memory: runs of elementwise lines as one loop of Numba or one kernel of CUDA, and the generated module."""
+"""Loops over memory: runs of elementwise lines as one Numba loop or one CUDA kernel, and the generated module."""

@@ -1,9 +1,8 @@
-"""Kernels of fused loops: what stands between the generated Python and a compiled loop.
+"""Kernels of fused loops: the wrapper between the generated Python and a compiled loop.
 
-A wrapper is written for each loop: it flattens the inputs, makes the outputs, calls the loop, and lets NumPy do the
-lines one by one where the loop met an angle too large for its reduction.  A loop over many elements is handed to
-threads in ranges of rows; what they add up is kept apart by rows and added in order, so that the number of threads
-changes no bit.
+A wrapper flattens the inputs, allocates the outputs, calls the loop, and runs the lines with NumPy if the loop met an
+angle too large for its argument reduction.  A loop over many elements is shared by threads in ranges of rows; their
+partial sums are kept by row and added in order, so that results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ from autodiff_lab.kernels.base.store import load
 from autodiff_lab.kernels.base.threads import spread
 
 PAYS = 50_000.0
-"""Nanoseconds of work from which on a thread of its own pays: to start one takes some 15,000."""
+"""Nanoseconds of work from which on another thread pays off: starting one takes about 15,000."""
 _ARRAY, _LINE, _FUNCTION = 0.05, 0.03, 0.3
-"""Nanoseconds that an array, a line and an elementary function cost for each element of four bytes, as measured."""
+"""Measured nanoseconds per element of four bytes for an array, a line and an elementary function."""
 _MERGE = {"sum": "add", "mean": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 _EMPTY = {"sum": "0.0", "mean": "0.0", "prod": "1.0", "max": 'number("-inf")', "min": 'number("inf")'}
 
 
 def flat(array: Any) -> Any:
-    """Return the elements in a row, in memory that Numba takes; a view where the array allows it."""
+    """Return the elements in one dimension, contiguous and writable; a view if the array allows it."""
     flags = array.flags
     if flags.c_contiguous and flags.writeable:
         return array.reshape(-1)
@@ -55,7 +54,7 @@ def kernel_of(region: Region, program: Program, names: dict[int, str], title: st
 
 
 def _wrapper(writer: Writer, loop: Any, ins: list[int], outs: list[int]) -> Any:
-    """Return the function that calls a loop: it takes the arrays of `ins` and gives a tuple of those of `outs`."""
+    """Return the function that calls a loop: it takes the arrays of `ins` and returns a tuple of those of `outs`."""
     names = writer.names
     bound: dict[str, Any] = {
         "loop": loop, "flat": flat, "empty": np.empty, "full": np.full, "spread": spread, "np": np,
@@ -72,7 +71,7 @@ def _wrapper(writer: Writer, loop: Any, ins: list[int], outs: list[int]) -> Any:
 
 
 def _outputs(writer: Writer) -> list[str]:
-    """Return arrays for the results; they own their memory, so that a variable can keep them."""
+    """Write the allocation of outputs; they own their memory, so that a variable can keep them."""
     made: list[str] = []
     for i in writer.parts.all_stored:
         value = writer.program.values[i]
@@ -92,7 +91,7 @@ def _at_once(writer: Writer) -> list[str]:
 
 
 def _in_ranges(writer: Writer) -> list[str]:
-    """Return the call that threads share; where rows are added up, they share chunks of rows."""
+    """Write the call that threads share in ranges of rows, or in chunks of rows if it sums over rows."""
     arrays = writer.arguments()
     given = ", ".join(f"a{n}" for n in range(len(arrays)))
     elements = int(PAYS / _cost(writer))
@@ -107,7 +106,7 @@ def _in_ranges(writer: Writer) -> list[str]:
 
 
 def _cost(writer: Writer) -> float:
-    """Return about how many nanoseconds one element takes."""
+    """Return the approximate nanoseconds per element."""
     arrays = len(writer.parts.whole) + len(writer.parts.stored)
     functions = sum(len(functions_in(text)) for text in writer.parts.texts.values())
     each = _ARRAY * arrays + _LINE * len(writer.region.lines) + _FUNCTION * functions
@@ -115,7 +114,7 @@ def _cost(writer: Writer) -> float:
 
 
 def _finished(writer: Writer) -> list[str]:
-    """Put together what ranges made, and divide means."""
+    """Write how partial results are put together, and divide means."""
     made: list[str] = []
     for line in writer.parts.over_rows:
         name, merge = writer.name(line), _MERGE[line.op.name]
@@ -131,7 +130,7 @@ def _finished(writer: Writer) -> list[str]:
 
 
 def _result(writer: Writer, total: int) -> str:
-    """Return a reduction of everything in the shape and type of its op."""
+    """Return the expression of a reduction of everything with the shape and dtype of its op."""
     shape, name = writer.program.values[total].shape, writer.names[total]
     return f"number({name})" if shape == () else f"full({shape}, {name}, number)"
 
@@ -141,7 +140,7 @@ def _shape(writer: Writer, line: Line) -> tuple[int, ...]:
 
 
 def _plainly(region: Region, program: Program, ins: list[int], outs: list[int]) -> Any:
-    """Return a function that runs the lines of the region with NumPy, in the order in which they were traced."""
+    """Return a function that runs the lines of the region with NumPy, in the order of the trace."""
     mine = {id(line) for line in region.all}
     ordered = [line for line in program.lines if id(line) in mine]
     constants = {i: program.constants[i] for i in region.ins() if i not in ins}

@@ -1,8 +1,8 @@
-"""Parts of a loop: what it reads and writes, by the way it lies in the loop, and the passes that it makes.
+"""Parts of a loop: what it reads and writes, by how it lies in the loop, and its passes over the elements.
 
-A region that goes row by row makes its passes at levels: what depends on the sum of a row is computed at the level
-after that sum.  Within a level a pass holds one costly function at most; more keep the processor from overlapping the
-work on neighbours.  What a later pass needs is kept in the first cache meanwhile.
+A region that works row by row has levels: what depends on the sum of a row is computed at the level after that sum.
+Within a level each pass has one costly function at most, because more keep the processor from overlapping the work on
+neighbouring elements.  What a later pass needs is kept in the L1 cache meanwhile.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autodiff_lab.compile.program.rewriting import one_value
 
 
 class Level(NamedTuple):
-    """What is computed once the reductions of the levels before are known: numbers of the row, then passes over it."""
+    """What is computed once the reductions of earlier levels are known: numbers of the row, then passes over it."""
 
     row_lines: list[Line]
     passes: list[list[Line]]
@@ -27,22 +27,22 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True)
 class Parts:
-    """What a loop reads and writes, by the way it lies in the loop.
+    """What a loop reads and writes, by how it lies in the loop.
 
     Attributes
     ----------
     whole, row, column, single : list of int
-        Values that come in.
+        Inputs.
     constants : dict of int to number
-        Constants whose elements are all equal; they stand in the text.
+        Constants whose elements are all equal; they are written into the text.
     stored, row_stored : list of int
-        Values that something outside uses, one for each element and one for each row.
+        Outputs with one value for each element, and with one for each row.
     over_rows, over_columns, totals, row_totals : list of Line
         Reductions: over the rows, within each row, over everything, and over numbers of the rows.
     texts : dict of int to str
-        The expression of each line, by the value that it makes.
+        The expression of each line, by its result.
     aliases : dict of int to int
-        Values of lines that merely read an array, and the array.
+        Results of lines that merely read an array, and the array.
     """
 
     whole: list[int]
@@ -62,12 +62,12 @@ class Parts:
 
     @property
     def arrays(self) -> list[int]:
-        """Values that come in as arrays, in the order of the arguments."""
+        """Inputs that are arrays, in the order of the arguments."""
         return [*self.whole, *self.row, *self.column]
 
     @property
     def all_stored(self) -> list[int]:
-        """Values that go out as arrays made before the loop, in the order of the arguments."""
+        """Outputs that are arrays allocated before the loop, in the order of the arguments."""
         return [*self.stored, *self.row_stored]
 
     @property
@@ -77,7 +77,7 @@ class Parts:
 
 
 def texts_of(region: Region, program: Program) -> dict[int, str]:
-    """Return the expression of each line, by the value that it makes."""
+    """Return the expression of each line, by its result."""
     return {
         line.outs[0]: "{0}" if line.op.name == "reshape" else expression(line, program) or ""
         for line in region.lines + region.row_lines
@@ -85,8 +85,8 @@ def texts_of(region: Region, program: Program) -> dict[int, str]:
 
 
 def parts_of(region: Region, program: Program, texts: dict[int, str], numbers: Collection[int] = ()) -> Parts:
-    """Sort what a loop reads and writes; `numbers` are inputs that come by value, however they lie."""
-    read = {line.ins[0] for line in region.sums}  # a known exponent stands in the text, and nothing reads it
+    """Sort what a loop reads and writes; `numbers` are inputs that are passed by value."""
+    read = {line.ins[0] for line in region.sums}  # nothing reads a constant exponent, which is part of the text
     for line in region.lines + region.row_lines:
         read.update(i for n, i in enumerate(line.ins) if f"{{{n}}}" in texts[line.outs[0]])
     given: dict[str, list[int]] = {"whole": [], "row": [], "column": [], "single": []}
@@ -134,7 +134,7 @@ def _levels(region: Region, texts: dict[int, str], over_columns: list[Line], row
             level[value] = max((of(i) for i in made[value].ins), default=0) + (value in within)
         return level[value]
 
-    count = 1 + max(map(of, made), default=0)  # lines are in order, so that no call goes deep
+    count = 1 + max(map(of, made), default=0)  # lines are in order, so the recursion is shallow
     return [
         Level(
             [line for line in region.row_lines if of(line.outs[0]) == n],
@@ -146,7 +146,7 @@ def _levels(region: Region, texts: dict[int, str], over_columns: list[Line], row
 
 
 def _passes(lines: list[Line], texts: dict[int, str]) -> list[list[Line]]:
-    """Return the lines in runs with one costly function each; a sine and a cosine of one angle share their work."""
+    """Split lines into passes with one costly function each; a sine and a cosine of one angle count as one."""
     made: list[list[Line]] = []
     costly = True
     for line in _angles_together(lines):
@@ -161,7 +161,7 @@ def _passes(lines: list[Line], texts: dict[int, str]) -> list[list[Line]]:
 
 
 def _angles_together(lines: list[Line]) -> list[Line]:
-    """Return the lines with further functions of an angle right behind the first."""
+    """Return the lines with all functions of an angle right after the first."""
     groups: dict[Any, list[Line]] = {}
     for line in lines:
         groups.setdefault(line.ins if angle(line) else line.outs[0], []).append(line)
@@ -169,7 +169,7 @@ def _angles_together(lines: list[Line]) -> list[Line]:
 
 
 def crossing_values(parts: Parts) -> list[int]:
-    """Return the values of elements that a later pass needs; those that only stand for an array are left out."""
+    """Return the values of elements that a later pass needs, without aliases of arrays."""
     passes = [(one, n) for n, one in enumerate(lines for level in parts.levels for lines in level.passes)]
     home = {line.outs[0]: n for lines, n in passes for line in lines}
     used = [(i, n) for lines, n in passes for line in lines for i in line.ins]

@@ -1,8 +1,8 @@
 """The text of a fused loop: a `Region` as one loop over memory, compiled by Numba.
 
-The loop goes over blocks of a long row, or over the rows where an input or a reduction is split.  Inside a block sums
-may be reordered; between blocks they are added in double.  The text has numbered names, so that machine code is found
-again whatever the user's names are; `with_names` puts those in for what is shown.
+The loop runs over blocks of one long row, or over rows if an input or a reduction is split.  Inside a block sums may be
+reordered; between blocks they are added in double precision.  The text has numbered names, so that cached machine code
+does not depend on the user's names; `with_names` puts those in for what is shown.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
 
 BLOCK = 1024
-"""Elements of a block: long enough for vectors, short enough for exact sums and for the first cache."""
+"""Elements of a block: long enough for vectors, short enough for exact sums and for the L1 cache."""
 LONGEST_ROW = 4096
-"""Rows longer than this are gone over in blocks, and their sums added up in double."""
+"""Longer rows are processed in blocks, whose sums are added in double precision."""
 WIDE = 65_536
-"""Elements from which on a loop is a range of blocks or rows, which threads can share."""
+"""Elements from which on a loop takes a range of blocks or rows, so that threads can share it."""
 CHUNKS = 16
-"""Into how many parts the rows of a large loop are split where it adds them up."""
+"""Number of parts into which the rows of a large loop are split if it sums over rows."""
 _MADE_OF = "add_up, ceil, choose, floor, greatest, larger, least, multiply_up, nearest, smaller"
 START = {"sum": "zero", "mean": "zero", "prod": "one", "max": "-infinity", "min": "infinity"}
 _STEP = {
@@ -53,19 +53,19 @@ class Writer:
         self.names = names = number_names(region)
         self.outs = {i: f"out_{names[i]}" for i in parts.stored}
         crossing = crossing_values(parts)
-        self.crossing = [i for i in crossing if i not in self.outs]  # what is stored anyway is read from there
+        self.crossing = [i for i in crossing if i not in self.outs]  # outputs are read back from where they are stored
         self.reread = {i: f"{self.outs[i]}_r[i]" for i in crossing if i in self.outs}
         self.flat = region.split is None
         self.blocked = not self.flat and region.columns > LONGEST_ROW
         self.wide = math.prod(region.shape) >= WIDE and (self.flat or region.rows >= 2)  # threads share the loop
-        self.chunked = self.wide and bool(parts.over_rows)  # sums over rows are of some rows each: threads do not meet
+        self.chunked = self.wide and bool(parts.over_rows)  # each thread sums its own chunks of rows
         self.rows, self.columns = region.rows, region.columns
         if self.flat:  # blocks of one long row count as rows
             self.rows, self.columns = -(-math.prod(region.shape) // BLOCK), BLOCK
         self.per = -(-self.rows // CHUNKS)
 
     def arguments(self) -> list[Argument]:
-        """Return the arguments in their order, without the range of rows that comes first."""
+        """Return the arguments after the range of rows, which comes first."""
         parts, names, values, kind = self.parts, self.names, self.program.values, self.region.dtype.name
         made = [Argument("columns", "int64", str(self.columns))]
         if self.chunked:
@@ -117,7 +117,7 @@ class Writer:
         return [f"def loop({', '.join(arguments)}):", *indented(body)]
 
     def _row(self) -> list[str]:
-        """Return what is done for one row or block."""
+        """Write what is done for one row or block."""
         parts, names = self.parts, self.names
         body = ["low = r * columns"]
         if self.flat:
@@ -136,7 +136,7 @@ class Writer:
         return body + [self._totalled(line, f"{names[line.ins[0]]}_i") for line in parts.row_totals]
 
     def _level(self, level: Level) -> list[str]:
-        """Write numbers of the row first, then the passes over its elements, then what was reduced."""
+        """Write numbers of the row, then the passes over its elements, then what becomes of the reductions."""
         now = self._outer()
         body = [row for line in level.row_lines for row in self._statement(line, now, {})]
         reductions = [line for line in level.reductions if line not in self.parts.over_rows]
@@ -160,7 +160,7 @@ class Writer:
         return [*body, *indented(inner), *(self._reduced(line, f"whole_{self.name(line)}") for line in reductions)]
 
     def _outer(self) -> dict[int, str]:
-        """Return what is known before an inner loop: numbers of the row, and numbers for all."""
+        """Return what is known before an inner loop: numbers of the row, and numbers common to all rows."""
         known = {i: f"{self.names[i]}_i" for i in [*self.parts.column, *self.region.row_values]}
         return known | {i: self.names[i] for i in [*self.parts.single, *self.parts.constants]}
 
@@ -175,13 +175,13 @@ class Writer:
         return text + [f"out_{n}_b = out_{n}{'_c' if self.chunked else ''}[b:e]" for n in rows]
 
     def _reduced(self, line: Line, value: str) -> str:
-        """Return what becomes of the reduction of a row."""
+        """Write what becomes of the reduction of a row."""
         if line in self.parts.over_columns:
             return f"{self.name(line)}_i = number({value}){' / number(columns)' if line.op.name == 'mean' else ''}"
         return self._totalled(line, value)
 
     def _totalled(self, line: Line, value: str) -> str:
-        """Add the result of a row to a total."""
+        """Write how the result of a row is added to a total."""
         name = self.name(line)
         if self.wide:
             return f"sums_{name}[r] = {value}"
@@ -192,7 +192,7 @@ class Writer:
         return f"number(total_{self.name(line)})" + (f" / number({count})" if line.op.name == "mean" else "")
 
     def name(self, line: Line) -> str:
-        """Return the name of what a line makes."""
+        """Return the name of the result of a line."""
         return self.names[line.outs[0]]
 
     def _kind(self, value: int) -> str:
@@ -202,7 +202,7 @@ class Writer:
         return element_type(self.region, self.program, value)
 
     def _passes(self, level: Level) -> list[list[str]]:
-        """Return the insides of the inner loops."""
+        """Write the bodies of the inner loops."""
         parts, names = self.parts, self.names
         reductions: dict[int, list[Line]] = {}
         for line in level.reductions:
@@ -281,7 +281,7 @@ def _constant_text(value: Any) -> str:
 def with_names(
     rows: list[str], region: Region, program: Program, names: dict[int, str], taken: Container[str] = ()
 ) -> list[str]:
-    """Put the user's names in place of numbers, and the words of each op behind its statement.
+    """Replace numbered names by the user's, and append the comment of each op to its statement.
 
     Names that are `taken` by the text itself get an underscore.
     """
@@ -298,5 +298,5 @@ def with_names(
 
 
 def indented(rows: Iterable[str]) -> list[str]:
-    """Return the rows one step further to the right."""
+    """Return the rows indented by one level."""
     return [f"    {row}" for row in rows]

@@ -1,1 +1,1 @@
-"""Programs: what a trace heard, line by line, and what is rewritten before code is made of it."""
+"""Programs: what a trace recorded, line by line, and the passes that rewrite it."""

@@ -18,11 +18,11 @@ from autodiff_lab.compile.program.expressions import expression
 from autodiff_lab.compile.program.program import Line, Program, Value
 
 MOST_LINES = 120
-"""Longer runs become several loops: compiling grows faster than they do."""
+"""Longer runs become several loops: compile time grows faster than linearly."""
 SHORTEST_ROW = 16
-"""Rows shorter than this fill no vector; what depends on their sums is left to the next region, which goes over all."""
+"""Shorter rows fill no vector; what depends on their sums is left to the next region, which loops over all elements."""
 LONGEST_THERE = 16_384
-"""Bytes of the longest row that threads of a GPU share and visit again: the rows of all blocks must fit its cache."""
+"""Bytes of the longest row that threads of a GPU share and read again: the rows of all blocks must fit its cache."""
 REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod"})
 _DTYPES = (np.dtype("float32"), np.dtype("float64"))
 
@@ -72,7 +72,7 @@ class Region:
 
     @property
     def is_loop(self) -> bool:
-        """Whether a loop is worth its call: two lines, or what is left of more."""
+        """Whether a loop is worth a call: it has two lines, or had before some moved."""
         return len(self.all) > 1 or self.parted
 
     @property
@@ -109,7 +109,7 @@ class Draft:
     parted: bool = False
 
     def has_room(self, more: int = 1) -> bool:
-        """Return whether so many lines may be added; those of float64 take two registers of a GPU each."""
+        """Return whether `more` lines may be added; values of float64 take two registers of a GPU each."""
         most = MOST_LINES // 2 if self.memory is not None and self.dtype.itemsize > 4 else MOST_LINES
         return len(self.lines) + len(self.sums) + len(self.row_lines) + more <= most
 
@@ -134,7 +134,7 @@ class Draft:
         return split, how
 
     def finish(self, needed: set[int]) -> Region:
-        """Return the region; `needed` are the values that lines outside their own region use, or the caller."""
+        """Return the region; `needed` are the outputs, and the values that other regions or lines use."""
         lines, sums, row_lines = tuple(self.lines), tuple(self.sums), tuple(self.row_lines)
         made = {line.outs[0] for line in (*lines, *sums, *row_lines)}
         return Region(
@@ -185,7 +185,7 @@ def fusible(line: Line, program: Program) -> bool:
 
 
 def _in_one_place(line: Line, program: Program) -> bool:
-    """Return whether all that a line takes and gives lies in one memory; a GPU is handed single numbers of the CPU."""
+    """Return whether a line reads and writes one memory; single numbers of the CPU are passed to a GPU by value."""
     values = program.values
     place = values[line.outs[0]].memory
     return all(values[i].memory is place or (values[i].memory is None and not values[i].shape) for i in line.ins)

@@ -1,1 +1,1 @@
-"""Programs of single numbers: straight-line code in which repetitions are loops, or an interpreter."""
+"""Programs of single numbers: straight-line code with loops where lines repeat, or an interpreter."""

@@ -1,8 +1,8 @@
 """Kernels on a GPU: a region becomes text, the text a compiled kernel.
 
-A kernel is compiled once for its text, whatever program it is part of and however large its arrays are: sizes are
-arguments.  It reads and writes what a loop on the CPU does, but quotients and angles of float32 have expressions of
-their own, numbers of the CPU come by value, and reductions that would need another grid stay outside.
+A kernel is compiled once for its text, whatever its program and the sizes of its arrays, which are arguments.  It reads
+and writes what a loop on the CPU does, but quotients and angles of float32 have other expressions, numbers from the CPU
+are passed by value, and reductions that would need another grid stay outside.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ QUOTIENTS = {
     "reciprocal_no_nan": "choose({0} == zero, zero, quotient(one, {0}))",
     "xdivy": "choose({0} == zero, zero, quotient({0}, {1}))",
 }
-"""Ops that divide: a GPU takes ten instructions for a quotient with all its bits, and two for one without the last."""
+"""Ops that divide: an exact quotient takes a GPU ten instructions, one without the last bit two."""
 _TAKEN = frozenset({
     "c", "columns", "cuda", "end", "first", "height", "held", "here", "i", "lane", "last", "low", "n", "per", "r",
     "rows", "step", "width",
 })  # fmt: skip
-"""Names of the kernels themselves."""
+"""Names that the text of a kernel uses."""
 _READS = re.compile(r"( *)(\w+(?:, \w+)+) = ([\w\[\] +*,]+)$")
 _TITLE = re.compile(r"\bkernel(?=\(|_element|_visit)")
 
 
 def writer_of(region: Region, program: Program) -> Writer:
-    """Return what writes the kernel of a region, with the expressions of a GPU."""
+    """Return the writer for the kernel of a region, with expressions for a GPU."""
     texts = texts_of(region, program)
     for line in region.lines + region.row_lines:
         if line.op.name in QUOTIENTS:
@@ -61,7 +61,7 @@ def writer_of(region: Region, program: Program) -> Writer:
 
 
 def without_row_sums(region: Region, program: Program) -> tuple[Region, list[Line]]:
-    """Take the reductions over rows out of a region whose threads share rows: they keep to no column."""
+    """Take reductions over rows out of a region whose threads share rows: no thread stays in a column."""
     if region.memory is None or grid_of(region, program) != "rows":
         return region, []
     left = [line for line in region.sums if reduced(line, program)[0] == "row"]
@@ -70,7 +70,7 @@ def without_row_sums(region: Region, program: Program) -> tuple[Region, list[Lin
 
 
 MOST_ARRAYS = 60
-"""Arrays that a kernel takes: each comes as seven numbers of 8 bytes, and a launch passes 4096 bytes on older GPUs."""
+"""Most arrays of a kernel: each is passed as seven numbers of 8 bytes, and older GPUs take 4096 bytes a launch."""
 
 
 def kernel_on_gpu(region: Region, program: Program, names: dict[int, str], title: str) -> Kernel:
@@ -93,7 +93,7 @@ def shown(writer: Writer, names: dict[int, str], title: str) -> list[str]:
 
 
 def _split(row: str) -> list[str]:
-    """Return the reads of a row that became too long one by one."""
+    """Split a row of several reads that became too long."""
     found = _READS.match(row) if len(row.strip()) > LONGEST else None
     if found is None:
         return [row]

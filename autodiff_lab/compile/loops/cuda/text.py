@@ -1,9 +1,9 @@
 """The text of a CUDA kernel: a `Region` as one kernel, in one of three grids.
 
-``elements``: threads go over all elements in a row.  ``columns``: a thread keeps to a column and goes down the rows, so
-that what a column has is read once and what is folded over rows stays in a register.  ``rows``: neighbouring threads
-share a row and fold it together.  In each a thread reads four elements before it computes the first, because a GPU
-hides the way to memory by having many reads under way.
+``elements``: threads loop over all elements.  ``columns``: a thread stays in a column and goes down the rows, so that
+values of a column are read once and sums over rows stay in a register.  ``rows``: neighbouring threads share a row and
+reduce it together.  In each a thread reads four elements before it computes the first, because a GPU hides memory
+latency by having many reads in flight.
 
 What is computed for one element is a function of its own.  Indices are unsigned integers of 32 bits: one register
 each, and Numba does not look for negative ones.  Two of them may not be multiplied or added without `uint32` around
@@ -32,15 +32,15 @@ class Visit:
     Attributes
     ----------
     row_lines : list of Line
-        Numbers of the row that are computed before it.
+        Numbers of the row that are computed first.
     lines : list of Line
-        What is computed of each element.
+        What is computed for each element.
     loads, stored : list of int
         Values of elements that are read and written.
     given : list of int
-        What else the lines take: numbers of the column, of the row, and for all.
+        Other inputs of the lines: numbers of the column, of the row, and common to all.
     reductions : list of Line
-        What is folded over the elements.
+        What is reduced over the elements.
     """
 
     row_lines: list[Line]
@@ -52,12 +52,12 @@ class Visit:
 
     @property
     def made(self) -> list[int]:
-        """Values of an element that leave its function: what is stored, and what is folded."""
+        """Results of the function of an element: what is stored, and what is reduced."""
         return list(dict.fromkeys([*self.stored, *(line.ins[0] for line in self.reductions)]))
 
 
 def visits_of(region: Region, parts: Parts) -> list[Visit]:
-    """Return what happens at each level of a region."""
+    """Return the visit at each level of a region."""
     home = {line.outs[0]: n for n, level in enumerate(parts.levels) for lines in level.passes for line in lines}
     full = {line.outs[0]: line for line in region.lines}
     made: list[Visit] = []
@@ -71,7 +71,7 @@ def visits_of(region: Region, parts: Parts) -> list[Visit]:
 
 
 def _close(visit: Visit, full: dict[int, Line], known: set[int], parts: Parts) -> None:
-    """Find the lines that lead to what a visit makes, and what they read."""
+    """Find the lines on which the results of a visit depend, and what they read."""
     needed, read, open_ = set[int](), dict[int, None](), list(visit.made)
     while open_:
         i = open_.pop()
@@ -94,7 +94,7 @@ def _close(visit: Visit, full: dict[int, Line], known: set[int], parts: Parts) -
 LONGEST = 100
 """Characters of a line."""
 MOST_LOADS = 32
-"""Registers of a thread, at most, for what it reads before it computes the first of some elements."""
+"""Most registers of a thread for what it reads before it computes the first element."""
 _STEP = {"sum": "{} + {}", "mean": "{} + {}", "prod": "{} * {}", "max": "larger({}, {})", "min": "smaller({}, {})"}
 _WORD = {"sum": "add", "mean": "add", "prod": "multiply", "max": "largest", "min": "smallest"}
 _COUNTED = {2: "two", 4: "four"}
@@ -102,11 +102,11 @@ _SIZES = {"elements": ["n"], "columns": ["rows", "columns", "per"], "rows": ["ro
 
 
 class _Index(NamedTuple):
-    """How a thread goes over elements: what counts on, by how much, and where an element of it lies.
+    """How a thread loops over elements: its loop variable, by how much it grows, and where an element lies.
 
-    `at` and `apart` are the index of the first of some elements and from one to the next; `row` and `column` the index
-    into arrays that have a number for each column and for each row, where it changes; `jump` is how far the thread goes
-    on after some elements, and `found` how `at` is computed there.
+    `at` is the index of the first of several elements and `apart` the distance to the next; `row` and `column` are the
+    indices into arrays with a number for each column and for each row, if they change; `jump` is the step after several
+    elements, and `found` the expression that computes `at`.
     """
 
     cursor: str
@@ -133,7 +133,7 @@ class Writer:
     Attributes
     ----------
     totals, folded : list of Line
-        Reductions of which each block leaves one number, and those of which it leaves any part.
+        Reductions of which each block leaves one number, and all of which it leaves partial results.
     slots : int
         How many elements a thread reads before it computes the first.
     """
@@ -191,7 +191,7 @@ class Writer:
     # --- the three grids -------------------------------------------------------------------------------------------
 
     def _elements(self) -> list[str]:
-        """Write the grid in which a block takes some thousand elements in a row, and goes on behind the last block."""
+        """Write the grid in which a block takes about a thousand elements, then those after the last block."""
         tile = "THREADS" if self.slots == 1 else f"{self.slots} * THREADS"
         index = _Index("i", "THREADS", "i", "THREADS", "", "", f"{tile} * cuda.gridDim.x")
         body = [f"# block b begins with element {tile} * b; threads side by side take elements side by side"]
@@ -199,7 +199,7 @@ class Writer:
         return [*body, *self._rounds(self.visits[0], self._called(0), index, "n"), *self._left("cuda.blockIdx.x")]
 
     def _columns(self) -> list[str]:
-        """Write the grid in which a thread takes a column, and every `height`-th row of those of its block."""
+        """Write the grid in which a thread takes a column, and every `height`-th row of its block."""
         index = _Index("r", "height", "i", "step", "", "r", f"{self.slots} * height", "uint32(r * columns + c)")
         inner = [f"{self._i(i)} = {self.names[i]}[c]" for i in self.parts.row]
         inner.append("r = uint32(cuda.blockIdx.y * per + cuda.threadIdx.y)  # its first row")
@@ -218,7 +218,7 @@ class Writer:
         return [*body, *self._left("cuda.blockIdx.y * cuda.gridDim.x + cuda.blockIdx.x")]
 
     def _rows(self) -> list[str]:
-        """Write the grid in which threads side by side take a row, and their block the rows below it."""
+        """Write the grid in which neighbouring threads share a row, and a block takes several rows."""
         inner = ["here = first + cuda.threadIdx.y < rows", "r = uint32(first + cuda.threadIdx.y) if here else first"]
         inner += ["end = columns if here else uint32(0)  # below the last row there are no elements"]
         inner += ["low = uint32(r * columns)", *(f"{self._i(i)} = {self.names[i]}[r]" for i in self.parts.column)]
@@ -236,7 +236,7 @@ class Writer:
         return [*body, *self._left("cuda.blockIdx.x")]
 
     def _visit(self, visit: Visit, called: str) -> list[str]:
-        """Write numbers of the row, then the loop over its elements, then what its threads found together."""
+        """Write numbers of the row, then the loop over its elements, then the results of its reductions."""
         body = [f"{self._i(line.outs[0])} = {self._expression(line, self._known)}" for line in visit.row_lines]
         body = [row.replace(", far)", ", True)") for row in body]
         if not visit.made:
@@ -253,7 +253,7 @@ class Writer:
     # --- going over elements ---------------------------------------------------------------------------------------
 
     def _rounds(self, visit: Visit, called: str, index: _Index, end: str) -> list[str]:
-        """Write a loop over some elements at a time as long as there are so many, then one by one."""
+        """Write a loop over `slots` elements at a time, then one over the remaining elements."""
         words = f"  # {_COUNTED[self.slots]} elements: their reads are under way together" if self.slots > 1 else ""
         body = [f"while {_plus(index.cursor, self.slots - 1, index.stride)} < {end}:{words}"]
         body += indented(self._round(visit, called, index, self.slots))
@@ -264,7 +264,7 @@ class Writer:
         return body
 
     def _round(self, visit: Visit, called: str, index: _Index, slots: int) -> list[str]:
-        """Read some elements, then compute and store each."""
+        """Write the reads of some elements, then compute and store each."""
         mark = ["" if slots == 1 else str(k) for k in range(slots)]
         here = [_plus(index.at, k, index.apart) for k in range(slots)]
         body = [f"i = {index.found}"] if index.found else []
@@ -302,17 +302,17 @@ class Writer:
         return body
 
     def _waiting(self, visit: Visit) -> int:
-        """Return how many results of an element wait until the angles of its neighbours are known to be in reach."""
+        """Return how many results of an element must wait for the check of its neighbours' angles."""
         return len(visit.made) if self._far(visit) else 0
 
     def _far(self, visit: Visit) -> list[str]:
-        """Return an expression for whether an angle is out of reach of the quick functions, if there are angles."""
+        """Return an expression for whether an angle is too large for the fast functions, if there are angles."""
         lines = [line for line in visit.lines if self.parts.texts[line.outs[0]].endswith(", far)")]
         angles = dict.fromkeys(self._i(line.ins[0]) for line in lines)
         return [" | ".join(f"is_far({angle})" for angle in angles)] if angles else []
 
     def _array(self, value: int) -> str:
-        """Return the array in which a value of elements is found; what was stored before is read there again."""
+        """Return the array that holds a value of elements; outputs are read back from where they are stored."""
         return f"out_{self.names[value]}" if value in self.parts.stored else self.names[value]
 
     # --- folding ---------------------------------------------------------------------------------------------------
@@ -325,7 +325,7 @@ class Writer:
         return f"{name} = {_STEP[line.op.name].format(name, value)}"
 
     def _left(self, place: str) -> list[str]:
-        """Write what the block leaves for the second stage."""
+        """Write the partial results that the block leaves for the second stage."""
         names = [self._name(line) for line in self.totals]
         body = [
             f"sum_{name} = {_WORD[line.op.name]}_in_block(sum_{name}, held)"
@@ -345,7 +345,7 @@ class Writer:
         return f"{self.names[value]}_i"
 
     def _known(self, value: int) -> str:
-        """Return what a value is called in the kernel, outside of the functions of an element."""
+        """Return the name of a value outside of the functions of an element."""
         return self.names[value] if value in self.numbers else self._i(value)
 
     def _expression(self, line: Line, called: Callable[[int], str] | None = None) -> str:
@@ -355,5 +355,5 @@ class Writer:
 
 
 def _plus(start: str, times: int, stride: str) -> str:
-    """Return an index some strides further."""
+    """Return an index advanced by some strides."""
     return start if times == 0 else f"{start} + {stride}" if times == 1 else f"{start} + {times} * {stride}"
