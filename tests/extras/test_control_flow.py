@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from tests.refusals import refused
 
 errors = lab.errors
 
@@ -147,25 +148,25 @@ REFUSALS: dict[str, tuple[Any, type[Exception], str]] = {
         lambda: lab.cond(lab.constant([True, False]), int, int), errors.InvalidArgumentError, r"cond.*\(2,\)",
     ),
     "a condition that is a number": (lambda: lab.cond(1, int, int), errors.InvalidArgumentError, "cond.*int32"),
-    "a branch that is a value": (lambda: lab.cond(True, int, 3), errors.NotCallable, "cond.*got a int.*lambda"),
+    "a branch that is a value": (lambda: lab.cond(True, int, 3), errors.NotCallable, "cond.*got int.*lambda"),
     "a branch number with a point": (lambda: lab.switch_case(1.0, [int]), errors.InvalidArgumentError, "float32"),
-    "no branches": (lambda: lab.switch_case(0, []), errors.InvalidArgumentError, "no branches"),
+    "no branches": (lambda: lab.switch_case(0, []), errors.InvalidArgumentError, "at least one branch"),
     "pairs that are none": (lambda: lab.case([int]), errors.InvalidArgumentError, "pairs"),
     "a loop that loses a value": (
         lambda: lab.while_loop(lambda i, j: i < 2, lambda i, j: (i + 1,), [0, 0]), errors.ShapeMismatch, "while_loop",
     ),
-    "a map over a number": (lambda: lab.map_fn(lambda r: r, 1.0), errors.ShapeMismatch, "map_fn.*first axis"),
+    "a map over a number": (lambda: lab.map_fn(lambda r: r, 1.0), errors.ShapeMismatch, "map_fn.*first axes"),
     "a map over two lengths": (
         lambda: lab.map_fn(lambda r: r[0], (lab.ones(2), lab.ones(3))), errors.ShapeMismatch, r"\(2,\), \(3,\)",
     ),
     "a map of another dtype": (
-        lambda: lab.map_fn(lambda r: r, ROWS, fn_output_signature=lab.int32), errors.DtypeMismatch, "float64.*int32",
+        lambda: lab.map_fn(lambda r: r, ROWS, fn_output_signature=lab.int32), errors.DtypeMismatch, "int32.*float64",
     ),
     "a map of no function": (lambda: lab.map_fn(3, ROWS), errors.NotCallable, "map_fn"),
     "a map over nothing": (lambda: lab.map_fn(lambda r: r, lab.zeros((0, 2))), errors.ShapeMismatch, "no rows"),
     "a fold over nothing": (lambda: lab.foldl(lambda a, r: a, lab.zeros(0)), errors.ShapeMismatch, "foldl.*Try an"),
     "a fold that changes shape": (
-        lambda: lab.foldl(lambda a, r: (a, r), ROWS), errors.ShapeMismatch, "foldl: what fn gives",
+        lambda: lab.foldl(lambda a, r: (a, r), ROWS), errors.ShapeMismatch, "foldl: result of fn",
     ),
 }  # fmt: skip
 
@@ -173,5 +174,5 @@ REFUSALS: dict[str, tuple[Any, type[Exception], str]] = {
 @pytest.mark.parametrize("name", REFUSALS)
 def test_what_does_not_fit_is_refused_by_name(name: str) -> None:
     call, error, words = REFUSALS[name]
-    with pytest.raises(error, match=words):
+    with refused(error, words):
         call()

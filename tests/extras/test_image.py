@@ -9,6 +9,7 @@ import pytest
 import autodiff_lab as lab
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.testing import check_gradient
+from tests.refusals import refused
 
 IMAGE = np.random.default_rng(0).random((2, 4, 5, 3))
 
@@ -83,13 +84,13 @@ def test_their_gradients_agree_with_differences(function: Any) -> None:
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: lab.image.adjust_contrast([1.0], 0.5), lab.errors.ShapeMismatch, "height, width and channels"),
+        (lambda: lab.image.adjust_contrast([1.0], 0.5), lab.errors.ShapeMismatch, "height, width, channels"),
         (lambda: lab.image.adjust_contrast([[[1]]], 0.5), lab.errors.DtypeMismatch, "floating-point"),
-        (lambda: lab.image.adjust_contrast([[[1.0]]], [0.5]), lab.errors.ShapeMismatch, "one number"),
+        (lambda: lab.image.adjust_contrast([[[1.0]]], [0.5]), lab.errors.ShapeMismatch, "expected a scalar"),
         (lambda: lab.image.adjust_contrast([[[1.0]]], lab.constant(1)), lab.errors.DtypeMismatch, "int32"),
         (lambda: lab.image.rgb_to_grayscale([[[1.0]]]), lab.errors.ShapeMismatch, "3 channels"),
     ],
 )  # fmt: skip
 def test_refusals_say_why(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+    with refused(error, words):
         call()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import autodiff_lab as lab
 from autodiff_lab.testing import check_gradient
+from tests.refusals import refused
 
 ROWS = [[1.0, 2.0], [], [3.0], [4.0, 5.0, 6.0]]
 FLAT = [x for row in ROWS for x in row]
@@ -209,7 +210,7 @@ def test_numpy_gives_rows_as_arrays() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda x: lab.matmul(x, x), lab.errors.ShapeMismatch, "a matrix needs equal ones"),
+        (lambda x: lab.matmul(x, x), lab.errors.ShapeMismatch, "rows of equal length"),
         (lab.linalg.det, lab.errors.NotOneTensor, "to_tensor"),
         (lab.constant, lab.errors.NotOneTensor, "RaggedTensor"),
         (np.asarray, lab.errors.NotOneTensor, "flat_values"),
@@ -218,24 +219,24 @@ def test_numpy_gives_rows_as_arrays() -> None:
         (lambda x: x[7], lab.errors.InvalidArgumentError, "out of bounds"),
         (lambda x: x[:, 0], lab.errors.InvalidArgumentError, "too short"),
         (lambda x: x[0, 0, 0], lab.errors.InvalidArgumentError, "only 2 dims"),
-        (lambda x: x["a"], lab.errors.InvalidArgumentError, "not an index"),
+        (lambda x: x["a"], lab.errors.InvalidArgumentError, "expected integers, slices"),
         (bool, ValueError, "ambiguous"),
         (lambda x: lab.gather(x, [4]), lab.errors.InvalidArgumentError, r"\[0, 4\)"),
         (lambda x: lab.gather(x, [0], axis=1), lab.errors.InvalidArgumentError, "not in"),
         (lambda x: lab.gather(x, [0], axis=2), lab.errors.InvalidArgumentError, "axis 2"),
-        (lambda x: lab.concat([x, x[:2]], axis=1), lab.errors.ShapeMismatch, "equally many rows"),
+        (lambda x: lab.concat([x, x[:2]], axis=1), lab.errors.ShapeMismatch, "same number of rows"),
         (lambda x: lab.reduce_sum(x, axis=2), lab.errors.InvalidArgumentError, "out of bounds"),
-        (lambda x: x.with_values([1.0]), lab.errors.InvalidArgumentError, "6 values together"),
-        (lambda x: x.to_tensor(shape=[4, 3, 2]), lab.errors.ShapeMismatch, "does not have the 2 axes"),
-        (lambda x: lab.RaggedTensor.from_row_splits(FLAT, [1, 6]), lab.errors.InvalidArgumentError, "begin with 0"),
+        (lambda x: x.with_values([1.0]), lab.errors.InvalidArgumentError, "expected 6 values"),
+        (lambda x: x.to_tensor(shape=[4, 3, 2]), lab.errors.ShapeMismatch, "a shape with the 2 axes"),
+        (lambda x: lab.RaggedTensor.from_row_splits(FLAT, [1, 6]), lab.errors.InvalidArgumentError, "start with 0"),
         (lambda x: lab.RaggedTensor.from_row_lengths(FLAT, [7, -1]), lab.errors.InvalidArgumentError, "negative"),
         (lambda x: lab.RaggedTensor.from_value_rowids([3, 4], [1, 0]), lab.errors.InvalidArgumentError, "sorted"),
-        (lambda x: lab.RaggedTensor.from_row_lengths(3.0, [1]), lab.errors.ShapeMismatch, "one number"),
+        (lambda x: lab.RaggedTensor.from_row_lengths(3.0, [1]), lab.errors.ShapeMismatch, "got a scalar"),
         (lambda x: lab.RaggedTensor.from_row_lengths(FLAT, [[6]]), lab.errors.InvalidArgumentError, "vector"),
     ],
 )  # fmt: skip
 def test_refusals_say_why(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+    with refused(error, words):
         call(lab.ragged.constant(ROWS))
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.testing import check_gradient
+from tests.refusals import refused
 
 SEVEN = lab.SparseTensor([[0]], [7], [1])
 IDS = [[1, 1, 3], [0, 1, 1]]
@@ -51,16 +52,16 @@ def test_counts_of_sparse_values_limits_and_presence() -> None:
     [
         (lambda: lab.sparse.fill_empty_rows(lab.SparseTensor([], [], [2, 0]), 1.0), lab.errors.ShapeMismatch,
          "at least one element"),
-        (lambda: lab.sparse.fill_empty_rows(lab.sparse.eye(2), [1.0, 2.0]), lab.errors.ShapeMismatch, "one value"),
+        (lambda: lab.sparse.fill_empty_rows(lab.sparse.eye(2), [1.0, 2.0]), lab.errors.ShapeMismatch, "a scalar"),
         (lambda: lab.sparse.fill_empty_rows(lab.sparse.eye(2), "a"), lab.errors.LabError, "string|float32"),
         (lambda: lab.sparse.to_indicator(SEVEN, 3), lab.errors.InvalidArgumentError, "below 3"),
-        (lambda: lab.sparse.bincount([-1]), lab.errors.InvalidArgumentError, "from 0"),
+        (lambda: lab.sparse.bincount([-1]), lab.errors.InvalidArgumentError, "non-negative integers"),
         (lambda: lab.sparse.bincount([1], axis=1), lab.errors.InvalidArgumentError, "axis"),
-        (lambda: lab.sparse.bincount([1], weights=[1.0, 2.0]), lab.errors.ShapeMismatch, "2 weights"),
+        (lambda: lab.sparse.bincount([1], weights=[1.0, 2.0]), lab.errors.ShapeMismatch, "got 2"),
     ],
 )  # fmt: skip
 def test_refusals_say_why(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+    with refused(error, words):
         call()
 
 
