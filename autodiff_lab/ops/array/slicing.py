@@ -18,7 +18,6 @@ from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.structured import structured
 
-Index = Any
 _slice = slice  # the public function below takes the name
 
 
