@@ -41,6 +41,38 @@ def added(wide: Wide, key: int, old: Any, new: Any) -> Any:
     return rounded
 
 
+class Parts:
+    """Contributions to parts of tensors, kept until an adjoint is needed: one op then adds all of them.
+
+    If each were padded to the whole tensor and added, the gradient of a sequence that is read step by step would take a
+    time that grows with the square of its length.
+    """
+
+    __slots__ = ("lead", "ops", "waiting")
+
+    def __init__(self, ops: Any, lead: int) -> None:
+        self.ops, self.lead = ops, lead
+        self.waiting: dict[int, list[tuple[Any, Any, Any, Any]]] = {}
+
+    def add(self, g: Any, op: Any, t: Any, params: dict[str, Any]) -> None:
+        """Keep the cotangent of the part of `t` that an op took."""
+        self.waiting.setdefault(t._id, []).append((g, op, t, params))
+
+    def total(self, key: int, adjoint: Any) -> Any:
+        """Return an adjoint, None if there is none yet, with the contributions that were kept for it."""
+        kept = self.waiting.pop(key)
+        g, op, t, params = kept[0]
+        if adjoint is None and len(kept) == 1:
+            return op.rules[0](self.ops, g, None, t, **params)
+        values = [g for g, _, _, _ in kept]
+        return self.ops.accumulate_parts(
+            *(values if adjoint is None else [adjoint, *values]),
+            places=tuple([(op.name, tuple(params.items())) for _, op, _, params in kept]),
+            shape=tuple(g.shape[: self.lead]) + t._held.shape,
+            onto=adjoint is not None,
+        )
+
+
 CASTS_OF_HALVES: list[bool] = []
 """Not empty once half floats were cast to another dtype in this process: until then no tape is searched for casts."""
 

@@ -73,13 +73,16 @@ class Op:
     warns : bool
         Whether NumPy's own Python modules may warn while the kernel runs; kernels that call ufuncs themselves set it
         to False and save half a microsecond.
+    part : callable, optional
+        For an op that takes a part of its one input: that part of an array, with the op's parameters, as a view.  What
+        the op contributes to an adjoint is then added to the part alone.
     apply : callable
         The op itself, on tensors; calling the `Op` calls it.
     """
 
     __slots__ = (
         "apply", "arity", "doc", "domain", "dtypes", "elementwise", "expression", "keeps", "kernel", "latex",
-        "locals_latex", "name", "operator", "registered", "rules", "sentence", "stacked", "symbol", "warns",
+        "locals_latex", "name", "operator", "part", "registered", "rules", "sentence", "stacked", "symbol", "warns",
     )  # fmt: skip
 
     def __init__(
@@ -102,6 +105,7 @@ class Op:
         warns: bool = True,
         registered: str = "",
         operator: str = "",
+        part: Callable[..., Any] | None = None,
         doc: str = "",
     ) -> None:
         self.name, self.kernel, self.rules, self.arity = name, kernel, rules, arity
@@ -109,6 +113,7 @@ class Op:
         self.sentence, self.expression, self.domain = sentence, expression, domain
         self.keeps, self.stacked, self.elementwise, self.warns = keeps, stacked, elementwise, warns
         self.registered, self.operator, self.doc, self.dtypes = registered, operator, doc, dtypes
+        self.part = part
         self.apply: Callable[..., Any] = _undeclared
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.contributions import Wide, added
+from autodiff_lab.engine.contributions import Parts, Wide, added
 from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
@@ -112,11 +112,19 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
     assert ops is not None
     raw = ops.raw
     wide: Wide = {}
-    combine = partial(_total, set()) if plain else _combiner(engine, wide)
+    own: set[int] = set()
+    combine = partial(_total, own) if plain else _combiner(engine, wide)
+    usual = not (raw or pause or swapped or flow) and engine.accumulate is operator.add
+    parts = Parts(ops, lead) if usual else None
+    waiting = parts.waiting if parts else {}
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
     cause = CAUSE.get()
     while entries:
         op, out, ins, params, need = pop_entry()
+        if waiting:
+            for t in out if out.__class__ is tuple else (out,):
+                if t._id in waiting:
+                    adjoints[t._id] = parts.total(t._id, get(t._id))  # type: ignore[union-attr]
         if out.__class__ is tuple:
             g = [get(t._id) if t._id in keep else pop(t._id, None) for t in out]
             if all(h is None for h in g):
@@ -175,6 +183,12 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
         if wide and out.__class__ is not tuple:
             wide.pop(out._id, None)
         named = params or {}
+        if op.part is not None:
+            if parts is not None and ins[0]._held.dtype.itemsize != 2:
+                parts.add(g, op, ins[0], named)
+                continue
+            if plain and _added_to_part(adjoints, own, op, g, ins[0], named):
+                continue
         shared = None if rules.__class__ is tuple else iter(_shared(op, rules, ops, g, z, values, named, need))
         for i in need:
             if shared is not None:
@@ -189,6 +203,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             if (h if raw else h._held).shape[lead:] != array.shape:
                 h = fit(ops, h, array, lead)
             old = get(key)
+            if waiting and key in waiting:
+                old = parts.total(key, old)  # type: ignore[union-attr]
             total = adjoints[key] = h if old is None else combine(key, old, h)
             if flow is not None:
                 flow(op, out, ins, params, i, g, h, total)
@@ -197,6 +213,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             CAUSE.set(cause)
         if pause:
             yield len(entries)
+    for key in list(waiting):
+        adjoints[key] = parts.total(key, get(key))  # type: ignore[union-attr]
 
 
 def _combiner(engine: Engine, wide: Wide) -> Callable[..., Any]:
@@ -224,6 +242,20 @@ def _total(own: set[int], key: int, old: Any, h: Any, fresh: bool = False) -> An
         h += old
         return h
     return old + h
+
+
+def _added_to_part(adjoints: dict[int, Any], own: set[int], op: Op, g: Any, t: Tensor, params: dict[str, Any]) -> bool:
+    """Add a cotangent to the part of an adjoint that the op took, in place; say whether that could be done."""
+    key = t._id
+    old = adjoints.get(key)
+    if old.__class__ is not ndarray or not old.ndim or not isinstance(g, ndarray | np.generic) or g.dtype != old.dtype:
+        return False
+    if key not in own:
+        own.add(key)
+        adjoints[key] = old = old.copy()
+    view = op.part(old, **params)  # type: ignore[misc] - it is there
+    view += g
+    return True
 
 
 def completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> list[Any]:

@@ -39,6 +39,7 @@ pool: dict[str, Any] = {"window": (2, 2), "strides": (2, 2), "padding": ((0, 0),
 around: dict[str, Any] = {"window": (2, 2), "strides": (1, 1), "padding": ((0, 1), (0, 1))}
 every = ("s", None, None, None)
 last: dict[str, Any] = {"axes": (-1,), "keepdims": False}
+PLACES = (("take", (("axis", -1), ("index", 1))),) * 2
 Row = tuple[tuple[Any, ...], dict[str, Any], Any]
 ROWS: dict[str, list[Row]] = {
     "broadcast_to": [((z(1, 3),), {"shape": (2, 0, 3)}, (2, 0, 3))],
@@ -74,6 +75,7 @@ ROWS: dict[str, list[Row]] = {
         ((z(0, 3),), {"items": (("s", None, None, 2), every)}, (0, 3)),
         ((z(4),), {"items": (("s", 2, 2, None),)}, (0,)),
     ],
+    "accumulate_parts": [((z(0), z(0)), {"places": PLACES, "shape": (0, 3), "onto": False}, (0, 3))],
     "unslice": [((z(0, 3),), {"items": (("s", 2, 2, None), every), "shape": (4, 3)}, (4, 3))],
     "slice_axis": [((z(0, 3),), {"axis": -2, "start": 0, "stop": 0}, (0, 3))],
     "take": [((z(3, 0),), {"axis": -2, "index": 1}, (0,))],

@@ -61,6 +61,18 @@ def _index(items: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(item[1] if item[0] == "i" else None if item[0] == "n" else slice(*item[1:]) for item in items)
 
 
+def _accumulate_parts(*values: np.ndarray, places: Any, shape: tuple[int, ...], onto: bool) -> np.ndarray:
+    at = {
+        "take": lambda axis, index: (..., index, *[slice(None)] * (-axis - 1)),
+        "slice_axis": lambda axis, start, stop: (..., slice(start, stop), *[slice(None)] * (-axis - 1)),
+        "slice": _index,
+    }
+    total = values[0].copy() if onto else np.zeros(shape)
+    for part, (op, params) in zip(values[onto:], places, strict=True):
+        total[at[op](**dict(params))] += part
+    return total
+
+
 def _unslice(x: np.ndarray, items: tuple[Any, ...], shape: tuple[int, ...]) -> np.ndarray:
     whole = np.zeros(shape)
     whole[_index(items)] = x
@@ -127,6 +139,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "take": lambda x, axis, index: np.take(x, index, axis),
     "slice": lambda x, items: x[_index(items)],
     "unslice": _unslice,
+    "accumulate_parts": _accumulate_parts,
     "gather": np.take,
     "scatter_axis": _scatter_axis,
     "gather_nd": _gather_nd,

@@ -81,6 +81,7 @@ def comment(line: Line, program: Program, names: dict[int, str]) -> str:
 
 STATIC = frozenset({
     "sum", "mean", "max", "min", "any", "all", "matmul", "transpose", "reshape", "broadcast_to", "slice", "unslice",
+    "slice_axis", "pad_axis", "take", "accumulate_parts",
     "softmax", "log_softmax", "softmax_cross_entropy", "stack",
     "sparse_softmax_cross_entropy", "softmax_minus_label", "softmax_grad", "log_softmax_grad",
     "softmax_cross_entropy_grad", "sparse_softmax_cross_entropy_grad", "concat", "gather", "scatter_axis",

@@ -43,12 +43,18 @@ def _slice(x: Any, items: Items) -> Any:
     return x[_stacked(x, items, rank)]
 
 
+def _part(x: Any, items: Items) -> Any:
+    """Return what a slice takes as a view, a single element as well."""
+    rank = sum(item[0] != "n" for item in items)
+    return x[(*_stacked(x, items, rank), Ellipsis)]
+
+
 def _slice_rule(ops: Any, g: Any, out: Any, x: Any, items: Items) -> Any:
     return ops.unslice(g, items=items, shape=tuple(x.shape))
 
 
 slice_items = general(
-    "slice", _slice, _slice_rule, warns=False, symbol="[ ]", latex="{0}[i]", locals_latex=("1",),
+    "slice", _slice, _slice_rule, part=_part, warns=False, symbol="[ ]", latex="{0}[i]", locals_latex=("1",),
     sentence="takes part of {0}", keeps="nothing", registered="StridedSlice",
     doc="The kernel-level slice; brackets are its public form, see `lab.Tensor`.")
 

@@ -146,6 +146,23 @@ def _unslice(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {"items": items, "shape": shape}) for s, items, shape in calls]
 
 
+@sampler("accumulate_parts")
+def _accumulate_parts(rng: np.random.Generator) -> list[Call]:
+    first, last = (("take", (("axis", -1), ("index", i))) for i in (0, 2))
+    rows = ("slice_axis", (("axis", -2), ("start", 0), ("stop", 1)))
+    every_second = ("slice", (("items", (("i", 1), ("s", None, None, -2))),))
+    one = ("slice", (("items", (("i", 1), ("i", 2))),))
+    calls = [
+        (((), ()), (first, last), (3,), False),
+        (((2, 3), (1, 3), (2,), ()), (rows, every_second, one), (2, 3), True),
+        (((1, 3), (2,), (2,)), (rows, last, last), (2, 3), False),
+    ]
+    return [
+        (normal(rng, *shapes), {"places": places, "shape": whole, "onto": onto})
+        for shapes, places, whole, onto in calls
+    ]
+
+
 @sampler("gather")
 def _gather(rng: np.random.Generator) -> list[Call]:
     calls = [((4,), [1, 1, 3], -1), ((3, 2), [[0, 2], [1, 1]], -2), ((2, 3), 1, -1), ((2, 3), np.zeros((0,), int), -1)]
