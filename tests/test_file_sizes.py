@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_500, "ops": 8_500, "kernels": 9_500, "gpu": 1_600, "compile": 4_500, "extras": 5_000}
+BUDGETS = {"engine": 3_500, "ops": 8_500, "kernels": 9_500, "gpu": 1_600, "compile": 4_400, "extras": 5_000}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
 WHOLE = 55_000
 CORE = 45_000
@@ -79,9 +79,10 @@ def test_no_folder_is_longer_than_its_budget(figure: Callable[[str, str], None])
 
 def test_docstrings_comments_and_blank_lines_are_not_code(tmp_path: Path) -> None:
     file = tmp_path / "module.py"
-    file.write_text(
-        '"""A module.\n\nText.\n"""\n\n# why\nTEXT = """two\nlines"""\n\n\ndef f(x):\n    """Twice."""\n    return (\n        2 * x  # or x + x\n    )\n'
-    )
+    docstring = '"""A module.\n\nMore of it.\n"""\n\n# why\n'
+    constant = 'TEXT = """two\nlines"""\n\n\n'
+    function = 'def f(x):\n    """Twice."""\n    return (\n        2 * x  # or x + x\n    )\n'
+    file.write_text(docstring + constant + function, encoding="utf-8")
     assert code_count(file) == 6
 
 
