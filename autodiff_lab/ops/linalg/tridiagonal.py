@@ -12,6 +12,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_peek
@@ -134,6 +135,10 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compac
 def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "compact", transpose_rhs: bool = False,
                       conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True,
                       perturb_singular: bool = False) -> Tensor:
+    transpose_rhs, conjugate_rhs, partial_pivoting, perturb_singular = (
+        flag(value, "tridiagonal_solve: every flag")
+        for value in (transpose_rhs, conjugate_rhs, partial_pivoting, perturb_singular)
+    )
     if perturb_singular and not partial_pivoting:
         raise InvalidArgumentError("tridiagonal_solve: perturb_singular requires partial_pivoting.")
     b = _like(diagonals, rhs)
