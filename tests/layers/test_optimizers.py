@@ -94,7 +94,7 @@ def test_variables_without_a_gradient_stay_and_none_at_all_is_an_error_that_help
     a, b = lab.Variable(1.0), lab.Variable(2.0)
     optimizers.SGD(0.5).apply_gradients([(lab.constant(1.0), a), (None, b)])
     assert (float(a), float(b)) == (0.5, 2.0)
-    with pytest.raises(lab.errors.InvalidArgumentError, match=r"all are None.*explain"):
+    with pytest.raises(lab.errors.InvalidArgumentError, match=r"all gradients are None.*explain"):
         optimizers.SGD(0.5).apply_gradients([(None, a)])
 
 
