@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.amputation import marked
 from tests.tree import ROOT, project_files, shown
 
 BLOCK = re.compile(
@@ -24,7 +25,8 @@ BLOCK = re.compile(
 )
 DOCUMENTS = [path for path in project_files() if path.suffix == ".md" and path.parent.name != "decisions"]
 
-USES_EXTRAS = {"docs/errors.md"}
+USES_HIDDEN = {"docs/errors.md", "docs/devices.md"}
+"""Documents with examples of `extras` or of devices."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +64,10 @@ def run(example: Example, names: dict[str, object], where: str) -> None:
         assert said.getvalue().strip() == example.printed.strip()
 
 
-WITH_EXAMPLES = [
-    pytest.param(path, marks=[pytest.mark.extras] if shown(path) in USES_EXTRAS else [], id=shown(path))
-    for path in DOCUMENTS
-    if examples(path.read_text(encoding="utf-8"))
-]
+WITH_EXAMPLES = [path for path in DOCUMENTS if examples(path.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize("path", WITH_EXAMPLES)
+@pytest.mark.parametrize("path", marked(WITH_EXAMPLES, lambda path: shown(path) in USES_HIDDEN), ids=shown)
 def test_every_example_of_a_document_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # an example may write a file
     names: dict[str, object] = {"__name__": "__main__"}

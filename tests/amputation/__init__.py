@@ -1,11 +1,12 @@
 """The amputation test: the core works without `gpu/`, `extras/` and the CUDA kernels.
 
-``make test-amputated`` hides them from every process of a test run and prints how many tests ran. A test that
-needs one of them says so with the mark ``extras``; a case in a table is there where `EXTRAS` is true.
+``make test-amputated`` hides them from every process of a test run and prints how many tests ran. A test that needs
+one of them has the mark ``extras``, and so have the cases of a table that `marked` selects; a row of a table that is
+read in other ways is there only if `EXTRAS` is true.
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from tests.amputation.sitecustomize import is_hidden
 from tests.tree import PACKAGE, ROOT
 
-APART = tuple(ROOT / "tests" / folder for folder in ("gpu", "simulated", "extras"))
+APART = tuple(ROOT / "tests" / folder for folder in ("gpu", "simulated", "extras", "cuda_report"))
 """Folders of tests that are about what is hidden."""
 
 
@@ -50,14 +51,22 @@ def from_extras() -> Iterator[str]:
             yield from (f"{space}.{name}".lstrip(".") for name in found)
 
 
+AWAY = frozenset() if EXTRAS else frozenset(from_extras())
+"""The public names that this process cannot use."""
+
+
+def marked(cases: Iterable[Any], needs: Callable[[Any], bool]) -> list[Any]:
+    """Return the cases of a test, with a mark on those that need a hidden part."""
+    return [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.extras) if needs(case) else case
+        for case in cases
+    ]
+
+
 def public(names: Iterable[str]) -> list[Any]:
     """Return cases of a test over public names: those that need `extras`, and their methods, are marked."""
-    marked = frozenset(from_extras())
-    needed = pytest.mark.extras
-    return [
-        pytest.param(name, marks=needed) if name in marked or name.rpartition(".")[0] in marked else name
-        for name in names
-    ]
+    away = frozenset(from_extras())
+    return marked(names, lambda name: name in away or name.rpartition(".")[0] in away)
 
 
 def is_about_what_is_hidden(path: Path) -> bool:

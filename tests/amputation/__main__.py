@@ -1,7 +1,7 @@
 """Run the tests of the core with the other parts hidden, and print how many ran: ``make test-amputated``.
 
 The status is 1 if a test fails, if a test is skipped because a hidden module is missing, or if less than 85 % of the
-tests outside tests/{gpu,simulated,extras} run and pass.
+tests outside tests/{gpu,simulated,extras,cuda_report} run and pass.
 """
 
 import json

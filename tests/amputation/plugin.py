@@ -9,8 +9,13 @@ import pytest
 from tests.amputation import EXTRAS, is_about_what_is_hidden
 from tests.tree import PACKAGE
 
-EXAMPLES = {"autodiff_lab.ops.nn.embedding.embedding_lookup_sparse", "autodiff_lab.ops.structured.structured"}
-"""Docstrings of the core whose examples need `extras`."""
+EXAMPLES = {
+    "autodiff_lab.ops.nn.embedding.embedding_lookup_sparse", "autodiff_lab.ops.structured.structured",
+    *(f"autodiff_lab.engine.configuration.{name}" for name in (
+        "get_memory_info", "reset_memory_stats", "set_memory_growth", "simulate_gpu",
+    )),
+}  # fmt: skip
+"""Docstrings of the core whose examples need a hidden part."""
 
 
 def pytest_configure() -> None:

@@ -72,6 +72,7 @@ def fresh() -> Any:
         found.cache_clear()
 
 
+@pytest.mark.extras
 @pytest.mark.usefixtures("fresh")
 @pytest.mark.parametrize("name", SENTENCES)
 def test_one_sentence_says_why_there_is_no_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,6 +203,7 @@ def gpu() -> Iterator[GpuMemory]:
     MEMORIES.remove(memory)
 
 
+@pytest.mark.extras
 def test_the_pool_gives_back_what_nobody_uses_before_an_allocation_fails(gpu: GpuMemory) -> None:
     """The second try may find room; a third there is not."""
     assert gpu.empty((1,), "float32").shape == (1,)
@@ -214,6 +216,7 @@ def test_the_pool_gives_back_what_nobody_uses_before_an_allocation_fails(gpu: Gp
     assert gpu.figures() == {"current": 70, "peak": 80, "pool": 80, "free": 20, "total": 100}
 
 
+@pytest.mark.extras
 def test_a_failure_that_is_found_late_is_told_in_our_words(gpu: GpuMemory) -> None:
     """The op that caused it is not known then; how to find it is said."""
     x = gpu.empty((1,), "float32")
@@ -221,6 +224,7 @@ def test_a_failure_that_is_found_late_is_told_in_our_words(gpu: GpuMemory) -> No
         wrap(x).numpy()
 
 
+@pytest.mark.extras
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_process_that_was_forked_says_so_where_its_gpu_fails(gpu: GpuMemory) -> None:
     """As CUDA does not outlive a fork, which "initialization error" tells nobody."""

@@ -194,6 +194,7 @@ def test_an_unknown_mode_in_the_environment_is_told() -> None:
     assert b"AUTODIFF_LAB_KERNELS='fast' is unknown. Try one of" in told.stderr
 
 
+@pytest.mark.extras
 def test_every_kernel_finds_its_overrides_in_the_folder_of_its_family() -> None:
     """Those on the CPU with the loops that they compile, those on a GPU with a kernel that the report compiles.
 

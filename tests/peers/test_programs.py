@@ -13,6 +13,7 @@ from importlib.util import find_spec
 import pytest
 
 import autodiff_lab as lab
+from tests.amputation import AWAY
 from tests.peers.__main__ import main
 from tests.peers.programs.answers import SEEDS, stored
 from tests.peers.programs.compare import Difference, differences
@@ -27,6 +28,8 @@ DOCUMENTED = (lab.errors.LabError, NotImplementedError)
 def test_the_answers_that_tensorflow_gave_are_ours() -> None:
     ours, wrong, seeds = Peer(lab), list[str](), set[int]()
     for seed, call, arrays, expected in stored():
+        if AWAY & {call.function, call.function.rpartition(".")[0]}:
+            continue
         seeds.add(seed)
         wrong += [
             f"seed {seed}: {call}: {difference.what}: {difference.words}"

@@ -19,11 +19,10 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.errors import LabError
-from tests.amputation import EXTRAS, from_extras, is_about_what_is_hidden
+from tests.amputation import AWAY, EXTRAS, is_about_what_is_hidden
 from tests.tree import PACKAGE
 
 COUNT = int(os.environ.get("FUZZ_COUNT", "300"))
-AWAY = frozenset() if EXTRAS else frozenset(from_extras())
 NAMESPACES = ["", "math", "nn", "linalg", "random", "bitwise", "signal", "image", "strings", "ragged", "sparse", "nest",
               "autodiff", "debugging"]  # fmt: skip
 LEFT_OUT = {

@@ -37,6 +37,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.extras
 def test_every_case_is_right_and_measured_in_both_modes(
     figures: dict[str, Any], figure: Callable[[str, str], None]
 ) -> None:
@@ -51,6 +52,7 @@ def test_every_case_is_right_and_measured_in_both_modes(
     figure("benchmarks of the GPU in the simulator", f"{figures['bench']['seconds']:.0f} s")
 
 
+@pytest.mark.extras
 def test_the_file_names_the_machine_and_keeps_what_other_commands_wrote(figures: dict[str, Any]) -> None:
     assert figures["machine"]["card"] == "simulated"
     assert figures["tests"] == {"passed": 1}

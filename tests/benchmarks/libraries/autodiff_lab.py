@@ -36,7 +36,7 @@ class Lab(Library):
                 value = forward(*leaves, *given)
             found = tape.gradient(value, leaves)
             if dense:
-                found = [lab.convert_to_tensor(g) if isinstance(g, lab.IndexedSlices) else g for g in found]
+                found = [g if isinstance(g, lab.Tensor) else lab.convert_to_tensor(g) for g in found]
             return (value, *found)
 
         step = self._made(step)
