@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -41,6 +41,24 @@ HOME = "autodiff_lab.ops.by_name"
 """Where a pickle finds an op by its name."""
 LEAN_BYTES = 1024
 """Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
+
+
+class _Named(Protocol):
+    """A public function that a factory made: `__call__` of a subclass has its parameters, for type checkers."""
+
+    __name__: str
+
+
+class _OfOne(_Named, Protocol):
+    def __call__(self, x: Any, name: str | None = None) -> Tensor: ...
+
+
+class _OfTwo(_Named, Protocol):
+    def __call__(self, x: Any, y: Any, name: str | None = None) -> Tensor: ...
+
+
+class _OfFeatures(_Named, Protocol):
+    def __call__(self, features: Any, name: str | None = None) -> Tensor: ...
 
 
 class Hollow:
@@ -167,7 +185,7 @@ def _reflected(apply: Callable[..., Any], operator: str) -> Callable[..., Any]:
 
 def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
     name: str, kernel: Callable[[Any], Any], rule: Any, *, floating: bool = True, **about: Any
-) -> Callable[..., Tensor]:
+) -> _OfOne:
     """Declare an elementwise op of one input; `floating` ops refuse integers instead of widening them."""
     kinds = "floating" if floating else "any"
     op = Op(name, kernel, None if rule is None else (rule,), 1, elementwise=True, dtypes=kinds, **about)
@@ -217,7 +235,7 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
 def binary(  # noqa: C901 - spelled out, as `unary` is
     name: str, kernel: Callable[[Any, Any], Any], rule_x: Any, rule_y: Any, *, elementwise: bool = True,
     direct: Any = None, **about: Any
-) -> Callable[..., Tensor]:  # fmt: skip
+) -> _OfTwo:  # fmt: skip
     """Declare an op of two inputs of one dtype; `direct` is a quicker kernel that small integers must not take."""
     silent = rule_x is None
     plain = direct is None
@@ -268,7 +286,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
     return declare(op, apply)
 
 
-def of_features(apply: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def of_features(apply: _OfOne) -> _OfFeatures:
     """Return an activation with its public signature: the argument is named `features`, as in TensorFlow."""
 
     def activation(features: Any, name: str | None = None) -> Tensor:

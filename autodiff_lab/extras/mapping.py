@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
@@ -12,6 +12,7 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotCallable
 from autodiff_lab.events import scoped
 from autodiff_lab.extras import nesting
 from autodiff_lab.ops.array.joining import stack, unstack
+from autodiff_lab.ops.structured import called
 
 
 def _rows(elems: Any, name: str) -> list[Any]:
@@ -146,22 +147,20 @@ def _fold(name: str, fn: Callable[[Any, Any], Any], elems: Any, initializer: Any
     return states
 
 
-def _folding(name: str, reverse: bool, order: str, result: str) -> Callable[..., Any]:
-    called = name
+class _Folding(Protocol):
+    def __call__(self, fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None,
+                 parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False,
+                 name: str | None = None) -> Any: ...  # fmt: skip
 
-    def fold(
-        fn: Callable[[Any, Any], Any],
-        elems: Any,
-        initializer: Any = None,
-        parallel_iterations: int = 10,
-        back_prop: bool = True,
-        swap_memory: bool = False,
-        name: str | None = None,
-    ) -> Any:
+
+def _folding(name: str, reverse: bool, order: str, result: str) -> _Folding:
+    what = name
+
+    def fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+             back_prop: bool = True, swap_memory: bool = False, name: str | None = None) -> Any:  # fmt: skip
         with scoped(name):
-            return _fold(called, fn, elems, initializer, reverse)[-1]
+            return _fold(what, fn, elems, initializer, reverse)[-1]
 
-    fold.__name__ = fold.__qualname__ = name
     fold.__doc__ = f"""Combine the rows with a function of the value so far and the next row, from the {order}.
 
     Shapes: elems (n, *s) -> that of the initializer, or of a row.
@@ -177,7 +176,7 @@ def _folding(name: str, reverse: bool, order: str, result: str) -> Callable[...,
     >>> print(lab.{name}(lambda so_far, x: so_far - x, lab.constant([1.0, 2.0, 3.0])))
     Tensor({result}, shape=(), dtype=float32)
     """
-    return fold
+    return called(what, fold)
 
 
 foldl = _folding("foldl", reverse=False, order="first row to the last", result="-4.0")

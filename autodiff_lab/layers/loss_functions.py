@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.layers import distances, losses
@@ -36,8 +35,12 @@ _DOC = """{summary} of each example, as `lab.losses.{kind}` computes it before t
 _SAME, _PAIRS = "Shape (*b, n)", "[[0.0, 1.0], [1.0, 0.0]], [[0.2, 0.8], [0.5, 0.5]]"
 
 
+class _Loss(Protocol):
+    def __call__(self, y_true: Any, y_pred: Any, **options: Any) -> Tensor: ...
+
+
 def _function(name: str, kind: type[losses.Loss], summary: str, options: str = "`name`", shapes: str = _SAME,
-              example: str = _PAIRS) -> Callable[..., Tensor]:  # fmt: skip
+              example: str = _PAIRS) -> _Loss:  # fmt: skip
     def loss(y_true: Any, y_pred: Any, **options: Any) -> Tensor:
         return kind(reduction=None, **options)(y_true, y_pred)
 

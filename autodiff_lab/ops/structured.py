@@ -9,27 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
 from autodiff_lab.engine.convert import handed
 from autodiff_lab.engine.tensor import named
 from autodiff_lab.errors import NotOneTensor
 
+F = TypeVar("F", bound=Callable[..., Any])
+"""A function, whose parameters type checkers keep."""
 
-def elementwise(function: Any) -> Any:
+
+def elementwise(function: F) -> F:
     """Mark a function as elementwise, and return it."""
-    function.elementwise = True
+    function.elementwise = True  # type: ignore[attr-defined]
     return function
 
 
-def called(name: str, function: Any) -> Any:
+def called(name: str, function: F) -> F:
     """Give a function that a factory made its public name, which tracebacks and refusals of a trace then show."""
     function.__name__ = function.__qualname__ = name
     function.__code__ = function.__code__.replace(co_name=name, co_qualname=name)
     return function
 
 
-def structured(operands: int = 1, *, by_element: bool = False) -> Callable[[Any], Any]:
+def structured(operands: int = 1, *, by_element: bool = False) -> Callable[[F], F]:
     """Hand a function to the operand that answers for itself, by its method ``__lab_apply__``.
 
     Parameters
@@ -46,7 +49,7 @@ def structured(operands: int = 1, *, by_element: bool = False) -> Callable[[Any]
     <RaggedTensor [[b'A'], [b'B', b'C']]>
     """
 
-    def decorate(function: Any) -> Any:
+    def decorate(function: F) -> F:
         @wraps(function)
         def run(*arguments: Any, **settings: Any) -> Any:
             try:
@@ -58,6 +61,6 @@ def structured(operands: int = 1, *, by_element: bool = False) -> Callable[[Any]
                 given = list(bound.arguments.items())
                 return named(handed(met, run, tuple(dict(given[:operands]).values()), **dict(given[operands:])), name)
 
-        return elementwise(run) if by_element else run
+        return elementwise(run) if by_element else run  # type: ignore[return-value]
 
     return decorate

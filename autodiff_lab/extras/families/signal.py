@@ -6,8 +6,7 @@ transform itself.  The transforms of real signals keep half of the spectrum; the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from autodiff_lab.ops.array.joining import pad_axis, slice_axis
 from autodiff_lab.ops.array.repeating import roll
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.complex_numbers import is_complex
+from autodiff_lab.ops.structured import called
 
 
 def _axes(rank: int) -> tuple[int, ...]:
@@ -121,9 +121,15 @@ def _lengths(fft_length: Any, rank: int, what: str) -> tuple[int, ...]:
     return lengths
 
 
-def _complex_pair(rank: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
-    suffix = "" if rank == 1 else f"{rank}d"
+class _OfComplex(Protocol):
+    def __call__(self, input: Any, name: str | None = None) -> Tensor: ...
 
+
+class _OfReal(Protocol):
+    def __call__(self, input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor: ...
+
+
+def _complex_pair(rank: int, suffix: str) -> tuple[_OfComplex, _OfComplex]:
     def forward(input: Any, name: str | None = None) -> Tensor:
         return transform(_spectrum(input, rank, f"fft{suffix}"), rank=rank, name=name)
 
@@ -133,9 +139,7 @@ def _complex_pair(rank: int) -> tuple[Callable[..., Tensor], Callable[..., Tenso
     return forward, backward
 
 
-def _real_pair(rank: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
-    suffix = "" if rank == 1 else f"{rank}d"
-
+def _real_pair(rank: int, suffix: str) -> tuple[_OfReal, _OfReal]:
     def forward(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
         x = convert(input_tensor)
         if x.dtype.name not in ("float32", "float64"):
@@ -159,12 +163,12 @@ def _real_pair(rank: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]
     return forward, backward
 
 
-fft, ifft = _complex_pair(1)
-fft2d, ifft2d = _complex_pair(2)
-fft3d, ifft3d = _complex_pair(3)
-rfft, irfft = _real_pair(1)
-rfft2d, irfft2d = _real_pair(2)
-rfft3d, irfft3d = _real_pair(3)
+fft, ifft = _complex_pair(1, "")
+fft2d, ifft2d = _complex_pair(2, "2d")
+fft3d, ifft3d = _complex_pair(3, "3d")
+rfft, irfft = _real_pair(1, "")
+rfft2d, irfft2d = _real_pair(2, "2d")
+rfft3d, irfft3d = _real_pair(3, "3d")
 
 
 def _shifted(x: Any, axes: Any, back: bool, what: str) -> Tensor:
@@ -184,8 +188,8 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     return named(_shifted(x, axes, back=True, what="ifftshift"), name)
 
 
-for _rank, _functions in ((1, (fft, ifft, rfft, irfft)), (2, (fft2d, ifft2d, rfft2d, irfft2d)),
-                          (3, (fft3d, ifft3d, rfft3d, irfft3d))):
+for _rank, _suffix, _functions in ((1, "", (fft, ifft, rfft, irfft)), (2, "2d", (fft2d, ifft2d, rfft2d, irfft2d)),
+                                   (3, "3d", (fft3d, ifft3d, rfft3d, irfft3d))):
     _over = "the last axis" if _rank == 1 else f"the last {_rank} axes"
     _open, _close = "[" * (_rank - 1), "]" * (_rank - 1)
     for _function, _kind, _words, _shapes, _dtypes, _derivative, _call, _result in (
@@ -205,8 +209,7 @@ for _rank, _functions in ((1, (fft, ifft, rfft, irfft)), (2, (fft2d, ifft2d, rff
          "the half transform of g over n, doubled where a mirror image was left out",
          f"lab.cast({_open}[2.0, 0.0]{_close}, lab.complex64)", "[1. 1.]"),
     ):
-        _suffix = "" if _rank == 1 else f"{_rank}d"
-        _function.__name__ = _function.__qualname__ = f"{_kind}{_suffix}"
+        called(f"{_kind}{_suffix}", _function)
         _function.__doc__ = doc(
             _words, shapes=_shapes, dtypes=_dtypes, derivative=_derivative, raises=("shape", "dtypes", "argument"),
             domain="all numbers", example=f">>> print(lab.signal.{_kind}{_suffix}({_call}).numpy().ravel())\n{_result}")

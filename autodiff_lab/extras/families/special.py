@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import general, unary
+from autodiff_lab.engine.apply import _OfOne, general, unary
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.ops.docs import of_one
 from autodiff_lab.ops.math.scipy_kernels import special
@@ -47,7 +47,7 @@ bessel_jv = general(
     doc="Bessel function of the first kind of integer order; the rule of `bessel_j1` uses it.")
 
 
-def _bessel(name: str, rule: Any, local: str, summary: str, derivative: str, at_one: float, **more: Any) -> Any:
+def _bessel(name: str, rule: Any, local: str, summary: str, derivative: str, at_one: float, **more: Any) -> _OfOne:
     """Return the op of a Bessel function; its name ends in its letter, its order and, if it is scaled, an e.
 
     `local` is its derivative in LaTeX, `at_one` its value at 1 with four digits, `more` goes to `unary`.

@@ -46,7 +46,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
         dense = [to_dense(x, validate_indices=False) if isinstance(x, SparseTensor) else convert(x) for x in (a, b)]
         if not (isinstance(a, SparseTensor) or isinstance(b, SparseTensor)):
             raise InvalidArgumentError("sparse.add: expected at least one SparseTensor. Try lab.add.")
-        return arithmetic.add(*dense)
+        return arithmetic.add(dense[0], dense[1])
     _alike(a, b, "add")
     places = np.concatenate([flat_places(a), flat_places(b)])
     present, segments = np.unique(places, return_inverse=True)

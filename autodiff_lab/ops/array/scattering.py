@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -95,7 +94,12 @@ min_at = general(
     doc="The kernel-level minimum; `lab.tensor_scatter_nd_min` is the public function.")
 
 
-def _updating(op: Any) -> Callable[..., Tensor]:
+class _Updating(Protocol):
+    def __call__(self, tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
+                 name: str | None = None) -> Tensor: ...
+
+
+def _updating(op: Any, words: str, derivative: str, result: str) -> _Updating:
     """Make the public function of an op that changes elements at coordinates."""
     what = op.op.name
 
@@ -109,11 +113,20 @@ def _updating(op: Any) -> Callable[..., Tensor]:
         _check_updates(new, at, x._held.shape, what)
         return op(x, new, at, name=name)
 
+    function.__doc__ = doc(
+        f"A new tensor with {words}.", shapes="tensor (*s), indices (*i, k), updates (*i, *s[k:]) -> (*s)",
+        dtypes="any number", derivative=derivative, raises=("shape", "argument", "dtypes", "convert"),
+        example=f">>> print(lab.{what}([1.0, 2.0, 3.0], [[1]], [5.0]))\nTensor({result}, shape=(3,), dtype=float32)")
     return called(what, function)
 
 
-tensor_scatter_nd_add, tensor_scatter_nd_sub = _updating(add_at), _updating(subtract_at)
-tensor_scatter_nd_max, tensor_scatter_nd_min = _updating(max_at), _updating(min_at)
+_TIES = "1 for what is kept, the element or the update; shared equally between ties"
+tensor_scatter_nd_add = _updating(add_at, "updates added at coordinates; repeated ones add up",
+                                  "1 for the tensor and for the updates", "[1. 7. 3.]")
+tensor_scatter_nd_sub = _updating(subtract_at, "updates taken away at coordinates; repeated ones add up",
+                                  "1 for the tensor, -1 for the updates", "[ 1. -3.  3.]")
+tensor_scatter_nd_max = _updating(max_at, "the larger of element and updates at coordinates", _TIES, "[1. 5. 3.]")
+tensor_scatter_nd_min = _updating(min_at, "the smaller of element and updates at coordinates", _TIES, "[1. 2. 3.]")
 
 
 def _batch(x: Tensor, at: Tensor, batch_dims: int, what: str) -> int:
@@ -157,20 +170,3 @@ def gather_nd_in_batches(x: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
     at = indices._array.astype(np.int64)
     rows = beside(at, np.moveaxis(np.indices(at.shape[:-1])[:count], 0, -1))
     return gather_nd_at(x, wrap(np.concatenate([rows, at], axis=-1)))
-
-
-_TIES = "1 for what is kept, the element or the update; shared equally between ties"
-for _function, _words, _derivative, _result in (
-    (tensor_scatter_nd_add, "A new tensor with updates added at coordinates; repeated ones add up.",
-     "1 for the tensor and for the updates", "[1. 7. 3.]"),
-    (tensor_scatter_nd_sub, "A new tensor with updates taken away at coordinates; repeated ones add up.",
-     "1 for the tensor, -1 for the updates", "[ 1. -3.  3.]"),
-    (tensor_scatter_nd_max, "A new tensor with the larger of element and updates at coordinates.", _TIES, "[1. 5. 3.]"),
-    (tensor_scatter_nd_min, "A new tensor with the smaller of element and updates at coordinates.", _TIES,
-     "[1. 2. 3.]"),
-):
-    _function.__doc__ = doc(
-        _words, shapes="tensor (*s), indices (*i, k), updates (*i, *s[k:]) -> (*s)", dtypes="any number",
-        derivative=_derivative, raises=("shape", "argument", "dtypes", "convert"),
-        example=f">>> print(lab.{_function.__name__}([1.0, 2.0, 3.0], [[1]], [5.0]))\n"
-                f"Tensor({_result}, shape=(3,), dtype=float32)")

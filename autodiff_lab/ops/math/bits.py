@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import binary, general
+from autodiff_lab.engine.apply import _OfTwo, binary, general
 from autodiff_lab.engine.dtypes import as_dtype, public
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
@@ -31,7 +31,7 @@ def _of_integers(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _two(name: str, function: Any, symbol: str, latex: str, words: str, sentence: str, registered: str,
-         example: str) -> Callable[..., Tensor]:
+         example: str) -> _OfTwo:
     return binary(name, _of_integers(name, function), None, None, elementwise=False, symbol=symbol,
                   latex=f"{{0}} {latex} {{1}}", sentence=sentence, registered=registered,
                   doc=of_two(words, _NONE, example, domain="all integers", dtypes="any integer, both the same"))

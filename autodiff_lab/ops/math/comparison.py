@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import binary, unary
+from autodiff_lab.engine.apply import _OfOne, _OfTwo, binary, unary
 from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch
@@ -18,7 +18,7 @@ _NONE = "none: a step function, gradients stop here"
 
 
 def _compare(name: str, kernel: Callable[..., Any], symbol: str, latex: str, words: str, registered: str,
-             example: str, **more: Any) -> Callable[..., Tensor]:
+             example: str, **more: Any) -> _OfTwo:
     return binary(name, kernel, None, None, symbol=symbol, latex=f"{{0}} {latex} {{1}}",
                   sentence=f"asks whether {{0}} {words} {{1}}", registered=registered,
                   doc=of_two(f"Whether x {words} y, elementwise; a bool tensor.", _NONE, example), **more)
@@ -56,7 +56,7 @@ def _of_bools(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _logic(name: str, kernel: Callable[..., Any], symbol: str, registered: str, example: str,
-           **more: Any) -> Callable[..., Tensor]:
+           **more: Any) -> _OfTwo:
     return binary(name, _of_bools(name, kernel), None, None, symbol=symbol, latex=f"{{0}} {symbol} {{1}}",
                   sentence=f"{{0}} {symbol} {{1}}", registered=registered,
                   doc=of_two(f"Logical {name.split('_')[1]}, elementwise.", _NONE, example, dtypes="bool"), **more)
@@ -74,7 +74,7 @@ Tensor([False  True], shape=(2,), dtype=bool)""", expression="{0} != {1}")
 
 
 def _step(name: str, kernel: Callable[..., Any], symbol: str, latex: str, sentence: str, registered: str, summary: str,
-          example: str, **more: Any) -> Callable[..., Tensor]:
+          example: str, **more: Any) -> _OfOne:
     return unary(name, kernel, None, floating=False, symbol=symbol, latex=latex, sentence=sentence,
                  registered=registered, doc=of_one(summary, _NONE, example, dtypes="any number", raises=("convert",)),
                  **more)

@@ -7,7 +7,7 @@ shape, and leave out elements whose number is negative.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -147,56 +147,62 @@ def _root_mean(parts: Parts) -> Tensor:
     return _average(parts, root=True)
 
 
-def _of_sorted(what: str, reduce: Callable[[Parts], Tensor]) -> Callable[..., Tensor]:
+class _OfSorted(Protocol):
+    def __call__(self, data: Any, segment_ids: Any, name: str | None = None) -> Tensor: ...
+
+
+class _OfAny(Protocol):
+    def __call__(self, data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor: ...
+
+
+def _documented(function: Any, words: str, derivative: str, result: str, shapes: str, more: str) -> Any:
+    function.__doc__ = doc(
+        words, shapes=shapes, dtypes="any number", derivative=derivative, raises=("shape", "argument", "convert"),
+        example=f">>> print(lab.math.{function.__name__}([1.0, 2.0, 4.0], {more}))\n"
+                f"Tensor({result}, shape=(2,), dtype=float32)")
+    return structured(2)(function)
+
+
+def _of_sorted(what: str, reduce: Callable[[Parts], Tensor], words: str, derivative: str, result: str) -> _OfSorted:
     """Make a public function over segments whose numbers ascend."""
     def function(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
         return named(reduce(_sorted(data, segment_ids, what)), name)
-    return structured(2)(called(what, function))
+    return _documented(called(what, function), words, derivative, result,
+                       "data (n, *s), segment_ids (n) -> (last number + 1, *s)", "[0, 0, 1]")
 
 
-def _of_any(what: str, reduce: Callable[[Parts], Tensor]) -> Callable[..., Tensor]:
+def _of_any(what: str, reduce: Callable[[Parts], Tensor], words: str, derivative: str, result: str) -> _OfAny:
     """Make a public function over segments in any order."""
     def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
         return named(reduce(_unsorted(data, segment_ids, num_segments, what)), name)
-    return structured(2)(called(what, function))
-
-
-segment_sum = _of_sorted("segment_sum", _add)
-segment_mean = _of_sorted("segment_mean", lambda parts: _average(parts, root=False, whole=True))
-segment_max = _of_sorted("segment_max", lambda parts: _best(max_segments, parts, 0))
-segment_min = _of_sorted("segment_min", lambda parts: _best(min_segments, parts, 0))
-segment_prod = _of_sorted("segment_prod", _multiply)
-unsorted_segment_sum = _of_any("unsorted_segment_sum", _add)
-unsorted_segment_mean = _of_any("unsorted_segment_mean", lambda parts: _average(parts, root=False))
-unsorted_segment_sqrt_n = _of_any("unsorted_segment_sqrt_n", _root_mean)
-unsorted_segment_max = _of_any("unsorted_segment_max", lambda parts: _best(max_segments, parts, None))
-unsorted_segment_min = _of_any("unsorted_segment_min", lambda parts: _best(min_segments, parts, None))
-unsorted_segment_prod = _of_any("unsorted_segment_prod", _multiply)
+    return _documented(called(what, function), words, derivative, result,
+                       "data (*i, *s), segment_ids (*i) -> (num_segments, *s)", "[1, 1, 0], 2")
 
 
 _ONE, _SHARED = "1 for every element", "1 for the extreme element, shared equally between ties"
-for _function, _words, _derivative, _result in (
-    (segment_sum, "Sums of the elements of each segment; 0 where a segment is empty.", _ONE, "[3. 4.]"),
-    (segment_mean, "Means of the elements of each segment; 0 where a segment is empty.", "1/n", "[1.5 4. ]"),
-    (segment_max, "The largest element of each segment; 0 where a segment is empty.", _SHARED, "[2. 4.]"),
-    (segment_min, "The smallest element of each segment; 0 where a segment is empty.", _SHARED, "[1. 4.]"),
-    (segment_prod, "Products of the elements of each segment; 1 where a segment is empty.",
-     "the product of the others, right at 0 too", "[2. 4.]"),
-    (unsorted_segment_sum, "Sums of the elements of each segment; 0 where a segment is empty.", _ONE, "[4. 3.]"),
-    (unsorted_segment_mean, "Means of the elements of each segment; 0 where a segment is empty.", "1/n", "[4.  1.5]"),
-    (unsorted_segment_sqrt_n, "Sums of the elements of each segment over the root of their number.", "1/√n",
-     "[4. 2.12132...]"),
-    (unsorted_segment_max, "The largest element of each segment; the lowest number where a segment is empty.", _SHARED,
-     "[4. 2.]"),
-    (unsorted_segment_min, "The smallest element of each segment; the highest number where a segment is empty.",
-     _SHARED, "[4. 1.]"),
-    (unsorted_segment_prod, "Products of the elements of each segment; 1 where a segment is empty.",
-     "the product of the others, right at 0 too", "[4. 2.]"),
-):
-    _free = _function.__name__.startswith("unsorted")
-    _function.__doc__ = doc(
-        _words, dtypes="any number", derivative=_derivative, raises=("shape", "argument", "convert"),
-        shapes="data (*i, *s), segment_ids (*i) -> (num_segments, *s)" if _free
-        else "data (n, *s), segment_ids (n) -> (last number + 1, *s)",
-        example=f">>> print(lab.math.{_function.__name__}([1.0, 2.0, 4.0], "
-                f"{'[1, 1, 0], 2' if _free else '[0, 0, 1]'}))\nTensor({_result}, shape=(2,), dtype=float32)")
+_OTHERS = "the product of the others, right at 0 too"
+_SUMS, _MEANS = (f"{kind} of the elements of each segment; 0 where a segment is empty." for kind in ("Sums", "Means"))
+_PRODUCTS = "Products of the elements of each segment; 1 where a segment is empty."
+segment_sum = _of_sorted("segment_sum", _add, _SUMS, _ONE, "[3. 4.]")
+segment_mean = _of_sorted(
+    "segment_mean", lambda parts: _average(parts, root=False, whole=True), _MEANS, "1/n", "[1.5 4. ]")
+segment_max = _of_sorted(
+    "segment_max", lambda parts: _best(max_segments, parts, 0),
+    "The largest element of each segment; 0 where a segment is empty.", _SHARED, "[2. 4.]")
+segment_min = _of_sorted(
+    "segment_min", lambda parts: _best(min_segments, parts, 0),
+    "The smallest element of each segment; 0 where a segment is empty.", _SHARED, "[1. 4.]")
+segment_prod = _of_sorted("segment_prod", _multiply, _PRODUCTS, _OTHERS, "[2. 4.]")
+unsorted_segment_sum = _of_any("unsorted_segment_sum", _add, _SUMS, _ONE, "[4. 3.]")
+unsorted_segment_mean = _of_any(
+    "unsorted_segment_mean", lambda parts: _average(parts, root=False), _MEANS, "1/n", "[4.  1.5]")
+unsorted_segment_sqrt_n = _of_any(
+    "unsorted_segment_sqrt_n", _root_mean,
+    "Sums of the elements of each segment over the root of their number.", "1/√n", "[4. 2.12132...]")
+unsorted_segment_max = _of_any(
+    "unsorted_segment_max", lambda parts: _best(max_segments, parts, None),
+    "The largest element of each segment; the lowest number where a segment is empty.", _SHARED, "[4. 2.]")
+unsorted_segment_min = _of_any(
+    "unsorted_segment_min", lambda parts: _best(min_segments, parts, None),
+    "The smallest element of each segment; the highest number where a segment is empty.", _SHARED, "[4. 1.]")
+unsorted_segment_prod = _of_any("unsorted_segment_prod", _multiply, _PRODUCTS, _OTHERS, "[4. 2.]")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -100,23 +99,32 @@ def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides:
     return op(x, window=window, strides=steps, padding=around)
 
 
-def _pooling(name: str, op: Any, rank: int | None) -> Callable[..., Tensor]:
+class _Pooling(Protocol):
+    def __call__(self, input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID",
+                 data_format: str | None = None, name: str | None = None) -> Tensor: ...
+
+
+def _pooling(what: str, rank: int | None = None) -> _Pooling:
     """Make a public function that pools over a number of axes, or over those that the input has."""
-    what = name
+    largest = what.startswith("max")
+    op = max_pool_windows if largest else average_pool_windows
 
     def function(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
                  name: str | None = None) -> Tensor:
         return named(_pool(op, what, rank, input, ksize, strides, padding, data_format), name)
 
+    axes = rank or 2
+    function.__doc__ = doc(
+        "The largest element of each window." if largest else "The mean of each window; padding does not count.",
+        shapes="input (n, *s, c) -> (n, *t, c)", raises=("shape", "argument", "convert"),
+        derivative="1 for each window's largest element, the first of equals" if largest else "1/n for each element",
+        example=f">>> lab.nn.{what}(lab.ones((1, {'4, ' * axes}1)), 2).shape\nTensorShape([1, {'2, ' * axes}1])")
     return called(what, function)
 
 
-max_pool, max_pool1d, max_pool2d, max_pool3d = (
-    _pooling(name, max_pool_windows, rank)
-    for name, rank in (("max_pool", None), ("max_pool1d", 1), ("max_pool2d", 2), ("max_pool3d", 3)))
-avg_pool, avg_pool1d, avg_pool2d, avg_pool3d = (
-    _pooling(name, average_pool_windows, rank)
-    for name, rank in (("avg_pool", None), ("avg_pool1d", 1), ("avg_pool2d", 2), ("avg_pool3d", 3)))
+max_pool, avg_pool = _pooling("max_pool"), _pooling("avg_pool")
+max_pool1d, max_pool2d, max_pool3d = (_pooling(f"max_pool{rank}d", rank) for rank in (1, 2, 3))
+avg_pool1d, avg_pool2d, avg_pool3d = (_pooling(f"avg_pool{rank}d", rank) for rank in (1, 2, 3))
 
 
 def pool(input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
@@ -154,13 +162,3 @@ max_pool_with_argmax.__doc__ = doc(
     shapes="input (n, h, w, c) -> twice (n, h', w', c)", raises=("shape", "argument", "convert"),
     derivative="1 for each window's largest element, the first of equals; none for positions",
     example=">>> lab.nn.max_pool_with_argmax([[[[1.0], [3.0]]]], (1, 2), 1)[1].numpy().tolist()\n[[[[1]]]]")
-
-for _function in (max_pool, max_pool1d, max_pool2d, max_pool3d, avg_pool, avg_pool1d, avg_pool2d, avg_pool3d):
-    _name = _function.__name__
-    _axes = int(_name[-2]) if _name[-1] == "d" else 2
-    _largest = _name.startswith("max")
-    _function.__doc__ = doc(
-        "The largest element of each window." if _largest else "The mean of each window; padding does not count.",
-        shapes="input (n, *s, c) -> (n, *t, c)", raises=("shape", "argument", "convert"),
-        derivative="1 for each window's largest element, the first of equals" if _largest else "1/n for each element",
-        example=f">>> lab.nn.{_name}(lab.ones((1, {'4, ' * _axes}1)), 2).shape\nTensorShape([1, {'2, ' * _axes}1])")
