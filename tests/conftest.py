@@ -1,10 +1,11 @@
-"""What every test gets: a summary of measured figures, quiet plotting, repeatable random examples.
+"""What every test gets: a summary of measured figures, quiet plotting, repeatable random examples, a quick collection.
 
 Nothing here starts a browser or a kernel; ``tests/browser/conftest.py`` does.
 """
 
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +16,9 @@ collect_ignore_glob = ["benchmarks/bench_*", "data/*", "javascript/*"]
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Results must not depend on what a background thread has compiled by now; tests of kernels choose for themselves.
 os.environ.setdefault("AUTODIFF_LAB_KERNELS", "numpy")
+# OpenBLAS reads this when it loads. Its idle threads otherwise spin for 2**26 cycles after each product, on cores that
+# other tests need.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 # The machines that run the tests differ in speed, so examples have no deadline and may be drawn slowly.
 # CI draws the same examples every time.
@@ -57,6 +61,18 @@ def pytest_configure(config: pytest.Config) -> None:
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None:  # a worker of pytest-xdist has none
         config.pluginmanager.register(FailuresAtOnce(terminal))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect the tests without the garbage collector, which would go through them all again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()  # the tests live as long as the process
+        gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
