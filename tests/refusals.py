@@ -8,9 +8,9 @@ import pytest
 
 
 @contextmanager
-def refused(error: type[BaseException], words: str) -> Generator[None]:
+def refused(error: type[BaseException], words: str) -> Generator[pytest.ExceptionInfo[BaseException]]:
     """Expect an error whose text matches, the user's line apart."""
     with pytest.raises(error) as caught:
-        yield
+        yield caught
     text = re.sub(r"\n  at [^\n]*", "", str(caught.value))
     assert re.search(words, text), f"{words!r} is not in {text!r}"

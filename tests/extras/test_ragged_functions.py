@@ -7,6 +7,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.testing import check_gradient
+from tests.refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,7 @@ def test_masks_pick_rows_and_elements() -> None:
     assert lab.ragged.boolean_mask(deep, deep > 1).to_list() == [[[2], [3]], [[4]]]
     with pytest.raises(lab.errors.ShapeMismatch, match="different rows"):
         lab.ragged.boolean_mask(x, lab.ragged.constant([[True], [True], [True]]))
-    with pytest.raises(lab.errors.InvalidArgumentError, match="bool"):
+    with refused(lab.errors.InvalidArgumentError, "bool"):
         lab.ragged.boolean_mask(x, [1, 0, 1])
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from tests.refusals import refused
 
 DEEP = [[[1, 2], [3]], [[4]], []]
 
@@ -103,9 +104,9 @@ def test_a_default_value_has_a_gradient(order: int) -> None:
     with lab.GradientTape() as tape:
         made = rows.to_tensor(default_value=fill, shape=[None, 4, None])
     assert float(tape.gradient(made, fill)) == 8.0
-    with pytest.raises(lab.errors.DtypeMismatch, match="default_value"):
+    with refused(lab.errors.DtypeMismatch, "default_value"):
         rows.to_tensor(default_value=lab.constant(1))
-    with pytest.raises(lab.errors.ShapeMismatch, match="default_value"):
+    with refused(lab.errors.ShapeMismatch, "default_value"):
         rows.to_tensor(default_value=[1.0, 2.0, 3.0])
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autodiff_lab as lab
+from tests.refusals import refused
 
 words = st.lists(st.text(max_size=6), min_size=1, max_size=4)
 
@@ -158,23 +159,23 @@ def test_strings_are_recorded_as_text(tmp_path: Any) -> None:
         (lambda: lab.sin("a"), lab.errors.InvalidArgumentError, "strings are not numbers"),
         (lambda: lab.constant("a") * 2, lab.errors.DtypeMismatch, "string"),
         (lambda: lab.constant(1.0) + lab.constant("a"), lab.errors.DtypeMismatch, "float32 and string"),
-        (lambda: lab.strings.length(3.0), lab.errors.DtypeMismatch, "takes strings"),
+        (lambda: lab.strings.length(3.0), lab.errors.DtypeMismatch, "expected strings, got float32"),
         (lambda: lab.strings.length("a", unit="WORD"), lab.errors.InvalidArgumentError, "UTF8_CHAR"),
         (lambda: lab.strings.lower("a", encoding="latin"), lab.errors.InvalidArgumentError, "utf-8"),
-        (lambda: lab.strings.to_number("abc"), lab.errors.InvalidArgumentError, "'abc' is not a float32 number"),
+        (lambda: lab.strings.to_number("abc"), lab.errors.InvalidArgumentError, "cannot read 'abc' as float32"),
         (lambda: lab.strings.to_number("1_0"), lab.errors.InvalidArgumentError, "'1_0'"),
-        (lambda: lab.strings.to_number("300", lab.int8), lab.errors.InvalidArgumentError, "does not fit"),
-        (lambda: lab.strings.to_number("1", lab.string), lab.errors.DtypeMismatch, "float or an integer"),
-        (lambda: lab.strings.as_string(1, precision=2), lab.errors.InvalidArgumentError, "for floats"),
-        (lambda: lab.strings.as_string(1.0, fill="ab"), lab.errors.InvalidArgumentError, "fill is one of"),
-        (lambda: lab.strings.as_string(1.0, scientific=True, shortest=True), lab.errors.InvalidArgumentError, "both"),
+        (lambda: lab.strings.to_number("300", lab.int8), lab.errors.InvalidArgumentError, "out of range for int8"),
+        (lambda: lab.strings.to_number("1", lab.string), lab.errors.DtypeMismatch, "float or integer dtype"),
+        (lambda: lab.strings.as_string(1, precision=2), lab.errors.InvalidArgumentError, "need a floating dtype"),
+        (lambda: lab.strings.as_string(1.0, fill="ab"), lab.errors.InvalidArgumentError, "as fill, got 'ab'"),
+        (lambda: lab.strings.as_string(1.0, scientific=True, shortest=True), ValueError, "cannot be combined"),
         (lambda: lab.strings.join([]), lab.errors.InvalidArgumentError, "list of string tensors"),
         (lambda: lab.strings.reduce_join(["a"], axis=3), lab.errors.InvalidArgumentError, "out of bounds"),
         (lambda: lab.strings.substr("abc", 7, 1), lab.errors.InvalidArgumentError, "out of range"),
-        (lambda: lab.strings.regex_replace("a", "(", ""), lab.errors.InvalidArgumentError, "not a regular expression"),
-        (lambda: lab.strings.unicode_split([b"\xff"], errors="strict"), lab.errors.InvalidArgumentError, "not UTF-8"),
+        (lambda: lab.strings.regex_replace("a", "(", ""), lab.errors.InvalidArgumentError, "valid regular expression"),
+        (lambda: lab.strings.unicode_split([b"\xff"], errors="strict"), lab.errors.InvalidArgumentError, "not valid"),
     ],
 )  # fmt: skip
 def test_refusals_say_why(call: Any, error: type[Exception], text: str) -> None:
-    with pytest.raises(error, match=text):
+    with refused(error, text):
         call()

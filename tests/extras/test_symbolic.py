@@ -3,6 +3,7 @@
 import pytest
 
 import autodiff_lab as lab
+from tests.refusals import refused
 
 
 def test_a_placeholder_says_what_it_stands_for() -> None:
@@ -31,7 +32,7 @@ def test_it_passes_through_conversion_and_no_further() -> None:
 def test_it_has_no_value() -> None:
     with lab.Graph().as_default():
         x = lab.placeholder(lab.float32)
-    with pytest.raises(AttributeError, match="numpy"):
+    with refused(AttributeError, "numpy"):
         x.numpy()
     with pytest.raises(TypeError, match="no value"):
         bool(x)

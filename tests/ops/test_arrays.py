@@ -84,7 +84,7 @@ def test_gathers_in_batches_with_axes_between() -> None:
     at = RNG.integers(0, 4, (2, 6))
     expected = np.stack([np.take(x[b], at[b], axis=1) for b in range(2)])
     np.testing.assert_array_equal(lab.gather(x, at, axis=2, batch_dims=1), expected)
-    with pytest.raises(lab.errors.InvalidArgumentError, match="batch"):
+    with refused(lab.errors.InvalidArgumentError, "batch"):
         lab.gather(x, at[:1], axis=2, batch_dims=1)
 
 

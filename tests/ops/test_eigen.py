@@ -8,6 +8,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.testing import check_gradient
+from tests.refusals import refused
 
 A = np.array([[0.3, -1.2, 0.5], [0.9, 0.4, -0.7], [-0.2, 0.8, 1.5]])
 
@@ -64,7 +65,7 @@ def test_nan_goes_in_and_nan_comes_out() -> None:
 
 
 def test_what_is_no_square_matrix_of_numbers_is_refused() -> None:
-    with pytest.raises(lab.errors.ShapeMismatch, match="eig"):
+    with refused(lab.errors.ShapeMismatch, "eig"):
         lab.eig([[1.0, 2.0]])
-    with pytest.raises(lab.errors.DtypeMismatch, match="eig"):
+    with refused(lab.errors.DtypeMismatch, "eig"):
         lab.eig([[1, 2], [3, 4]])

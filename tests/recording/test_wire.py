@@ -22,6 +22,7 @@ from autodiff_lab.recording.reader import recording_from
 from autodiff_lab.recording.snapshot import Snapshot, snapshot
 from autodiff_lab.recording.wire import to_json
 from tests.recording.programs import failing, higher_order, square_plus_sine
+from tests.refusals import refused
 
 
 def scoped() -> Recording:
@@ -273,7 +274,7 @@ def test_a_hand_edited_file_is_refused_and_the_place_is_named(
     change: Callable[[dict[str, Any]], object], message: str
 ) -> None:
     """Every complaint starts with the path of the field, and says what stood there."""
-    with pytest.raises(RecordingError, match=message):
+    with refused(RecordingError, message):
         recording_from(damaged(change))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from tests.refusals import refused
 
 
 @lab.custom_gradient
@@ -92,7 +93,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 @pytest.mark.extras
 def test_a_registered_rule_is_not_replaced_and_a_missing_one_is_named() -> None:
-    with pytest.raises(KeyError, match="Mul"):
+    with refused(KeyError, "Mul"):
         lab.RegisterGradient("Mul")(lambda op, upstream: upstream)
     with pytest.raises(LookupError, match="no op named 'Nonsense'"):
         lab.RegisterGradient("Nonsense")(lambda op, upstream: upstream)
@@ -152,7 +153,7 @@ def test_a_cotangent_that_does_not_fit_is_refused_by_the_name_of_the_function(
     x = lab.Variable([1.0, 2.0, 3.0])
     with lab.GradientTape() as tape:
         y = returning(cotangent)(x * 1.0)
-    with pytest.raises(error, match=words):
+    with refused(error, words):
         tape.gradient(y, x)
 
 
