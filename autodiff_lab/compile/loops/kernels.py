@@ -141,8 +141,7 @@ def _shape(writer: Writer, line: Line) -> tuple[int, ...]:
 
 def _plainly(region: Region, program: Program, ins: list[int], outs: list[int]) -> Any:
     """Return a function that runs the lines of the region with NumPy, in the order of the trace."""
-    mine = {id(line) for line in region.all}
-    ordered = [line for line in program.lines if id(line) in mine]
+    ordered = sorted(region.all, key=lambda line: program.place[line.outs[0]])
     constants = {i: program.constants[i] for i in region.ins() if i not in ins}
 
     def plainly(*arrays: Any) -> tuple[Any, ...]:

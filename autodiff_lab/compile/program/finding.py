@@ -43,7 +43,9 @@ class _Finder:
         self.roots = {*program.inputs, *program.constants}
         self.stage: dict[int, int] = dict.fromkeys(self.roots, 0)
         self.drafts: list[Draft] = []
-        self.open: defaultdict[Any, list[Draft]] = defaultdict(list)
+        self.number: dict[Draft, int] = {}  # in the order of their first lines
+        self.scalars: defaultdict[Any, list[Draft]] = defaultdict(list)  # those of single numbers, by dtype and memory
+        self.readers: defaultdict[int, dict[Draft, None]] = defaultdict(dict)  # value -> the regions that read it
         self.outside: list[Line] = []
         self.on_gpu = program.memory is not None
 
@@ -105,9 +107,11 @@ class _Finder:
         dtype = next((d for d in kinds if d != np.dtype(bool)), None)  # booleans go with any
         is_scalar, place = not out.shape, out.memory
         near = [self.home[i] for i in line.ins if i in self.inner]
+        others = self.scalars[dtype, place] if is_scalar else self._reading_the_same(line)
         mates = [d for d in near if d.shape == out.shape and dtype in (d.dtype, None) and d.memory is place]
-        others = self.open[out.shape, dtype, place]
-        mates += [d for d in others if d not in mates and (is_scalar or self._read_the_same(d, line))]
+        mates += [d for d in others if d.shape == out.shape and d.dtype == dtype and d.memory is place]
+        needed = max([1, *(self.stage[i] for i in line.ins)])
+        mates = [d for d in dict.fromkeys(mates) if d.stage >= needed]
         endless = is_scalar and place is None  # loops are found in them, and an interpreter runs any length
         for draft in sorted(mates, key=lambda d: -d.stage):
             if (endless or draft.has_room()) and self._ready(line, draft) <= draft.stage and self._join(line, draft):
@@ -115,18 +119,21 @@ class _Finder:
         if dtype is not None:
             draft = Draft(out.shape, dtype, self._ready(line, None), place)
             if self._join(line, draft):
+                self.number[draft] = len(self.drafts)
                 self.drafts.append(draft)
-                self.open[out.shape, dtype, place].append(draft)
+                if is_scalar:
+                    self.scalars[dtype, place].append(draft)
                 return
         self._leave_outside(line)
 
-    def _read_the_same(self, draft: Draft, line: Line) -> bool:
-        """Return whether a line and a region read the same array, or on a GPU whether their results meet."""
-        ins = {i for i in line.ins if len(self.program.values[i].shape) and i not in self.inner}
-        if not ins.isdisjoint(draft.reads):
-            return True
-        beside = {i for user in self.program.users[line.outs[0]] for i in user.ins} if self.on_gpu else set[int]()
-        return any(self._is_inside(i, draft) for i in beside)
+    def _reading_the_same(self, line: Line) -> list[Draft]:
+        """Return the regions that read an array which a line reads, and on a GPU those that its result meets."""
+        arrays = [i for i in line.ins if len(self.program.values[i].shape) and i not in self.inner]
+        found = {draft for i in arrays for draft in self.readers[i]}
+        if self.on_gpu:
+            beside = [i for user in self.program.users[line.outs[0]] for i in user.ins if i in self.inner]
+            found.update(self.home[i] for i in beside)
+        return sorted(found, key=self.number.__getitem__)
 
     def _join(self, line: Line, draft: Draft) -> bool:
         """Add an elementwise line to a region if it fits."""
@@ -141,6 +148,8 @@ class _Finder:
     def _note(self, line: Line, draft: Draft, how: dict[int, str], inner: bool) -> None:
         draft.how.update(how)
         draft.reads.update(line.ins)
+        for i in line.ins:
+            self.readers[i][draft] = None
         self.home[line.outs[0]] = draft
         self.stage[line.outs[0]] = draft.stage
         if inner:

@@ -120,6 +120,11 @@ class Program:
                 found[i].append(line)
         return found
 
+    @cached_property
+    def place(self) -> dict[int, int]:
+        """Where in the program each value is computed: the number of its line."""
+        return {i: number for number, line in enumerate(self.lines) for i in line.outs}
+
     @property
     def outputs(self) -> tuple[int, ...]:
         """All outputs, in the order in which the program returns them."""

@@ -91,7 +91,7 @@ class Region:
         return list(dict.fromkeys(i for line in self.all for i in line.ins if i not in made))
 
 
-@dataclass
+@dataclass(eq=False)  # a draft is itself, whatever it holds
 class Draft:
     """A region to which lines may still be added; `reads` are its inputs, for the rest see `Region`."""
 
