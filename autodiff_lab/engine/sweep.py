@@ -248,7 +248,7 @@ def _added_to_part(adjoints: dict[int, Any], own: set[int], op: Op, g: Any, t: T
     """Add a cotangent to the part of an adjoint that the op took, in place; say whether that could be done."""
     key = t._id
     old = adjoints.get(key)
-    if old.__class__ is not ndarray or not old.ndim or not isinstance(g, ndarray | np.generic) or g.dtype != old.dtype:
+    if not isinstance(old, ndarray) or not old.ndim or not isinstance(g, ndarray | np.generic) or g.dtype != old.dtype:
         return False
     if key not in own:
         own.add(key)
