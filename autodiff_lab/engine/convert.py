@@ -348,7 +348,7 @@ def whole(value: Any, what: str) -> int:
     """
     array = convert(value)._held
     if array.size != 1 or array.dtype.kind not in "iu":
-        raise InvalidArgumentError(f"{what} must be a single integer, got {value!r:.80}.")
+        raise InvalidArgumentError(f"{what} must be an integer, got {value!r:.80}.")
     return int(array.reshape(()) if array.ndim else array)
 
 

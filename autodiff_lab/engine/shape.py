@@ -9,7 +9,7 @@ from typing import Any
 from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
 
 
-def as_integers(value: Any, what: str) -> tuple[int, ...]:
+def as_integers(value: Any, what: str, wanted: str = "integers") -> tuple[int, ...]:
     """Read an integer, a sequence of them or an integer tensor as a tuple of int; fractions are never cut.
 
     Raises
@@ -29,7 +29,7 @@ def as_integers(value: Any, what: str) -> tuple[int, ...]:
     try:
         return tuple([operator.index(item) for item in items])
     except TypeError:
-        raise InvalidArgumentError(f"{what} must be integers, got {value!r}.") from None
+        raise InvalidArgumentError(f"{what} must be {wanted}, got {value!r}.") from None
 
 
 def as_integer(value: Any, what: str) -> int:
@@ -45,9 +45,9 @@ def as_integer(value: Any, what: str) -> int:
     >>> as_integer(3, "one_hot: depth")
     3
     """
-    found = as_integers(value, what)
+    found = as_integers(value, what, "an integer")
     if len(found) != 1:
-        raise InvalidArgumentError(f"{what} must be a single integer, got {value!r}.")
+        raise InvalidArgumentError(f"{what} must be an integer, got {value!r}.")
     return found[0]
 
 

@@ -158,8 +158,8 @@ class GradientTape:
                     self.tracked.add(source._id)
             else:
                 raise ConversionError(
-                    f"watch: expected a tensor or a variable, got {source!r}; a {type(source).__name__} is converted "
-                    "to a new tensor at each use. Try x = lab.constant(...), tape.watch(x), and use x."
+                    f"watch: expected a tensor or a variable, got {source!r}, which is converted to a new tensor at "
+                    "each use. Try x = lab.constant(...), tape.watch(x), and use x."
                 )
             if heard():
                 tell_listeners(TensorWatched(self._id, source._id, place_now()))
@@ -373,7 +373,7 @@ class GradientTape:
         for source in sources:
             if not isinstance(source, (Tensor, Variable)):
                 raise ConversionError(
-                    f"gradient: expected a tensor or a variable as source, got a {type(source).__name__}. "
+                    f"gradient: expected a tensor or a variable as source, got {type(source).__name__}. "
                     "Differentiate with respect to the tensor that the ops used."
                 )
         return Sweep(self, targets, sources, seeds, lead, engine or DEFAULT, pause)

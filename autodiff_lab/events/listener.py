@@ -320,7 +320,7 @@ class name_scope(ContextDecorator):  # noqa: N801 - TensorFlow's name
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
-            raise ValueError(f"name_scope: expected a string as name, got {name!r}.")
+            raise ValueError(f"name_scope: name must be a string, got {name!r}.")
         self.name = name
         self._around: list[str] = []
 

@@ -64,7 +64,7 @@ def cond(pred: Any, true_fn: Branch | None = None, false_fn: Branch | None = Non
     for branch in (true_fn, false_fn):
         if not callable(branch):
             raise NotCallable(
-                f"cond: expected functions as true_fn and false_fn, got {type(branch).__name__}. Try lambda: value."
+                f"cond: true_fn and false_fn must be functions, got {type(branch).__name__}. Try lambda: value."
             )
     with scoped(name):
         return called(true_fn if truth(pred, "cond") else false_fn, "cond")
@@ -103,7 +103,7 @@ def case(
     given = pred_fn_pairs.items() if isinstance(pred_fn_pairs, Mapping) else pred_fn_pairs
     pairs = listed(given, "case: pred_fn_pairs")
     if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
-        raise InvalidArgumentError("case: expected pairs of a condition and a function as pred_fn_pairs.")
+        raise InvalidArgumentError("case: pred_fn_pairs must be pairs of a condition and a function.")
     holding = [function for condition, function in pairs if truth(condition, "case")]
     if exclusive and len(holding) > 1:
         raise InvalidArgumentError(f"case: {len(holding)} conditions hold, but exclusive=True allows only one.")
@@ -147,7 +147,7 @@ def switch_case(
     number = convert(branch_index)
     if number._held.ndim or number._held.dtype.kind not in "iu":
         raise InvalidArgumentError(
-            f"switch_case: expected a scalar integer as branch_index, got {number.dtype.name} "
+            f"switch_case: branch_index must be a scalar integer, got {number.dtype.name} "
             f"of shape {number._held.shape}."
         )
     if isinstance(branch_fns, Mapping):

@@ -19,7 +19,7 @@ def _rows(elems: Any, name: str) -> list[Any]:
     """Return one structure for each row."""
     tensors = [convert(leaf) for leaf in nesting.flatten(elems)]
     if not tensors:
-        raise InvalidArgumentError(f"{name}: expected at least one tensor in elems, got none.")
+        raise InvalidArgumentError(f"{name}: elems must hold at least one tensor, got none.")
     shapes = [t._held.shape for t in tensors]
     if any(not s for s in shapes) or len({s[0] for s in shapes}) > 1:
         raise ShapeMismatch(f"{name}: expected elems with first axes of equal length, got shapes {shapes}.")

@@ -189,7 +189,7 @@ def numpy_function(
 
 def _as_decorator(called: Callable[..., Any], func: Any, inp: Any, dtypes: Any, what: str) -> Any:
     if dtypes is None:
-        raise InvalidArgumentError(f"{what}: expected the dtype of each result as Tout, got None.")
+        raise InvalidArgumentError(f"{what}: Tout must be the dtype of each result, got None.")
     if func is None:
         return lambda function: lambda *arguments: called(function, arguments)
     if not callable(func):

@@ -63,8 +63,7 @@ def print(
     if isinstance(output_stream, str):
         if not output_stream.startswith("file://"):
             raise InvalidArgumentError(
-                f"print: expected a file, or 'file://' and a path, as output_stream, got {output_stream!r}. "
-                "Try sys.stderr."
+                f"print: output_stream must be a file, or 'file://' and a path, got {output_stream!r}. Try sys.stderr."
             )
         with Path(output_stream.removeprefix("file://")).open("a", encoding="utf-8") as file:
             _builtin_print(*words, sep=sep, end=end, file=file)

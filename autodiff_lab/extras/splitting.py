@@ -48,7 +48,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     Tensor([b'a' b'b'], shape=(2,), dtype=string)
     """
     if sep is not None and not isinstance(sep, str):
-        raise InvalidArgumentError(f"strings.split: expected a string as sep, got {sep!r:.80}.")
+        raise InvalidArgumentError(f"strings.split: sep must be a string, got {sep!r:.80}.")
     between, most = sep.encode() if sep else None, as_integer(maxsplit, "strings.split: maxsplit")
 
     def words(text: bytes) -> list[bytes]:
@@ -111,12 +111,12 @@ def unicode_split(
     """
     if input_encoding not in ("UTF-8", "UTF-16-BE", "UTF-32-BE") or errors not in ("replace", "strict", "ignore"):
         raise InvalidArgumentError(
-            "unicode_split: expected 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE' as input_encoding and 'replace', 'strict' or "
-            f"'ignore' as errors, got {input_encoding!r} and {errors!r}."
+            "unicode_split: input_encoding must be 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE', and errors 'replace', 'strict' "
+            f"or 'ignore', got {input_encoding!r} and {errors!r}."
         )
     replacement_char = as_integer(replacement_char, "unicode_split: replacement_char")
     if not 0 <= int(replacement_char) < 0x110000 or 0xD800 <= int(replacement_char) < 0xE000:
-        raise InvalidArgumentError(f"unicode_split: expected a code point as replacement_char, got {replacement_char}.")
+        raise InvalidArgumentError(f"unicode_split: replacement_char must be a code point, got {replacement_char}.")
     code = input_encoding.lower()
     put_in = chr(int(replacement_char))
 

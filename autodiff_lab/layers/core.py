@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.shape import as_integers
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
@@ -56,7 +56,7 @@ class Dense(Layer):
                  kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros", name: str | None = None,
                  **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
-        (self.units,), self.use_bias = as_integers(units, "Dense: units"), use_bias
+        self.units, self.use_bias = as_integer(units, "Dense: units"), use_bias
         if self.units < 1:
             raise InvalidArgumentError(f"Dense: units must be at least 1, got {units}.")
         self.activation = activation_of(activation)

@@ -53,7 +53,7 @@ def number(value: Any, what: str, wanted: str = "a number") -> Any:
             raise TypeError
         float(value)
     except (TypeError, ValueError):
-        raise InvalidArgumentError(f"{what}: expected {wanted}, got {value!r}. Try a number such as 0.1.") from None
+        raise InvalidArgumentError(f"{what} must be {wanted}, got {value!r}. Try a number such as 0.1.") from None
     return value
 
 

@@ -90,9 +90,7 @@ class _Recurrent(Layer):
             kept = self._kept(inputs, self.dropout, inputs.shape[2], training)
             kept_state = self._kept(inputs, self.recurrent_dropout, self.units, training)
         if len(state) != self.states:
-            raise InvalidArgumentError(
-                f"{self.name}: expected initial_state of length {self.states}, got {len(state)}."
-            )
+            raise InvalidArgumentError(f"{self.name}: initial_state must have length {self.states}, got {len(state)}.")
         outputs: list[Tensor] = []
         bias, steps = self.biases(), unstack(inputs, axis=1)
         for x in reversed(steps) if self.go_backwards else steps:

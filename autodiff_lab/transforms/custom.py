@@ -121,8 +121,8 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
             SINKS.set(sinks)
         if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
             raise InvalidArgumentError(
-                f"custom_gradient: {name} must return a pair of its value and a gradient function; "
-                f"it returned a {type(result).__name__}."
+                f"custom_gradient: {name} must return a pair of its value and a gradient function, "
+                f"got {type(result).__name__}."
             )
         value, gradient = result
         variables = found.trained(but=tuple(leaves))
@@ -257,7 +257,7 @@ def _rule(name: str, gradient: Callable[..., Any], count: int, variables: list[V
             if not isinstance(answer, (list, tuple)) or len(answer) != 2:
                 raise InvalidArgumentError(
                     f"custom_gradient: {name} reads variables, so its gradient must return a pair, the cotangents of "
-                    f"the arguments and a list with one for each variable; it returned a {type(answer).__name__}."
+                    f"the arguments and a list with one for each variable, got {type(answer).__name__}."
                 )
             shares, of_variables = answer[0], nest.flatten(answer[1], rows=True)[0]
             if len(of_variables) != len(variables):

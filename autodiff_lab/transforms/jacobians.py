@@ -66,7 +66,7 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
     for what, value in (("target", target), ("source", source)):
         if not isinstance(value, (Tensor, Variable)):
             raise ConversionError(
-                f"batch_jacobian: expected a single tensor or variable as {what}, got a {type(value).__name__}. Try "
+                f"batch_jacobian: expected a single tensor or variable as {what}, got {type(value).__name__}. Try "
                 "one call for each, on a persistent tape."
             )
     y = tape._targets(target)[0]  # pyright: ignore[reportPrivateUsage]

@@ -51,7 +51,7 @@ def test_a_scope_is_entered_again_and_decorates() -> None:
 
     assert inside() == "b"
     assert lab.get_current_name_scope() == ""
-    with pytest.raises(ValueError, match="expected a string as name"):
+    with pytest.raises(ValueError, match="name must be a string"):
         lab.name_scope(3)  # type: ignore[arg-type]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
+from tests.refusals import refused
 
 S = lab.TensorShape
 
@@ -107,3 +108,15 @@ def test_the_shape_of_a_scalar_becomes_a_vector_of_integers() -> None:
     for shape in (S([]), S([2, 3])):
         assert lab.constant(shape).dtype == lab.int32
         assert lab.constant(shape, lab.int64).numpy().tolist() == shape.as_list()
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: lab.layers.Dense(1.5), "Dense: units must be an integer, got 1.5"),
+    (lambda: lab.layers.Dense((3, 4)), r"Dense: units must be an integer, got \(3, 4\)"),
+    (lambda: lab.one_hot([0], 2, axis="a"), "one_hot: axis must be an integer, got 'a'"),
+    (lambda: lab.math.top_k([1.0], [1, 1]), r"top_k: k must be an integer, got \[1, 1\]"),
+    (lambda: lab.reshape([1.0], 1.5), "reshape: shape must be integers, got 1.5"),
+])  # fmt: skip
+def test_a_refusal_of_one_integer_is_in_the_singular(call: Callable[[], object], words: str) -> None:
+    with refused(InvalidArgumentError, words):
+        call()

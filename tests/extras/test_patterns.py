@@ -55,7 +55,7 @@ def test_what_is_not_finite_is_filled_up_with_blanks(value: float) -> None:
     written = lab.strings.as_string(lab.constant([value, 1.5]), width=9, fill="0").numpy().tolist()
     assert written == [f"{value:9}".encode(), b"01.500000"]
     for fill in ("ab", "*", "x"):
-        with pytest.raises(lab.errors.InvalidArgumentError, match="as fill, got"):
+        with pytest.raises(lab.errors.InvalidArgumentError, match="as_string: fill must be "):
             lab.strings.as_string(value, width=9, fill=fill)
 
 

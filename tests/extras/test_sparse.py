@@ -222,7 +222,7 @@ def test_small_ones() -> None:
     [
         (lambda x: lab.SparseTensor([[0, 3]], [1.0], [2, 2]), lab.errors.InvalidArgumentError, "outside the shape"),
         (lambda x: lab.SparseTensor([[0, 1]], [1.0, 2.0], [2, 2]), lab.errors.ShapeMismatch, r"values \(2,\)"),
-        (lambda x: lab.SparseTensor([[0.5]], [1.0], [2]), lab.errors.InvalidArgumentError, "expected integers"),
+        (lambda x: lab.SparseTensor([[0.5]], [1.0], [2]), lab.errors.InvalidArgumentError, "indices must be integers"),
         (lambda x: lab.SparseTensor([[0]], [1.0], [-1]), lab.errors.InvalidArgumentError, "negative"),
         (lambda x: lab.sparse.to_dense(row([1, 0])), lab.errors.InvalidArgumentError, "out of order"),
         (lambda x: lab.sparse.to_dense(row([1, 1])), lab.errors.InvalidArgumentError, "repeated"),

@@ -167,7 +167,7 @@ def test_strings_are_recorded_as_text(tmp_path: Any) -> None:
         (lambda: lab.strings.to_number("300", lab.int8), lab.errors.InvalidArgumentError, "out of range for int8"),
         (lambda: lab.strings.to_number("1", lab.string), lab.errors.DtypeMismatch, "float or integer dtype"),
         (lambda: lab.strings.as_string(1, precision=2), lab.errors.InvalidArgumentError, "need a floating dtype"),
-        (lambda: lab.strings.as_string(1.0, fill="ab"), lab.errors.InvalidArgumentError, "as fill, got 'ab'"),
+        (lambda: lab.strings.as_string(1.0, fill="ab"), lab.errors.InvalidArgumentError, "fill must be ' '.*got 'ab'"),
         (lambda: lab.strings.as_string(1.0, scientific=True, shortest=True), ValueError, "cannot be combined"),
         (lambda: lab.strings.join([]), lab.errors.InvalidArgumentError, "list of string tensors"),
         (lambda: lab.strings.reduce_join(["a"], axis=3), lab.errors.InvalidArgumentError, "out of bounds"),

@@ -36,7 +36,7 @@ def test_a_setting_that_is_not_a_number_is_refused_when_the_optimizer_is_made(ki
             continue
         taken += 1
         for value in ("0.5", [0.5, 0.5], {"a": 1}, object(), lab.ones(2)):
-            with pytest.raises(lab.errors.InvalidArgumentError, match=f"{setting}: expected a number"):
+            with pytest.raises(lab.errors.InvalidArgumentError, match=f"{setting} must be a number"):
                 make(**{setting: value})
     assert taken >= 6
 

@@ -109,7 +109,7 @@ def test_a_recurrent_layer_without_bias_has_none_and_its_states_go_on(layer: Any
     again, *rest = plain(x[:, 2:], initial_state=half)
     np.testing.assert_allclose(again, whole, 1e-6, 1e-6)
     assert len(rest) == len(states)
-    with pytest.raises(lab.errors.InvalidArgumentError, match="initial_state of length"):
+    with pytest.raises(lab.errors.InvalidArgumentError, match="initial_state must have length"):
         plain(x, initial_state=[*half, *half])
 
 

@@ -165,7 +165,7 @@ REFUSALS: dict[str, tuple[Any, str]] = {
     "a table in parts": (
         lambda: nn.embedding_lookup([lab.ones((2, 2)), lab.ones((2, 2))], [0]), "partitioned",
     ),
-    "ids that are not sparse": (lambda: nn.embedding_lookup_sparse(TABLE, [[1]], None), "expected a SparseTensor"),
+    "ids that are not sparse": (lambda: nn.embedding_lookup_sparse(TABLE, [[1]], None), "must be a SparseTensor"),
 }  # fmt: skip
 EXTRA_REFUSALS: dict[str, tuple[Any, str]] = {
     "another combiner": (

@@ -220,7 +220,7 @@ class Dataset(Steps):
     ) -> Dataset:
         """Shuffle: draw each element at random from a buffer of `buffer_size`; reproducible with a seed."""
         if int(buffer_size) < 1:
-            raise InvalidArgumentError(f"shuffle: expected a buffer_size of at least 1, got {buffer_size}.")
+            raise InvalidArgumentError(f"shuffle: buffer_size must be at least 1, got {buffer_size}.")
         first = seed_of(seed)
         generators = iter(lambda: np.random.default_rng(first), None)
         shared = np.random.default_rng(first)
@@ -373,7 +373,7 @@ def _drawn(buffer: list[Any], generator: np.random.Generator) -> Any:
 
 def _positive(size: Any, what: str) -> int:
     if int(size) < 1:
-        raise InvalidArgumentError(f"{what}: expected a batch_size of at least 1, got {size}.")
+        raise InvalidArgumentError(f"{what}: batch_size must be at least 1, got {size}.")
     return int(size)
 
 

@@ -83,7 +83,7 @@ class Steps(Sources):
         """Keep every `num_shards`-th element, starting at `index`."""
         parts, at = integer(num_shards, "shard: num_shards"), integer(index, "shard: index")
         if not 0 <= at < parts:
-            raise InvalidArgumentError(f"shard: expected an index in [0, {parts}), got {at}.")
+            raise InvalidArgumentError(f"shard: index must be in [0, {parts}), got {at}.")
         size = self._cardinality
         left = size if size < 0 else max(0, -(-(size - at) // parts))
         return self._new(lambda: islice(self._make(), at, None, parts), left)
@@ -147,7 +147,7 @@ class Steps(Sources):
         self, batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = "int64", name: str | None = None
     ) -> Dataset:
         """Batch like `batch`, but elements may differ in length and become the rows of ragged tensors."""
-        n = _at_least_one(batch_size, "ragged_batch")
+        n = _at_least_one(batch_size, "ragged_batch: batch_size")
         stack = ragged_stacked(row_splits_dtype)
         return self._new(lambda: batched(self._make(), n, drop_remainder, stack))
 
@@ -162,7 +162,7 @@ class Steps(Sources):
         >>> [[int(x) for x in part] for part in lab.data.Dataset.range(5).window(3, shift=2)]
         [[0, 1, 2], [2, 3, 4], [4]]
         """
-        n, step = _at_least_one(size, "window"), _at_least_one(stride, "window: stride")
+        n, step = _at_least_one(size, "window: size"), _at_least_one(stride, "window: stride")
         on = n if shift is None else _at_least_one(shift, "window: shift")
 
         def make() -> Iterator[Any]:
@@ -202,7 +202,7 @@ class Steps(Sources):
 
         def limit(key: Any) -> int:
             size = window_size if window_size_func is None else window_size_func(key)
-            return _at_least_one(size, "group_by_window")
+            return _at_least_one(size, "group_by_window: window_size")
 
         def reduced(key: Any, group: list[Any]) -> Iterator[Any]:
             return reduce_func(key, self._new(lambda: iter(group), len(group)))._make()
@@ -282,7 +282,8 @@ class Steps(Sources):
         >>> [int(x) for x in made]
         [1, 2, 1, 2, 3, 3]
         """
-        width = os.cpu_count() or 1 if cycle_length in (None, -1) else _at_least_one(cycle_length, "interleave")
+        is_chosen = cycle_length not in (None, -1)
+        width = _at_least_one(cycle_length, "interleave: cycle_length") if is_chosen else os.cpu_count() or 1
         block = 1 if block_length is None else _at_least_one(block_length, "interleave: block_length")
 
         def make() -> Iterator[Any]:
@@ -321,5 +322,5 @@ class Steps(Sources):
 def _at_least_one(value: Any, what: str) -> int:
     number = integer(value, what)
     if number < 1:
-        raise InvalidArgumentError(f"{what}: expected a positive integer, got {number}.")
+        raise InvalidArgumentError(f"{what} must be at least 1, got {number}.")
     return number

@@ -59,7 +59,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     image = _floating(images, "adjust_contrast")
     factor = convert(contrast_factor, image)
     if factor._held.ndim:
-        raise ShapeMismatch(f"adjust_contrast: expected a scalar as contrast_factor, got shape {factor._held.shape}.")
+        raise ShapeMismatch(f"adjust_contrast: contrast_factor must be a scalar, got shape {factor._held.shape}.")
     if factor._held.dtype != image._held.dtype:
         raise DtypeMismatch(f"adjust_contrast: dtypes {image.dtype.name} of the image and {factor.dtype.name} of the "
                             f"factor differ. Try lab.cast(factor, lab.{image.dtype.name}).")

@@ -117,7 +117,8 @@ def _fitted(x: Tensor, axis: int, length: int) -> Tensor:
 def _lengths(fft_length: Any, rank: int, what: str) -> tuple[int, ...]:
     lengths = as_integers(fft_length, f"{what}: fft_length")
     if len(lengths) != rank or min(lengths) < 1:
-        raise InvalidArgumentError(f"{what}: expected {rank} positive integers as fft_length, got {lengths}.")
+        wanted = "a positive integer" if rank == 1 else f"{rank} positive integers"
+        raise InvalidArgumentError(f"{what}: fft_length must be {wanted}, got {lengths}.")
     return lengths
 
 

@@ -78,7 +78,7 @@ def as_string(input: Any, precision: int = -1, scientific: bool = False, shortes
         raise InvalidArgumentError("as_string: scientific and shortest cannot be combined. Try one of them.")
     precision, width = as_integer(precision, "as_string: precision"), as_integer(width, "as_string: width")
     if not isinstance(fill, str) or len(fill) > 1 or fill not in " +-0#":
-        raise InvalidArgumentError(f"as_string: expected ' ', '+', '-', '0' or '#' as fill, got {fill!r}.")
+        raise InvalidArgumentError(f"as_string: fill must be ' ', '+', '-', '0' or '#', got {fill!r}.")
     if kind in "iub":
         if precision >= 0 or scientific or shortest:
             raise InvalidArgumentError(
@@ -122,7 +122,7 @@ read = general(
 def to_number(input: Any, out_type: Any = "float32", name: str | None = None) -> Tensor:
     wanted = as_dtype(out_type)
     if not (wanted.is_floating or wanted.is_integer):
-        raise DtypeMismatch(f"to_number: expected a float or integer dtype as out_type, got {wanted.name}.")
+        raise DtypeMismatch(f"to_number: out_type must be a float or integer dtype, got {wanted.name}.")
     return read(text_tensor(input, "to_number"), dtype=wanted.name, name=name)
 
 
@@ -185,7 +185,7 @@ def reduce_join(inputs: Any, axis: int | Sequence[int] | None = None, keepdims: 
 
 def _unit(unit: str, what: str) -> bool:
     if unit not in ("BYTE", "UTF8_CHAR"):
-        raise InvalidArgumentError(f"{what}: expected 'BYTE' or 'UTF8_CHAR' as unit, got {unit!r}.")
+        raise InvalidArgumentError(f"{what}: unit must be 'BYTE' or 'UTF8_CHAR', got {unit!r}.")
     return unit == "UTF8_CHAR"
 
 
@@ -226,7 +226,7 @@ upper_case = general(
 
 def _encoding(encoding: str, what: str) -> bool:
     if str(encoding).lower() not in ("", "utf-8"):
-        raise InvalidArgumentError(f"{what}: expected '' (for ASCII) or 'utf-8' as encoding, got {encoding!r}.")
+        raise InvalidArgumentError(f"{what}: encoding must be '' (for ASCII) or 'utf-8', got {encoding!r}.")
     return bool(encoding)
 
 

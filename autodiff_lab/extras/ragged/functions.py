@@ -169,7 +169,7 @@ def range(
     for array in arrays:
         if array.ndim > 1 or array.dtype.kind not in "fiu":
             raise InvalidArgumentError(
-                "ragged.range: expected numbers or vectors for starts, limits and deltas, got "
+                "ragged.range: starts, limits and deltas must be numbers or vectors, got "
                 f"{array.dtype} of shape {array.shape}."
             )
     if len({array.size for array in arrays} - {1}) > 1:

@@ -122,7 +122,8 @@ class RaggedMakers:
         >>> lab.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape
         TensorShape([2, 2])
         """
-        made, length = values_of_rows(values), integer(uniform_row_length, "uniform_row_length")
+        made = values_of_rows(values)
+        length = integer(uniform_row_length, "from_uniform_row_length: uniform_row_length")
         if length < 0:
             raise InvalidArgumentError(f"from_uniform_row_length: expected a length of at least 0, got {length}.")
         if nrows is not None:

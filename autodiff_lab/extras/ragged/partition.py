@@ -34,7 +34,7 @@ def integer(value: Any, what: str) -> int:
     """Return one integer from an argument, which may be a tensor."""
     array = np.asarray(convert(value)._array)
     if array.ndim or array.dtype.kind not in "iu":
-        raise InvalidArgumentError(f"{what}: expected an integer, got {value!r}.")
+        raise InvalidArgumentError(f"{what} must be an integer, got {value!r}.")
     return int(array)
 
 
@@ -199,6 +199,6 @@ def segment_ids_to_row_splits(
     Tensor([0 2 2 3], shape=(4,), dtype=int64)
     """
     rows = integer_vector(segment_ids, "segment_ids_to_row_splits")
-    count = None if num_segments is None else integer(num_segments, "segment_ids_to_row_splits")
+    count = None if num_segments is None else integer(num_segments, "segment_ids_to_row_splits: num_segments")
     partition = RowPartition.from_row_numbers(rows, count, is_narrow(segment_ids))
     return named((partition if out_type is None else partition.as_dtype(out_type)).shown(partition.splits), name)

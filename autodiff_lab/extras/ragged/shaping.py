@@ -250,7 +250,7 @@ def boolean_mask(data: Any, mask: Any, axis: Any = None) -> Any:
         raise InvalidArgumentError(f"boolean_mask: expected axis=None for a ragged tensor, got {axis}.")
     chosen, values = either(mask), either(data)
     if chosen.dtype.name != "bool":
-        raise InvalidArgumentError(f"ragged.boolean_mask: expected a bool mask, got {chosen.dtype.name}.")
+        raise InvalidArgumentError(f"ragged.boolean_mask: mask must be bool, got {chosen.dtype.name}.")
     if chosen.ndim == 0 or chosen.ndim > values.ndim:
         raise ShapeMismatch(
             f"ragged.boolean_mask: a mask of shape {chosen.shape} does not match data of shape {values.shape}."

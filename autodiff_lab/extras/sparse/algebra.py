@@ -54,7 +54,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     total = SparseTensor(np.stack(np.unravel_index(present, a._shape), axis=1), values, a._shape)
     least = convert(threshold)._array
     if least.ndim or least.dtype.kind not in "iufV":
-        raise InvalidArgumentError(f"sparse.add: expected a real number as threshold, got {threshold!r}.")
+        raise InvalidArgumentError(f"sparse.add: threshold must be a real number, got {threshold!r}.")
     small = np.abs(values._array) < least
     return retain(total, ~(small & (np.bincount(segments, minlength=len(present)) > 1))) if least > 0 else total
 

@@ -127,9 +127,7 @@ def transpose(sp_input: Any, perm: Sequence[int] | None = None, name: str | None
     x = sparse(sp_input, "transpose")
     order = list(range(x.ndim))[::-1] if perm is None else [int(a) for a in as_integers(perm, "sparse.transpose: perm")]
     if sorted(order) != list(range(x.ndim)):
-        raise InvalidArgumentError(
-            f"sparse.transpose: expected a permutation of the {x.ndim} axes as perm, got {order}."
-        )
+        raise InvalidArgumentError(f"sparse.transpose: perm must be a permutation of the {x.ndim} axes, got {order}.")
     return named(reorder(SparseTensor(x.indices._array[:, order], x.values, [x.shape[a] for a in order])), name)
 
 

@@ -42,15 +42,13 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     rows = np.flatnonzero(empty)
     fill = convert(default_value, x.values)
     if fill._held.size != 1:
-        raise ShapeMismatch(
-            f"sparse.fill_empty_rows: expected a scalar as default_value, got shape {fill._held.shape}."
-        )
+        raise ShapeMismatch(f"sparse.fill_empty_rows: default_value must be a scalar, got shape {fill._held.shape}.")
     fill = reshape(fill, (1,))
     if fill.device != x.values.device and not isinstance(default_value, Tensor):
         fill = laid_beside(x.values, fill._array)
     if fill.dtype != x.dtype:
         raise DtypeMismatch(
-            f"sparse.fill_empty_rows: expected a default_value of dtype {x.dtype.name}, got {fill.dtype.name}."
+            f"sparse.fill_empty_rows: default_value must have dtype {x.dtype.name}, got {fill.dtype.name}."
         )
     first = np.zeros((len(rows), x.ndim), np.int64)
     first[:, 0] = rows

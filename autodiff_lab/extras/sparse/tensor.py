@@ -66,7 +66,7 @@ class SparseTensor(Operators):
         self._shape = tuple(int(n) for n in _integers(dense_shape, 1, "dense_shape"))
         if any(n < 0 for n in self._shape):
             raise InvalidArgumentError(
-                f"SparseTensor: expected non-negative lengths in dense_shape, got {list(self._shape)}."
+                f"SparseTensor: lengths in dense_shape must not be negative, got {list(self._shape)}."
             )
         self._indices = _integers(indices, 2, "indices")
         if self._indices.size == 0 and (self._shape or self._indices.ndim != 2):
@@ -197,7 +197,7 @@ class SparseTensor(Operators):
 def _integers(value: Any, rank: int, what: str) -> Places:
     array = np.asarray(value if isinstance(value, np.ndarray) else convert(value)._array)
     if array.size and (array.dtype.kind not in "iu" or array.ndim != rank):
-        raise InvalidArgumentError(f"SparseTensor: expected integers of rank {rank} as {what}, got {value!r}.")
+        raise InvalidArgumentError(f"SparseTensor: {what} must be integers of rank {rank}, got {value!r}.")
     return array.astype(np.int64)
 
 

@@ -62,7 +62,7 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
     _no_layout(layout, "fill")
     value = convert(value)
     if value._held.ndim:
-        raise ShapeMismatch(f"fill: expected a value of rank 0, got shape {value._held.shape}. Try lab.broadcast_to.")
+        raise ShapeMismatch(f"fill: value must be a scalar, got shape {value._held.shape}. Try lab.broadcast_to.")
     if sinks_now():  # the value may be tracked
         return named(tell_made(broadcast(value, shape=as_shape(dims))), name)
     if on_gpu(value._held):
@@ -174,9 +174,9 @@ def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[Any, Any, st
              for key, value in given.items() if value is not None}
     for key, value in found.items():
         if value._held.ndim:
-            raise ShapeMismatch(f"one_hot: expected {key} of rank 0, got shape {value._held.shape}.")
+            raise ShapeMismatch(f"one_hot: {key} must be a scalar, got shape {value._held.shape}.")
         if wanted is not None and value.dtype != wanted:
-            raise DtypeMismatch(f"one_hot: expected {key} of dtype {wanted.name}, got {value.dtype.name}. Try "
+            raise DtypeMismatch(f"one_hot: {key} must have dtype {wanted.name}, got {value.dtype.name}. Try "
                                 "lab.cast.")
     if len({value.dtype for value in found.values()}) > 1:
         raise dtypes_unequal("one_hot", **found)

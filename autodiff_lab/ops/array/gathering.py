@@ -171,7 +171,7 @@ def _check_updates(updates: Tensor, indices: Tensor, shape: tuple[int, ...], wha
     if at[-1] > len(shape):
         raise InvalidArgumentError(f"{what}: got {at[-1]} coordinates a row for a tensor of rank {len(shape)}.")
     if have != (*at[:-1], *shape[at[-1]:]):
-        raise ShapeMismatch(f"{what}: expected updates of shape {(*at[:-1], *shape[at[-1]:])} for indices of shape "
+        raise ShapeMismatch(f"{what}: updates must have shape {(*at[:-1], *shape[at[-1]:])} for indices of shape "
                             f"{at} into a tensor of shape {shape}, got {have}.")
 
 

@@ -205,9 +205,9 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
     at = 0 if axis is None else as_integers(axis, "boolean_mask: axis")[0]
     at = at + len(shape) if at < 0 else at
     if kept.dtype.kind != "b":
-        raise DtypeMismatch(f"boolean_mask: the mask must be bool, got {as_dtype(kept.dtype).name}. Try a comparison.")
+        raise DtypeMismatch(f"boolean_mask: mask must be bool, got {as_dtype(kept.dtype).name}. Try a comparison.")
     if rank == 0 or shape[at:at + rank] != kept.shape:
-        raise ShapeMismatch(f"boolean_mask: expected a mask of shape {shape[at:at + rank]} for axis {at} of a tensor "
+        raise ShapeMismatch(f"boolean_mask: mask must have shape {shape[at:at + rank]} for axis {at} of a tensor "
                             f"of shape {shape}, got {kept.shape}.")
     x = reshape(x, (*shape[:at], kept.size, *shape[at + rank:])) if rank > 1 else x
     places = tell_made(wrap(beside(x._held, np.nonzero(kept.reshape(-1))[0])))

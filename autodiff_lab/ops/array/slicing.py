@@ -82,7 +82,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     inner = parts[0]._held.shape[places[0].ndim:]
     for at, part in zip(places, parts, strict=True):
         if part._held.shape != (*at.shape, *inner):
-            raise ShapeMismatch(f"dynamic_stitch: expected data of shape {(*at.shape, *inner)} for indices of shape "
+            raise ShapeMismatch(f"dynamic_stitch: data must have shape {(*at.shape, *inner)} for indices of shape "
                                 f"{at.shape}, got {part._held.shape}.")
     flat = concat([reshape(p, (at.size, *inner)) for at, p in zip(places, parts, strict=True)], 0)
     order = np.concatenate([at.ravel() for at in places])

@@ -83,7 +83,7 @@ def lu(input: Any, output_idx_type: Any = "int32", name: str | None = None) -> t
 def _checked(name: str, lower_upper: Any, perm: Any) -> tuple[Tensor, Tensor]:
     x, order = square(lower_upper, name), convert(perm)
     if order._held.dtype.kind not in "iu" or order._held.shape != x._held.shape[:-1]:
-        raise ShapeMismatch(f"{name}: expected an integer perm of shape {x._held.shape[:-1]} for factors of shape "
+        raise ShapeMismatch(f"{name}: perm must be integers of shape {x._held.shape[:-1]} for factors of shape "
                             f"{x._held.shape}, got {order.dtype.name} of shape {order._held.shape}.")
     return x, order
 

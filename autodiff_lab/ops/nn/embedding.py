@@ -63,7 +63,7 @@ def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any = None, co
                                     {"combiner": combiner, "max_norm": max_norm})
         return named(rows, name)
     if not hasattr(sp_ids, "dense_shape"):
-        raise InvalidArgumentError(f"{what}: expected a SparseTensor as sp_ids, got {type(sp_ids).__name__}. Try "
+        raise InvalidArgumentError(f"{what}: sp_ids must be a SparseTensor, got {type(sp_ids).__name__}. Try "
                                    "embedding_lookup for a dense tensor.")
     numbers = _ids(sp_ids.values, what)
     segments = expand_dims(gather(sp_ids.indices, 0, axis=1), -1)

@@ -129,7 +129,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
         raise DtypeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels must be integers, got {t.dtype.name}. "
                             "Try softmax_cross_entropy_with_logits for probabilities, or lab.cast to int32.")
     if t._held.shape != x._held.shape[:-1]:
-        raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: expected labels of shape {x._held.shape[:-1]} "
+        raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels must have shape {x._held.shape[:-1]} "
                             f"for logits of shape {x._held.shape}, got {t._held.shape}.")
     return cross_entropy_of_numbers(x, t, name=name)
 

@@ -9,7 +9,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import following, placed
 from autodiff_lab.engine.primitives import add
-from autodiff_lab.engine.shape import as_integer, as_integers
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import ranked
@@ -50,7 +50,7 @@ def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = Non
         return x
     have = x._held.shape
     lengths = list(have if noise_shape is None else noise_shape)
-    wanted = tuple(n if m is None else as_integers(m, "dropout: noise_shape")[0]
+    wanted = tuple(n if m is None else as_integer(m, "dropout: noise_shape")
                    for n, m in zip((*have, *(0,) * len(lengths)), lengths, strict=False))
     try:
         fits = np.broadcast_shapes(wanted, have) == have and len(wanted) == len(have)
