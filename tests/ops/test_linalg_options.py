@@ -360,6 +360,7 @@ def test_what_does_not_fit_is_refused_in_words(number: int) -> None:
 
 
 def test_substitution_is_that_of_scipy() -> None:
-    a, b = np.tril(rng.uniform(-1, 1, (40, 40))), rng.uniform(-1, 1, (40, 1))
+    own = np.random.default_rng(3)  # the condition of such a matrix varies too much to share the draws of other tests
+    a, b = np.tril(own.uniform(-1, 1, (40, 40))), own.uniform(-1, 1, (40, 1))
     want = scipy.linalg.solve_triangular(a, b, lower=True)
     assert abs(L.triangular_solve(a, b).numpy() / want - 1).max() < 1e-13
