@@ -130,6 +130,8 @@ def handed(met: NotOneTensor, function: Callable[..., Any], inputs: tuple[Any, .
 
     Refusals come without a history.
     """
+    if not hasattr(met.value, "__lab_apply__"):  # beside one that has it stands a value that nothing can be made of
+        raise met
     try:
         return met.value.__lab_apply__(function, inputs, params)
     except LabError as error:
@@ -211,7 +213,7 @@ def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
                 f"other operand. Try lab.{cure} first."
             )
         try:
-            return wrap(dtype.type(value))
+            return wrap(dtype.type(float(value) if dtype.kind == "V" else value))  # bfloat16 refuses long integers
         except (RuntimeWarning, FloatingPointError):
             return wrap(dtype.type(np.inf if value > 0 else -np.inf))
         except OverflowError:

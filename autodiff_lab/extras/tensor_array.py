@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import DType, as_dtype
-from autodiff_lab.engine.shape import TensorShape, as_integer, as_integers
+from autodiff_lab.engine.shape import TensorShape, as_integer, as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, OutOfRangeError, ShapeMismatch
 from autodiff_lab.ops.array.casting import identity
@@ -70,7 +70,7 @@ class TensorArray:
         (length,) = (0,) if size is None else as_shape(size)
         self._tensors: list[Tensor | None] = [None] * length
         self._read: set[int] = set()
-        self._dynamic = bool(dynamic_size)
+        self._dynamic = flag(dynamic_size, "TensorArray: dynamic_size")
         self._once = clear_after_read is None or clear_after_read
         self._shape = None if element_shape is None else TensorShape(element_shape)
         self._infer = infer_shape

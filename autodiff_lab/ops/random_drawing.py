@@ -132,7 +132,11 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
         noise = uniform_noise(source, as_shape(shape), dtype)
     if _is_tensor(low) or _is_tensor(high):
         return scaled(noise, low, convert(high) - low, dtype, name)
-    low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    try:
+        low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(
+            f"{name}: minval and maxval must be numbers, got {minval!r} and {maxval!r}.") from None
     with device(None):
         result = scaled(noise, low, high - low, dtype, name)
     below = np.nextafter(high.astype(wanted.dtype), low.astype(wanted.dtype))  # rounding may reach the upper end

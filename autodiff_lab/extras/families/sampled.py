@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.tensor import Tensor, named, wrap
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.gathering import gather, laid_beside
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import expand_dims, reshape
@@ -62,7 +62,10 @@ def _logits(name: str, weights: Any, biases: Any, labels: Any, inputs: Any, num_
             ) -> tuple[Tensor, Tensor]:
     """Return logits (b, num_true + num_sampled) and the corresponding labels."""
     table, x = floats(weights, name), floats(inputs, name)
-    bias, true = convert(biases, table), np.asarray(convert(labels)._array).astype(np.int64)
+    bias, classes = convert(biases, table), convert(labels)
+    if not classes.dtype.is_integer:
+        raise DtypeMismatch(f"{name}: labels must be integers, got {classes.dtype.name}. Try lab.cast(x, lab.int64).")
+    true = np.asarray(classes._array).astype(np.int64)
     if x._held.ndim != 2 or true.shape != (x._held.shape[0], num_true):
         raise ShapeMismatch(f"{name}: expected inputs (b, d) and labels (b, {num_true}), got shapes "
                             f"{x._held.shape} and {true.shape}.")

@@ -15,7 +15,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.shape import as_integer, as_integers
+from autodiff_lab.engine.shape import as_integer, as_integers, flag
 from autodiff_lab.engine.strings import STRING
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -301,7 +301,7 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
     found, new = _one_text(pattern, "regex_replace"), _one_text(rewrite, "regex_replace")
     patterns.rewrite_parts(new, patterns.compiled(found, "regex_replace").groups, "regex_replace")
     return replace_pattern(text_tensor(input, "regex_replace"), pattern=found, rewrite=new,
-                           everywhere=bool(replace_global), name=name)
+                           everywhere=flag(replace_global, "regex_replace: replace_global"), name=name)
 
 
 @structured(by_element=True)

@@ -15,7 +15,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.extras.ragged.making import count
 from autodiff_lab.extras.ragged.partition import RowPartition, Whole
 from autodiff_lab.extras.ragged.tensor import RaggedTensor
@@ -33,7 +33,11 @@ def elementwise(apply: Callable[..., Any], inputs: tuple[Any, ...]) -> RaggedTen
     >>> elementwise(lab.add, (x, lab.constant([[10], [20]])))
     <RaggedTensor [[11, 12], [23]]>
     """
-    like = next(value for value in inputs if isinstance(value, RaggedTensor))
+    like = next((value for value in inputs if isinstance(value, RaggedTensor)), None)
+    if like is None:
+        raise InvalidArgumentError(
+            "expected the ragged tensor as an operand, got it as another argument, such as a pattern or an axis."
+        )
     operands = [_operand(value, like) for value in inputs]
     ragged = [x for x in operands if isinstance(x, RaggedTensor)]
     inner = like.flat_values._held.ndim - 1

@@ -9,6 +9,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import ConversionError, InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.extras.ragged import shaping
@@ -58,7 +59,9 @@ def constant(
     depth = _depth(pylist)
     if depth == 0:
         raise ConversionError(f"ragged.constant: expected nested lists, got {pylist!r}. Try lab.constant.")
-    rank = depth - 1 - len(inner_shape or ()) if ragged_rank is None else ragged_rank
+    rank = depth - 1 - len(inner_shape or ())
+    if ragged_rank is not None:
+        rank = as_integer(ragged_rank, "ragged.constant: ragged_rank")
     if rank < 0 or (rank >= depth and _holds_numbers(pylist)):
         raise ConversionError(f"ragged.constant: lists of depth {depth} cannot have {rank} ragged axes.")
     rows: list[Any] = list(pylist)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.shape import as_integers
+from autodiff_lab.engine.shape import as_integers, flag
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.extras.ragged.broadcasting import broadcast_to_rows, same_rows
@@ -45,7 +45,7 @@ def reduced(name: str, x: RaggedTensor, axis: Any = None, keepdims: bool = False
     axes = axes_of(x, axis, name)
     if axis is not None and not axes:
         return x
-    keepdims = bool(keepdims)
+    keepdims = flag(keepdims, f"{name}: keepdims")
     if name in ("reduce_variance", "reduce_std"):
         spread = _variance(x, axes, keepdims)
         return sqrt(spread) if name == "reduce_std" else spread

@@ -12,7 +12,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.shape import as_integers
+from autodiff_lab.engine.shape import as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.extras.ragged.partition import axis_of, integer, integer_vector
@@ -347,7 +347,8 @@ def reduce_sum(
     >>> print(lab.sparse.reduce_sum(lab.SparseTensor([[0, 0], [0, 1]], [2.0, 3.0], [2, 2]), axis=1))
     Tensor([5. 0.], shape=(2,), dtype=float32)
     """
-    return named(reduced("reduce_sum", sparse(sp_input, "reduce_sum"), axis, bool(keepdims), output_is_sparse), name)
+    keep = flag(keepdims, "reduce_sum: keepdims")
+    return named(reduced("reduce_sum", sparse(sp_input, "reduce_sum"), axis, keep, output_is_sparse), name)
 
 
 def reduce_max(
@@ -361,4 +362,5 @@ def reduce_max(
     >>> print(lab.sparse.reduce_max(lab.SparseTensor([[0, 0], [0, 1]], [-2.0, -3.0], [2, 2]), axis=1))
     Tensor([-2.  0.], shape=(2,), dtype=float32)
     """
-    return named(reduced("reduce_max", sparse(sp_input, "reduce_max"), axis, bool(keepdims), output_is_sparse), name)
+    keep = flag(keepdims, "reduce_max: keepdims")
+    return named(reduced("reduce_max", sparse(sp_input, "reduce_max"), axis, keep, output_is_sparse), name)

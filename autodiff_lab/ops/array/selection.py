@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_to_tensor, whole
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.shape import as_integers
+from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made
@@ -202,7 +202,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
         raise DeviceMismatch(f"boolean_mask: the tensor is on {x.device} and the mask on {mask.device}; nothing is "
                              "copied implicitly. Try .gpu() or .cpu() on one of them.")
     shape, rank = x._held.shape, kept.ndim
-    at = 0 if axis is None else as_integers(axis, "boolean_mask: axis")[0]
+    at = 0 if axis is None else as_integer(axis, "boolean_mask: axis")
     at = at + len(shape) if at < 0 else at
     if kept.dtype.kind != "b":
         raise DtypeMismatch(f"boolean_mask: mask must be bool, got {as_dtype(kept.dtype).name}. Try a comparison.")

@@ -14,6 +14,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.events import tell_peek
@@ -222,7 +223,7 @@ def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
 
 
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
-    return qr_pair(lapack(matrix(input, "qr"), "qr"), full=bool(full_matrices), name=name)
+    return qr_pair(lapack(matrix(input, "qr"), "qr"), full=flag(full_matrices, "qr: full_matrices"), name=name)
 
 
 def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.ops.array.casting import cast
@@ -35,7 +36,7 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool |
     if kind not in "fcV" and ord not in (1, np.inf, -np.inf):
         raise DtypeMismatch(f"norm: expected a floating-point tensor, got {x.dtype.name}. Try "
                             "lab.cast(x, lab.float32).")
-    over, keep = _axes(axis, x._held.ndim), bool(keepdims)
+    over, keep = _axes(axis, x._held.ndim), flag(keepdims, "norm: keepdims")
     of_matrix = over is not None and len(over) == 2
     if isinstance(ord, np.ndarray):
         raise InvalidArgumentError(f"norm: ord must be a number or a name, got {ord!r:.80}.")

@@ -12,6 +12,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert_pair
+from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -176,7 +177,7 @@ def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = 
     a, b = _system("triangular_solve", matrix, rhs)
     if adjoint:
         return solve_triangular(matrix_transpose(a, conjugate=True), b, lower=not lower, name=name)
-    return solve_triangular(a, b, lower=bool(lower), name=name)
+    return solve_triangular(a, b, lower=flag(lower, "triangular_solve: lower"), name=name)
 
 
 def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
+from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, NotOneTensor
 from autodiff_lab.kernels.base.choose import chosen
@@ -125,13 +126,15 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
     except NotOneTensor as met:
         return named(handed(met, cumsum, (x,), axis=axis, exclusive=exclusive, reverse=reverse), name)
     at = axis_from_end(axis, x._held.ndim, "cumsum")
-    return scan_sum(x, axis=at, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
+    return scan_sum(x, axis=at, exclusive=flag(exclusive, "cumsum: exclusive"),
+                    reverse=flag(reverse, "cumsum: reverse"), name=name)
 
 
 def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     x = _numbers(x, "cumprod")
     at = axis_from_end(axis, x._held.ndim, "cumprod")
-    return scan_product(x, axis=at, exclusive=bool(exclusive), reverse=bool(reverse), name=name)
+    return scan_product(x, axis=at, exclusive=flag(exclusive, "cumprod: exclusive"),
+                        reverse=flag(reverse, "cumprod: reverse"), name=name)
 
 
 def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False,
@@ -141,7 +144,7 @@ def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse
     x = floats(x, "cumulative_logsumexp", False)
     at = axis_from_end(axis, x._held.ndim, "cumulative_logsumexp")
     n = x._held.shape[at]
-    total = scan_logsumexp(x, axis=at, reverse=bool(reverse))
+    total = scan_logsumexp(x, axis=at, reverse=flag(reverse, "cumulative_logsumexp: reverse"))
     if not exclusive or not n:
         return named(total, name)
     edge = list(x._held.shape)
