@@ -37,8 +37,42 @@ print(json.dumps(sorted(failed)))
 """
 
 
+# Runs every program in a child of its own of a process that has NumPy alone; prints what each printed, errors included.
+EACH_PRINTS = """
+import json, os, sys, traceback
+import numpy
+printed = {}
+for name, program in json.loads(sys.argv[1]).items():
+    out, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(into, 1)
+        os.dup2(into, 2)
+        try:
+            exec(program, {"__name__": "__main__"})
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+    os.close(into)
+    with open(out) as said:
+        printed[name] = said.read().strip()
+    os.waitpid(child, 0)
+print(json.dumps(printed))
+"""
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, so that many fresh programs take seconds")
+
+
 def fresh(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+
+
+def each_prints(programs: dict[str, str]) -> dict[str, str]:
+    """Return what each program prints that finds nothing of ours loaded, or its traceback."""
+    run = fresh(EACH_PRINTS, json.dumps(programs))
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
 
 
 def _public_names() -> list[str]:
@@ -49,7 +83,7 @@ def _public_names() -> list[str]:
     return ["autodiff_lab", *(f"autodiff_lab.{name}" for name in sorted(names))]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, so that forty modules take seconds")
+@needs_fork
 def test_every_public_module_can_be_the_first_to_load() -> None:
     names = _public_names()
     assert len(names) > (30 if EXTRAS else 20)
@@ -116,26 +150,37 @@ print(({expression}))
 """
 
 
-@pytest.mark.parametrize("kind", ["constant", "Variable"])
-@pytest.mark.parametrize(
-    ("value", "expression", "expected"),
-    [
-        ("6.0", "float(x * x - 2 / x)", 36.0 - 2.0 / 6.0),
-        ("6.0", "float(abs(-x) ** 2 % 5 // 1)", 1.0),
-        ("6.0", "bool(x == 6.0) and bool(x != 5.0) and bool(x <= 7)", True),
-        ("6.0", "x == None, x != 'a'", (False, True)),
-        ("6", "int(x & 3), int(~x), int(1 | x), int(x ^ x)", (2, -7, 7, 0)),
-        ("True", "bool(x & False), bool(~x)", (False, False)),
-        ("[1.0, 2.0]", "float(x[1])", 2.0),
-        ("[[1.0, 2.0]]", "(x @ [[1.0], [1.0]]).shape[0]", 1),
-    ],
-)
+KINDS = ("constant", "Variable")
+EXPRESSIONS: list[tuple[str, str, object]] = [
+    ("6.0", "float(x * x - 2 / x)", 36.0 - 2.0 / 6.0),
+    ("6.0", "float(abs(-x) ** 2 % 5 // 1)", 1.0),
+    ("6.0", "bool(x == 6.0) and bool(x != 5.0) and bool(x <= 7)", True),
+    ("6.0", "x == None, x != 'a'", (False, True)),
+    ("6", "int(x & 3), int(~x), int(1 | x), int(x ^ x)", (2, -7, 7, 0)),
+    ("True", "bool(x & False), bool(~x)", (False, False)),
+    ("[1.0, 2.0]", "float(x[1])", 2.0),
+    ("[[1.0, 2.0]]", "(x @ [[1.0], [1.0]]).shape[0]", 1),
+]
+
+
+@pytest.fixture(scope="module")
+def computed() -> dict[str, str]:
+    """What each expression gives in a process of its own, by the kind of x and the expression."""
+    return each_prints({
+        f"{kind} {expression}": OPERATORS.format(kind=kind, value=value, expression=expression)
+        for kind in KINDS for value, expression, _ in EXPRESSIONS
+    })  # fmt: skip
+
+
+@needs_fork
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("expression", "expected"), [row[1:] for row in EXPRESSIONS])
 def test_operators_work_before_their_families_have_loaded(
-    kind: str, value: str, expression: str, expected: object
+    kind: str, expression: str, expected: object, computed: dict[str, str]
 ) -> None:
-    run = fresh(OPERATORS.format(kind=kind, value=value, expression=expression))
-    assert run.returncode == 0, run.stderr
-    result = ast.literal_eval(run.stdout)
+    printed = computed[f"{kind} {expression}"]
+    assert "Traceback" not in printed, printed
+    result = ast.literal_eval(printed)
     assert result == (pytest.approx(expected) if isinstance(expected, float) else expected)
 
 
@@ -170,12 +215,16 @@ ASKED = {
 }
 
 
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, str]:
+    """What each program prints that asks for something first thing."""
+    return each_prints({what: code for what, (code, _) in ASKED.items()})
+
+
+@needs_fork
 @pytest.mark.parametrize("what", [what for what in ASKED if EXTRAS or what != "a star"])
-def test_what_is_asked_for_loads(what: str) -> None:
-    code, expected = ASKED[what]
-    run = fresh(code)
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.strip() == expected
+def test_what_is_asked_for_loads(what: str, loaded: dict[str, str]) -> None:
+    assert loaded[what] == ASKED[what][1]
 
 
 def test_threads_that_ask_at_once_all_get_the_op() -> None:
