@@ -328,6 +328,20 @@ def _unslice(ops: Any, g: Bands, items: Any, shape: tuple[int, ...]) -> Bands | 
     return Bands((g.shape[0], *shape), [Piece(p.offset + by, p.first + by, p.value) for p in g.pieces])
 
 
+def _accumulate_parts(ops: Any, *values: Any, places: Any, shape: tuple[int, ...], onto: bool) -> Any:
+    """Shift each band to where a slice took it from, and add them."""
+    if any(value.__class__ is not Bands for value in values) or any(op != "slice" for op, _ in places):
+        return None
+    placed = [
+        _unslice(ops, value, shape=shape[1:], **dict(params))
+        for value, (_, params) in zip(values[onto:], places, strict=True)
+    ]
+    total = values[0] if onto else placed.pop(0)
+    for band in placed:
+        total = None if total.__class__ is not Bands or band is None else _add(ops, total, band)
+    return total
+
+
 def _reshape(ops: Any, g: Bands, shape: tuple[int, ...]) -> Bands | None:
     return Bands(shape, g.pieces) if shape[0] == g.shape[0] and math.prod(shape[1:]) == g.columns else None
 
@@ -362,9 +376,10 @@ def _matmul(ops: Any, x: Any, y: Any) -> Any:
 
 
 RULES: dict[str, Callable[..., Any]] = {
-    "add": _add, "divide": _divide, "gate": _gate, "matmul": _matmul, "multiply": _multiply, "negative": _negative,
-    "reshape": _reshape, "select": _choosing("select"), "select_not": _choosing("select_not"), "slice": _slice,
-    "subtract": _subtract, "transpose": _transpose, "unslice": _unslice,
+    "accumulate_parts": _accumulate_parts, "add": _add, "divide": _divide, "gate": _gate, "matmul": _matmul,
+    "multiply": _multiply, "negative": _negative, "reshape": _reshape, "select": _choosing("select"),
+    "select_not": _choosing("select_not"), "slice": _slice, "subtract": _subtract, "transpose": _transpose,
+    "unslice": _unslice,
 }  # fmt: skip
 CHEAP = frozenset(RULES)
 """Ops whose rules leave bands what they are, as those of elementwise ops do, if shapes allow."""

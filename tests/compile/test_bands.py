@@ -227,3 +227,29 @@ def test_random_functions_of_vectors(seed: int) -> None:
     x = VECTOR.copy()
     x[choice.randrange(SIZE)] = choice.choice([np.inf, np.nan, 1e308])
     same(jacobian(function), x, compiled)
+
+
+def test_slices_of_one_tensor_stay_in_bands() -> None:
+    """Their contributions are added by one op, which has a rule for bands as each of them has."""
+
+    @lab.function
+    def hessian(x: Any) -> Any:
+        with lab.GradientTape() as outer:
+            outer.watch(x)
+            with lab.GradientTape() as inner:
+                inner.watch(x)
+                a, b = x[:-1], x[1:]
+                y = lab.reduce_sum(100.0 * (b - a**2.0) ** 2.0 + (1.0 - a) ** 2.0)
+            gradient = inner.gradient(y, x)
+        return outer.jacobian(gradient, x)
+
+    x = np.linspace(-1.5, 1.5, 60)
+    found = hessian(lab.constant(x)).numpy()
+    ops = {line.op.name for line in hessian.program.lines}
+    assert "diagonals" in ops
+    assert "accumulate_parts" not in ops
+    wanted, i = np.zeros((60, 60)), np.arange(59)
+    wanted[i, i] = 1200 * x[:-1] ** 2 - 400 * x[1:] + 2
+    wanted[i + 1, i + 1] += 200
+    wanted[i, i + 1] = wanted[i + 1, i] = -400 * x[:-1]
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)

@@ -16,7 +16,7 @@ from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.arrays import is_array, on_gpu
+from autodiff_lab.kernels.arrays import on_gpu
 from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.kernels.checks import require
 from autodiff_lab.ops.docs import of_one, of_two
@@ -73,9 +73,13 @@ negative = unary(
 Tensor(-2.0, shape=(), dtype=float32)""", dtypes="any number", raises=("convert",)))
 
 
+_NUMBERS = (np.generic, int, float)
+"""What a kernel is given that is not an array, of the CPU or of a GPU."""
+
+
 def _power(x: Any, y: Any) -> Any:
     """Raise to a power; small integer powers of an array are products: NumPy's power takes ten times as long."""
-    if is_array(x) and not is_array(y) and x.dtype.kind == "f":
+    if isinstance(y, _NUMBERS) and not isinstance(x, _NUMBERS) and x.dtype.kind == "f":
         if y == 2:
             return x * x
         if y == 3:
@@ -138,7 +142,7 @@ def _falling_grad(y: Any, order: int) -> Any:
 
 def _power_grad(x: Any, y: Any, order: int) -> Any:
     factor = _falling(y, order)
-    if is_array(x) and not is_array(y) and y - order == 1 and x.dtype.kind == "f":
+    if isinstance(y, _NUMBERS) and not isinstance(x, _NUMBERS) and y - order == 1 and x.dtype.kind == "f":
         return factor * x
     value = factor * _power(x, y - order)
     flat = factor == 0  # there the power may be infinite, and the gradient is still 0
