@@ -25,7 +25,7 @@ _MOST = [64]  # tapes in the list, from which on those that are gone are taken o
 
 
 def remember(tape: Any) -> None:
-    """Keep a weak reference to a tape."""
+    """Keep a weak reference to a tape that reads a variable."""
     _TAPES.append(weakref.ref(tape))
     if len(_TAPES) > _MOST[0]:
         _TAPES[:] = [ref for ref in _TAPES if ref() is not None]
@@ -33,7 +33,7 @@ def remember(tape: Any) -> None:
 
 
 def tapes() -> list[Any]:
-    """Return the tapes that are alive."""
+    """Return the tapes that are alive and have read a variable."""
     return [tape for ref in _TAPES[:] if (tape := ref()) is not None]
 
 

@@ -113,12 +113,14 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
     raw = ops.raw
     wide: Wide = {}
     own: set[int] = set()
-    combine = partial(_total, own) if plain else _combiner(engine, wide)
-    usual = not (raw or pause or swapped or flow) and engine.accumulate is operator.add
-    parts = Parts(ops, lead) if usual else None
-    waiting = parts.waiting if parts else {}
+    parts = waiting = cause = None
+    if plain:
+        combine, together = partial(_total, own), False
+    else:
+        combine = _combiner(engine, wide)
+        together = not (raw or pause or swapped or flow) and engine.accumulate is operator.add
+        cause = CAUSE.get()
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
-    cause = CAUSE.get()
     while entries:
         op, out, ins, params, need = pop_entry()
         if waiting:
@@ -184,7 +186,10 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             wide.pop(out._id, None)
         named = params or {}
         if op.part is not None:
-            if parts is not None and ins[0]._held.dtype.itemsize != 2:
+            if together and ins[0]._held.dtype.itemsize != 2:
+                if parts is None:
+                    parts = Parts(ops, lead)
+                    waiting = parts.waiting
                 parts.add(g, op, ins[0], named)
                 continue
             if plain and _added_to_part(adjoints, own, op, g, ins[0], named):
@@ -210,10 +215,10 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 flow(op, out, ins, params, i, g, h, total)
         values = z = shared = t = array = total = None  # entries that follow need not pass here to let go of them
         if not raw:
-            CAUSE.set(cause)
+            CAUSE.set(cause)  # type: ignore[arg-type]
         if pause:
             yield len(entries)
-    for key in list(waiting):
+    for key in list(waiting or ()):
         adjoints[key] = parts.total(key, get(key))  # type: ignore[union-attr]
 
 

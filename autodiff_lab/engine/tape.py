@@ -78,7 +78,6 @@ class GradientTape:
         self._was_watched: list[weakref.ref[Variable]] = []
         self._used_at: Any = None
         self._open = False
-        remember(self)
 
     # --- recording -------------------------------------------------------------------------------------------------
 
@@ -169,6 +168,8 @@ class GradientTape:
 
     def note_read(self, variable: Variable, tensor: Tensor) -> None:
         """Note a variable that was read inside the block."""
+        if not self.reads:
+            remember(self)
         self.reads[variable] = tensor
         if (self._automatic and variable.trainable) or variable in self._watched:
             self._watched.setdefault(variable, []).append(tensor._id)

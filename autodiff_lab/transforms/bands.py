@@ -67,6 +67,9 @@ class Bands:
 
     def whole(self) -> np.ndarray[Any, Any]:
         """Make the stack as an array."""
+        if len(self.pieces) == 1:  # as after one elementwise op: small Jacobians feel the lists below
+            offset, first, value = self.pieces[0]
+            return diagonals(value, offsets=(offset,), firsts=(first,), shape=self.shape)
         return diagonals(
             *[p.value for p in self.pieces],
             offsets=tuple([p.offset for p in self.pieces]),
