@@ -68,8 +68,7 @@ class GradientTape:
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._id = fresh_id()
-        self._persistent, self._automatic = persistent, watch_accessed_variables
-        self.lean = not persistent
+        self._persistent, self._automatic, self.lean = persistent, watch_accessed_variables, not persistent
         self.tracked: Any = set[int]()
         self.reads: dict[Any, Tensor] = {}  # the present read of every variable
         self._entries: list[Any] | None = []

@@ -67,15 +67,8 @@ class Bands:
 
     def whole(self) -> np.ndarray[Any, Any]:
         """Make the stack as an array."""
-        if len(self.pieces) == 1:  # as after one elementwise op: small Jacobians feel the lists below
-            offset, first, value = self.pieces[0]
-            return diagonals(value, offsets=(offset,), firsts=(first,), shape=self.shape)
-        return diagonals(
-            *[p.value for p in self.pieces],
-            offsets=tuple([p.offset for p in self.pieces]),
-            firsts=tuple([p.first for p in self.pieces]),
-            shape=self.shape,
-        )
+        offsets, firsts, values = zip(*self.pieces, strict=True)
+        return diagonals(*values, offsets=offsets, firsts=firsts, shape=self.shape)
 
     def __mul__(self, by: Any) -> Any:
         found = _scaled(RAW, operator.mul, self, by)
@@ -333,16 +326,14 @@ def _unslice(ops: Any, g: Bands, items: Any, shape: tuple[int, ...]) -> Bands | 
 
 def _accumulate_parts(ops: Any, *values: Any, places: Any, shape: tuple[int, ...], onto: bool) -> Any:
     """Shift each band to where a slice took it from, and add them."""
-    if any(value.__class__ is not Bands for value in values) or any(op != "slice" for op, _ in places):
-        return None
-    placed = [
-        _unslice(ops, value, shape=shape[1:], **dict(params))
-        for value, (_, params) in zip(values[onto:], places, strict=True)
-    ]
-    total = values[0] if onto else placed.pop(0)
-    for band in placed:
-        total = None if total.__class__ is not Bands or band is None else _add(ops, total, band)
-    return total
+    found = values[0] if onto else None
+    for value, (op, params) in zip(values[onto:], places, strict=True):
+        usable = op == "slice" and value.__class__ is Bands
+        band = _unslice(ops, value, shape=shape[1:], **dict(params)) if usable else None
+        found = band if found is None else _add(ops, found, band)
+        if found is None:
+            return None
+    return found
 
 
 def _reshape(ops: Any, g: Bands, shape: tuple[int, ...]) -> Bands | None:

@@ -1,18 +1,20 @@
 """Kernels of normalization against their references: axes, layouts, nan, infinities, rows of one value, threads."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 
 import autodiff_lab as lab
+import autodiff_lab.ops.nn.normalization
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.kernels.base.choose import CHOSEN, use_kernels
-from autodiff_lab.ops.nn import normalization  # noqa: F401 - registers the kernels of this family
 from tests.kernels.agreement import DTYPES, agree, both, declined, layouts
 from tests.ops.samples import samples
 from tests.ops.test_derivatives import first_order
 
+import_module("autodiff_lab.ops.nn.normalization")  # it registers the kernels of this family
 pytest.importorskip("numba", reason="overrides need Numba")
 
 ALL = ("moments", "plain_normalize", "plain_normalize_grad", "normalize", "normalize_grad")

@@ -73,7 +73,7 @@ negative = unary(
 Tensor(-2.0, shape=(), dtype=float32)""", dtypes="any number", raises=("convert",)))
 
 
-_NUMBERS = (np.generic, int, float)
+_NUMBERS: Any = (np.generic, int, float)
 """What a kernel is given that is not an array, of the CPU or of a GPU."""
 
 
