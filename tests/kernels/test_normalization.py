@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-import autodiff_lab.ops.nn.normalization
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.kernels.base.choose import CHOSEN, use_kernels
 from tests.kernels.agreement import DTYPES, agree, both, declined, layouts
