@@ -1,7 +1,7 @@
 """Sharing memory with other libraries by DLPack: NumPy, PyTorch, JAX, CuPy.
 
-A tensor never changes, so whoever shares its memory must not write to it.  Tensors of the CPU hand out copies, as they
-do to NumPy.  What shares the memory of a GPU is in `gpu.sharing`.
+A tensor never changes, so code that shares its memory must not write to it. Tensors of the CPU hand out copies, as
+they do to NumPy. What shares the memory of a GPU is in `gpu.sharing`.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
     flow : callable, optional
         Told of every contribution that moves.
     plain : bool
-        Whether values are NumPy's arrays, none of them half floats, and nobody listens, steps or swaps anything: such
+        Whether values are NumPy arrays without half floats, with no listener, no pauses and no swapped rules: such
         a sweep takes the quick way through elementwise ops, and adds in place where it may.
     """
     ops, swapped = engine.ops, engine.rules
@@ -234,7 +234,7 @@ def _total(own: set[int], key: int, old: Any, h: Any, fresh: bool = False) -> An
     """Add a contribution to an adjoint, in place where one of them belongs to this sweep alone.
 
     The adjoint does if it is a sum that was made here, of a tensor in `own`: rules get it only when all contributions
-    have come.  A contribution does if it is `fresh`: an elementwise rule made it and gave it to nobody else.  A view
+    have come.  A contribution does if it is `fresh`: an elementwise rule made it and nothing else refers to it.  A view
     never does.
     """
     if old.nbytes < IN_PLACE_BYTES or h.__class__ is not ndarray or h.dtype != old.dtype or h.shape != old.shape:

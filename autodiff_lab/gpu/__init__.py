@@ -1,7 +1,7 @@
 """Tensors of a GPU: loaded by the first look for one, by `lab.device`, ``x.gpu()`` or `lab.config`.
 
 Nothing to the left of this package knows it: a `DeviceTensor` answers for itself.  What has to know which class of
-tensor holds an array, or what a Python value becomes, finds the classes of this package in a table of its own.
+tensor holds an array, or what a Python value becomes, finds the classes of this package in a table.
 """
 
 from autodiff_lab.engine import convert, tensor

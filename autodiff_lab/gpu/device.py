@@ -138,7 +138,7 @@ def applied(op: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
             memory.warn_of_doubles(op.name)
     try:
         value = quietly(op.kernel, *arrays, **params)
-    except Exception as error:  # noqa: BLE001 - whatever a kernel raises is told in our words
+    except Exception as error:  # noqa: BLE001 - whatever a kernel raises is reworded
         raise failed_there(op, ins, params, error) from error.__cause__
     if op.dtypes == "floating" and value.dtype != arrays[0].dtype:
         raise wrong_dtype(op, ins)
@@ -197,7 +197,7 @@ def _uploaded(array: Any, memory: Any, key: int = 0) -> Tensor:
 
 
 def _tell(direction: str, size: int, why: str) -> None:
-    """Make an event of a copy that nobody asked for by name."""
+    """Report a copy that the program did not request explicitly."""
     if heard():
         tell_listeners(Transferred(direction, size, why, place_now()))
 

@@ -1,4 +1,4 @@
-"""Checks of lesson 6, on what a tape writes down: entries in order, and none at all where none are wanted."""
+"""Checks of lesson 6, on what a tape records: entries in order, and none where none are wanted."""
 
 from __future__ import annotations
 

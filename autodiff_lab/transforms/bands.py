@@ -207,7 +207,7 @@ def _columnwise(function: Callable[[Any, Any], Any], g: Bands, by: Any) -> Bands
 
 
 def _scaled(ops: Any, function: Callable[[Any, Any], Any], g: Any, by: Any) -> Bands | None:
-    """Multiply or divide each column by a number of its own."""
+    """Multiply or divide each column by its own factor."""
     if g.__class__ is not Bands or by.__class__ is Bands:
         return None
     if ops.raw:

@@ -18,7 +18,7 @@ LEAST = 0.85
 
 
 def pytest_run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest in a process of its own."""
+    """Run pytest in a separate process."""
     command = [sys.executable, "-m", "pytest", *arguments, *(f"--ignore={shown(folder)}" for folder in APART)]
     listed = "--collect-only" in arguments
     env = {**os.environ, **environment}

@@ -1,8 +1,8 @@
 """Lending: pass other tensors to a function inside the caller's own lists and dicts.
 
-A trace needs arguments that nobody else holds, and NumPy arrays become tensors.  But a list or dict that is passed must
-stay the caller's: a function may append to it, compare it by identity, or return it.  So its elements are replaced for
-the duration of the call; tuples and the like, which cannot change, are built again.
+A trace needs arguments that nothing else refers to, and NumPy arrays become tensors. But a list or dict that is
+passed must stay the caller's: a function may append to it, compare it by identity, or return it. So its elements are
+replaced for the duration of the call; tuples and the like, which cannot change, are built again.
 """
 
 from __future__ import annotations

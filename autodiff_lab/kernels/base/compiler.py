@@ -1,9 +1,9 @@
 """When the compiler runs: in one thread at a time, mostly a thread in the background, and never across a fork.
 
-A process that forks while another of its threads compiles leaves the child with locks that nobody releases: Python's,
-of modules that are half imported, and those of the compiler.  Our own locks could be made again there, these cannot; so
-a fork waits for the compiler.  At exit the background finishes its current job and drops the rest: a compiler must not
-run while the interpreter shuts down.  A forked child starts without jobs.
+A process that forks while another of its threads compiles leaves the child with locks that are never released:
+Python's, of modules that are half imported, and those of the compiler. Our own locks could be made again there, these
+cannot; so a fork waits for the compiler. At exit the background finishes its current job and drops the rest: a
+compiler must not run while the interpreter shuts down. A forked child starts without jobs.
 """
 
 from __future__ import annotations

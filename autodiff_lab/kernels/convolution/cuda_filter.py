@@ -2,7 +2,8 @@
 
 The blocks of a first kernel leave their sums side by side; `add_chunks` adds them in an order that is always the same.
 
-The gradient of a convolution by its filter: a product of matrices whose inner axis is all pixels of all images.
+The gradient of a convolution with respect to its filter: a product of matrices whose inner axis is all pixels of all
+images.
 
 Row m of the result is one channel of x at one tap of the window, a column is one channel of g.  There are few tiles of
 so small a result, and hundreds of thousands of pixels; so the pixels are split among blocks, each block leaves its

@@ -85,7 +85,7 @@ def correlate(x, w, out, image, panel, offsets, taps, sizes, low, high) -> None:
 
 @loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)")
 def correlate_filter(x, g, out, image, offsets, rows, sizes, low, high) -> None:
-    """Gradients of a filter over the blocks of images from `low` to `high`, each block into a filter of its own."""
+    """Gradients of a filter over the blocks of images from `low` to `high`, each block into its own filter."""
     c, columns, run = sizes[0], sizes[1], sizes[2]
     step_w, out_w = sizes[16], sizes[19]
     per_block, chunk, images = sizes[25], sizes[26], sizes[27]
@@ -230,7 +230,7 @@ def correlate_deep(x, w, out, image, offsets, sizes, low, high) -> None:
 
 @loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)")
 def correlate_deep_filter(x, g, out, image, offsets, rows, sizes, low, high) -> None:
-    """Gradients of the filters over the blocks of images from `low` to `high`, each block into filters of its own."""
+    """Gradients of the filters over the blocks of images from `low` to `high`, each block into its own filters."""
     c, run, out_w = sizes[0], sizes[2] // sizes[0], sizes[19]
     stride = sizes[16] * c
     per_block, chunk, images = sizes[25], sizes[26], sizes[27]

@@ -4,7 +4,7 @@ What machine learning calls convolution is cross-correlation: the filter is not 
 x (n, *spatial, c_in), w (*window, c_in, c_out), result (n, *out, c_out).  All three are bilinear, and each is the
 derivative of another, so they are closed under differentiation of any order.
 
-Depthwise convolution and its two gradients: every channel has filters of its own and channels do not mix.
+Depthwise convolution and its two gradients: every channel has its own filters, and channels do not mix.
 
 Layouts are channels last, as in `convolution`: x (n, *spatial, c), w (*window, c, m), result (n, *out, c·m), where
 channel k of x gives the channels k·m to k·m + m - 1.  All three are bilinear and each is the derivative of another.

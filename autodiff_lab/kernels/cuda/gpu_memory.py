@@ -81,7 +81,7 @@ class GpuMemory(Memory):
         return raw.__cuda_array_interface__
 
     def guarded(self, allocate: Any, size: int) -> Any:
-        """Return what an allocation gives; what the pool holds and nobody uses is given back before it fails."""
+        """Return what an allocation gives; unused memory of the pool is freed before it fails."""
         out_of_memory = self.module.cuda.memory.OutOfMemoryError
         with self.using():
             try:
@@ -145,7 +145,7 @@ class GpuMemory(Memory):
         return {"current": used, "peak": self.peak, "pool": held, "free": free, "total": total}
 
     def forget_peak(self) -> None:
-        """Give back what the pool holds and nobody uses, and count its peak again."""
+        """Free the unused memory of the pool, and reset its peak."""
         with self.module.cuda.Device(self.index):
             self.module.get_default_memory_pool().free_all_blocks()
         self.peak = 0

@@ -253,7 +253,7 @@ class Memory:
         return {"current": current, "peak": self.peak, "pool": current, "free": ROOM - current, "total": ROOM}
 
     def forget_peak(self) -> None:
-        """Give back what the pool holds and nobody uses, and count its peak again."""
+        """Free the unused memory of the pool, and reset its peak."""
         self.peak = 0
 
     def warn_of_doubles(self, op: str) -> None:

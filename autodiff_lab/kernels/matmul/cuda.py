@@ -50,7 +50,7 @@ def product_tiles(x: Any, y: Any, out: Any, m: Any, k: Any, n: Any, x_step: Any,
         cuda.syncthreads()  # all of the tile is there
         for step in range(TILE):
             total += x_tile[down, step] * y_tile[step, across]
-        cuda.syncthreads()  # nobody needs it any more
+        cuda.syncthreads()  # it is not needed any more
     if row < m and column < n:
         out[(matrix * m + row) * n + column] = total
 

@@ -213,7 +213,7 @@ class Columns(NamedTuple):
 
     @property
     def facts(self) -> tuple[np.uint32, ...]:
-        """What kernels are told."""
+        """What kernels receive."""
         return tuple(map(np.uint32, (self.n, self.w, self.d, self.chunks, self.width, self.pieces, self.rows)))
 
 

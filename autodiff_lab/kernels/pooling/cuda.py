@@ -167,7 +167,7 @@ def average_pool(x: DeviceArray, window: Sizes, strides: Sizes, padding: Padding
 
 
 def average_pool_input(g: DeviceArray, shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Any:
-    """Return the gradient of `average_pool` by x: each window's contribution is spread evenly."""
+    """Return the gradient of `average_pool` with respect to x: each window's contribution is spread evenly."""
     made = _planned("average_pool_input", g, shape, window, strides, padding)
     if made is None or g.shape != made.shape:
         return NotImplemented

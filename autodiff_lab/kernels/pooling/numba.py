@@ -282,7 +282,7 @@ def _shared(x: Any, values: Any, out: Any, plan: _Plan, pick: int) -> Any:
 
 @override(largest_grad, sample=_sample_of_input)
 def max_pool_input(g: Any, x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
-    """Return the gradient of `max_pool` by x."""
+    """Return the gradient of `max_pool` with respect to x."""
     plan = _plan(x.shape, window, strides, padding)
     if plan is None or g.dtype != x.dtype or g.shape != plan.shape:
         return NotImplemented
@@ -309,7 +309,7 @@ def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any
 
 @override(mean_grad, sample=_sample_of_means)
 def average_pool_input(g: Any, shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Any:
-    """Return the gradient of `average_pool` by x."""
+    """Return the gradient of `average_pool` with respect to x."""
     plan = _plan(tuple(shape), window, strides, padding)
     if plan is None or g.shape != plan.shape:
         return NotImplemented

@@ -97,7 +97,7 @@ def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any
 
 @in_float32
 def average_pool_input(g: Any, shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Any:
-    """Return the gradient of `average_pool` by x: each window's contribution is spread evenly."""
+    """Return the gradient of `average_pool` with respect to x: each window's contribution is spread evenly."""
     if not g.size:
         return zeros(shape, g)
     part = g / counts(shape, window, strides, padding, g)

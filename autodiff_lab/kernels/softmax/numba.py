@@ -32,7 +32,7 @@ from autodiff_lab.kernels.maths.rows import (
 
 
 WORTH_A_THREAD = 65_536
-"""Elements from which on a thread of its own pays."""
+"""The number of elements from which a separate thread pays."""
 
 
 def rows_of(x: Any) -> Any:
@@ -146,7 +146,7 @@ def log_softmax_grad(g: Any, y: Any, axis: int) -> Any:
 
 @loop("int64({t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
 def _sparse(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> int:
-    """Give the number of labels that are no class."""
+    """Count the labels that are not a class."""
     wrong = 0
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)

@@ -5,7 +5,7 @@ values of a column are read once and sums over rows stay in a register.  ``rows`
 reduce it together.  In each a thread reads four elements before it computes the first, because a GPU hides memory
 latency by having many reads in flight.
 
-What is computed for one element is a function of its own.  Indices are unsigned integers of 32 bits: one register
+What is computed for one element is a separate function.  Indices are unsigned integers of 32 bits: one register
 each, and Numba does not look for negative ones.  Two of them may not be multiplied or added without `uint32` around
 them before a Python number comes in, which would make floats of them.
 
