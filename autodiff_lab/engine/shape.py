@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -32,13 +33,13 @@ def as_integers(value: Any, what: str, wanted: str = "integers") -> tuple[int, .
         raise InvalidArgumentError(f"{what} must be {wanted}, got {value!r}.") from None
 
 
-def as_integer(value: Any, what: str) -> int:
+def as_integer(value: Any, what: str, least: float = -math.inf) -> int:
     """Read a single integer, or an integer tensor that holds one.
 
     Raises
     ------
     InvalidArgumentError
-        If it is not exactly one integer.
+        If it is not exactly one integer, or below `least`.
 
     Examples
     --------
@@ -48,6 +49,8 @@ def as_integer(value: Any, what: str) -> int:
     found = as_integers(value, what, "an integer")
     if len(found) != 1:
         raise InvalidArgumentError(f"{what} must be an integer, got {value!r}.")
+    if found[0] < least:
+        raise InvalidArgumentError(f"{what} must be at least {least}, got {found[0]}.")
     return found[0]
 
 

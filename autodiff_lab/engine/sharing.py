@@ -42,7 +42,10 @@ def unpacked(value: Any) -> Any:
         )
     kind, index = value.__dlpack_device__()
     if kind == DLPACK_CPU:
-        return np.from_dlpack(value)[()]
+        try:
+            return np.from_dlpack(value)[()]
+        except (BufferError, RuntimeError, TypeError) as error:  # a dtype without a DLPack code, or a refusal to share
+            raise ConversionError(f"from_dlpack: the array cannot be shared: {error}") from None
     if kind == DLPACK_CUDA:
         return import_module("autodiff_lab.gpu").memory_of(index).unpacked(value)
     raise ConversionError(

@@ -13,9 +13,9 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismat
 from autodiff_lab.ops.array.casting import identity
 
 
-def text(message: str | None) -> str:
-    """Return a message to append to a sentence, if there is one."""
-    return f" {message}" if message else ""
+def text(message: Any) -> str:
+    """Return a message to append to a sentence, if there is one; as with `assert`, it may be any object."""
+    return "" if message is None or (isinstance(message, str) and not message) else f" {message}"
 
 
 def _compare(name: str, sign: str, holds: Callable[[Any, Any], Any], x: Any, y: Any, message: str | None) -> None:

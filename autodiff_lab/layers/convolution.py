@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
@@ -37,17 +38,16 @@ class _Convolution(Layer):
                  use_bias: bool = True, kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros",
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
-        self.filters, self.groups, self.use_bias = int(filters), int(groups), use_bias
+        self.filters, self.use_bias = as_integer(filters, f"{type(self).__name__}: filters", 1), use_bias
+        self.groups = as_integer(groups, f"{type(self).__name__}: groups", 1)
         self.padding = checked_padding(type(self), padding, data_format)
-        if self.filters < 1:
-            raise InvalidArgumentError(f"{type(self).__name__}: filters must be at least 1, got {filters}.")
-        if self.groups < 1 or self.filters % self.groups:
+        if self.filters % self.groups:
             raise InvalidArgumentError(
                 f"{type(self).__name__}: {filters} filters cannot be divided into {groups} equal groups."
             )
-        self.kernel_size = sizes(kernel_size, self.rank, "kernel_size")
-        self.strides = sizes(strides, self.rank, "strides")
-        self.dilation_rate = sizes(dilation_rate, self.rank, "dilation_rate")
+        self.kernel_size = sizes(kernel_size, self.rank, f"{type(self).__name__}: kernel_size")
+        self.strides = sizes(strides, self.rank, f"{type(self).__name__}: strides")
+        self.dilation_rate = sizes(dilation_rate, self.rank, f"{type(self).__name__}: dilation_rate")
         self.activation = activation_of(activation)
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
 

@@ -10,7 +10,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.layers.calling import needs_axes
 from autodiff_lab.layers.layer import Layer, activation_of
 from autodiff_lab.ops.array.shaping import reshape
@@ -56,9 +56,7 @@ class Dense(Layer):
                  kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros", name: str | None = None,
                  **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
-        self.units, self.use_bias = as_integer(units, "Dense: units"), use_bias
-        if self.units < 1:
-            raise InvalidArgumentError(f"Dense: units must be at least 1, got {units}.")
+        self.units, self.use_bias = as_integer(units, "Dense: units", 1), use_bias
         self.activation = activation_of(activation)
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.layers.layer import Layer
@@ -34,7 +35,8 @@ class Embedding(Layer):
     def __init__(self, input_dim: int, output_dim: int, embeddings_initializer: Any = "random_uniform",
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
-        self.input_dim, self.output_dim = int(input_dim), int(output_dim)
+        self.input_dim = as_integer(input_dim, "Embedding: input_dim", 1)
+        self.output_dim = as_integer(output_dim, "Embedding: output_dim", 1)
         self.embeddings_initializer = embeddings_initializer
 
     def build(self, input_shape: Any) -> None:

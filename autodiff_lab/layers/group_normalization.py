@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
@@ -43,11 +44,12 @@ class GroupNormalization(Layer):
     def __init__(self, groups: int = 32, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
-        if int(groups) < 1 and groups != -1:
+        self.groups = as_integer(groups, "GroupNormalization: groups")
+        if self.groups < 1 and self.groups != -1:
             raise InvalidArgumentError(
                 f"GroupNormalization: groups must be at least 1, or -1 for all channels, got {groups}."
             )
-        self.groups, self.epsilon, self.center, self.scale = int(groups), epsilon, center, scale
+        self.epsilon, self.center, self.scale = epsilon, center, scale
 
     def build(self, input_shape: Any) -> None:
         needs_axes(self.name, input_shape, "(b, *s, c)")

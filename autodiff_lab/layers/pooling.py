@@ -9,6 +9,7 @@ from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.reductions import reduce_max, reduce_mean
+from autodiff_lab.ops.nn.convolution import sizes
 from autodiff_lab.ops.nn.pooling import avg_pool, max_pool
 
 
@@ -22,7 +23,9 @@ class _Pooling(Layer):
     def __init__(self, pool_size: Any = 2, strides: Any = None, padding: str = "valid",
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
-        self.pool_size, self.strides, self.padding = pool_size, strides, padding.upper()
+        self.pool_size = sizes(pool_size, self.rank, f"{type(self).__name__}: pool_size")
+        self.strides = None if strides is None else sizes(strides, self.rank, f"{type(self).__name__}: strides")
+        self.padding = padding.upper()
 
     def call(self, x: Any) -> Tensor:
         if x.ndim != self.rank + 2:

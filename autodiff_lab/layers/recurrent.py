@@ -6,6 +6,7 @@ import copy
 from typing import Any, Self
 
 from autodiff_lab.engine.devices import following
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
@@ -32,9 +33,7 @@ class _Recurrent(Layer):
                  return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
                  name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
-        self.units, self.use_bias = int(units), use_bias
-        if self.units < 1:
-            raise InvalidArgumentError(f"{type(self).__name__}: units must be at least 1, got {units}.")
+        self.units, self.use_bias = as_integer(units, f"{type(self).__name__}: units", 1), use_bias
         if not (0 <= dropout < 1 and 0 <= recurrent_dropout < 1):
             raise InvalidArgumentError(f"{type(self).__name__}: dropout rates must be in [0, 1).")
         self.activation = activation_of(activation)

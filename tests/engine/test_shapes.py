@@ -113,6 +113,17 @@ def test_the_shape_of_a_scalar_becomes_a_vector_of_integers() -> None:
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: lab.layers.Dense(1.5), "Dense: units must be an integer, got 1.5"),
     (lambda: lab.layers.Dense((3, 4)), r"Dense: units must be an integer, got \(3, 4\)"),
+    (lambda: lab.layers.LSTM(1.5), "LSTM: units must be an integer, got 1.5"),
+    (lambda: lab.layers.GRU(0), "GRU: units must be at least 1, got 0"),
+    (lambda: lab.layers.Conv2D(1.5, 3), "Conv2D: filters must be an integer, got 1.5"),
+    (lambda: lab.layers.Conv1D(4, 3, groups=0), "Conv1D: groups must be at least 1, got 0"),
+    (lambda: lab.layers.Conv2D(1, 3.5), "Conv2D: kernel_size must be integers, got 3.5"),
+    (lambda: lab.layers.MaxPool2D(2.5), "MaxPool2D: pool_size must be integers, got 2.5"),
+    (lambda: lab.layers.AveragePooling1D(2, strides=0), "strides must be a positive integer"),
+    (lambda: lab.layers.Embedding(3.5, 2), "Embedding: input_dim must be an integer, got 3.5"),
+    (lambda: lab.layers.GroupNormalization(1.5), "GroupNormalization: groups must be an integer, got 1.5"),
+    (lambda: lab.math.bincount([1], maxlength=-1), "bincount: maxlength must be at least 0, got -1"),
+    (lambda: lab.tensordot(lab.eye(2), lab.eye(2), axes={}), "tensordot: axes must be an integer, got {}"),
     (lambda: lab.one_hot([0], 2, axis="a"), "one_hot: axis must be an integer, got 'a'"),
     (lambda: lab.math.top_k([1.0], [1, 1]), r"top_k: k must be an integer, got \[1, 1\]"),
     (lambda: lab.reshape([1.0], 1.5), "reshape: shape must be integers, got 1.5"),
@@ -120,3 +131,24 @@ def test_the_shape_of_a_scalar_becomes_a_vector_of_integers() -> None:
 def test_a_refusal_of_one_integer_is_in_the_singular(call: Callable[[], object], words: str) -> None:
     with refused(InvalidArgumentError, words):
         call()
+
+
+@pytest.mark.parametrize("call", [
+    lambda: lab.repeat([1.0, 2.0], 2**62), lambda: lab.repeat([1.0, 2.0], [2**62, 2**62]), lambda: lab.zeros([2**62]),
+    lambda: lab.math.bincount([2**62]), lambda: lab.math.bincount([1], minlength=2**62),
+])  # fmt: skip
+def test_a_result_that_no_memory_holds_is_refused(call: Callable[[], object]) -> None:
+    with refused(InvalidArgumentError, "has too many elements for any memory"):
+        call()
+
+
+def test_arrays_that_dlpack_cannot_share_are_refused() -> None:
+    for array in (np.array([object()]), np.array(["2020-01-01"], "M8[D]")):
+        with refused(ConversionError, "from_dlpack: the array cannot be shared"):
+            lab.from_dlpack(array)
+
+
+def test_the_message_of_an_assertion_may_be_any_object() -> None:
+    """As with the statement `assert`, where an array is a message too."""
+    with refused(InvalidArgumentError, r"y is 2\.0 .*\[1\. 1\.\]"):
+        lab.debugging.assert_equal(1.0, 2.0, message=np.ones(2))  # type: ignore[arg-type]

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert, whole
+from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.gathering import gather, laid_beside
@@ -30,10 +31,8 @@ def _log_uniform(classes: Any, range_max: int) -> Any:
 def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
                                   seed: int | None = None, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     true = np.asarray(convert(true_classes)._array)
-    num_sampled, range_max = (whole(v, "log_uniform_candidate_sampler") for v in (num_sampled, range_max))
-    if num_sampled < 0 or range_max < 1:
-        raise InvalidArgumentError("log_uniform_candidate_sampler: expected num_sampled of at least 0 and range_max of "
-                                   f"at least 1, got {num_sampled} and {range_max}.")
+    num_sampled = as_integer(num_sampled, "log_uniform_candidate_sampler: num_sampled", 0)
+    range_max = as_integer(range_max, "log_uniform_candidate_sampler: range_max", 1)
     if unique and num_sampled > range_max:
         raise InvalidArgumentError(f"log_uniform_candidate_sampler: cannot draw {num_sampled} different classes "
                                    f"from {range_max}. Try unique=False.")

@@ -256,12 +256,13 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: int, na
     <RaggedTensor [[20], [10, 30]]>
     """
     numbers = integer_vector(partitions, "stack_dynamic_partitions")
+    total = as_integer(num_partitions, "stack_dynamic_partitions: num_partitions", 0)
     values = data if isinstance(data, RaggedTensor) else convert(data)
     _same_length(count(values), len(numbers))
-    if numbers.size and not (numbers.min() >= 0 and numbers.max() < num_partitions):
-        raise InvalidArgumentError(f"stack_dynamic_partitions: a partition is not in [0, {num_partitions}).")
+    if numbers.size and not (numbers.min() >= 0 and numbers.max() < total):
+        raise InvalidArgumentError(f"stack_dynamic_partitions: a partition is not in [0, {total}).")
     order = np.argsort(numbers, kind="stable")
-    lengths = np.bincount(numbers, minlength=int(num_partitions))
+    lengths = np.bincount(numbers, minlength=total)
     return named(RaggedTensor(picked(values, order), RowPartition.from_lengths(lengths)), name)
 
 

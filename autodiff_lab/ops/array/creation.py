@@ -25,13 +25,13 @@ from autodiff_lab.ops.structured import elementwise
 _NONE = "none: the result depends on no values"
 
 
-def as_shape(shape: Any) -> tuple[int, ...]:
+def as_shape(shape: Any, what: str = "shape") -> tuple[int, ...]:
     """Return a shape from an int, a sequence of ints or an integer tensor."""
-    dims = as_integers(shape, "shape: lengths")
+    dims = as_integers(shape, f"{what}: lengths")
     if any(n < 0 for n in dims):
-        raise InvalidArgumentError(f"shape: lengths must not be negative, got {dims}.")
+        raise InvalidArgumentError(f"{what}: lengths must not be negative, got {dims}.")
     if math.prod(dims) >= 1 << 60:
-        raise InvalidArgumentError(f"shape: {dims} has too many elements for any memory.")
+        raise InvalidArgumentError(f"{what}: {dims} has too many elements for any memory.")
     return dims
 
 

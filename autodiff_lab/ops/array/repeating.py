@@ -14,6 +14,7 @@ from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.events import tell_made
 from autodiff_lab.kernels.arrays import beside, full, ranked
+from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.selection import take_along
 from autodiff_lab.ops.array.shaping import reshape
@@ -88,6 +89,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if times.size not in (1, length) or times.min(initial=0) < 0:
         raise InvalidArgumentError(f"repeat: repeats must be a non-negative integer, or one for each of the {length} "
                                    f"elements of the axis, got {times.tolist()}.")
+    as_shape(sum(times.tolist()) * (length if times.size == 1 else 1), "repeat: shape")  # refuses what no memory holds
     places = np.repeat(np.arange(length), times[0] if times.size == 1 else times)
     return gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=at, name=name)
 

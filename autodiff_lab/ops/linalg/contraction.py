@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
-from autodiff_lab.engine.shape import as_integers, listed
+from autodiff_lab.engine.shape import as_integer, as_integers, listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.matmul.contraction import contract as kernel
@@ -176,8 +176,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Tensor:
 
 def _axes(axes: Any, rank_x: int, rank_y: int) -> tuple[list[int], list[int]]:
     axes = getattr(axes, "_array", axes)
-    if np.ndim(axes) == 0:
-        (count,) = as_integers(axes, "tensordot: axes")
+    if not isinstance(axes, (list, tuple)) and np.ndim(axes) == 0:
+        count = as_integer(axes, "tensordot: axes")
         if not 0 <= count <= min(rank_x, rank_y):
             raise InvalidArgumentError(f"tensordot: axes={count} is out of range for tensors of rank {rank_x} and "
                                        f"{rank_y}.")

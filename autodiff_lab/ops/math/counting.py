@@ -9,12 +9,14 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import alone, convert, whole
 from autodiff_lab.engine.dtypes import public
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events import tell_made, tell_peek
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
 from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import scatter_nd
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import not_integers
@@ -86,9 +88,10 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
     if axis not in (None, 0, -1) or (axis == -1 and numbers.ndim > 2):
         raise InvalidArgumentError(f"bincount: axis must be None, 0 or -1 (of a vector or a matrix), got {axis}.")
     length = (int(numbers.max()) if numbers.size else -1) + 1
-    length = max(length, whole(minlength, "bincount: minlength")) if minlength is not None else length
-    length = min(length, whole(maxlength, "bincount: maxlength")) if maxlength is not None else length
+    length = max(length, as_integer(minlength, "bincount: minlength", 0)) if minlength is not None else length
+    length = min(length, as_integer(maxlength, "bincount: maxlength", 0)) if maxlength is not None else length
     rows = numbers.shape[0] if axis == -1 and numbers.ndim == 2 else 1
+    as_shape((rows, length), "bincount: shape")
     kept = numbers < length
     bins = np.where(kept, numbers + arange(rows, numbers).reshape((rows,) + (1,) * (numbers.ndim - 1)) * length
                     if rows > 1 else numbers, rows * length).ravel()
