@@ -1,25 +1,29 @@
 """``python -m tests.benchmarks``, or `make bench`: measure, print, and write docs/performance.md.
 
-Without arguments all cases and libraries are measured and the page is written.  ``--cases``, ``--peers`` and
-``--probes`` select some, and then nothing is written unless ``--write`` is given, which replaces the figures of the
-selected cases.  ``--check`` compares values and times nothing; ``--page`` writes the page and the picture again from
-the stored figures.
+Without arguments all rows and libraries are measured and the page is written.  ``--cases``, ``--peers`` and
+``--probes`` select some (a program's name stands for its sizes), and then nothing is written unless ``--write`` is
+given, which replaces the figures of the selected rows.  ``--resume`` goes on where a run was broken off.  ``--check``
+compares values and times nothing; ``--page`` writes the page and the picture again from the stored figures.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import time
 from pathlib import Path
 
-from tests.benchmarks import machine, page, picture, probes
-from tests.benchmarks.cases import CASES, NAMES
+from tests.benchmarks import machine, page, picture, probes, standing
+from tests.benchmarks.cases import CASES, IMPORT
+from tests.benchmarks.catalog import NAMES
 from tests.benchmarks.check import WrongResult, error, oracle, prepare
 from tests.benchmarks.environments import FOLDER, NotThere, interpreter
 from tests.benchmarks.figures import Figures, as_json, merged
 from tests.benchmarks.libraries import PEERS
+from tests.benchmarks.programs import PROGRAMS, TESTED
+from tests.benchmarks.programs.numeric import Numeric
 from tests.benchmarks.rounds import Plan, measure
 
 FIGURES = Path(__file__).parent / "figures.json"
@@ -28,7 +32,7 @@ FIGURES = Path(__file__).parent / "figures.json"
 def arguments() -> argparse.Namespace:
     """What the command line says."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.split("\n\n")[1])
-    parser.add_argument("--cases", nargs="*", metavar="CASE", help=f"some of: {' '.join(NAMES)}")
+    parser.add_argument("--cases", nargs="*", metavar="ROW", help=f"some of: {' '.join([*CASES, IMPORT, *TESTED])}")
     parser.add_argument("--peers", nargs="*", metavar="PEER", help=f"some of: {' '.join(PEERS)}")
     parser.add_argument("--probes", nargs="*", metavar="PROBE", help=f"some of: {' '.join(probes.PROBES)}")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each library (5)")
@@ -38,11 +42,12 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--remark", help="a sentence about this run for the page")
     parser.add_argument("--write", action="store_true", help="keep the figures and write the page, also of a part")
+    parser.add_argument("--resume", action="store_true", help="keep the rows of the run that was broken off")
     parser.add_argument("--check", action="store_true", help="compare values at small sizes, in this process")
     parser.add_argument("--page", action="store_true", help="write the page and the picture from the figures there are")
     args = parser.parse_args()
     args.part = any((args.cases, args.peers, args.probes))
-    args.cases = args.cases or ([] if args.probes else list(NAMES))
+    args.cases = [row for name in args.cases or () for row in rows_of(name)] or ([] if args.probes else list(NAMES))
     args.probes = list(probes.PROBES) if not args.part else args.probes or []
     args.peers = args.peers or list(PEERS)
     for given, known in ((args.cases, NAMES), (args.peers, PEERS), (args.probes, probes.PROBES)):
@@ -52,16 +57,24 @@ def arguments() -> argparse.Namespace:
     return args
 
 
+def rows_of(name: str) -> list[str]:
+    """A row, or all sizes of a program."""
+    return [row for row, program in PROGRAMS.items() if program.program == name] or [name]
+
+
 def check(cases: list[str], peers: list[str]) -> int:
-    """Compare the values of this project's modes with the programs by hand."""
+    """Compare the values of this project's modes with the programs by hand, or with differences."""
     wrong = 0
-    for name in cases:
+    for name in dict.fromkeys(PROGRAMS[name].program if name in PROGRAMS else name for name in cases if name != IMPORT):
+        case = TESTED[name] if name in TESTED else CASES[name]
+        data = case.data(small=True)
+        wanted = oracle(case, data, Numeric() if name in TESTED else None)
         for peer in peers:
-            if name not in CASES or PEERS[peer].environment:
+            library = None if PEERS[peer].environment else PEERS[peer].library()
+            if library is None or not case.offered_by(library.family):
                 continue
-            library, data = PEERS[peer].library(), CASES[name].data(small=True)
             try:
-                off = error(CASES[name], library, prepare(CASES[name], library, data), oracle(CASES[name], data))
+                off = error(case, library, prepare(case, library, data), wanted)
                 print(f"{name:20} {PEERS[peer].title:14} error {off:.1e}")
             except WrongResult as why:
                 wrong += 1
@@ -83,34 +96,42 @@ def homes(peers: list[str]) -> dict[str, Path]:
 def run(args: argparse.Namespace) -> None:
     """Measure what was asked for, print it, and write it if that is wanted."""
     begin = time.perf_counter()
-    plan = Plan(args.rounds, args.seconds, args.core)
+    plan = Plan(args.rounds, args.seconds, args.core, args.longest)
+    stored = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
+    latest = FOLDER / ("part.json" if args.part else "latest.json")
     pythons = homes(args.peers) if args.cases else {}
-    figures: Figures = {"machine": machine.about(), "rows": {}, "probes": {}, "peers": {}}
-    figures["method"] = {"rounds": plan.rounds, "seconds": plan.seconds, "pinned": plan.core is not None}
-    if args.remark:
-        figures["method"]["remark"] = args.remark
-    for name in args.cases:
+    figures = begun(args, plan, latest)
+    for name in (name for name in args.cases if name not in figures["rows"]):
         rows = figures["rows"][name] = measure(name, pythons, plan)
         for peer, row in rows.items():
             if "version" in row:
                 figures["peers"][peer] = row.pop("version")
             print(page.line(name, peer, row), flush=True)
-        _keep(figures)
-    for name in args.probes:
+        latest.write_text(as_json(figures), encoding="utf-8")
+    for name in (name for name in args.probes if name not in figures["probes"]):
         figures["probes"][name] = probes.measure(name, plan)
         print("\n".join(page.probe_lines(name, figures["probes"][name])), flush=True)
-        _keep(figures)
+        latest.write_text(as_json(figures), encoding="utf-8")
     print(f"{time.perf_counter() - begin:.0f} s in all; load {machine.load()} (above 1, other work was measured too)")
+    print("\n".join(["Since the stored figures:", *standing.moved(stored, figures), *standing.left_out(figures)]))
     if args.write or not args.part:
-        kept = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() and args.part else {}
-        FIGURES.write_text(as_json(merged(kept, figures)), encoding="utf-8")
+        FIGURES.write_text(as_json(merged(stored if args.part else {}, figures)), encoding="utf-8")
         write()
 
 
-def _keep(figures: Figures) -> None:
-    """Keep what there is by now: a run that is broken off is not lost."""
+def begun(args: argparse.Namespace, plan: Plan, latest: Path) -> Figures:
+    """What to begin with: no figures, or those of a run that was broken off."""
+    figures: Figures = {"machine": machine.about(), "rows": {}, "probes": {}, "peers": {}}
+    figures["method"] = {"rounds": plan.rounds, "seconds": plan.seconds, "pinned": plan.core is not None,
+                         "longest": plan.longest}  # fmt: skip
+    if args.remark:
+        figures["method"]["remark"] = args.remark
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / "latest.json").write_text(as_json(figures), encoding="utf-8")
+    if args.resume and latest.exists():
+        kept = json.loads(latest.read_text(encoding="utf-8"))
+        return {**figures, **{part: kept[part] for part in ("rows", "probes", "peers")}}
+    shutil.rmtree(FOLDER / "caches" / "programs", ignore_errors=True)
+    return figures
 
 
 def write() -> None:

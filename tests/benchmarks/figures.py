@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
-from tests.benchmarks.cases import NAMES
+from tests.benchmarks.catalog import NAMES
 from tests.benchmarks.libraries import PEERS
 
 Figures = dict[str, Any]
@@ -13,8 +14,9 @@ DIGITS = 4
 
 
 def as_json(figures: Figures) -> str:
-    """The figures as text: keys in the order of the table, four significant digits."""
-    return json.dumps(_rounded(figures), indent=1, ensure_ascii=False) + "\n"
+    """The figures as text: keys in the order of the table, four significant digits, a library's figures on one line."""
+    text = json.dumps(_rounded(figures), indent=1, ensure_ascii=False)
+    return re.sub(r"\{[^{}]*\}", lambda inner: " ".join(inner.group().split()), text) + "\n"
 
 
 def _rounded(value: Any) -> Any:

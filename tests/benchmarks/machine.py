@@ -41,6 +41,11 @@ def last_core() -> int | None:
     return max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
+def other_core(core: int | None) -> int | None:
+    """Another processor core than the given one; the same where there is no other."""
+    return None if core is None else min(os.sched_getaffinity(0) - {core}, default=core)
+
+
 def load() -> str:
     """How many processes wanted to run during the last minute."""
     return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"

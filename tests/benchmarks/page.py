@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from tests.benchmarks import tables
+from tests.benchmarks import standing, tables
 from tests.benchmarks.figures import Figures, best, measured, megabytes, seconds
 from tests.benchmarks.gpu import section
 from tests.benchmarks.libraries import PEERS
@@ -46,13 +46,24 @@ def pages(figures: Figures) -> dict[Path, str]:
 
 def readme(figures: Figures) -> str:
     """The short table: ratios of the modes that most people compare."""
-    leads = [case for case, row in figures["rows"].items() if measured(row) and PEERS[best(row)[0]].ours]
-    shown = tables.table(figures, tables.ratio_cell, [peer for peer in SHORT if peer in tables.columns(figures)])
+    cases = tables.cases(figures)
+    leads = [case for case, row in cases["rows"].items() if measured(row) and PEERS[best(row)[0]].ours]
+    shown = tables.table(cases, tables.ratio_cell, [peer for peer in SHORT if peer in tables.columns(cases)])
     return (
-        f"\nTime to compute a value and its gradients, as a multiple of the fastest library's, on one thread of an "
-        f"{figures['machine']['processor'].split(' (')[0]} processor. autodiff_lab is the fastest in {len(leads)} of "
-        f"{len(figures['rows'])} cases. [Method, all libraries, memory, first calls](docs/performance.md).\n\n"
-        f"{shown}\n\n"
+        f"\n{standings(figures)} [All rows, method, memory, first calls](docs/performance.md).\n\n"
+        f"Of the single cases, autodiff_lab is the fastest in {len(leads)} of {len(cases['rows'])}; the figures are "
+        f"multiples of the fastest library's time, on one thread of an "
+        f"{figures['machine']['processor'].split(' (')[0]} processor:\n\n{shown}\n\n"
+    )
+
+
+def standings(figures: Figures) -> str:
+    """The shares of all rows as a sentence."""
+    _, ahead, near, _, eager_ahead, eager_near, _ = standing.shares(figures)[0]
+    return (
+        f"In {ahead} rows, each a program at one size, `lab.function` is as fast as the best of torch.compile, jax.jit "
+        f"and tf.function, and in {near} it takes at most 1.5 times as long. Op by op, autodiff_lab is as fast as "
+        f"PyTorch in {eager_ahead} and takes at most 1.5 times as long in {eager_near}."
     )
 
 
@@ -60,19 +71,26 @@ def performance(figures: Figures) -> str:
     """The page: template.md with the tables, and the text of notes.md."""
     method, machine = figures["method"], figures["machine"]
     probes = [tables.probe(name, figures["probes"][name]) for name in PROBES if name in figures["probes"]]
+    cases = tables.cases(figures)
     return Template(_text("template.md")).substitute(
-        ratios=tables.table(figures, tables.ratio_cell, sized=True),
-        times=tables.table(figures, tables.time_cell),
-        first_calls=tables.first_calls(figures),
-        memory=tables.memory(figures),
-        fallbacks=tables.fallbacks(figures) + tables.dense_instead(figures),
-        eager=tables.eager_misses(figures),
-        misses=tables.misses(figures),
+        standings=standings(figures),
+        shares=tables.shares(figures),
+        rows=tables.all_rows(figures),
+        left_out="\n".join(standing.left_out(figures)) or "Nothing.",
+        ratios=tables.table(cases, tables.ratio_cell, sized=True),
+        times=tables.table(cases, tables.time_cell),
+        first_calls=tables.first_calls(cases),
+        memory=tables.memory(cases),
+        fallbacks=tables.fallbacks(figures) + tables.dense_instead(cases),
+        eager=tables.eager_misses(cases),
+        misses=tables.misses(cases),
         probes="\n\n".join(probes),
         gpu=section.text(GPU_FIGURES),
         notes=_text("notes.md").strip(),
         rounds=method["rounds"],
         seconds=method["seconds"],
+        program_seconds=f"{method['seconds'] / 2:g}",
+        longest=f"{method.get('longest', 75):.0f}",
         pinned=", all on one and the same processor core" if method["pinned"] else "",
         processor=machine["processor"],
         system=machine["system"],

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import queue
 import shutil
 import subprocess
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.cases import CASES, IMPORT
-from tests.benchmarks.environments import FOLDER, variables
+from tests.benchmarks.cases import IMPORT
+from tests.benchmarks.catalog import ROWS
+from tests.benchmarks.environments import FOLDER, NotThere, interpreter, variables
 from tests.benchmarks.libraries import PEERS, Peer
+from tests.benchmarks.machine import other_core
 from tests.benchmarks.process import Gone, Process, without_folders
+from tests.benchmarks.programs import PROGRAMS
 from tests.tree import ROOT
 
 CACHING = {"lab", "lab-function", "torch-compile"}
@@ -29,18 +34,21 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Plan:
-    """The number and duration of the rounds, and the processor core."""
+    """The number and duration of the rounds, the processor core, and how long a program may take to start."""
 
     rounds: int = 5
     seconds: float = 0.3
     core: int | None = None
+    longest: float = 75.0
 
 
 def measure(name: str, pythons: dict[str, Path], plan: Plan) -> dict[str, Row]:
-    """All figures of one case, by library; ``{"missing": why}`` for one that has none."""
+    """All figures of one row, by library; ``{"missing": why}`` for one that has none."""
     peers = [PEERS[peer] for peer in pythons if _takes_part(PEERS[peer], name)]
     if name == IMPORT:
         return imports(peers, pythons, plan)
+    if name in PROGRAMS:
+        return _program(name, peers, pythons, plan)
     caches = FOLDER / "caches" / name
     shutil.rmtree(caches, ignore_errors=True)
     rows: dict[str, Row] = {}
@@ -50,21 +58,83 @@ def measure(name: str, pythons: dict[str, Path], plan: Plan) -> dict[str, Row]:
             rows[peer.name] = _first(peer, name, pythons[peer.name], plan, caches / peer.name, workers)
         except Gone as why:
             rows[peer.name] = {"missing": str(why)}
-    _take_turns(rows, workers, plan)
-    if CASES[name].memory:
+    _take_turns(rows, workers, plan, plan.seconds)
+    if ROWS[name].memory:
         for peer in workers:
             rows[peer].update(_memory(peer, name, pythons[peer], plan, caches / peer))
     return rows
 
 
-def _take_turns(rows: dict[str, Row], workers: dict[str, Process], plan: Plan) -> None:
+def _program(name: str, peers: list[Peer], pythons: dict[str, Path], plan: Plan) -> dict[str, Row]:
+    """A program: begun on two cores, as most of the time goes into compiling, and then measured in turns on one."""
+    try:
+        reference = _reference(name, pythons, plan)
+    except Gone as why:
+        return {peer.name: {"missing": f"no reference to compare with: {why}"} for peer in peers}
+    workers: dict[str, Process] = {}
+    cores: queue.Queue[int | None] = queue.Queue()
+    for core in {plan.core, other_core(plan.core)}:
+        cores.put(core)
+
+    def begin(peer: Peer) -> Row:
+        core = cores.get()
+        process = None
+        try:
+            more = ["--reference", str(reference), *([] if core is None else ["--start-core", str(core)])]
+            process = _started(peer.name, name, pythons[peer.name], plan, more, peer.name)
+            row = process.answer(plan.longest)
+            workers[peer.name] = process
+        except Gone as why:
+            if process is not None:
+                process.end()
+            return {"missing": str(why)}
+        finally:
+            cores.put(core)
+        return row
+
+    with ThreadPoolExecutor(2) as pool:
+        rows = dict(zip((peer.name for peer in peers), pool.map(begin, peers), strict=True))
+    _take_turns(rows, workers, plan, plan.seconds / 2)
+    return rows
+
+
+def _reference(name: str, pythons: dict[str, Path], plan: Plan) -> Path:
+    """A file of what JAX computes in float64 or, without JAX, this project op by op.
+
+    Raises
+    ------
+    Gone
+        Where there is no such file, and so nothing to compare with.
+    """
+    path = FOLDER / "references" / f"{name}.npz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    peer, python = "jax", pythons.get("jax")
+    if python is None:
+        try:
+            python = interpreter(PEERS[peer])
+        except NotThere:
+            peer, python = "lab", interpreter(PEERS["lab"])
+    process = _started(peer, name, python, plan, ["--write-reference", str(path)], "reference")
+    try:
+        process.answer(plan.longest)
+    finally:
+        process.end()
+    return path
+
+
+def _started(peer: str, name: str, python: Path, plan: Plan, more: list[str], label: str) -> Process:
+    caches = FOLDER / "caches" / "programs"
+    return Process(python, _arguments(peer, name, plan, *more), variables(caches), f"{name}-{label}")
+
+
+def _take_turns(rows: dict[str, Row], workers: dict[str, Process], plan: Plan, seconds: float) -> None:
     """Sample every worker in each round, beginning with another one each time; those that fail are dropped."""
     for number in range(plan.rounds):
         names = list(workers)
         begin = number % max(1, len(names))
         for peer in names[begin:] + names[:begin]:
             try:
-                _keep_least(rows[peer], workers[peer].sample(plan.seconds))
+                _keep_least(rows[peer], workers[peer].sample(seconds))
             except Gone as why:
                 rows[peer] = {"missing": str(why)}
                 workers.pop(peer).end()
@@ -75,7 +145,7 @@ def _take_turns(rows: dict[str, Row], workers: dict[str, Process], plan: Plan) -
 def _takes_part(peer: Peer, case: str) -> bool:
     if case in peer.apart:
         return False
-    return case == IMPORT or CASES[case].offered_by(peer.kind.family)
+    return case == IMPORT or ROWS[case].offered_by(peer.kind.family)
 
 
 def _arguments(peer: str, case: str, plan: Plan, *more: str) -> list[str]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tests.benchmarks.cases import CASES, IMPORT
+from tests.benchmarks import standing
+from tests.benchmarks.cases import IMPORT
+from tests.benchmarks.catalog import ROWS
 from tests.benchmarks.figures import Figures, best, measured, megabytes, ratio, seconds
 from tests.benchmarks.libraries import PEERS
 from tests.benchmarks.probes import PROBES
+from tests.benchmarks.programs import PROGRAMS
 
 NONE = "–"
+COMPARED = {"torch", "torch-compile", "jax", "tf-function"}
+"""The libraries that programs are written for."""
 Row = dict[str, dict[str, Any]]
 
 
@@ -21,6 +26,34 @@ def markdown(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def cases(figures: Figures) -> Figures:
+    """The figures of the single cases alone, which have more than a time."""
+    return {**figures, "rows": {name: row for name, row in figures["rows"].items() if name not in PROGRAMS}}
+
+
+def all_rows(figures: Figures) -> str:
+    """Every row, furthest behind first: both ratios, and the times they are made of."""
+    peers = [peer for peer in columns(figures) if PEERS[peer].ours or PEERS[peer].name in COMPARED]
+    header = ["", "lab.function / best compiled", "lab / PyTorch", *(PEERS[peer].title for peer in peers)]
+    body = []
+    for name in standing.ordered(figures):
+        row = figures["rows"][name]
+        other, both = standing.rival(row), (standing.compiled(row), standing.eager(row))
+        cells = [f"{ratio(one)}" if one else NONE for one in both]
+        if other and both[0]:
+            cells[0] += f" ({PEERS[other].title})"
+        body.append([title(name, sized=True), *cells, *(seconds(measured(row).get(peer)) for peer in peers)])
+    return markdown(header, body)
+
+
+def shares(figures: Figures) -> str:
+    """Counts of rows within the limits, for each size."""
+    words = [f"at most {limit}" for limit in standing.LIMITS] + ["geometric mean"]
+    header = ["", *(f"lab.function / best compiled: {word}" for word in words),
+              *(f"lab / PyTorch: {word}" for word in words)]  # fmt: skip
+    return markdown(header, standing.shares(figures))
+
+
 def columns(figures: Figures) -> list[str]:
     """The libraries that have any figure."""
     return [peer for peer in PEERS if any(peer in measured(row) for row in figures["rows"].values())]
@@ -28,7 +61,7 @@ def columns(figures: Figures) -> list[str]:
 
 def title(case: str, *, sized: bool = False) -> str:
     """A case's name, and its size if wanted."""
-    size = CASES[case].size if case != IMPORT else "in a fresh process"
+    size = ROWS[case].size if case != IMPORT else "in a fresh process"
     return f"`{case}` {size}" if sized else f"`{case}`"
 
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.benchmarks import page, tables
+from tests.benchmarks import page, standing, tables
 from tests.benchmarks.__main__ import FIGURES
-from tests.benchmarks.cases import NAMES
+from tests.benchmarks.catalog import NAMES
 from tests.benchmarks.figures import Figures, as_json, merged, ratio, seconds
 from tests.benchmarks.process import without_folders
 from tests.tree import shown
@@ -75,6 +75,50 @@ def test_times_have_three_digits(value: float, words: str) -> None:
 @pytest.mark.parametrize(("value", "words"), [(1.0, "1.0"), (0.504, "0.50"), (9.96, "10"), (1234.5, "1,234")])
 def test_ratios_are_as_exact_as_they_are(value: float, words: str) -> None:
     assert ratio(value) == words
+
+
+def test_rows_are_sorted_by_how_far_they_are_behind() -> None:
+    kept = figures(
+        lstm_small=row(lab=6.0, lab_function=3.0, torch=3.0, jax=1.0),
+        svd_large=row(lab=2.0, lab_function=2.0, torch=4.0, jax=4.0, torch_compile=2.5),
+        gather_sparse=row(lab=9.0, lab_function=8.0, torch=1.0),
+        eigh_small=row(lab=1.0, lab_function=5.0, torch=1.0, jax=1.0),
+    )
+    assert standing.ordered(kept) == ["eigh_small", "lstm_small", "svd_large", "gather_sparse"]
+    lines = tables.all_rows(kept).splitlines()[2:]
+    assert lines[1].split(" | ")[1:4] == ["3.0 (jax.jit)", "2.0", "6.00 s"]
+    assert lines[2].split(" | ")[1:3] == ["0.80 (torch.compile)", "0.50"]
+    assert lines[3].split(" | ")[1:3] == ["–", "9.0"], "no other library compiles it"
+
+
+def test_shares_are_counted_over_rows_and_for_each_size() -> None:
+    kept = figures(
+        lstm_small=row(lab=6.0, lab_function=1.2, torch=3.0, jax=1.0),
+        eigh_small=row(lab=1.0, lab_function=1.0, torch=1.0, jax=1.0),
+        svd_large=row(lab=2.8, lab_function=4.0, torch=2.0, jax=1.0),
+    )
+    assert standing.shares(kept) == [
+        ["all rows", "1 of 3", "2 of 3", "1.7", "1 of 3", "2 of 3", "1.4"],
+        ["small programs", "1 of 2", "2 of 2", "1.1", "1 of 2", "1 of 2", "1.4"],
+        ["large programs", "0 of 1", "0 of 1", "4.0", "0 of 1", "1 of 1", "1.4"],
+    ]
+
+
+def test_rows_that_moved_are_told() -> None:
+    old = figures(lstm_small=row(lab=3.0, lab_function=3.0, torch=3.0, jax=1.0), eigh_small=row(lab=1.0, torch=1.0))
+    new = figures(lstm_small=row(lab=3.1, lab_function=1.5, torch=3.0, jax=1.0), eigh_small=row(lab=1.3, torch=1.0))
+    assert [line.split() for line in standing.moved(old, new)] == [
+        ["lstm_small", "lab.function", "3.0", "->", "1.5,", "nearer"],
+        ["eigh_small", "lab", "1.0", "->", "1.3,", "further", "behind"],
+    ]
+    assert standing.moved(old, old) == ["No row has moved by a tenth."]
+
+
+def test_what_was_left_out_is_told_with_its_reason() -> None:
+    kept = figures(svd_small=row(lab=1.0, torch_compile=1.0), svd_large=row(lab=1.0, torch_compile=1.0))
+    for name in kept["rows"]:
+        kept["rows"][name]["torch-compile"] = {"missing": "no compiler"}
+    assert standing.left_out(kept) == ["- torch.compile in `svd_small`, `svd_large`: no compiler"]
 
 
 def test_what_a_failed_library_said_names_no_folder() -> None:

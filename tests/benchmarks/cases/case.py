@@ -40,16 +40,16 @@ class Rows:
 class Case:
     """One row of the table."""
 
-    name: ClassVar[str]
-    size: ClassVar[str]
-    outputs: ClassVar[tuple[str, ...]]
+    name: str
+    size: str
+    outputs: tuple[str, ...]
     tolerance: ClassVar[float] = 1e-4
     """The largest error of an output, relative to its largest magnitude."""
     memory: ClassVar[bool] = False
     """Whether peak memory is a figure of this case."""
     sparse: ClassVar[bool] = False
     """Whether a gradient with only some of the rows is what is asked for."""
-    layouts: ClassVar[dict[str, dict[str, Callable[[np.ndarray], np.ndarray]]]] = {}
+    layouts: dict[str, dict[str, Callable[[np.ndarray], np.ndarray]]] = {}  # noqa: RUF012
     """Per family, how an output gets back into the common layout."""
 
     def inputs(self, draw: np.random.Generator, *, small: bool) -> Data:

@@ -11,6 +11,7 @@ from tests.benchmarks.libraries.autodiff_lab import Lab
 from tests.benchmarks.libraries.autograd import Autograd
 from tests.benchmarks.libraries.jax import Jax
 from tests.benchmarks.libraries.library import Library, Micrograd, Numpy
+from tests.benchmarks.libraries.tensorflow import TensorFlow
 from tests.benchmarks.libraries.torch import Torch
 
 
@@ -54,7 +55,7 @@ class Peer:
     @property
     def packages(self) -> tuple[str, ...]:
         """What its environment needs."""
-        return (self.kind.package, "numpy")
+        return (self.kind.distribution or self.kind.package, "numpy")
 
     def library(self) -> Library:
         """Import it."""
@@ -73,6 +74,7 @@ PEERS: dict[str, Peer] = {
         Peer("torch", "PyTorch", Torch, "torch"),
         Peer("torch-compile", "torch.compile", Torch, "torch", compiled=True, apart=SECOND_MODE | TOO_LONG),
         Peer("jax", "jax.jit", Jax, "jax", compiled=True),
+        Peer("tf-function", "tf.function", TensorFlow, "tf", compiled=True, apart=SECOND_MODE),
         Peer("autograd", "autograd", Autograd, "autograd"),
         Peer("micrograd", "micrograd", Micrograd, "micrograd", apart=EMPTY_PACKAGE),
         Peer("numpy", "NumPy by hand", Numpy),

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.benchmarks.cases.case import Run
+from tests.benchmarks.libraries.layers import LayersAndTapes
 from tests.benchmarks.libraries.library import Library
 
 
-class Lab(Library):
+class Lab(LayersAndTapes, Library):
     """Tapes as a user writes them; compiled, the whole step under `function`."""
 
     package, family = "autodiff_lab", "lab"
@@ -18,6 +19,7 @@ class Lab(Library):
     def __init__(self, *, compiled: bool = False) -> None:
         super().__init__(compiled=compiled)
         self.lab: Any = self.module
+        self.tf: Any = self.module
         self._functions: list[Any] = []
 
     def version(self) -> str:

@@ -33,6 +33,37 @@ class Jax(Library):
 
         return run
 
+    def trained(self, loss: Callable[..., Any], weights: list[Any], *constants: Any, steps: int, optimizer: str,
+                rate: float) -> Run:  # fmt: skip
+        """A call that trains from the beginning and returns the last loss and all weights."""
+        jax, np = self.jax, self.numpy
+        if optimizer != "Adam":
+            raise ValueError(f"{optimizer} is not written for JAX")
+
+        def adam(w: Any, m: Any, v: Any, g: Any, t: Any) -> Any:
+            m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+            return w - rate * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8), m, v
+
+        def step(state: Any, given: Any) -> Any:
+            t, weights, ms, vs = state
+            value, slopes = jax.value_and_grad(lambda weights: loss(*weights, *given))(weights)
+            t = t + 1
+            moved = [adam(w, m, v, g, t) for w, m, v, g in zip(weights, ms, vs, slopes, strict=True)]
+            return value, (t, *(list(part) for part in zip(*moved, strict=True)))
+
+        step = jax.jit(step)
+        begin = [np.asarray(w) for w in weights]
+        zeros, given = [np.zeros_like(w) for w in begin], [np.asarray(x) for x in constants]
+        first = (np.zeros((), begin[0].dtype), begin, zeros, zeros)
+
+        def run() -> Any:
+            value, state = None, first
+            for _ in range(steps):
+                value, state = step(state, given)
+            return jax.block_until_ready((value, *state[1]))
+
+        return run
+
     def compute(self, function: Callable[..., Any], *arguments: Any) -> Run:
         function, given = self.jax.jit(function), [self.numpy.asarray(x) for x in arguments]
         wait = self.jax.block_until_ready

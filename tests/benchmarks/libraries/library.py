@@ -21,6 +21,8 @@ class Library:
 
     package: ClassVar[str]
     """What is imported, and the distribution whose version counts."""
+    distribution: ClassVar[str] = ""
+    """What is installed, where it has another name."""
     family: ClassVar[str]
     """The method of a case that speaks to it."""
 

@@ -43,6 +43,40 @@ class Torch(Library):
 
         return run
 
+    def layered(self, text: Any, weights: list[Any], *constants: Any) -> Run:
+        """A call that returns the loss of modules and its gradient by each of their parameters."""
+        modules, loss = text
+        parameters, given = self._loaded(modules, weights), [self._constant(x) for x in constants]
+        loss, grad = self._made(loss), self.torch.autograd.grad
+
+        def run() -> Any:
+            value = loss(*given)
+            return (value, *grad(value, parameters))
+
+        return run
+
+    def trained(self, text: Any, weights: list[Any], *constants: Any, steps: int, optimizer: str, rate: float) -> Run:
+        """A call that goes on training and returns the last loss and all parameters."""
+        modules, loss = text
+        parameters, given = self._loaded(modules, weights), [self._constant(x) for x in constants]
+        rule, loss = getattr(self.torch.optim, optimizer)(parameters, lr=rate), self._made(loss)
+
+        def run() -> Any:
+            value = None
+            for _ in range(steps):
+                rule.zero_grad()
+                value = loss(*given)
+                value.backward()
+                rule.step()
+            return (value, *parameters)
+
+        def reset() -> None:
+            self._load(parameters, weights)
+            rule.state.clear()
+
+        run.reset = reset  # type: ignore[attr-defined]
+        return run
+
     def compute(self, function: Callable[..., Any], *arguments: Any) -> Run:
         function, given = self._made(function), [self._constant(x) for x in arguments]
         return lambda: (function(*given),)
@@ -60,6 +94,16 @@ class Torch(Library):
 
     def _constant(self, x: Any) -> Any:
         return self.torch.from_numpy(np.array(x))
+
+    def _loaded(self, modules: list[Any], weights: list[Any]) -> list[Any]:
+        parameters = [parameter for module in modules for parameter in module.parameters()]
+        self._load(parameters, weights)
+        return parameters
+
+    def _load(self, parameters: list[Any], weights: list[Any]) -> None:
+        with self.torch.no_grad():
+            for parameter, weight in zip(parameters, weights, strict=True):
+                parameter.copy_(self._constant(weight))
 
     def _made(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return self.torch.compile(function) if self.compiled else function
