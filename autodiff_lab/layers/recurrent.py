@@ -1,19 +1,38 @@
-"""Recurrent layers: the same cell at each step of a sequence (b, time, c)."""
+"""Recurrent layers: the same cell at each step of a sequence (b, time, c).
+
+With their usual activations the steps of a sequence are one op, which is one entry on a tape and one node in a
+recording; with other activations, and with dropout of the state, each step runs op by op.
+"""
 
 from __future__ import annotations
 
 import copy
 from typing import Any, Self
 
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import following
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.layers import activations
 from autodiff_lab.layers.layer import Layer, activation_of, unique_name
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import ones, zeros
-from autodiff_lab.ops.array.joining import split, stack, unstack
+from autodiff_lab.ops.array.gathering import where
+from autodiff_lab.ops.array.indexing import getitem
+from autodiff_lab.ops.array.joining import split, stack, take, unstack
+from autodiff_lab.ops.array.shaping import expand_dims
+from autodiff_lab.ops.math.cumulative import cumsum
+from autodiff_lab.ops.nn import recurrent as cells
 from autodiff_lab.ops.nn.spatial import dropout as dropped
+
+BACKWARDS = (slice(None), slice(None, None, -1))
+
+
+def _is(function: Any, name: str) -> bool:
+    """Return whether an activation is the one of a name, as a name, a function of Keras's, or an op."""
+    return function is activations.get(name) or getattr(getattr(function, "op", None), "name", "") == name
 
 
 class _Recurrent(Layer):
@@ -73,7 +92,15 @@ class _Recurrent(Layer):
         """Compute the next state; its first part is the output."""
         raise NotImplementedError
 
-    def call(self, inputs: Any, initial_state: Any = None, training: Any = False) -> Any:
+    def usual(self) -> bool:
+        """Return whether `whole` computes what `step` does, which depends on the activations."""
+        return _is(self.activation, "tanh")
+
+    def whole(self, x: Tensor, state: list[Tensor], bias: Any, masks: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """Compute all steps as one op; sequences of the parts of the state come first in what it returns."""
+        raise NotImplementedError
+
+    def call(self, inputs: Any, initial_state: Any = None, mask: Any = None, training: Any = False) -> Any:
         if inputs.ndim != 3 or not inputs.shape[1] or inputs.shape[2] != self.kernel.shape[0]:
             raise ShapeMismatch(
                 f"{self.name}: expected an input (b, time, {self.kernel.shape[0]}) with at least one step, got "
@@ -90,14 +117,62 @@ class _Recurrent(Layer):
             kept_state = self._kept(inputs, self.recurrent_dropout, self.units, training)
         if len(state) != self.states:
             raise InvalidArgumentError(f"{self.name}: initial_state must have length {self.states}, got {len(state)}.")
-        outputs: list[Tensor] = []
-        bias, steps = self.biases(), unstack(inputs, axis=1)
-        for x in reversed(steps) if self.go_backwards else steps:
-            known = state if kept_state is None else [state[0] * kept_state, *state[1:]]
-            state = self.step(x if kept is None else x * kept, known, bias)
-            outputs.append(state[0])
-        result = stack(outputs, axis=1) if self.return_sequences else outputs[-1]
+        masks = () if mask is None else (self._mask(mask, inputs),)
+        if self.go_backwards:
+            inputs = getitem(inputs, BACKWARDS)
+            masks = tuple([getitem(each, BACKWARDS) for each in masks])
+        if kept is not None:
+            inputs = inputs * expand_dims(kept, 1)
+        if kept_state is None and self._fits(inputs, state):
+            result, state = self._at_once(inputs, state, masks)
+        else:
+            result, state = self._step_by_step(inputs, state, kept_state, masks)
+        if masks and initial_state is not None:  # before the first step that is not masked there is no output
+            seen = cumsum(cast(masks[0], "int32"), axis=1) > 0
+            seen = expand_dims(seen if self.return_sequences else take(seen, axis=-1, index=seen.shape[1] - 1), -1)
+            result = where(seen, result, 0.0)
         return (result, *state) if self.return_state else result
+
+    def _mask(self, mask: Any, inputs: Any) -> Tensor:
+        """Return the mask as bools (b, time)."""
+        mask = convert(mask)
+        if tuple(mask.shape) != tuple(inputs.shape[:2]):
+            raise ShapeMismatch(
+                f"{self.name}: expected a mask (b, time) = {tuple(inputs.shape[:2])}, got {tuple(mask.shape)}."
+            )
+        return cast(mask, "bool")
+
+    def _fits(self, inputs: Any, state: list[Any]) -> bool:
+        """Return whether one op can do all steps."""
+        if not self.usual() or inputs.__class__ is not Tensor or inputs._held.dtype.kind not in "fV":
+            return False
+        if inputs._held.dtype != self.kernel._held.dtype:
+            return False
+        want, dtype = (inputs._held.shape[0], self.units), inputs._held.dtype
+        return all(s.__class__ is Tensor and s._held.shape == want and s._held.dtype == dtype for s in state)
+
+    def _at_once(self, inputs: Tensor, state: list[Tensor], masks: tuple[Tensor, ...]) -> tuple[Tensor, list[Tensor]]:
+        bias: Any = self.bias
+        if bias is None:
+            with following(inputs):
+                bias = zeros(self.bias_shape(self.gates * self.units), inputs.dtype)
+        sequences = self.whole(inputs, state, bias, masks)[: self.states]
+        last = inputs._held.shape[1] - 1
+        if not (self.return_state or not self.return_sequences):
+            return sequences[0], state
+        state = [take(each, axis=-2, index=last) for each in sequences[: self.states if self.return_state else 1]]
+        return sequences[0] if self.return_sequences else state[0], state
+
+    def _step_by_step(self, inputs: Any, state: list[Tensor], kept_state: Any,
+                      masks: tuple[Tensor, ...]) -> tuple[Tensor, list[Tensor]]:  # fmt: skip
+        outputs: list[Tensor] = []
+        bias, on = self.biases(), [expand_dims(m, -1) for mask in masks for m in unstack(mask, axis=1)]
+        for s, x in enumerate(unstack(inputs, axis=1)):
+            known = state if kept_state is None else [state[0] * kept_state, *state[1:]]
+            new = self.step(x, known, bias)
+            state = [where(on[s], a, b) for a, b in zip(new, state, strict=True)] if on else new
+            outputs.append(state[0])
+        return stack(outputs, axis=1) if self.return_sequences else outputs[-1], state
 
     @staticmethod
     def _kept(inputs: Any, rate: float, width: int, training: Any) -> Tensor | None:
@@ -131,6 +206,9 @@ class SimpleRNN(_Recurrent):
     go_backwards : bool
         Whether to read the sequence from its end; returned sequences are then in that order.
 
+    Called with ``initial_state`` it starts from that state instead of zeros; with a ``mask`` (b, time) of bools it
+    repeats the state wherever that is False, and returns zeros before the first step that counts.
+
     Examples
     --------
     >>> import autodiff_lab as lab
@@ -141,6 +219,9 @@ class SimpleRNN(_Recurrent):
     def step(self, x: Tensor, state: list[Tensor], bias: Any) -> list[Tensor]:
         return [self.activation(_plus(x @ self.kernel + state[0] @ self.recurrent_kernel, bias))]
 
+    def whole(self, x: Tensor, state: list[Tensor], bias: Any, masks: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return (cells.simple_rnn(x, *state, self.kernel, self.recurrent_kernel, bias, *masks),)
+
 
 class _Gated(_Recurrent):
     """The common part of the gated layers."""
@@ -149,6 +230,9 @@ class _Gated(_Recurrent):
                  use_bias: bool = True, **more: Any) -> None:  # fmt: skip
         super().__init__(units, activation, use_bias, **more)
         self.recurrent_activation = activation_of(recurrent_activation)
+
+    def usual(self) -> bool:
+        return super().usual() and _is(self.recurrent_activation, "sigmoid")
 
 
 class LSTM(_Gated):
@@ -191,6 +275,9 @@ class LSTM(_Gated):
         gate = self.recurrent_activation
         c = gate(f) * c + gate(i) * self.activation(g)
         return [gate(o) * self.activation(c), c]
+
+    def whole(self, x: Tensor, state: list[Tensor], bias: Any, masks: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return cells.lstm(x, *state, self.kernel, self.recurrent_kernel, bias, *masks)
 
 
 class GRU(_Gated):
@@ -241,3 +328,9 @@ class GRU(_Gated):
             z, r = gate(xz + h @ recurrent[:, :n]), gate(xr + h @ recurrent[:, n : 2 * n])
             candidate = self.activation(xh + (r * h) @ recurrent[:, 2 * n :])
         return [z * h + (1 - z) * candidate]
+
+    def usual(self) -> bool:
+        return self.reset_after and super().usual()
+
+    def whole(self, x: Tensor, state: list[Tensor], bias: Any, masks: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return cells.gru(x, *state, self.kernel, self.recurrent_kernel, bias, *masks)

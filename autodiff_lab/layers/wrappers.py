@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.layer import Layer
@@ -65,12 +66,14 @@ class Bidirectional(Layer):
         self.forward_layer, self.merge_mode = layer, merge_mode
         self.backward_layer = layer.another() if backward_layer is None else backward_layer
 
-    def call(self, x: Any, initial_state: Any = None) -> Any:
+    def call(self, x: Any, initial_state: Any = None, mask: Any = None) -> Any:
         backwards = (slice(None), slice(None, None, -1))
         states = [None, None] if initial_state is None else _halves(initial_state)
         turned = self.backward_layer.go_backwards != self.forward_layer.go_backwards
-        there = self.forward_layer(x, initial_state=states[0])
-        back = self.backward_layer(x if turned else getitem(x, backwards), initial_state=states[1])
+        there = self.forward_layer(x, initial_state=states[0], mask=mask)
+        if not turned:
+            x, mask = getitem(x, backwards), None if mask is None else getitem(convert(mask), backwards)
+        back = self.backward_layer(x, initial_state=states[1], mask=mask)
         left: tuple[Any, ...] = ()
         if self.forward_layer.return_state:
             (there, *one), (back, *other) = there, back

@@ -24,6 +24,8 @@ from autodiff_lab.kernels.maths.bits import add_up, bits_of, bits_of_double, cho
 from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE
 
 _exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
+_tanh, _tanh_double = SINGLE["tanh"], VECTOR_DOUBLE["tanh"]
+_sigmoid, _sigmoid_double = SINGLE["sigmoid"], VECTOR_DOUBLE["sigmoid"]
 _LOG2E, _MAGIC, _MAGIC_BITS = np.float32(1.44269504), np.float32(12582912.0), np.int32(0x4B400000)
 _LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _E = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1)
@@ -65,6 +67,10 @@ exponential = _by_width(lambda x: _exp(x), lambda x: _exp_double(x))
 """e^x in the dtype of x."""
 exponential_below_0 = _by_width(lambda x: _exp_below_0(x), lambda x: _exp_double(x))
 """e^x in the dtype of x, for x up to 0 or nan."""
+tanh = _by_width(lambda x: _tanh(x), lambda x: _tanh_double(x))
+"""The hyperbolic tangent in the dtype of x."""
+sigmoid = _by_width(lambda x: _sigmoid(x), lambda x: _sigmoid_double(x))
+"""The sigmoid in the dtype of x."""
 
 
 def _in_order(x):

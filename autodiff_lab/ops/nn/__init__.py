@@ -15,13 +15,14 @@ if TYPE_CHECKING:
         normalization,
         pooling,
         rectifiers,
+        recurrent,
         smooth_activations,
         spatial,
     )
 
 __all__ = [
     "activations", "convolution", "cross_entropies", "depthwise", "embedding", "losses",
-    "normalization", "pooling", "rectifiers", "smooth_activations", "spatial",
+    "normalization", "pooling", "rectifiers", "recurrent", "smooth_activations", "spatial",
 ]
 
 

@@ -1,0 +1,1 @@
+"""Recurrent cells over whole sequences, and their gradients."""

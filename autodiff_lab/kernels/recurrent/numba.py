@@ -1,0 +1,228 @@
+"""Steps of recurrent cells as one compiled loop each, as `recurrent.reference`; the products stay NumPy's.
+
+Optimizations: all that a step does between two products is one pass over rows that lie in the first-level cache, with
+vector instructions and our own exponentials; local derivatives are taken where they are needed, so nothing but the
+gates and the states goes through memory.  Sequences with a mask are left to NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.base.loops import loop, override, row_major
+from autodiff_lab.kernels.maths.rows import sigmoid, tanh
+from autodiff_lab.kernels.recurrent.reference import of_weights, rows
+
+# pyright: reportIndexIssue=false, reportCallIssue=false
+Arrays = tuple[Any, ...]
+_SIZES = 8, 16
+"""Examples and units in samples of calls."""
+
+
+@loop("void({t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], int64)")
+def _lstm_step(z: Any, gates: Any, hidden: Any, cells: Any, first: Any, s: int) -> None:
+    """Optimizations: a slice for each gate, indexed from 0, as an index that might be negative forbids vectors."""
+    n = hidden.shape[2]
+    for r in range(z.shape[0]):
+        gate, more, h, c = gates[r, s], z[r], hidden[r, s], cells[r, s]
+        before = first[r] if s == 0 else cells[r, s - 1]
+        i, f, g, o = gate[:n], gate[n : 2 * n], gate[2 * n : 3 * n], gate[3 * n :]
+        both, both_more, g_more, o_more = gate[: 2 * n], more[: 2 * n], more[2 * n : 3 * n], more[3 * n :]
+        for k in range(both.size):
+            both[k] = sigmoid(both[k] + both_more[k])
+        for k in range(n):
+            g[k] = tanh(g[k] + g_more[k])
+            o[k] = sigmoid(o[k] + o_more[k])
+        for k in range(n):
+            c[k] = f[k] * before[k] + i[k] * g[k]
+        for k in range(n):
+            h[k] = o[k] * tanh(c[k])
+
+
+@loop("void({t}[:,::1], {t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1],"
+      " {t}[:,::1], {t}[:,:,::1], int64, int64, int64)")  # fmt: skip
+def _lstm_back(dh: Any, dc: Any, gh: Any, gc: Any, gg: Any, gates: Any, cells: Any, first: Any, dz: Any, s: int,  # noqa: C901
+               add_cells: int, add_gates: int) -> None:  # fmt: skip
+    n = dh.shape[1]
+    one = dz.dtype.type(1)
+    for r in range(dh.shape[0]):
+        gate, c, to, of_h, of_c = gates[r, s], cells[r, s], dz[r, s], dh[r], dc[r]
+        before, g_h, g_c = first[r] if s == 0 else cells[r, s - 1], gh[r, s], gc[r, s]
+        i, f, g, o = gate[:n], gate[n : 2 * n], gate[2 * n : 3 * n], gate[3 * n :]
+        to_i, to_f, to_g, to_o = to[:n], to[n : 2 * n], to[2 * n : 3 * n], to[3 * n :]
+        if add_cells:
+            for k in range(n):
+                of_c[k] += g_c[k]
+        for k in range(n):
+            of_h[k] += g_h[k]
+        for k in range(n):
+            y = tanh(c[k])
+            to_o[k] = of_h[k] * y * o[k] * (one - o[k])
+            of_c[k] += of_h[k] * o[k] * (one - y * y)
+        for k in range(n):
+            to_i[k] = of_c[k] * g[k] * i[k] * (one - i[k])
+            to_g[k] = of_c[k] * i[k] * (one - g[k] * g[k])
+        for k in range(n):
+            to_f[k] = of_c[k] * before[k] * f[k] * (one - f[k])
+        for k in range(n):
+            of_c[k] *= f[k]
+        if add_gates:
+            more = gg[r, s]
+            of_g = more[2 * n : 3 * n]
+            for k in range(n):
+                to_g[k] += of_g[k] * (one - g[k] * g[k] - g[k] * (one - g[k]))
+            for k in range(gate.size):
+                to[k] += more[k] * gate[k] * (one - gate[k])
+
+
+def _lstm_sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
+    b, n = _SIZES
+    ones = [(b, work // (4 * b * n) + 1, n), (b, n), (b, n), (n, 4 * n), (n, 4 * n), (4 * n,)]
+    return [np.full(shape, 0.01, dtype) for shape in ones], {}
+
+
+@override(_lstm_step, sample=_lstm_sample)
+def lstm(x: Any, h: Any, c: Any, kernel: Any, recurrent: Any, bias: Any, *masks: Any) -> Any:
+    """All steps of an LSTM."""
+    if masks or not h.size:
+        return NotImplemented
+    (batch, steps, _), n = x.shape, h.shape[-1]
+    gates = rows(x) @ kernel
+    gates += bias
+    gates, first = gates.reshape(batch, steps, 4 * n), row_major(c)
+    hidden, cells = np.empty((batch, steps, n), x.dtype), np.empty((batch, steps, n), x.dtype)
+    z, run = np.empty((batch, 4 * n), x.dtype), _lstm_step[x.dtype]
+    for s in range(steps):
+        np.matmul(h, recurrent, out=z)
+        run(z, gates, hidden, cells, first, s)
+        h = hidden[:, s]
+    return hidden, cells, gates
+
+
+def _lstm_grad_sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
+    (x, h, c, kernel, recurrent, _), _ = _lstm_sample(work, dtype)
+    states, gates = np.full_like(x, 0.1), np.full((*x.shape[:2], 4 * h.shape[1]), 0.1, dtype)
+    zeros = np.zeros_like(states)
+    return [states, zeros, np.zeros_like(gates), states, states, gates, x, h, c, kernel, recurrent], {
+        "wanted": (3, 4, 5)
+    }
+
+
+@override(_lstm_back, sample=_lstm_grad_sample)
+def lstm_grad(gh: Any, gc: Any, gg: Any, hidden: Any, cells: Any, gates: Any, x: Any, h: Any, c: Any, kernel: Any,
+              recurrent: Any, *masks: Any, wanted: tuple[int, ...]) -> Any:  # fmt: skip
+    """All steps of an LSTM, backwards."""
+    if masks or not h.size:
+        return NotImplemented
+    (batch, steps, n), dz = hidden.shape, np.empty(gates.shape, gates.dtype)
+    gh, gc, gg, gates, cells, first = map(row_major, (gh, gc, gg, gates, cells, c))
+    dh, dc = np.zeros((batch, n), x.dtype), np.zeros((batch, n), x.dtype)
+    run, turned = _lstm_back[x.dtype], recurrent.T
+    how = int(gc.any()), int(gg.any())
+    for s in range(steps - 1, -1, -1):
+        run(dh, dc, gh, gc, gg, gates, cells, first, dz, s, *how)
+        np.matmul(dz[:, s], turned, out=dh)
+    flat = rows(dz)
+    found = {1: lambda: dh, 2: lambda: dc, **of_weights(flat, flat, x, kernel, h, hidden, 3)}
+    return tuple([found[k]() for k in wanted])
+
+
+@loop("void({t}[:,::1], {t}[::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], int64)")
+def _gru_step(z: Any, offset: Any, given: Any, gates: Any, hidden: Any, first: Any, s: int) -> None:
+    n = hidden.shape[2]
+    for r in range(z.shape[0]):
+        gate, back, x, h = gates[r, s], z[r], given[r, s], hidden[r, s]
+        before = first[r] if s == 0 else hidden[r, s - 1]
+        both, x_both, back_both, offset_both = gate[n : 3 * n], x[: 2 * n], back[: 2 * n], offset[: 2 * n]
+        for k in range(both.size):
+            both[k] = sigmoid(x_both[k] + (back_both[k] + offset_both[k]))
+        y, update, reset, fed = gate[:n], gate[n : 2 * n], gate[2 * n : 3 * n], gate[3 * n :]
+        x_last, back_last, offset_last = x[2 * n :], back[2 * n :], offset[2 * n :]
+        for k in range(n):
+            fed[k] = back_last[k] + offset_last[k]
+            y[k] = tanh(x_last[k] + reset[k] * fed[k])
+        for k in range(n):
+            h[k] = y[k] + update[k] * (before[k] - y[k])
+
+
+@loop("void({t}[:,::1], {t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1],"
+      " {t}[:,:,::1], {t}[:,:,::1], int64)")  # fmt: skip
+def _gru_back(dh: Any, more: Any, gh: Any, gg: Any, gates: Any, hidden: Any, first: Any, given: Any, fed_back: Any,
+              s: int) -> None:  # fmt: skip
+    """Optimizations: a loop of few arrays each, as LLVM asks of more whether they overlap and gives up."""
+    n = dh.shape[1]
+    one = given.dtype.type(1)
+    for r in range(dh.shape[0]):
+        gate, g_gate, g_h, of_h, add = gates[r, s], gg[r, s], gh[r, s], dh[r], more[r]
+        to, back, before = given[r, s], fed_back[r, s], first[r] if s == 0 else hidden[r, s - 1]
+        y, update, reset, fed = gate[:n], gate[n : 2 * n], gate[2 * n : 3 * n], gate[3 * n :]
+        g_y, g_update, g_reset, g_fed = g_gate[:n], g_gate[n : 2 * n], g_gate[2 * n : 3 * n], g_gate[3 * n :]
+        to_update, to_reset, to_y, back_y = to[:n], to[n : 2 * n], to[2 * n :], back[2 * n :]
+        for k in range(n):
+            of_h[k] += add[k] + g_h[k]
+        for k in range(n):
+            to_y[k] = (of_h[k] * (one - update[k]) + g_y[k]) * (one - y[k] * y[k])
+        for k in range(n):
+            back_y[k] = to_y[k] * reset[k] + g_fed[k]
+        for k in range(n):
+            to_update[k] = (of_h[k] * (before[k] - y[k]) + g_update[k]) * update[k] * (one - update[k])
+        for k in range(n):
+            to_reset[k] = (to_y[k] * fed[k] + g_reset[k]) * reset[k] * (one - reset[k])
+        for k in range(n):
+            of_h[k] *= update[k]
+        both, back_both = to[: 2 * n], back[: 2 * n]
+        for k in range(both.size):
+            back_both[k] = both[k]
+
+
+def _gru_sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
+    b, n = _SIZES
+    ones = [(b, work // (4 * b * n) + 1, n), (b, n), (n, 3 * n), (n, 3 * n), (2, 3 * n)]
+    return [np.full(shape, 0.01, dtype) for shape in ones], {}
+
+
+@override(_gru_step, sample=_gru_sample)
+def gru(x: Any, h: Any, kernel: Any, recurrent: Any, bias: Any, *masks: Any) -> Any:
+    """All steps of a gated recurrent unit."""
+    if masks or not h.size:
+        return NotImplemented
+    (batch, steps, _), n = x.shape, h.shape[-1]
+    given = rows(x) @ kernel
+    given += bias[0]
+    given, first, offset = given.reshape(batch, steps, 3 * n), row_major(h), row_major(bias[1])
+    hidden, gates = np.empty((batch, steps, n), x.dtype), np.empty((batch, steps, 4 * n), x.dtype)
+    z, run = np.empty((batch, 3 * n), x.dtype), _gru_step[x.dtype]
+    for s in range(steps):
+        np.matmul(h, recurrent, out=z)
+        run(z, offset, given, gates, hidden, first, s)
+        h = hidden[:, s]
+    return hidden, gates
+
+
+def _gru_grad_sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
+    (x, h, kernel, recurrent, _), _ = _gru_sample(work, dtype)
+    states, gates = np.full_like(x, 0.1), np.full((*x.shape[:2], 4 * h.shape[1]), 0.1, dtype)
+    return [states, np.zeros_like(gates), states, gates, x, h, kernel, recurrent], {"wanted": (2, 3, 4)}
+
+
+@override(_gru_back, sample=_gru_grad_sample)
+def gru_grad(gh: Any, gg: Any, hidden: Any, gates: Any, x: Any, h: Any, kernel: Any, recurrent: Any, *masks: Any,
+             wanted: tuple[int, ...]) -> Any:  # fmt: skip
+    """All steps of a gated recurrent unit, backwards."""
+    if masks or not h.size:
+        return NotImplemented
+    batch, steps, n = hidden.shape
+    gh, gg, gates, hidden, first = map(row_major, (gh, gg, gates, hidden, h))
+    given, back = (np.empty((batch, steps, 3 * n), x.dtype) for _ in range(2))
+    dh, more = np.zeros((batch, n), x.dtype), np.zeros((batch, n), x.dtype)
+    run, turned = _gru_back[x.dtype], recurrent.T
+    for s in range(steps - 1, -1, -1):
+        run(dh, more, gh, gg, gates, hidden, first, given, back, s)
+        np.matmul(back[:, s], turned, out=more)
+    dh += more
+    given, back = rows(given), rows(back)
+    found = {1: lambda: dh, **of_weights(given, back, x, kernel, h, hidden, 2)}
+    found[4] = lambda: np.stack([np.add.reduce(given, axis=0), np.add.reduce(back, axis=0)])
+    return tuple([found[k]() for k in wanted])
