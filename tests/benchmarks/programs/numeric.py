@@ -112,6 +112,25 @@ def _grad(function: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     return slope
 
 
+def _value_and_grad(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args: (function(*args), _grad(function)(*args))
+
+
+def _hessian(function: Callable[..., Any]) -> Callable[..., Any]:
+    """By differences of a gradient by differences."""
+
+    def matrix(x: Any, *more: Any) -> Any:
+        return np.stack([_along(lambda x: _grad(function)(x, *more), x, unit) for unit in _units(x)])
+
+    return matrix
+
+
+def _segment_sum(rows: Any, places: Any, num_segments: int) -> Any:
+    total = np.zeros((num_segments, *rows.shape[1:]))
+    np.add.at(total, places, rows)
+    return total
+
+
 def _jvp(function: Callable[..., Any], x: tuple[Any, ...], way: tuple[Any, ...]) -> Any:
     return function(*x), _along(lambda x: function(*x), x, way)
 
@@ -172,6 +191,8 @@ def _gelu(x: Any, *, approximate: bool) -> Any:
 
 JAX = SimpleNamespace(
     grad=_grad,
+    value_and_grad=_value_and_grad,
+    hessian=_hessian,
     jvp=_jvp,
     vmap=_vmap,
     lax=SimpleNamespace(scan=_scan, conv_general_dilated=_convolution),
@@ -184,6 +205,7 @@ JAX = SimpleNamespace(
         logsumexp=_logsumexp,
         softplus=lambda x: np.logaddexp(x, 0),
     ),
+    ops=SimpleNamespace(segment_sum=_segment_sum),
     scipy=SimpleNamespace(
         linalg=SimpleNamespace(cho_solve=lambda factor, y: np.linalg.solve(factor[0] @ factor[0].T, y))
     ),

@@ -1,0 +1,162 @@
+"""Fields and signals: heat that spreads on a grid, a filter in the frequency domain, an equation that is a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.benchmarks.cases.case import Data, normal
+from tests.benchmarks.programs.program import Program
+from tests.benchmarks.programs.training import dense
+
+
+class Heat(Program):
+    """An inverse problem: heat spreads on a periodic grid, and what it conducts by is to be found."""
+
+    program, about = "heat", "{side} × {side} grid, {steps} steps"
+    sizes = {
+        "test": {"side": 3, "steps": 3},
+        "small": {"side": 8, "steps": 20},
+        "middle": {"side": 64, "steps": 50},
+        "large": {"side": 256, "steps": 100},
+    }
+    leaves = ("start", "conductivity")
+
+    def arrays(self, draw: np.random.Generator, *, side: int, steps: int) -> Data:
+        return {
+            "start": normal(draw, side, side),
+            "conductivity": draw.uniform(0.05, 0.2, (side, side)).astype(np.float32),
+            "end": normal(draw, side, side, scale=0.3),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(start: Any, conductivity: Any, end: Any) -> Any:
+            u = start
+            for _ in range(self.at["steps"]):
+                around = tf.roll(u, 1, 0) + tf.roll(u, -1, 0) + tf.roll(u, 1, 1) + tf.roll(u, -1, 1)
+                u = u + conductivity * (around - 4.0 * u)
+            return tf.reduce_mean(tf.square(u - end))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(start: Any, conductivity: Any, end: Any) -> Any:
+            u = start
+            for _ in range(self.at["steps"]):
+                around = u.roll(1, 0) + u.roll(-1, 0) + u.roll(1, 1) + u.roll(-1, 1)
+                u = u + conductivity * (around - 4.0 * u)
+            return ((u - end) ** 2).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(start: Any, conductivity: Any, end: Any) -> Any:
+            def step(u: Any, _: Any) -> Any:
+                around = np.roll(u, 1, 0) + np.roll(u, -1, 0) + np.roll(u, 1, 1) + np.roll(u, -1, 1)
+                return u + conductivity * (around - 4.0 * u), None
+
+            u, _ = jax.lax.scan(step, start, None, length=self.at["steps"])
+            return ((u - end) ** 2).mean()
+
+        return loss
+
+
+class SpectralFilter(Program):
+    """Signals through a filter that is a factor for each frequency: Fourier transforms there and back."""
+
+    program, about = "spectral_filter", "{rows} signals of {length}"
+    sizes = {
+        "test": {"rows": 2, "length": 6},
+        "small": {"rows": 4, "length": 64},
+        "middle": {"rows": 32, "length": 1_024},
+        "large": {"rows": 128, "length": 8_192},
+    }
+    leaves = ("real", "imaginary")
+
+    def arrays(self, draw: np.random.Generator, *, rows: int, length: int) -> Data:
+        middle = length // 2 + 1
+        return {
+            "real": normal(draw, middle),
+            "imaginary": normal(draw, middle),
+            "x": normal(draw, rows, length),
+            "y": normal(draw, rows, length),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(real: Any, imaginary: Any, x: Any, y: Any) -> Any:
+            filtered = tf.signal.irfft(tf.signal.rfft(x) * tf.complex(real, imaginary))
+            return tf.reduce_mean(tf.square(filtered - y))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(real: Any, imaginary: Any, x: Any, y: Any) -> Any:
+            filtered = torch.fft.irfft(torch.fft.rfft(x) * torch.complex(real, imaginary))
+            return ((filtered - y) ** 2).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(real: Any, imaginary: Any, x: Any, y: Any) -> Any:
+            return ((np.fft.irfft(np.fft.rfft(x) * (real + 1j * imaginary)) - y) ** 2).mean()
+
+        return loss
+
+
+class NeuralOde(Program):
+    """States that follow a network's slope: Runge-Kutta steps of fourth order, and where the states end."""
+
+    program, about = "neural_ode", "{steps} Runge-Kutta steps, batch {batch}, {width} states, {hidden} hidden"
+    sizes = {
+        "test": {"steps": 2, "batch": 2, "width": 2, "hidden": 2},
+        "small": {"steps": 5, "batch": 8, "width": 2, "hidden": 16},
+        "middle": {"steps": 20, "batch": 64, "width": 8, "hidden": 64},
+        "large": {"steps": 40, "batch": 256, "width": 32, "hidden": 128},
+    }
+    leaves = ("W1", "b1", "W2", "b2")
+
+    def arrays(self, draw: np.random.Generator, *, steps: int, batch: int, width: int, hidden: int) -> Data:
+        weights = dict(zip(self.leaves, dense(draw, width, hidden, width), strict=True))
+        return weights | {"start": normal(draw, batch, width), "end": normal(draw, batch, width)}
+
+    def _end(self, tanh: Any, weights: Any, state: Any) -> Any:
+        """The steps in a loop, whose operators are those of any library."""
+        for _ in range(self.at["steps"]):
+            state = self._step(tanh, weights, state)
+        return state
+
+    def _step(self, tanh: Any, weights: Any, state: Any) -> Any:
+        W1, b1, W2, b2 = weights
+
+        def slope(state: Any) -> Any:
+            return tanh(state @ W1 + b1) @ W2 + b2
+
+        k1 = slope(state)
+        k2 = slope(state + 0.025 * k1)
+        k3 = slope(state + 0.025 * k2)
+        k4 = slope(state + 0.05 * k3)
+        return state + 0.05 / 6 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(*given: Any) -> Any:
+            *weights, start, end = given
+            return tf.reduce_mean(tf.square(self._end(tf.tanh, weights, start) - end))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(*given: Any) -> Any:
+            *weights, start, end = given
+            return ((self._end(torch.tanh, weights, start) - end) ** 2).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(*given: Any) -> Any:
+            *weights, start, end = given
+            state, _ = jax.lax.scan(lambda state, _: (self._step(np.tanh, weights, state), None), start, None,
+                                    length=self.at["steps"])  # fmt: skip
+            return ((state - end) ** 2).mean()
+
+        return loss
