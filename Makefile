@@ -31,7 +31,7 @@ GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
 WORKERS ?= 2
 RUN_PARTS = WORKERS=$(WORKERS) $(BIN)/python -m tests.run
 
-.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-fuzz lint types js bench bench-gpu bench-history docs docs-renew docs-pictures screenshots wheel clean
+.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-renew docs-pictures screenshots wheel clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -97,6 +97,10 @@ test-mutants: $(PACKAGES_STAMP) ## Break each derivative rule in turn: the tests
 # With PEER_PYTHON nothing is installed, in either environment.
 test-peers: $(if $(PEER_PYTHON),,$(PACKAGES_STAMP)) ## Compare with torch and TensorFlow (PEER_PYTHON=path/to/python that has them, FUZZ_COUNT=10000).
 	$(or $(PEER_PYTHON),$(BIN)/python) -m tests.peers $(TEST_ARGS)
+
+# Each framework gets an environment of its own under .bench/, unless PEER_PYTHON_TORCH or PEER_PYTHON_JAX names one.
+test-adapters: $(PACKAGES_STAMP) ## Test the adapters for PyTorch and JAX (PEER_PYTHON_TORCH=path/to/python, ..._JAX=...).
+	$(BIN)/python -m tests.adapters $(TEST_ARGS)
 
 # Tests that generate their cases from seeds read the number of cases from FUZZ_COUNT; `make test` runs the default of 300.
 test-fuzz: $(PACKAGES_STAMP) ## Run the tests that generate cases from seeds, with many more of them (FUZZ_COUNT=2000).

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # Scripts, not tests: --doctest-modules would import them, and some run for minutes.
-collect_ignore_glob = ["benchmarks/bench_*", "data/*", "javascript/*"]
+collect_ignore_glob = ["benchmarks/bench_*", "data/*", "javascript/*", "adapters/programs/*", "adapters/faults/*"]
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Results must not depend on what a background thread has compiled by now; tests of kernels choose for themselves.

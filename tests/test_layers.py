@@ -40,6 +40,8 @@ LAYERS: dict[str, frozenset[str]] = {
     "explain": _layers("recording", "testing"),
     "draw": _layers("recording", "explain"),
     "widgets": _layers("draw", "recording", "explain"),
+    # Other frameworks' programs as recordings; the table of ops says how those are written that are like ours.
+    "adapters": _layers("recording", "engine.op"),
 }
 # The public namespaces: explicit export lines and nothing else.
 NAMESPACES = (
@@ -203,6 +205,18 @@ def test_no_arrow_leads_from_the_core_into_gpu_code() -> None:
             if device and not found.types_only and (layer_of(module), function) not in {*RIGHTWARD, *DRAWING}:
                 wrong.append(f"{shown(path)}:{found.line}: {found.target}")
     assert not wrong, "Tensors of a GPU answer for themselves; nothing here imports its code:\n" + "\n".join(wrong)
+
+
+def test_nothing_imports_an_adapter_that_the_user_did_not_ask_for() -> None:
+    """`autodiff_lab.adapters` needs no framework, and nothing outside it but the command line names an adapter."""
+    wrong: list[str] = []
+    for path, module in modules():
+        for found in imports_of(path.read_text(encoding="utf-8"), module[:-1]):
+            parts = found.target.split(".")
+            adapter = parts[0] == "adapters" and parts[1:2] in (["torch"], ["jax"])
+            if adapter and module[:2] != parts[:2] and module[0] != "cli" and not found.types_only:
+                wrong.append(f"{shown(path)}:{found.line}: {found.target}")
+    assert not wrong, "An adapter is imported by its name, by its user:\n" + "\n".join(wrong)
 
 
 def test_every_rightward_method_still_needs_its_exception() -> None:

@@ -29,6 +29,7 @@ from autodiff_lab.events.listener import (
 )
 from autodiff_lab.events.values import (
     Event,
+    FaultFound,
     GradientFlowed,
     Observer,
     OpApplied,
@@ -49,7 +50,7 @@ from autodiff_lab.events.values import (
 )
 
 __all__ = [
-    "CAUSE", "EVERYTHING", "Event", "GradientFlowed", "Identified", "Listener", "Observer", "OpApplied",
+    "CAUSE", "EVERYTHING", "Event", "FaultFound", "GradientFlowed", "Identified", "Listener", "Observer", "OpApplied",
     "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "SweepEnded", "SweepStarted", "TapeClosed",
     "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorNamed", "TensorWatched", "Transferred",
     "VariableAssigned", "active", "fresh_id", "heard", "name_scope", "observing", "place_now", "scoped", "sinks_now",

@@ -68,12 +68,16 @@ class Sink(Protocol):
         """Receive a variable that was read as this tensor."""
 
 
-def place_now() -> Place | None:
-    """Return the file and line of the innermost frame outside this package and NumPy: the user's line."""
+def place_now(folders: tuple[str, ...] = ()) -> Place | None:
+    """Return the file and line of the innermost frame outside this package and NumPy: the user's line.
+
+    `folders` are those of another framework, whose frames are skipped as well.
+    """
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    skipped = (*_NOT_THE_USERS, *folders) if folders else _NOT_THE_USERS
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(_NOT_THE_USERS):
+        if not name.startswith(skipped):
             return name, frame.f_lineno
         frame = frame.f_back
     return None

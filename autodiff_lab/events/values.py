@@ -14,7 +14,11 @@ Place = tuple[str, int]
 
 
 class OpDescribed(NamedTuple):
-    """The description of an op, sent before its first use, so that a recording can be read where the op is unknown."""
+    """The description of an op, sent before its first use, so that a recording can be read where the op is unknown.
+
+    `like` is the op of autodiff_lab that it behaves as, and `calls` are the names that a program calls it by; both for
+    ops of other frameworks.
+    """
 
     op: str
     symbol: str
@@ -23,12 +27,15 @@ class OpDescribed(NamedTuple):
     sentence: str
     elementwise: bool
     differentiable: bool
+    like: str = ""
+    calls: tuple[str, ...] = ()
 
 
 class TensorMet(NamedTuple):
     """A tensor that no recorded op made: a constant, a converted value, or a read of a variable.
 
-    `kind` is 'constant', 'converted' or 'variable'; `variable` is the id of the variable that was read.
+    `kind` is 'constant', 'converted', 'variable', or 'gradient' for what a backward pass left without recorded ops;
+    `variable` is the id of the variable that was read.
     """
 
     tensor: int
@@ -105,6 +112,20 @@ class VariableAssigned(NamedTuple):
     value: Any
     source: int | None
     place: Place | None
+
+
+class FaultFound(NamedTuple):
+    """An adapter found why a gradient is not what its user expects, by means that only its framework has.
+
+    `cause` is a key of the framework's table of words, `subject` the tensor or variable concerned (0: all of them), and
+    `by` the output of the op to blame.
+    """
+
+    cause: str
+    subject: int
+    detail: str
+    place: Place | None
+    by: int | None = None
 
 
 class TapeOpened(NamedTuple):
@@ -190,6 +211,7 @@ Event = (
     | TensorLeft
     | Transferred
     | VariableAssigned
+    | FaultFound
     | TapeOpened
     | TapeClosed
     | TapeSwitched

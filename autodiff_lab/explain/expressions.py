@@ -57,6 +57,12 @@ def in_code(name: str) -> str:
     return name if parsed(name) is not None else "..."
 
 
+def acting_as(recording: Recording, application: Application) -> str:
+    """Return the op of autodiff_lab that an application behaves as: its own, or the one that a foreign op is like."""
+    info = recording.ops.get(application.op)
+    return info.like or application.op if info is not None else application.op
+
+
 def located(recording: Recording, place: Place | None) -> str:
     """Return a place in words, with the user's source line; a very long line is cut off."""
     line = recording.line(place)
@@ -87,7 +93,8 @@ def _formula(recording: Recording, tensor: int, depth: int) -> str | None:
     if len(made.outputs) != 1 or any(part is None for part in parts):
         return None
     known = [part for part in parts if part is not None]
-    return applied(made.op, known)
+    acts_as = acting_as(recording, made)
+    return applied(acts_as if acts_as in OPERATORS else made.op, known)
 
 
 def applied(op: str, parts: list[str], shown: Iterable[str] | None = None) -> str:
@@ -107,11 +114,13 @@ def applied(op: str, parts: list[str], shown: Iterable[str] | None = None) -> st
 
 def argument(recording: Recording, application: Application, position: int) -> str | None:
     """Return the user's own code for an input of an op, read from its line; None unless the line has exactly one."""
-    return _argument(recording.line(application.place), application.op, position)
+    info = recording.ops.get(application.op)
+    calls = (application.op, *(info.calls if info is not None else ()))
+    return _argument(recording.line(application.place), acting_as(recording, application), calls, position)
 
 
 @cache
-def _argument(line: str, op: str, position: int) -> str | None:
+def _argument(line: str, op: str, calls: tuple[str, ...], position: int) -> str | None:
     tree = parsed(line)
     if tree is None:
         return None
@@ -119,9 +128,15 @@ def _argument(line: str, op: str, position: int) -> str | None:
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and op in _NODES and isinstance(node.op, _NODES[op]):
             found.append((node.left, node.right)[position])
-        elif isinstance(node, ast.Call) and _called(node) == op and position < len(node.args):
-            found.append(node.args[position])
+        elif isinstance(node, ast.Call) and _called(node) in calls:
+            found += _given(node)[position : position + 1]
     return ast.unparse(found[0]) if len(found) == 1 else None
+
+
+def _given(node: ast.Call) -> list[ast.expr]:
+    """Return the operands of a call in order; ``x.sqrt()`` has the tensor in front, ``lab.sqrt(x)`` a module."""
+    whole = isinstance(node.func, ast.Attribute) and not node.args
+    return [node.func.value] if whole and isinstance(node.func, ast.Attribute) else node.args
 
 
 def _called(node: ast.Call) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autodiff_lab.explain.expressions import OPERATORS, argument, in_code, spoken
+from autodiff_lab.explain.expressions import OPERATORS, acting_as, argument, in_code, spoken
 from autodiff_lab.recording.model import Application, Step, Sweep
 from autodiff_lab.recording.recording import Recording
 
@@ -44,7 +44,7 @@ class Masking:
                 if flow.input not in tensors or not self.zero_at(flow.outgoing, index):
                     continue
                 application = self.recording.applications[earlier.application]
-                if application.op == "where" and flow.position:
+                if acting_as(self.recording, application) == "where" and flow.position:
                     return Mask(application, flow.position, self.sentence(application))
                 tensors.update(application.outputs)
         return None
@@ -68,15 +68,16 @@ class Masking:
 
 def rewrite_of(recording: Recording, application: Application, mask: Mask | None) -> tuple[str, tuple[str, ...]]:
     """Return what to try, and safe lines of code to replace an op whose derivative is infinite."""
-    position = 1 if application.op == "divide" else 0
+    acts_as = acting_as(recording, application)
+    position = 1 if acts_as == "divide" else 0
     code = argument(recording, application, position) or spoken(recording, application.inputs[position])
     lines = [] if code.isidentifier() else [f"inner = {code}"]
     x = code if code.isidentifier() else "inner"
-    harmless = HARMLESS.get(application.op, "1.0")
+    harmless = HARMLESS.get(acts_as, "1.0")
     result = in_code(recording.name_of(application.outputs[0])).replace("...", "result")
     safe_call = _call(recording, application, position, "safe")
     if mask is None:
-        if application.op not in ZERO_SPOILS:
+        if acts_as not in ZERO_SPOILS:
             return f"Keep {code} away from the values where the derivative of {application.op} is infinite.", ()
         lines += [f"safe = lab.where({x} > 0.0, {x}, {harmless})", f"{result} = lab.where({x} > 0.0, {safe_call}, 0.0)"]
         dtype = recording.tensors[application.inputs[position]].snapshot.dtype
@@ -116,8 +117,9 @@ def _call(recording: Recording, application: Application, position: int, name: s
         name if i == position else argument(recording, application, i) or spoken(recording, t)
         for i, t in enumerate(application.inputs)
     ]
-    sign = OPERATORS.get(application.op)
+    acts_as = acting_as(recording, application)
+    sign = OPERATORS.get(acts_as)
     if sign is not None and len(parts) == 2:
         sides = [part if part.isidentifier() or " " not in part else f"({part})" for part in parts]
         return f"{sides[0]} {sign} {sides[1]}"
-    return f"{IN_MATH.get(application.op, f'lab.{application.op}')}({', '.join(parts)})"
+    return f"{IN_MATH.get(acts_as, f'lab.{acts_as}')}({', '.join(parts)})"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.events import Place
-from autodiff_lab.explain.expressions import argument, located, spoken
+from autodiff_lab.explain.expressions import acting_as, argument, located, spoken
 from autodiff_lab.explain.masking import ZERO_SPOILS, Masking, rewrite_of, tiny
 from autodiff_lab.explain.model import escaped
 from autodiff_lab.recording.model import Application, Flow, Step, Sweep
@@ -135,12 +135,13 @@ class _Finder:
         maker, recording = self.maker, self.recording
         if maker is None:
             return "Check where this value comes from: it was not finite when it entered the program."
-        words = FORWARD_FIX.get(maker.op, "Check the inputs of this op: they are finite, but its result is not.")
+        acts_as = acting_as(recording, maker)
+        words = FORWARD_FIX.get(acts_as, "Check the inputs of this op: they are finite, but its result is not.")
         code, dtype = "", self.value(maker.outputs[0]).dtype
-        if maker.op in FORWARD_CODE and maker.inputs and not dtype.startswith("complex"):
+        if acts_as in FORWARD_CODE and maker.inputs and not dtype.startswith("complex"):
             x = argument(recording, maker, 0) or spoken(recording, maker.inputs[0])
             if not x.startswith("%"):
-                code = f": {FORWARD_CODE[maker.op].format(x=x, tiny=tiny(dtype))}"
+                code = f": {FORWARD_CODE[acts_as].format(x=x, tiny=tiny(dtype))}"
         return words.format(code=code)
 
     def value(self, tensor: int) -> Snapshot:
@@ -292,7 +293,7 @@ class _Finder:
         )
         if at and not np.isfinite(at[1]):
             return bad, f"{here} is already not finite in the forward pass: fix that first.", ()
-        if mask is None and not infinite and application.op not in ZERO_SPOILS:
+        if mask is None and not infinite and acting_as(recording, application) not in ZERO_SPOILS:
             return bad, f"Check what the backward pass of {application.op} does with these values.", ()
         return (bad, *rewrite_of(recording, application, mask))
 

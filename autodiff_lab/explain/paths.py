@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autodiff_lab.events import Place
+from autodiff_lab.explain.expressions import acting_as
 from autodiff_lab.explain.leaving import Leaving
 from autodiff_lab.explain.subjects import Subject
 from autodiff_lab.explain.tracking import FOREVER, Tracking, differentiable_dtype
@@ -98,9 +99,10 @@ class Paths:
         whole = not differentiable_dtype(tensors[start].snapshot.dtype)
         made_whole = all(not differentiable_dtype(tensors[t].snapshot.dtype) for t in application.outputs)
         cause, cost = None, OP
-        if application.op == "stop_gradient":
+        acts_as = acting_as(recording, application)
+        if acts_as == "stop_gradient":
             cause = "stop_gradient"
-        elif whole or (made_whole and application.op.startswith("cast")):
+        elif whole or (made_whole and acts_as.startswith("cast")):
             cause = "integer"
         elif op is not None and not op.differentiable:
             cause = "not_differentiable"

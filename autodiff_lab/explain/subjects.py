@@ -47,6 +47,11 @@ def subject(recording: Recording, who: Any, role: str = "tensor") -> Subject:
         return Subject(
             name if name not in ("", "Variable") else f"the {role}", (), variable, getattr(who, "trainable", True)
         )
+    find = recording.__dict__.get("_find")
+    if find is not None and not isinstance(who, int | str):
+        key = find(who)
+        known = None if key is None else of_id(recording, key)
+        return known or Subject(f"the {role}", ())
     if isinstance(who, int):
         known = of_id(recording, who)
         if known is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_lab.explain.expressions import literal, located, spoken
+from autodiff_lab.explain.expressions import acting_as, literal, located, spoken
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.subjects import Subject
 from autodiff_lab.recording.model import Flow, Step, Sweep
@@ -154,7 +154,7 @@ class _Zero:
                 application = self.recording.applications[step.application]
                 if not part and not is_zero(self._value(flow.outgoing)):
                     return [], tensor
-                moves = application.op in MOVERS
+                moves = acting_as(self.recording, application) in MOVERS
                 arrives = any(g is not None and not is_zero(self._value(g)) for g in step.incoming)
                 if arrives and not moves:
                     makers.append((step, flow))
@@ -169,9 +169,9 @@ class _Zero:
         recording = self.recording
         application = recording.applications[step.application]
         name, value = spoken(recording, flow.input), brief(self._value(flow.input))
-        op = application.op
+        op, acts_as = application.op, acting_as(recording, application)
         others = [t for i, t in enumerate(application.inputs) if i != flow.position]
-        if op in ("multiply", "matmul", "divide") and others and is_zero(self._value(others[0])):
+        if acts_as in ("multiply", "matmul", "divide") and others and is_zero(self._value(others[0])):
             if literal(recording, others[0]) is not None:
                 return f"{op}: {name} is multiplied by 0 in this line.", "Remove the factor 0."
             other = spoken(recording, others[0])
@@ -179,17 +179,17 @@ class _Zero:
                 f"{op}: {name} is multiplied by {other}, which is 0, so {name} does not matter here.",
                 f"Give {other} a value other than 0 if {name} should get a gradient.",
             )
-        if op in ("relu", "relu6"):
+        if acts_as in ("relu", "relu6"):
             return (
                 f"{op} is dead here: its input {name} is {value}, where {op} is flat and its derivative is 0.",
                 "Start with other values, use a smaller step, or lab.nn.leaky_relu, whose derivative is never 0.",
             )
-        if op == "clip":
+        if acts_as == "clip":
             return (
-                f"clip: {name} = {value} lies outside the limits, where the result does not change.",
-                f"Widen the limits of clip if {name} should get a gradient.",
+                f"{op}: {name} = {value} lies outside the limits, where the result does not change.",
+                f"Widen the limits of {op} if {name} should get a gradient.",
             )
-        if op in CHOOSERS:
+        if acts_as in CHOOSERS:
             return (
                 f"{op} did not select {name} ({value}), so the derivative is 0.",
                 "This is correct for these values; a smooth choice such as lab.nn.softmax gives all inputs a gradient.",

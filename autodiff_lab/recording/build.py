@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.events import (
+    FaultFound,
     GradientFlowed,
     OpApplied,
     OpDescribed,
@@ -35,23 +36,20 @@ from autodiff_lab.recording.model import Application, Flow, Moment, Note, OpInfo
 from autodiff_lab.recording.names import Namer, given_name
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.schema import DEEPEST, clean
-from autodiff_lab.recording.snapshot import Snapshot, Summary, numbers_of
+from autodiff_lab.recording.snapshot import NOT_SEEN, Snapshot, kept, numbers_of
 from autodiff_lab.recording.sources import labels_of, lines_at
 from autodiff_lab.recording.statements import Statements
 
 if TYPE_CHECKING:
     from autodiff_lab.recording.recorder import Recorder
 
-NOT_SEEN = Snapshot("unknown", (), None, Summary(None, None, None, 0, 0, ()))
-"""Stands for an unknown value: it was made before the recording began and entered no op."""
 
-
-def build(kept: Recorder) -> Recording:
+def build(recorder: Recorder) -> Recording:
     """Make a recording of the events that a recorder kept."""
-    builder = _Builder(kept.policy)
-    for event in kept.events:
+    builder = _Builder(recorder.policy)
+    for event in recorder.events:
         _HANDLERS[event.__class__](builder, event)
-    return builder.finish(kept)
+    return builder.finish(recorder)
 
 
 class _OpenSweep:
@@ -117,7 +115,7 @@ class _Builder:
             self.tensors[event.tensor] = replace(record, name=given_name(event.name))
 
     def keep(self, value: Any, leaf: bool) -> Snapshot:
-        return value if value.__class__ is Snapshot else self.policy(value, leaf)
+        return kept(self.policy, value, leaf)
 
     def op_applied(self, event: OpApplied) -> None:
         op, inputs, outputs, params, values, cause, place, scope = event
@@ -228,14 +226,14 @@ class _Builder:
                 if record.variable is not None and position[tensor] < tape.met:
                     self.notes.append(Note("read outside", tensor, "", record.place, tape.start, key))
 
-    def finish(self, kept: Recorder) -> Recording:
+    def finish(self, recorder: Recorder) -> Recording:
         applications = tuple(self.applications)
         self.note_reads_outside()
         sweeps = tuple(self.closed(sweep) for sweep in self.sweeps.values())
         self.forget_unused(applications, sweeps)
         places = [x.place for group in (self.tensors.values(), applications, sweeps, self.notes) for x in group]
         sources = lines_at(places)
-        names = Namer(Statements(), kept.names, self.ops, sources).names(
+        names = Namer(Statements(), recorder.names, self.ops, sources).names(
             self.tensors, applications, sweeps, self.met_in_sweeps
         )
         for key, name in names.items():
@@ -250,9 +248,10 @@ class _Builder:
             notes=tuple(self.notes),
             sources=sources,
             labels=labels_of(sources),
-            error=None if kept.error is None else clean(kept.error),
+            error=None if recorder.error is None else clean(recorder.error),
             replayable=all(t.snapshot.array is not None for t in self.tensors.values() if t.application is None),
-            title=clean(kept.title),
+            title=clean(recorder.title),
+            framework=recorder.framework,
         )
 
     def forget_unused(self, applications: tuple[Application, ...], sweeps: tuple[Sweep, ...]) -> None:
@@ -275,15 +274,7 @@ class _Builder:
                 application,
                 incoming,
                 tuple(
-                    Flow(
-                        e.position,
-                        e.input,
-                        e.outgoing,
-                        e.total,
-                        arrived,
-                        sweep.arrived[e.input],
-                        None if e.local is None else self.keep(e.local, False),
-                    )
+                    Flow(e.position, e.input, e.outgoing, e.total, arrived, sweep.arrived[e.input], self.local(e.local))
                     for e, arrived in flows
                 ),
             )
@@ -303,6 +294,11 @@ class _Builder:
             sweep.results is not None,
             event.untracked,
         )
+
+    def local(self, value: Any) -> Snapshot | None:
+        """Return a local derivative, None where there is none or where it could not be found any more."""
+        found = None if value is None else self.keep(value, False)
+        return None if found is NOT_SEEN else found
 
     def order(self, sweeps: tuple[Sweep, ...]) -> tuple[Moment, ...]:
         """Return what a stepper stops at: forward ops, steps, and ops of a backward pass that another one visited."""
@@ -371,6 +367,7 @@ _HANDLERS: dict[type, Callable[[_Builder, Any], None]] = {
     GradientFlowed: _Builder.gradient_flowed,
     SweepEnded: _Builder.sweep_ended,
     TensorLeft: lambda b, e: b.note("left", e.tensor, e.how, e.place),
+    FaultFound: lambda b, e: b.note(f"fault {e.cause}", e.subject, e.detail, e.place, e.by),
     VariableAssigned: lambda b, e: b.note("assigned", e.variable, given_name(e.name) or "", e.place, e.source),
     TensorWatched: lambda b, e: b.note("watched", e.tensor, "", e.place, e.tape),
     TapeOpened: _Builder.tape_opened,

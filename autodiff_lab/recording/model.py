@@ -18,7 +18,8 @@ from autodiff_lab.recording.snapshot import Snapshot
 class OpInfo:
     """How an op is written: `latex`, `locals_latex` and `sentence` hold ``{0}``, ``{1}`` for its inputs.
 
-    `locals_latex` has one formula for each input, the factor that the incoming adjoint is multiplied by.
+    `locals_latex` has one formula for each input, the factor that the incoming adjoint is multiplied by.  For an op of
+    another framework, `like` is ours that it behaves as, and `calls` are the names that programs call it by.
     """
 
     name: str
@@ -28,11 +29,13 @@ class OpInfo:
     sentence: str = ""
     elementwise: bool = False
     differentiable: bool = True
+    like: str = ""
+    calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TensorRecord:
-    """One value.  `kind` is 'variable', 'constant', 'converted' or 'output'; `application` made it, if any."""
+    """One value.  `kind` is 'variable', 'constant', 'converted', 'gradient' or 'output'; `application` made it."""
 
     id: int
     kind: str

@@ -6,13 +6,13 @@ A picture that says ``loss`` is clear, one that says ``%17`` is not.  Names are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import FunctionType, ModuleType
 from typing import Any
 
 from autodiff_lab.events import Identified, Place
-from autodiff_lab.recording.model import Application, Sweep, TensorRecord
+from autodiff_lab.recording.model import Application, OpInfo, Sweep, TensorRecord
 from autodiff_lab.recording.statements import Statement, Statements
 
 MEMBERS = 1000
@@ -36,10 +36,16 @@ def given_name(name: str | None) -> str | None:
     return None if name in _UNNAMED else name
 
 
-def names_in(namespace: Mapping[str, Any]) -> dict[int, list[str]]:
+def id_of(value: Any) -> int | None:
+    """Return the id of a tensor or variable of autodiff_lab, None for anything else."""
+    return value._id if issubclass(type(value), Identified) else None
+
+
+def names_in(namespace: Mapping[str, Any], find: Callable[[Any], int | None] | None = None) -> dict[int, list[str]]:
     """Return names by id of the tensors and variables in a namespace, and of those one level inside its containers.
 
-    A tensor may have several, the simplest first; which one is shown is decided when the sources are read.
+    A tensor may have several, the simplest first; which one is shown is decided when the sources are read.  `find`
+    returns the id of an object, for tensors of another framework.
 
     Examples
     --------
@@ -48,20 +54,22 @@ def names_in(namespace: Mapping[str, Any]) -> dict[int, list[str]]:
     >>> list(names_in({"weights": weights, "_hidden": lab.Variable(3.0)}).values())
     [['weights[0]'], ['weights[1]']]
     """
+    find = find or id_of
     names: dict[int, list[str]] = {}
     inside: list[tuple[str, Any]] = []
     for name, value in tuple(namespace.items()):
         if name[:1] == "_":
             continue
-        kind = type(value)
-        if issubclass(kind, Identified):
-            names.setdefault(value._id, []).append(name)
+        kind, key = type(value), find(value)
+        if key is not None:
+            names.setdefault(key, []).append(name)
         elif not issubclass(kind, _NOTHING_INSIDE) and name not in _NOT_THE_USERS:
             inside.append((name, value))
     for name, value in inside:
         for part, member in _members(value):
-            if issubclass(type(member), Identified):
-                names.setdefault(member._id, []).append(name + part)
+            key = find(member)
+            if key is not None:
+                names.setdefault(key, []).append(name + part)
     return names
 
 
@@ -115,10 +123,11 @@ class Namer:
         self,
         statements: Statements,
         names: Mapping[int, Sequence[str]],
-        ops: Mapping[str, Any],
+        ops: Mapping[str, OpInfo],
         files: Iterable[str] = (),
     ) -> None:
-        self._statements, self._ops = statements, ops
+        self._statements = statements
+        self._ops = {*ops, *(call for info in ops.values() for call in info.calls)}
         passing = {name for file in files for name in statements.loop_names(file)}
         self._locals = {key: min(found, key=lambda name: name in passing) for key, found in names.items()}
 

@@ -25,7 +25,7 @@ LIMIT = 256 * 1024 * 1024
 """Bytes that `load_recording` reads by default."""
 _RANK = 64
 STRING = "string"
-_KINDS = ("variable", "constant", "converted")
+_KINDS = ("variable", "constant", "converted", "gradient")
 _KNOWN_DTYPES = frozenset(
     ["bool", "float16", "float32", "float64", "complex64", "complex128"]
     + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -102,6 +102,7 @@ class _Reader:
             error=root.get("error", None).maybe_text() or None,
             replayable=root.get("replayable", False).boolean(),
             title=root.get("title", "").text(),
+            framework=root.get("framework", "").text(),
         )
 
     def read_files(self, field: Field) -> tuple[dict[str, dict[int, str]], dict[str, str]]:
@@ -290,6 +291,8 @@ def _op(field: Field) -> OpInfo:
         field.get("sentence", "").text(),
         field.get("elementwise", False).boolean(),
         field.get("differentiable", True).boolean(),
+        field.get("like", "").text(),
+        tuple([item.text() for item in field.get("calls", []).items()]),
     )
 
 

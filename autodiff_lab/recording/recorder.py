@@ -11,18 +11,16 @@ import sys
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from types import FrameType, TracebackType
+from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
 from autodiff_lab.events import SINKS, GradientFlowed, Listener, OpApplied, TensorMet, VariableAssigned, sinks_now
 from autodiff_lab.recording.names import names_in
 from autodiff_lab.recording.recording import Recording
-from autodiff_lab.recording.snapshot import WHOLE, Snapshot, keep
+from autodiff_lab.recording.snapshot import WHOLE, Policy, keep, kept
 
-Policy = Callable[[Any, bool], Snapshot]
-"""What is kept of an array: called with it and with whether it is a leaf."""
 BUDGET = 256 * 1024 * 1024
 """Bytes of values that a recorder holds by reference before it summarises at once."""
 
@@ -45,6 +43,10 @@ class Recorder:
         The user's names by tensor or variable id.
     error : str or None
         What ended the program.
+    framework : str
+        Whose program it is, ``"torch"`` for example; empty for autodiff_lab's own.
+    find : callable or None
+        Returns the id of an object of that framework, or None; then `Recording.explain` takes such objects.
 
     Examples
     --------
@@ -56,10 +58,15 @@ class Recorder:
     <Recording: 1 op>
     """
 
-    __slots__ = ("__weakref__", "budget", "error", "events", "left", "names", "policy", "title")
+    __slots__ = (
+        "__weakref__", "_live", "budget", "error", "events", "find", "framework", "left", "names", "policy", "title",
+    )  # fmt: skip
 
-    def __init__(self, policy: Policy = keep, budget: int = BUDGET, title: str = "") -> None:
+    def __init__(self, policy: Policy = keep, budget: int = BUDGET, title: str = "", framework: str = "") -> None:
         self.policy = policy
+        self.framework = framework
+        self.find: Callable[[Any], int | None] | None = None
+        self._live: Recording | None = None
         self.budget = self.left = budget
         self.title = title
         self.events: list[Any] = []
@@ -73,22 +80,44 @@ class Recorder:
             for value in event[4]:
                 self.left -= value.nbytes
             if self.left < 0:
-                event = event._replace(values=tuple([self.policy(v, False) for v in event.values]))
+                event = event._replace(values=tuple([kept(self.policy, v, False) for v in event.values]))
         elif kind is TensorMet or kind is VariableAssigned:
             self.left -= event.value.nbytes
             if self.left < 0:
-                event = event._replace(value=self.policy(event.value, True))
+                event = event._replace(value=kept(self.policy, event.value, True))
         elif kind is GradientFlowed and event.local is not None:
             self.left -= getattr(event.local, "nbytes", 0)  # of a rule of the user's, which may give a plain number
             if self.left < 0:
                 event = event._replace(local=self.policy(event.local, False))
         self.events.append(event)
 
+    def defer(self, function: FunctionType | Callable[[], Iterable[Any]]) -> None:
+        """Keep a place for events that `function` returns when the recording is first used."""
+        self.events.append(function)
+
     def recording(self) -> Recording:
         """Return what was recorded so far, as a recording."""
         from autodiff_lab.recording.build import build
 
+        events: list[Any] = []
+        for event in self.events:
+            events += event() if isinstance(event, FunctionType) else (event,)
+        self.events = events
         return build(self)
+
+    def start(self) -> Recording:
+        """Return a recording of the program that now runs; it can be used after `finish`."""
+        self._live = Recording._of(self)
+        RECENT.append(weakref.ref(self._live))
+        return self._live
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """Mark that the program has ended, and what ended it."""
+        if error is not None and not _is_exit(error):
+            self.error = _in_words(error)
+        if self._live is not None:
+            self._live._finish()
+            self._live = None
 
 
 RECENT: deque[weakref.ref[Recording]] = deque(maxlen=16)
@@ -130,7 +159,7 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
     <Recording: 1 op, 1 backward pass>
     """
 
-    __slots__ = ("_listener", "_namespace", "_recorder", "_recording")
+    __slots__ = ("_listener", "_namespace", "_recorder")
 
     def __init__(
         self,
@@ -148,10 +177,8 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
 
     def __enter__(self) -> Recording:
         self._listener = Listener(self._recorder)
-        self._recording = Recording._of(self._recorder)
-        RECENT.append(weakref.ref(self._recording))
         SINKS.set((*sinks_now(), self._listener))
-        return self._recording
+        return self._recorder.start()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -162,14 +189,8 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
         if self._namespace is not None:
             recorder.names = names_in(self._namespace)
         else:
-            frame = _frame_of_block()
-            variables = frame.f_locals
-            recorder.names = names_in(variables)
-            if variables is not frame.f_globals:
-                recorder.names = names_in(frame.f_globals) | recorder.names
-        if error is not None and not _is_exit(error):
-            recorder.error = _in_words(error)
-        self._recording._finish()
+            recorder.names = names_around(2)
+        recorder.finish(error)
         if listener.error is not None:
             warnings.warn(
                 f"The recording stopped early: {_in_words(listener.error)}. The program was not disturbed.",
@@ -178,9 +199,17 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
             )
 
 
-def _frame_of_block() -> FrameType:
+def names_around(depth: int, find: Callable[[Any], int | None] | None = None) -> dict[int, list[str]]:
+    """Return names by id of the variables around a block, `depth` calls further out; see `names_in`."""
+    frame = _frame_of_block(depth + 1)
+    variables = frame.f_locals
+    names = names_in(variables, find)
+    return names if variables is frame.f_globals else names_in(frame.f_globals, find) | names
+
+
+def _frame_of_block(depth: int) -> FrameType:
     """Return the frame that holds the block: the caller's, or behind an ExitStack the one that runs it."""
-    frame = sys._getframe(2)
+    frame = sys._getframe(depth)
     while frame.f_back is not None and frame.f_globals.get("__name__") == "contextlib":
         frame = frame.f_back
     return frame

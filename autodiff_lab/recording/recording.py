@@ -1,8 +1,7 @@
 """Recording: what a program did, frozen, for pictures, texts and explanations to read.
 
-It is made by a `Recorder`, by `load_recording` from a file, or by hand. It holds no live tensors and does not
-need the engine, so a recording made elsewhere can be drawn here. Methods that draw import the layers to their
-right inside their bodies.
+It is made by a `Recorder`, by `load_recording` from a file, or by hand. It holds no live tensors and does not need the
+engine, so a recording made elsewhere can be drawn here. Methods that draw import the layers to their right.
 """
 
 from __future__ import annotations
@@ -56,6 +55,8 @@ class Recording:
         Whether every leaf value was kept in full.
     title : str
         The heading of the picture.
+    framework : str
+        Whose program it is, ``"torch"`` for example; empty for autodiff_lab's own.
 
     Examples
     --------
@@ -78,12 +79,14 @@ class Recording:
     error: str | None = field(default_factory=lambda: None)
     replayable: bool = field(default_factory=lambda: True)
     title: str = field(default_factory=str)
+    framework: str = field(default_factory=str)
 
     @classmethod
     def _of(cls, recorder: Recorder) -> Recording:
         """Return a recording of a running program: its views are built on first use."""
         live = object.__new__(cls)
         live.__dict__["_recorder"] = recorder
+        live.__dict__["_find"] = recorder.find
         live.__dict__["_running"] = True
         return live
 

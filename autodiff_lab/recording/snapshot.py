@@ -8,6 +8,7 @@ may have a dtype that NumPy does not know; it then keeps that name and the numbe
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,6 +182,31 @@ def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:
     kept = array.astype(np.float64) if array.dtype.kind == "V" else array.copy()
     kept.flags.writeable = False
     return Snapshot(name, array.shape, kept)
+
+
+NOT_SEEN = Snapshot("unknown", (), None, Summary(None, None, None, 0, 0, ()))
+"""Stands for an unknown value: it was made before the recording began, or somebody wrote over it unheard."""
+
+
+Policy = Callable[[Any, bool], Snapshot]
+"""What is kept of an array: called with it and with whether it is a leaf."""
+
+
+def kept(policy: Policy, value: Any, leaf: bool) -> Snapshot:
+    """Return the snapshot of an array by a policy; snapshots stay, and held values answer for themselves.
+
+    A held value is any object with `nbytes` and with ``to_snapshot(policy, leaf) -> Snapshot``: an array of another
+    framework, of which a recorder knows no more than that.
+
+    Examples
+    --------
+    >>> kept(keep, np.ones(2), True).shape, kept(keep, NOT_SEEN, True) is NOT_SEEN
+    ((2,), True)
+    """
+    if value.__class__ is Snapshot:
+        return value
+    held = getattr(value, "to_snapshot", None)
+    return policy(value, leaf) if held is None else held(policy, leaf)
 
 
 def keep(array: Any, leaf: bool, whole: int = WHOLE) -> Snapshot:

@@ -90,6 +90,7 @@ def to_json(recording: Recording) -> dict[str, Any]:
             "format": FORMAT,
             "version": VERSION,
             "title": recording.title,
+            "framework": recording.framework,
             "error": recording.error,
             "replayable": recording.replayable,
             "ops": [_op(op) for op in recording.ops.values()],
@@ -133,6 +134,8 @@ def _op(op: OpInfo) -> dict[str, Any]:
                 "locals": list(op.locals_latex),
                 "sentence": op.sentence,
                 "elementwise": op.elementwise,
+                "like": op.like,
+                "calls": list(op.calls),
             }
         )
         | ({} if op.differentiable else {"differentiable": False})

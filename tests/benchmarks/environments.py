@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.benchmarks.libraries import Peer
 from tests.tree import ROOT
@@ -23,8 +24,10 @@ class NotThere(Exception):
     """A library that is not available here, and why."""
 
 
-def interpreter(peer: Peer) -> Path:
+def interpreter(peer: Peer | Any) -> Path:
     """The interpreter that has a library; its environment is made if need be.
+
+    Anything with a `title`, an `environment` and `packages` will do for a peer.
 
     Raises
     ------

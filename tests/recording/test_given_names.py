@@ -110,6 +110,7 @@ NO_NODE = {
     "TensorArray.unstack": "gives back the array; test_an_array_names_what_is_written",
     "TensorArray.scatter": "gives back the array; test_an_array_names_what_is_written",
     "TensorArray.split": "gives back the array; test_an_array_names_what_is_written",
+    "adapters.Emitter.": "records other frameworks, whose names tests/adapters/test_emitter.py looks at",
     "Variable.assign": "is a note on the variable, which has its own name",
     "Variable.assign_add": "is a note on the variable, which has its own name",
     "Variable.assign_sub": "is a note on the variable, which has its own name",

@@ -1,0 +1,1 @@
+"""Tests of the adapters: programs of other frameworks, recorded."""
