@@ -33,6 +33,7 @@ from autodiff_lab.engine.dtypes import (
 from autodiff_lab.engine.dtypes import bool_ as bool
 from autodiff_lab.engine.dtypes import float16 as half
 from autodiff_lab.engine.dtypes import float64 as double
+from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.op import registered_gradients
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import TensorShape
@@ -108,7 +109,6 @@ _HOMES = {
     "extras.printing": "print",
     "extras.tensor_array": "TensorArray",
     "recording": "Recording load_recording record",
-    "extras.indexed_slices": "IndexedSlices",
     "extras.ragged.tensor": "RaggedTensor",
     "extras.sparse.tensor": "SparseTensor",
     "extras.symbolic": "Graph placeholder",

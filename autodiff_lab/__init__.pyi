@@ -55,6 +55,7 @@ from autodiff_lab.engine.dtypes import bool_ as bool
 from autodiff_lab.engine.dtypes import float16 as half
 from autodiff_lab.engine.dtypes import float64 as double
 from autodiff_lab.engine.exchange import from_dlpack
+from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.op import registered_gradients
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import TensorShape
@@ -66,7 +67,6 @@ from autodiff_lab.events import name_scope
 from autodiff_lab.exploring import explore, plot_derivative
 from autodiff_lab.extras.assertions import Assert
 from autodiff_lab.extras.control_flow import case, cond, switch_case, while_loop
-from autodiff_lab.extras.indexed_slices import IndexedSlices
 from autodiff_lab.extras.mapping import foldl, foldr, map_fn, scan, vectorized_map
 from autodiff_lab.extras.portable import (
     control_dependencies,

@@ -15,6 +15,7 @@ import numpy as np
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import constant, convert
+from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.ops.math.complex_numbers import imag, real
@@ -251,7 +252,7 @@ def gradient(function: Function, *tensors: Tensor) -> list[Tensor | None]:
     with GradientTape() as tape:
         tape.watch(sources)
         total = weighted_sum(function(*tensors))
-    found = iter(tape.gradient(total, sources))
+    found = iter(map(dense, tape.gradient(total, sources)))
     return [next(found) if t.dtype.is_floating else None for t in tensors]
 
 

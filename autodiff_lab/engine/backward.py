@@ -18,6 +18,7 @@ from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.contributions import Wide, added, halves_met
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import zeros_beside
+from autodiff_lab.engine.indexed_slices import Rows
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.sweep import Engine, flow_reporter, sweep
@@ -91,6 +92,7 @@ class Sweep:
         lead: int = 0,
         engine: Engine = DEFAULT,
         pause: bool = False,
+        rows: bool = False,
     ) -> None:
         sinks = sinks_now()
         halves = halves_met(targets, tape._entries)
@@ -127,7 +129,9 @@ class Sweep:
             tape._spend()
         plain = self._raw and not (halves or pause or engine.rules)
         plain = plain and engine.accumulate is add and tape.ops is RAW
-        self._steps = sweep(entries, self.adjoints, keep, lead, engine, flow, pause, plain)
+        # A swapped accumulation or rule, as of a lesson, gets the adjoints that it is written for.
+        self._rows: dict[int, Any] | None = {} if rows and engine.accumulate is add and not engine.rules else None
+        self._steps = sweep(entries, self.adjoints, keep, lead, engine, flow, pause, plain, self._rows)
 
     def _plant(self, target: Tensor, seed: Tensor | None) -> None:
         """Give a target its cotangent, ones if none is given; a target named twice gets the sum."""
@@ -204,7 +208,7 @@ class Sweep:
         finally:
             be_usual()
 
-    def adjoint(self, source: Any) -> Tensor | None:
+    def adjoint(self, source: Any) -> Any:
         """Return the adjoint of a tensor or variable so far, None if no contribution has arrived."""
         total: Any = None
         wide: Wide = {}
@@ -213,15 +217,33 @@ class Sweep:
             if g is not None:
                 total = g if total is None else quietly(added, wide, 0, total, g)
         if total is not None and source._held.dtype.kind == "c":
-            total = _conjugate(total)
+            total = total.conjugated(_conjugate) if total.__class__ is Rows else _conjugate(total)
+        if isinstance(total, Rows):
+            return total.public(None)
         return total if total is None or isinstance(total, Tensor) else wrap(total)
 
-    def results(self) -> list[Tensor | None]:
+    def results(self) -> list[Any]:
         """Return the adjoints of the sources, None where no path leads."""
-        found = [self.adjoint(source) for source in self._sources]
+        found: list[Any] = [self.adjoint(source) for source in self._sources]
+        if not self._listeners:
+            return found
+        told = tuple(None if g is None else g._id for g in found)
+        if self._rows:
+            found = [g if g is None else self._rows_beside(s, g) for s, g in zip(self._sources, found, strict=True)]
         for listener in self._listeners:
-            listener.tell(SweepEnded(self._sweep_id, tuple(None if g is None else g._id for g in found)))
+            listener.tell(SweepEnded(self._sweep_id, told))
         return found
+
+    def _rows_beside(self, source: Any, adjoint: Tensor) -> Any:
+        """Return the rows of an adjoint that listeners saw dense, if only rows were added to it."""
+        keys = [key for key in self._keys(source) if key in self.adjoints]
+        parts = [self._rows.get(key) for key in keys]  # type: ignore[union-attr]
+        if not parts or None in parts:
+            return adjoint
+        total: Any = parts[0]
+        for more in parts[1:]:
+            total = total + more
+        return (total.conjugated(_conjugate) if source._held.dtype.kind == "c" else total).public(adjoint)
 
 
 def _conjugate(g: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_lab.engine.indexed_slices import Rows
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.kernels.base.halves import is_half
@@ -29,6 +30,12 @@ def added(wide: Wide, key: int, old: Any, new: Any) -> Any:
     old, new : array or Tensor
         Of one shape and dtype.
     """
+    if old.__class__ is Rows:
+        if new.__class__ is Rows:
+            return old + new
+        old = old.whole()
+    elif new.__class__ is Rows:
+        new = new.whole()
     array = old._held if isinstance(old, Tensor) else old
     if array.itemsize != 2 or not is_half(array.dtype):
         return old + new
@@ -62,6 +69,8 @@ class Parts:
         """Return an adjoint, None if there is none yet, with the contributions that were kept for it."""
         kept = self.waiting.pop(key)
         g, op, t, params = kept[0]
+        if adjoint.__class__ is Rows:
+            adjoint = adjoint.whole()
         if adjoint is None and len(kept) == 1:
             return op.rules[0](self.ops, g, None, t, **params)
         values = [g for g, _, _, _ in kept]

@@ -45,7 +45,7 @@ def flatten(
     ):
         keys = list(structure)
         return list(structure.values()), lambda results: dict(zip(keys, results, strict=True))
-    import optree  # late: most programs have flat lists, and it takes a while
+    optree = _trees()
 
     def is_leaf(x: Any) -> bool:
         return isinstance(x, _LEAF_TYPES) or (rows and slices(x)) or (leaf is not None and leaf(x))
@@ -60,8 +60,7 @@ def flatten(
 
 def with_paths(structure: Any) -> tuple[list[tuple[Any, ...]], list[Any], Any]:
     """Return the paths of the leaves, the leaves, and what two structures of the same form have in common."""
-    import optree
-
+    optree = _trees()
     with optree.dict_insertion_ordered(True, namespace=OURS):
         return optree.tree_flatten_with_path(
             structure, is_leaf=lambda x: isinstance(x, _LEAF_TYPES), none_is_leaf=True, namespace=OURS
@@ -79,8 +78,7 @@ def level(structure: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None
     """
     if structure is None or isinstance(structure, _LEAF_TYPES):
         return None
-    import optree
-
+    optree = _trees()
     with optree.dict_insertion_ordered(True, namespace=OURS):
         parts, spec = optree.tree_flatten(
             structure, is_leaf=lambda x: x is not structure, none_is_leaf=True, namespace=OURS
@@ -92,15 +90,32 @@ def level(structure: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None
 
 def is_plain_leaf(value: Any) -> bool:
     """Return whether a value is not one of Python's containers, the only ones that `lab.nest` knows."""
-    import optree
-
+    optree = _trees()
     return isinstance(value, _LEAF_TYPES) or optree.tree_is_leaf(value, none_is_leaf=True)
+
+
+_waiting: list[tuple[type, Callable[[Any], Any], Callable[[Any, Any], Any]]] = []
+
+
+def _trees() -> Any:
+    """Import optree, with the classes that were registered before."""
+    import optree  # late: most programs have flat lists, and it takes a while
+
+    while _waiting:
+        kind, parts, rebuilt = _waiting.pop()
+        node: Any = optree.register_pytree_node
+        node(kind, parts, rebuilt, namespace=OURS)
+    return optree
+
+
+def register_late(kind: type, parts: Callable[[Any], Any], rebuilt: Callable[[Any, Any], Any]) -> None:
+    """Register a class as `register` does, once structures are taken apart by optree."""
+    _waiting.append((kind, parts, rebuilt))
 
 
 def register(kind: type, parts: Callable[[Any], Any], rebuilt: Callable[[Any, Any], Any]) -> None:
     """Register a class as a structure: `parts` returns (parts, auxiliary data, names or None)."""
-    import optree
-
+    optree = _trees()
     node: Any = optree.register_pytree_node
     node(kind, parts, rebuilt, namespace=OURS)
 

@@ -76,13 +76,17 @@ class Op:
     part : callable, optional
         For an op that takes a part of its one input: that part of an array, with the op's parameters, as a view.  What
         the op contributes to an adjoint is then added to the part alone.
+    rows : callable, optional
+        For an op that takes rows of its first input: from `ops`, the cotangent, the inputs and the parameters, the
+        pair of a cotangent and the positions of its rows, or None where the gradient is dense.
     apply : callable
         The op itself, on tensors; calling the `Op` calls it.
     """
 
     __slots__ = (
         "apply", "arity", "doc", "domain", "dtypes", "elementwise", "expression", "keeps", "kernel", "latex",
-        "locals_latex", "name", "operator", "part", "registered", "rules", "sentence", "stacked", "symbol", "warns",
+        "locals_latex", "name", "operator", "part", "registered", "rows", "rules", "sentence", "stacked",
+        "symbol", "warns",
     )  # fmt: skip
 
     def __init__(
@@ -106,6 +110,7 @@ class Op:
         registered: str = "",
         operator: str = "",
         part: Callable[..., Any] | None = None,
+        rows: Callable[..., Any] | None = None,
         doc: str = "",
     ) -> None:
         self.name, self.kernel, self.rules, self.arity = name, kernel, rules, arity
@@ -113,7 +118,7 @@ class Op:
         self.sentence, self.expression, self.domain = sentence, expression, domain
         self.keeps, self.stacked, self.elementwise, self.warns = keeps, stacked, elementwise, warns
         self.registered, self.operator, self.doc, self.dtypes = registered, operator, doc, dtypes
-        self.part = part
+        self.part, self.rows = part, rows
         self.apply: Callable[..., Any] = _undeclared
 
     def __repr__(self) -> str:

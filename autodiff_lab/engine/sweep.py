@@ -17,6 +17,7 @@ import numpy as np
 
 from autodiff_lab.engine.contributions import Parts, Wide, added
 from autodiff_lab.engine.devices import zeros_beside
+from autodiff_lab.engine.indexed_slices import Rows
 from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -89,6 +90,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
     flow: Callable[..., None] | None = None,
     pause: bool = False,
     plain: bool = False,
+    rows: dict[int, Rows | None] | None = None,
 ) -> Iterator[int]:
     """Move adjoints from outputs to inputs; yield the index of each entry that moved something if `pause`.
 
@@ -107,6 +109,9 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
     plain : bool
         Whether values are NumPy arrays without half floats, with no listener, no pauses and no swapped rules: such
         a sweep takes the quick way through elementwise ops, and adds in place where it may.
+    rows : dict, optional
+        Given where adjoints of sources may stay rows: filled with those, by tensor id, that nothing dense was added to.
+        A listener is told of dense contributions all the same.
     """
     ops, swapped = engine.ops, engine.rules
     assert ops is not None
@@ -131,7 +136,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             g = [get(t._id) if t._id in keep else pop(t._id, None) for t in out]
             if all(h is None for h in g):
                 continue
-            g = completed(g, out, lead, raw)
+            g = completed([h.whole() if isinstance(h, Rows) else h for h in g], out, lead, raw)
         else:
             key = out._id
             g = pop(key, None)
@@ -139,6 +144,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 continue
             if key in keep:
                 adjoints[key] = g
+            if rows and key in rows and g.__class__ is Rows:
+                g = g.whole()
         rules = op.rules
         if plain and params is None and rules.__class__ is tuple:
             if len(ins) == 2:  # the two common shapes of an entry, spelled out for speed
@@ -194,6 +201,17 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 continue
             if plain and _added_to_part(adjoints, own, op, g, ins[0], named):
                 continue
+        if rows is not None and flow is None and op.rows is not None and need[0] == 0:
+            found = op.rows(ops, g, *values, **named)
+            if found is not None:
+                t = ins[0]
+                key, old = t._id, get(t._id)
+                if isinstance(old, Rows):
+                    old.parts.append(found)
+                    continue
+                h = rows[key] = Rows(ops, [found], tuple(t._held.shape))
+                adjoints[key] = h if old is None else combine(key, old, h.whole())
+                continue
         shared = None if rules.__class__ is tuple else iter(_shared(op, rules, ops, g, z, values, named, need))
         for i in need:
             if shared is not None:
@@ -212,6 +230,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 old = parts.total(key, old)  # type: ignore[union-attr]
             total = adjoints[key] = h if old is None else combine(key, old, h)
             if flow is not None:
+                if rows is not None:
+                    rows[key] = _beside(rows.get(key), old, op, ops, g, values, named, i)
                 flow(op, out, ins, params, i, g, h, total)
         values = z = shared = t = array = total = None  # entries that follow need not pass here to let go of them
         if not raw:
@@ -220,6 +240,19 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             yield len(entries)
     for key in list(waiting or ()):
         adjoints[key] = parts.total(key, get(key))  # type: ignore[union-attr]
+
+
+def _beside(
+    so_far: Rows | None, old: Any, op: Op, ops: Any, g: Any, values: Any, named: dict[str, Any], position: int
+) -> Rows | None:
+    """Return the rows that a dense adjoint of a recorded sweep stands for, None if something dense was added to it."""
+    if position != 0 or op.rows is None or (old is not None and so_far is None):
+        return None
+    found = op.rows(ops, g, *values, **named)
+    if found is None:
+        return None
+    more = Rows(ops, [found], tuple(values[0].shape))
+    return more if so_far is None else so_far + more
 
 
 def _combiner(engine: Engine, wide: Wide) -> Callable[..., Any]:

@@ -228,8 +228,8 @@ class GradientTape:
 
         Returns
         -------
-        Tensor, None, or a structure of them like `sources`
-            Each of its source's shape and dtype.
+        Tensor, `IndexedSlices`, None, or a structure of them like `sources`
+            Each of its source's shape and dtype; slices for a source of which only `gather` takes rows.
 
         Raises
         ------
@@ -245,8 +245,7 @@ class GradientTape:
         zero = unconnected_gradients is not _NONE and asks_for_zeros(unconnected_gradients)
         leaves, rebuild = nest.flatten(sources)
         targets = self._targets(target)
-        seeds = cotangents(targets, output_gradients)
-        run = self._begin(targets, leaves, seeds, engine=engine)
+        run = self._begin(targets, leaves, cotangents(targets, output_gradients), engine=engine, rows=True)
         run.finish()
         results = run.results()
         if zero:
@@ -361,6 +360,7 @@ class GradientTape:
         lead: int = 0,
         engine: Engine | None = None,
         pause: bool = False,
+        rows: bool = False,
     ) -> Sweep:
         """Prepare a sweep; a one-shot tape is spent by it."""
         if self._entries is None:
@@ -376,7 +376,7 @@ class GradientTape:
                     f"gradient: expected a tensor or a variable as source, got {type(source).__name__}. "
                     "Differentiate with respect to the tensor that the ops used."
                 )
-        return Sweep(self, targets, sources, seeds, lead, engine or DEFAULT, pause)
+        return Sweep(self, targets, sources, seeds, lead, engine or DEFAULT, pause, rows)
 
     def _spend(self) -> None:
         self._used_at = place_now()

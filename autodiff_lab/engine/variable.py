@@ -1,8 +1,8 @@
 """Variable: mutable state that tapes watch.
 
-A variable holds an array that is never written to: assignments replace it, so tensors read earlier keep their values.
-Reading it while something records gives one tensor for each tape and assignment, so that every use of one state is
-the same source; the gradient of a variable is the sum over its reads.
+A variable holds an array that is never written to while anybody else may hold it (see `buffers`): assignments replace
+it, so tensors read earlier keep their values. Reading it while something records gives one tensor for each tape and
+assignment, so that every use of one state is the same source; the gradient of a variable is the sum over its reads.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from autodiff_lab.engine.assigning import accumulated, combined
 from autodiff_lab.engine.attributes import Elsewhere
+from autodiff_lab.engine.buffers import held, hold
 from autodiff_lab.engine.devices import device_of, placed_by_block
 from autodiff_lab.engine.dtypes import DType, as_dtype, public
 from autodiff_lab.engine.moving import move
@@ -77,7 +78,8 @@ class Variable(Identified, Operators):
     __array_priority__ = 100
     __hash__ = object.__hash__  # by identity: `==` compares elements
     _array = property(looked_at)
-    __slots__ = ("_held", "_id", "_shape", "__weakref__", "constraint", "name", "trainable")
+    __slots__ = ("_id", "_own", "_shape", "_view", "__weakref__", "constraint", "name", "trainable")
+    _held = property(held, hold)
     initializer = None
     """Nothing is left to initialize: a variable has its value from the start."""
 
@@ -116,7 +118,8 @@ class Variable(Identified, Operators):
                 f"Variable: expected an initial value of dtype {as_dtype(dtype).name}, got {initial_value.dtype.name}. "
                 "Try lab.cast."
             )
-        self._held = placed_by_block(initial_value._held)
+        self._own: Any = placed_by_block(initial_value._held)
+        self._view: Any = None
         self._id = fresh_id()
         scope = SCOPE.get()
         self.name = f"{scope}/{name or 'Variable'}:0" if scope else f"{name or 'Variable'}:0"
@@ -179,14 +182,15 @@ class Variable(Identified, Operators):
     def read(self) -> Tensor:
         """Return the present value as a tensor; tapes that record see the read."""
         sinks = sinks_now()
+        array = self._held
         if not sinks:
-            return wrap(self._held)
+            return wrap(array)
         # The outermost sink has seen every read that the others have. A trace begins before the tapes it hears, and
         # what was read before a tape is not that tape's read.
         outermost = 1 if sinks[0].traces and len(sinks) > 1 else 0
         tensor = sinks[outermost].reads.get(self)
-        if tensor is None or tensor._held is not self._held:
-            tensor = wrap(self._held)
+        if tensor is None or tensor._held is not array:
+            tensor = wrap(array)
         elif len(sinks) == 1:
             return tensor
         for sink in sinks:
@@ -252,19 +256,13 @@ class Variable(Identified, Operators):
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Variable:
         """Add to the value; gradients do not pass from `delta` to later reads."""
-        tensor = self._converted(delta)
-        self._broadcast_check(tensor)
-        self._accumulate("add", np.add, tensor)
-        return self if read_value else None  # type: ignore[return-value]
+        return self._changed("add", np.add, delta, read_value)
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Variable:
         """Subtract from the value; gradients do not pass from `delta` to later reads."""
-        tensor = self._converted(delta)
-        self._broadcast_check(tensor)
-        self._accumulate("subtract", np.subtract, tensor)
-        return self if read_value else None  # type: ignore[return-value]
+        return self._changed("subtract", np.subtract, delta, read_value)
 
     def _converted(self, value: Any) -> Tensor:
         from autodiff_lab.engine.convert import convert, outside_blocks
@@ -295,9 +293,15 @@ class Variable(Identified, Operators):
                 "are incompatible. Try lab.reshape, or declare the variable with shape=lab.TensorShape(None)."
             )
 
-    def _broadcast_check(self, tensor: Tensor) -> None:
-        if tensor._held.shape != self._held.shape:
-            self._check_shape(tensor._held.shape)
+    def _changed(self, op: str, kernel: Any, delta: Any, read_value: bool) -> Variable:
+        if getattr(delta, "are_rows", False) and delta.shape == self._held.shape and delta.dtype == self.dtype:
+            getattr(self, "scatter_add" if op == "add" else "scatter_sub")(delta)
+        else:
+            tensor = self._converted(delta)
+            if tensor._held.shape != self._held.shape:
+                self._check_shape(tensor._held.shape)
+            self._accumulate(op, kernel, tensor)
+        return self if read_value else None  # type: ignore[return-value]
 
     def _accumulate(self, op: str, kernel: Any, tensor: Tensor) -> None:
         """Replace the value by its sum or difference with `tensor`; a trace hears of it as an op, a tape does not."""
@@ -387,9 +391,7 @@ class Variable(Identified, Operators):
         return format(self._array, spec) if spec and self._array.ndim == 0 else format(repr(self), spec)
 
 
-def _unpickled(
-    kind: type[Variable], array: Any, trainable: bool, name: str, shape: Any, constraint: Any = None
-) -> Variable:
+def _unpickled(kind: Any, array: Any, trainable: bool, name: str, shape: Any, constraint: Any = None) -> Variable:
     made = kind(wrap(array), trainable=trainable, name=name, shape=shape)
     made.name, made.constraint = f"{name}:0", constraint  # whatever the scopes around the copy
     return made

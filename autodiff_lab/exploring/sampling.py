@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import autodiff_lab as lab
+from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.recording.numbers import short
 
@@ -103,7 +104,7 @@ class Sampler:
         with lab.GradientTape() as tape:
             tape.watch(point)
             rows = self._nested(point, order - 1)
-        gradient = tape.gradient(rows[-1], point) if lab.is_tensor(rows[-1]) else None
+        gradient = dense(tape.gradient(rows[-1], point)) if lab.is_tensor(rows[-1]) else None
         return [*rows, gradient]
 
     def _each(self, x: np.ndarray) -> list[Any]:

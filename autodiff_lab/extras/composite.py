@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_lab.engine import nest
+from autodiff_lab.engine.indexed_slices import dense
 
 
 class _Frame:
@@ -33,6 +34,6 @@ def source_by_values(cls: type, values: Callable[[Any], Any], shaped: Callable[[
 
     def rebuilt(frame: Any, children: Any) -> Any:
         (gradient,) = children
-        return None if gradient is None else shaped(frame.like, gradient)
+        return None if gradient is None else shaped(frame.like, dense(gradient))
 
     nest.register(cls, lambda x: ((values(x),), _Frame(x), None), rebuilt)

@@ -47,7 +47,7 @@ def padded(values: Tensor, positions: np.ndarray[Any, Any], fill: Tensor) -> Ten
     Shapes: values (v, *inner), positions (*p), fill (*inner) -> (*p, *inner).
     """
     longer = concat([values, expand_dims(fill, 0)], axis=0)
-    return gather_axis(longer, laid_beside(longer, positions), axis=-longer._held.ndim)
+    return gather_axis(longer, laid_beside(longer, positions), axis=-longer._held.ndim, dense=True)
 
 
 def positions_of(segments: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
+from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -26,18 +27,21 @@ def _pair(item: Any) -> tuple[Any, Variable]:
     )
 
 
-def _whole(gradient: Any, v: Variable) -> Tensor:
-    """Return a gradient as a tensor; slices without a dense shape are rows of the variable."""
-    known = getattr(gradient, "dense_shape", v) is not None
-    return convert(gradient if known else gradient.with_shape(v._held.shape))
+def _whole(gradient: Any, v: Variable, rows: bool) -> Any:
+    """Return a gradient as a tensor, or as slices if `rows`; those without a dense shape are rows of the variable."""
+    if gradient.__class__ is not IndexedSlices:
+        return convert(gradient)
+    gradient = gradient if gradient.shape.is_fully_defined() else gradient.with_shape(v._held.shape)
+    same = gradient.dtype == v.dtype and gradient.shape == v._held.shape and gradient.device == v.device
+    return gradient if rows and same else convert(gradient)
 
 
-def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
-    """Return the pairs that have a gradient, checked and as tensors; log the others."""
+def steps_to_take(grads_and_vars: Any, rows: bool = False) -> list[tuple[Any, Variable]]:
+    """Return the pairs that have a gradient, checked and as tensors, slices as they are if `rows`; log the others."""
     if isinstance(grads_and_vars, (Variable, Tensor)) or not isinstance(grads_and_vars, Iterable):
         grads_and_vars = [grads_and_vars]
     given = [_pair(item) for item in grads_and_vars]
-    pairs = [(_whole(g, v), v) for g, v in given if g is not None]
+    pairs = [(_whole(g, v, rows), v) for g, v in given if g is not None]
     if not pairs:
         raise InvalidArgumentError(
             "apply_gradients: all gradients are None. Is the loss computed inside the tape, from these "
@@ -54,6 +58,8 @@ def steps_to_take(grads_and_vars: Any) -> list[tuple[Tensor, Variable]]:
                 f"apply_gradients: {v.name} is {v.dtype.name}, and a gradient step would be truncated. "
                 "Try lab.Variable(..., dtype=lab.float32)."
             )
+        if tensor.__class__ is IndexedSlices:
+            continue
         kind = tensor._held.dtype.kind
         if kind in "bO" or (kind == "c" and v._held.dtype.kind != "c"):
             raise DtypeMismatch(

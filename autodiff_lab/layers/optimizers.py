@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.devices import device
+from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.moving import follow, ranked, settle
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, UnimplementedError
-from autodiff_lab.events import name_scope, trace_now, unheard
+from autodiff_lab.events import VariableAssigned, name_scope, place_now, sinks_now, tell_listeners, trace_now, unheard
 from autodiff_lab.layers.clipping import clipped_by_global_norm, clipped_by_norm
 from autodiff_lab.layers.gradient_pairs import steps_to_take
 from autodiff_lab.layers.module import Module, ModuleGradient
@@ -165,6 +166,10 @@ class Optimizer:
         """Return what to add to a variable, and update `state`.  All are arrays, or tensors under a trace."""
         raise NotImplementedError
 
+    def _takes_rows(self) -> bool:
+        """Return whether a step along slices changes the named rows alone, by minus the rate times the slices."""
+        return False
+
     def _moved(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         """Return the change of a variable, including weight decay."""
         moved = self.change(gradient, value, state, step)
@@ -185,15 +190,22 @@ class Optimizer:
         InvalidArgumentError
             If no variable has a gradient, or if these are not pairs of a gradient and a variable.
         """
-        pairs = steps_to_take(grads_and_vars)
-        tensors = [g for g, _ in pairs]
+        pairs = steps_to_take(grads_and_vars, self._takes_rows())
+        tensors: list[Any] = [g for g, _ in pairs]
         trace = trace_now()
         if trace is not None:
             return self._apply_traced(trace, pairs)
-        arrays = [ranked(tensor._array) for tensor in self._clipped(tensors)]
+        gradients: list[Any] = self._clipped(tensors)
         self.build(v for _, v in pairs)
         step = int(self.iterations._array) + 1
-        for gradient, (_, v) in zip(arrays, pairs, strict=True):
+        for tensor, (_, v) in zip(gradients, pairs, strict=True):
+            if tensor.__class__ is IndexedSlices:
+                with unheard():
+                    v.assign_sub(tensor * self._rate_for(tensor))
+                if sinks_now():
+                    tell_listeners(VariableAssigned(v._id, v.name, v._held, tensor._values._id, place_now()))
+                continue
+            gradient = ranked(tensor._array)
             slots = self._state[v]
             state = {name: slot._array for name, slot in slots.items()}
             moved = self._moved(gradient, v._array, state, step)
@@ -210,6 +222,9 @@ class Optimizer:
         with unheard():
             step = cast(self.iterations.read() + 1, "float64")
             for gradient, (_, v) in zip(self._clipped([g for g, _ in pairs]), pairs, strict=True):
+                if gradient.__class__ is IndexedSlices:
+                    v.assign_sub(gradient * self._rate_for(gradient))
+                    continue
                 slots = self._state[v]
                 state: dict[str, Any] = {name: slot.read() for name, slot in slots.items()}
                 moved = self._moved(gradient, v.read(), state, step)

@@ -48,6 +48,10 @@ class SGD(Optimizer):
         self.momentum, self.nesterov = number(momentum, "SGD: momentum"), nesterov
         self.slots = ("momentum",) if momentum else ()
 
+    def _takes_rows(self) -> bool:
+        whole = (self.momentum, self.weight_decay, self.clipnorm, self.clipvalue, self.global_clipnorm)
+        return type(self).change is SGD.change and not any(whole)
+
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         if not self.momentum:
             return -self._rate_for(gradient) * gradient

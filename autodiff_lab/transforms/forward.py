@@ -14,6 +14,7 @@ from typing import Any, Self
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.backward import asks_for_zeros
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.shape import listed
 from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
 from autodiff_lab.engine.tensor import Tensor
@@ -131,11 +132,11 @@ class ForwardAccumulator:
         with GradientTape(watch_accessed_variables=False) as outer:
             outer.watch(cotangent)
             found = self._tape.gradient(target, self._primals, output_gradients=cotangent)
-            pairs = [(g, t) for g, t in zip(found, self._tangents, strict=True) if g is not None]
+            pairs = [(dense(g), t) for g, t in zip(found, self._tangents, strict=True) if g is not None]
             total = add_n([reduce_sum(g * conj(t)) for g, t in pairs]) if pairs else None
         if total is None:
             return zeros_like(target) if zeros else None
-        return outer.gradient(total, cotangent, unconnected_gradients=UnconnectedGradients.ZERO)
+        return dense(outer.gradient(total, cotangent, unconnected_gradients=UnconnectedGradients.ZERO))
 
 
 def _along(primals: list[Any], tangents: list[Any]) -> list[Any]:

@@ -17,6 +17,7 @@ from typing import Any
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import memory_of, zeros_beside
+from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
@@ -65,6 +66,11 @@ class _Argument:
         if self.module is not None:
             self.sources = list(self.module.trainable_variables)
 
+    def filled(self, gradients: list[Any]) -> Any:
+        """Return gradients in the form of the argument: zeros for None, tensors but for the variables of a module."""
+        kept = gradients if self.module is not None else [dense(g) for g in gradients]
+        return self.rebuild([zeros_like(s) if g is None else g for g, s in zip(kept, self.sources, strict=True)])
+
 
 def value_with_pullback(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Callable[..., Any]]:
     """Return a function's value and its pullback: the linear map from its cotangents to those of the arguments.
@@ -111,10 +117,7 @@ def value_with_pullback(function: Callable[..., Any], *arguments: Any) -> tuple[
         found = tape.gradient(value, sources, output_gradients=cotangent)
         if not silent:
             _warn_of_zeros(function, found)
-        filled = [
-            argument.rebuild([zeros_like(s) if g is None else g for g, s in zip(row, argument.sources, strict=True)])
-            for argument, row in zip(given, found, strict=True)
-        ]
+        filled = [argument.filled(row) for argument, row in zip(given, found, strict=True)]
         return filled[0] if len(filled) == 1 else tuple(filled)
 
     return value, pullback

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
@@ -63,7 +64,7 @@ def hvp(function: Callable[[Tensor], Tensor], x: Any, vector: Any) -> Tensor:
     with GradientTape() as outer:
         outer.watch(x)
         product = reduce_sum(_slope(function, x) * vector)
-    return outer.gradient(product, x, unconnected_gradients=UnconnectedGradients.ZERO)
+    return dense(outer.gradient(product, x, unconnected_gradients=UnconnectedGradients.ZERO))
 
 
 def _slope(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
@@ -76,4 +77,4 @@ def _slope(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
             f"A Hessian requires a scalar function; this one returned shape {value._held.shape}. "
             "Try lab.reduce_sum, or tape.jacobian twice."
         )
-    return inner.gradient(value, x, unconnected_gradients=UnconnectedGradients.ZERO)
+    return dense(inner.gradient(value, x, unconnected_gradients=UnconnectedGradients.ZERO))

@@ -11,6 +11,7 @@ import numpy as np
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import wrap
@@ -110,7 +111,7 @@ def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], cou
         sources = [*given, *variables]
         shares = tape.gradient(leaves, [sources[i] for i in need], output_gradients=cotangents)
         del tape, value, leaves, sources  # the intermediate results are freed before the contributions find their place
-        shares = [handed_back(ops, share) for share in shares]
+        shares = [handed_back(ops, dense(share)) for share in shares]
         return _together(shares, out.shape[:1]) if ops.raw and out.__class__ is not tuple else shares
 
     return rule

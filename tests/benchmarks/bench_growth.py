@@ -1,6 +1,6 @@
-"""How costs grow with a sequence that is read step by step: the gradient, and the first call of a compiled function.
-
-Each should double with the number of steps; both were quadratic once.
+"""How costs grow: with a sequence that is read step by step, the gradient and the first call of a compiled function,
+which should double with the number of steps; with the size of a table, the update of some of its rows, which should
+stay as it is.
 """
 
 from __future__ import annotations
@@ -56,3 +56,21 @@ def test_first_call(benchmark: Any, steps: int) -> None:
         lab.function(of_an_lstm)(sequence(steps), w, u)
 
     benchmark.pedantic(first_call, rounds=2, warmup_rounds=1)
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize("rows", [1_000, 10_000, 100_000, 1_000_000])
+def test_step_of_an_embedding(benchmark: Any, rows: int, compiled: bool) -> None:
+    """Gather 640 rows of a table, and update them along the gradient."""
+    rng = np.random.default_rng(0)
+    table = lab.Variable(rng.standard_normal((rows, WIDTH), np.float32))
+    ids = lab.constant(rng.integers(0, rows, (80, 8)))
+    optimizer = lab.optimizers.SGD(0.01)
+
+    def step(ids: Any) -> Any:
+        with lab.GradientTape() as tape:
+            loss = lab.reduce_sum(lab.square(lab.gather(table, ids)))
+        optimizer.apply_gradients([(tape.gradient(loss, table), table)])
+        return loss
+
+    benchmark(lab.function(step) if compiled else step, ids)

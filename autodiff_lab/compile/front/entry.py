@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,13 +19,16 @@ from autodiff_lab.compile.program.rewriting import simplify
 from autodiff_lab.compile.program.stacks import guarded, in_bands
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.assigning import LOCK
+from autodiff_lab.engine.buffers import rows_changed
 from autodiff_lab.engine.devices import memory_of
 from autodiff_lab.engine.dtypes import DType
+from autodiff_lab.engine.indexed_slices import with_parts
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.ops.array.scattering import RowsToChange, change_rows, left_to_variable
 
 _VIEWED = (np.ndarray, DeviceArray)
 _STATIC = (bool, int, float, complex, str, bytes, type(None), Variable, DType, TensorShape)
@@ -72,7 +75,7 @@ class Compiled:
         if self.late:
             arrays, undo = self._with_late(arrays)
         while True:  # a second time where another thread has assigned a variable meanwhile
-            inputs = [*arrays, *[v._held for v in self.reads]] if self.reads else arrays
+            inputs = [*arrays, *[v._held for v in self.reads]]
             try:
                 values = self.run(*inputs) if self.silent else quietly(self.run, *inputs)
             except Exception:  # noqa: BLE001 - the eager run that follows raises it in our words, or has another shape
@@ -83,14 +86,21 @@ class Compiled:
                 return True, wrap(values[0]) if self.alone else self.rebuild([wrap(a) for a in values])
             count = len(values) - len(self.assigned)
             fresh = [a.copy() if a.__class__ in _VIEWED and a.base is not None else a for a in values[count:]]
-            with LOCK.held:
-                for variable, n in self.moving:
-                    if variable._held is not inputs[n]:
-                        break
+            if self._assign(inputs, fresh):
+                return True, self.rebuild([wrap(a) for a in values[:count]])
+
+    def _assign(self, inputs: list[Any], fresh: list[Any]) -> bool:
+        """Assign new values, unless another thread has assigned one of the variables meanwhile."""
+        with LOCK.held:
+            if any(variable._held is not inputs[n] for variable, n in self.moving):
+                return False
+            inputs.clear()  # rows of what nobody else holds change in place
+            for variable, array in zip(self.assigned, fresh, strict=True):
+                if array.__class__ is RowsToChange:
+                    rows_changed(variable, array.write)
                 else:
-                    for variable, array in zip(self.assigned, fresh, strict=True):
-                        variable._held = array
-                    return True, self.rebuild([wrap(a) for a in values[:count]])
+                    variable._held = array
+        return True
 
     def _with_late(self, arrays: list[Any]) -> tuple[list[Any], Callable[[], None]]:
         """Return the arrays with what every call creates, and how to undo random draws before an eager run."""
@@ -108,7 +118,8 @@ def compiled(
     trace: Trace, result: Any, around: Surroundings, objects: list[Any], backend: str
 ) -> Compiled | list[Refusal]:
     """Return an entry for a trace, or the reasons why there is none."""
-    leaves, rebuild = nest.flatten(result)
+    leaves, rebuild = nest.flatten(result, leaf=nest.slices)
+    leaves, rebuild = with_parts(leaves, rebuild)
     for leaf in leaves:
         if not isinstance(leaf, Tensor) and leaf.__class__ not in _STATIC:
             return [Refusal(f"it returns a {type(leaf).__name__}", None)]
@@ -116,8 +127,9 @@ def compiled(
     program = trace.program([leaves[i] for i in places])
     if trace.refusals:
         return list(trace.refusals)
-    program, code = _coded(simplify(program), backend)
     reads = list(trace.hidden)
+    order = {v: n for n, v in enumerate(reads)}
+    program, code = _coded(simplify(program), backend, [order.get(v, -1) for v in trace.assigned])
 
     kept = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
 
@@ -156,9 +168,26 @@ def not_made(result: Any, held: Callable[[Any], bool]) -> list[Refusal]:
     return []
 
 
-def _coded(program: Program, backend: str) -> tuple[Program, Code]:
-    """Return the program that runs, with bands where that helps, and its code."""
+def _coded(program: Program, backend: str, place: list[int]) -> tuple[Program, Code]:
+    """Return the program that runs, with bands where that helps, and its code.
+
+    `place` has the number of the read of each variable that is assigned.
+    """
     bands = in_bands(program) if backend != "numpy" and program.memory is None else None
     if bands is None:
-        return program, code_of(program, backend)
-    return bands, guarded(code_of(bands, backend), partial(code_of, program, backend))
+        return program, code_of(_with_rows_left(program, place), backend)
+    code = code_of(_with_rows_left(bands, place), backend)
+    return bands, guarded(code, partial(code_of, _with_rows_left(program, place), backend))
+
+
+def _with_rows_left(program: Program, place: list[int]) -> Program:
+    """Return the program that leaves changes of some rows of a variable to the variable, which may write in place."""
+    own = {(program.reads[n], i) for n, i in zip(place, program.assigned, strict=True) if n >= 0}
+    lines = list(program.lines)
+    for n, line in enumerate(lines):
+        later = left_to_variable(line.op.name) if (*line.ins[:1], *line.outs) in own else None
+        alone = not program.users[line.outs[0]] and program.outputs.count(line.outs[0]) == 1
+        if later is not None and alone and program.memory is None:
+            change_rows.prepare(program.values[line.outs[0]].dtype)  # so that no call waits for it
+            lines[n] = line._replace(op=later)
+    return replace(program, lines=tuple(lines))

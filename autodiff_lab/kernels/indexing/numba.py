@@ -71,6 +71,32 @@ def _sum(g: Any, positions: Any, stack: int, length: int, width: int) -> Any:
     return total
 
 
+@loop("void({t}[:,::1], int64[::1], {t}[:,::1], {t}, int64, int64)")
+def _add_to_rows(rows: Any, positions: Any, total: Any, sign: Any, low: int, high: int) -> None:
+    """Add columns low to high of rows (n, c), times a sign, to the rows of a total (m, c) at positions (n)."""
+    for i in range(positions.size):
+        row, to = rows[i, low:high], total[positions[i], low:high]
+        for c in range(row.size):
+            to[c] += sign * row[c]
+
+
+def _sample_of_rows(work: int, dtype: Any) -> Any:
+    rows = work // 256
+    return [np.ones((2 * rows, 32), dtype), np.ones((rows, 32), dtype), _indices(rows, 2 * rows)], {"how": "add"}
+
+
+@override(_add_to_rows, sample=_sample_of_rows)
+def change_rows(total: Any, rows: Any, positions: Any, how: str) -> Any:
+    """Add or subtract rows one after the other; the other changes have no loop of their own."""
+    if how not in ("add", "sub") or not total.flags.c_contiguous or rows.dtype != total.dtype:
+        return NotImplemented
+    run, sign = _add_to_rows[total.dtype], total.dtype.type(1 if how == "add" else -1)
+    rows, positions = row_major(rows), row_major(positions.astype(np.int64, copy=False))
+    least = max(16, rows.shape[1] * _WORTH_A_THREAD // max(rows.size, 1))
+    spread(lambda low, high: run(rows, positions, total, sign, low, high), rows.shape[1], least)
+    return total
+
+
 def _inside(positions: Any, length: int) -> bool:
     return not positions.size or (positions.min() >= 0 and positions.max() < length)
 

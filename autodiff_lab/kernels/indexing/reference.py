@@ -8,13 +8,14 @@ Elements picked by position along an axis, or by rows of coordinates.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.arrays import full, on_gpu, ranked, zeros
-from autodiff_lab.kernels.base.halves import in_float32
+from autodiff_lab.kernels.base.halves import in_float32, is_half
 from autodiff_lab.kernels.checks import check_positions
 
 
@@ -61,6 +62,53 @@ def add_rows(total: Any, positions: Any, rows: Any) -> None:
     found = positions[order]
     starts = np.flatnonzero(np.concatenate(([True], found[1:] != found[:-1])))
     total[found[starts]] = np.add.reduceat(rows[order], starts, axis=0)
+
+
+def as_rows(indices: Any, shape: tuple[int, ...]) -> tuple[Any, int, int]:
+    """Return the positions (n) that rows of coordinates (*i, k) have among the m rows of c elements of a shape.
+
+    Returns
+    -------
+    positions, m, c
+    """
+    depth = indices.shape[-1]
+    positions = np.zeros(indices.shape[:-1], np.int64)
+    for k in range(depth):
+        positions = positions * shape[k] + indices[..., k]
+    return positions.ravel(), math.prod(shape[:depth]), math.prod(shape[depth:])
+
+
+_FOLDS = {"add": np.add, "sub": np.add, "max": np.maximum, "min": np.minimum, "mul": np.multiply}
+
+
+def change_rows(total: Any, rows: Any, positions: Any, how: str) -> Any:
+    """Change rows (m, c) of a total by rows (n, c) at positions (n), in place; return the total.
+
+    Parameters
+    ----------
+    how : str
+        ``"update"``: replaced, where one position is named twice by the last; ``"add"``, ``"sub"``, ``"max"``,
+        ``"min"``, ``"mul"``, ``"div"``: what NumPy's function of the element and each of its rows gives.
+    """
+    if how == "update":
+        total[positions] = rows
+        return total
+    if how == "div":
+        np.divide.at(total, positions, rows)
+        return total
+    if not positions.size:
+        return total
+    order = np.argsort(positions, kind="stable")
+    found = positions[order]
+    starts = np.flatnonzero(np.concatenate(([True], found[1:] != found[:-1])))
+    wide = rows.astype(np.float32) if is_half(rows.dtype) else rows
+    folded = wide[order]
+    if starts.size < order.size:
+        folded = _FOLDS[how].reduceat(folded, starts, axis=0)
+    at = found[starts]
+    change = np.subtract if how == "sub" else _FOLDS[how]
+    total[at] = change(total[at].astype(wide.dtype, copy=False), folded).astype(total.dtype, copy=False)
+    return total
 
 
 @in_float32

@@ -1,7 +1,8 @@
 """Assignments to parts of variables by position: `v.scatter_nd_update` and its family.
 
 They are methods of `Variable`, installed here because the engine knows no op; each is an assignment of what the
-function of tensors with the same name gives.  Like every assignment they pass no gradient.
+function of tensors with the same name gives.  Like every assignment they pass no gradient.  What they cost grows with
+the number of rows that change, not with the variable, unless somebody still holds its value: see `engine.buffers`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from autodiff_lab.engine.buffers import rows_changed
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch
+from autodiff_lab.events import sinks_now
+from autodiff_lab.kernels.indexing.reference import as_rows
 from autodiff_lab.ops.array.gathering import gather, gather_nd, tensor_scatter_nd_update
 from autodiff_lab.ops.array.joining import unstack
 from autodiff_lab.ops.array.scattering import (
+    change_rows,
     tensor_scatter_nd_add,
     tensor_scatter_nd_max,
     tensor_scatter_nd_min,
@@ -32,24 +40,57 @@ _CHANGES = {
 }
 
 
-def _by_coordinates(change: Callable[..., Any], words: str) -> Callable[..., Variable]:
+_KINDS = {"update": "biufcV", "add": "iufcV", "sub": "iufcV", "max": "iufV", "min": "iufV", "mul": "fcV", "div": "fc"}
+"""The kinds of dtypes that may change in place."""
+
+
+def _in_place(v: Variable, at: Tensor, new: Tensor, how: str) -> bool:
+    """Change rows of a variable where they are; return False if that is not possible, in which case nothing changed.
+
+    Somebody who records sees an assignment; arguments that do not fit are refused there too.
+    """
+    own, places, rows = v._own, at._held, new._held
+    if sinks_now() or not (isinstance(own, np.ndarray) and isinstance(places, np.ndarray)):
+        return False
+    if rows.dtype != own.dtype or own.dtype.kind not in _KINDS[how] or places.dtype.kind not in "iu":
+        return False
+    shape, depth = own.shape, places.shape[-1] if places.ndim else 0
+    if not 0 < depth <= len(shape) or rows.shape != (*places.shape[:-1], *shape[depth:]):
+        return False
+    for k in range(depth):
+        column = places[..., k]
+        if column.size and not 0 <= column.min() <= column.max() < shape[k]:
+            return False
+    positions, count, width = as_rows(places, shape)
+    update = np.asarray(rows).reshape(positions.size, width)
+    rows_changed(v, lambda array: change_rows(array.reshape(count, width), update, positions, how=how))
+    return True
+
+
+def _by_coordinates(how: str, change: Callable[..., Any], words: str) -> Callable[..., Variable]:
     def method(self: Variable, indices: Any, updates: Any, name: str | None = None) -> Variable:
-        return self.assign(change(self.read(), indices, convert(updates, self.read())))
+        at, new = convert(indices), convert(updates, self.read())
+        if _in_place(self, at, new, how):
+            return self
+        return self.assign(change(self.read(), indices, new))
 
     method.__doc__ = f"Elements at coordinates, one row each, are {words}; gives the variable."
     return method
 
 
-def _by_rows(name: str, change: Callable[..., Any], words: str) -> Callable[..., Variable]:
+def _by_rows(how: str, change: Callable[..., Any], words: str) -> Callable[..., Variable]:
     def method(self: Variable, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
         if not hasattr(sparse_delta, "indices") or not hasattr(sparse_delta, "values"):
             raise DtypeMismatch(
                 f"{method.__name__}: expected lab.IndexedSlices(values, indices), got {type(sparse_delta).__name__}. "
                 f"Try scatter_nd_{method.__name__.rpartition('_')[2]}(indices, updates)."
             )
-        return self.assign(change(self.read(), expand_dims(sparse_delta.indices, -1), sparse_delta.values))
+        at, new = expand_dims(sparse_delta.indices, -1), sparse_delta.values
+        if isinstance(new, Tensor) and _in_place(self, at, new, how):
+            return self
+        return self.assign(change(self.read(), at, new))
 
-    method.__name__ = name
+    method.__name__ = f"scatter_{how}"
     method.__doc__ = f"Rows named by `IndexedSlices` are {words}; gives the variable."
     return method
 
@@ -81,12 +122,12 @@ def _gather_nd(self: Variable, indices: Any, name: str | None = None) -> Any:
 
 def _install() -> None:
     for kind, change, words in (("mul", _times, "multiplied"), ("div", _divided, "divided")):
-        setattr(Variable, f"scatter_{kind}", _by_rows(f"scatter_{kind}", change, words))
+        setattr(Variable, f"scatter_{kind}", _by_rows(kind, change, words))
     setattr(Variable, "sparse_read", _sparse_read)  # noqa: B010 - as the others are
     setattr(Variable, "gather_nd", _gather_nd)  # noqa: B010
     for kind, (change, words) in _CHANGES.items():
-        setattr(Variable, f"scatter_nd_{kind}", _by_coordinates(change, words))
-        setattr(Variable, f"scatter_{kind}", _by_rows(f"scatter_{kind}", change, words))
+        setattr(Variable, f"scatter_nd_{kind}", _by_coordinates(kind, change, words))
+        setattr(Variable, f"scatter_{kind}", _by_rows(kind, change, words))
 
 
 _install()

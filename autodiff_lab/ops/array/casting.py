@@ -11,6 +11,7 @@ from autodiff_lab.engine.contributions import CASTS_OF_HALVES
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.devices import device_now, device_of, moved, place_of
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
+from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, NotOneTensor
 from autodiff_lab.kernels.arrays import ranked
@@ -62,6 +63,8 @@ def _name(dtype: Any) -> str:
 @elementwise
 def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     wanted = as_dtype(dtype)
+    if x.__class__ is IndexedSlices:
+        return named(x.with_values(cast(x.values, wanted)), name)  # type: ignore[return-value] - as TensorFlow's does
     plain = isinstance(x, (list, tuple)) and not _has_tensor(x)
     try:
         x = convert(np.asarray(x) if plain else x)
@@ -99,6 +102,8 @@ _identity = general(
 
 @elementwise
 def identity(input: Any, name: str | None = None) -> Tensor:
+    if input.__class__ is IndexedSlices:
+        return named(input.with_values(identity(input.values)), name)  # type: ignore[return-value]
     try:
         x = convert(input)
     except NotOneTensor as met:
@@ -131,6 +136,8 @@ stopped = general(
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+    if input.__class__ is IndexedSlices:
+        return named(input.with_values(stop_gradient(input.values)), name)  # type: ignore[return-value]
     return stopped(convert(input), name=name)
 
 

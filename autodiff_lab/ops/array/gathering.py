@@ -25,20 +25,25 @@ _gather_on_gpu = on_gpu_alone("gather", pick.gather)
 _gather_nd_on_gpu = on_gpu_alone("gather_nd", pick.gather_nd)
 
 
-def _gather(x: Any, indices: Any, axis: int) -> Any:
+def _gather(x: Any, indices: Any, axis: int, dense: bool = False) -> Any:
     if on_gpu(x):
         return _gather_on_gpu(x, indices, axis=axis)
     return pick.gather(x, indices, axis)
 
 
-def _gather_rule(ops: Any, g: Any, out: Any, x: Any, indices: Any, axis: int) -> Any:
+def _gather_rule(ops: Any, g: Any, out: Any, x: Any, indices: Any, axis: int, dense: bool = False) -> Any:
     return ops.scatter_axis(g, indices, axis=axis, length=x.shape[axis])
+
+
+def _gathered_rows(ops: Any, g: Any, x: Any, indices: Any, axis: int, dense: bool = False) -> Any:
+    return None if dense or axis != -len(x.shape) else (g, indices)
 
 
 gather_axis = general(
     "gather", _gather, _gather_rule, None, warns=False, symbol="gather", latex=r"{0}_{{{1}}}", locals_latex=("1", ""),
-    sentence="picks elements of {0} by position", keeps="inputs", registered="GatherV2",
-    doc="The kernel-level gather along a negative axis; `lab.gather` is the public function.")
+    sentence="picks elements of {0} by position", keeps="inputs", registered="GatherV2", rows=_gathered_rows,
+    doc="The kernel-level gather along a negative axis; `lab.gather` is the public function. Where it serves another "
+    "function, `dense` keeps its gradient a tensor.")
 
 
 scatter_axis = general(
@@ -55,11 +60,19 @@ def _gather_nd(x: Any, indices: Any, lead: int = 0) -> Any:
     return pick.gather_nd(x, indices, lead)
 
 
+def _gathered_nd_rows(ops: Any, g: Any, x: Any, indices: Any, lead: int = 0) -> Any:
+    """Positions in a column are those of rows, as in TensorFlow."""
+    if lead or len(indices.shape) != 2 or indices.shape[1] != 1 or len(x.shape) < 1:
+        return None
+    return g, ops.reshape(indices, shape=(indices.shape[0],))
+
+
 gather_nd_at = general(
     "gather_nd", _gather_nd,
     lambda ops, g, out, x, indices, lead=0: ops.scatter_nd(g, indices, shape=tuple(x.shape)[lead:]), None,
     symbol="gather", latex=r"{0}_{{{1}}}", locals_latex=("1", ""), sentence="picks elements of {0} by coordinates",
-    keeps="inputs", registered="GatherNd", doc="The kernel-level gather_nd; `lab.gather_nd` is the public function.")
+    keeps="inputs", registered="GatherNd", rows=_gathered_nd_rows,
+    doc="The kernel-level gather_nd; `lab.gather_nd` is the public function.")
 
 
 def _scatter_nd_rule(ops: Any, g: Any, out: Any, x: Any, indices: Any, shape: tuple[int, ...]) -> Any:

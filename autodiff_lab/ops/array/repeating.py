@@ -91,7 +91,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
                                    f"elements of the axis, got {times.tolist()}.")
     as_shape(sum(times.tolist()) * (length if times.size == 1 else 1), "repeat: shape")  # refuses what no memory holds
     places = np.repeat(np.arange(length), times[0] if times.size == 1 else times)
-    return gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=at, name=name)
+    return gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=at, dense=True, name=name)
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
@@ -156,7 +156,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
                                        f"{(before, after)}.")
         if before or after:
             places = np.pad(np.arange(length), (before, after), mode=mode.lower())  # type: ignore[call-overload]
-            x = gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=axis - x._held.ndim)
+            x = gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=axis - x._held.ndim, dense=True)
     return named(x, name) if any(map(any, widths)) else x
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,9 +13,11 @@ from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
+from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import check_positions
-from autodiff_lab.kernels.indexing.reference import check_columns, pointed
+from autodiff_lab.kernels.indexing import reference
+from autodiff_lab.kernels.indexing.reference import as_rows, check_columns, pointed
 from autodiff_lab.ops.array.gathering import (
     _check_updates,
     _indices,
@@ -22,20 +25,78 @@ from autodiff_lab.ops.array.gathering import (
     gather_axis,
     gather_nd_at,
     scatter_nd_sum,
+    tensor_update,
 )
 from autodiff_lab.ops.array.shaping import reshape, transpose_to
 from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.structured import called
 
+change_rows = chosen("change_rows", reference.change_rows, work=lambda total, rows, *rest, **how: 8 * rows.size)
+"""Changes rows in place; the updates of variables use it too.  Sorting makes NumPy's way some eight passes long."""
 
-def _at(ufunc: Any, name: str) -> Any:
+
+class RowsToChange:
+    """A change of rows that a compiled program leaves to the variable they belong to: what, where and how.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> later = RowsToChange((3, 1), np.ones((1, 1)), np.array([[2]]), "add")
+    >>> later.write(array := np.zeros((3, 1)))
+    >>> array.ravel().tolist()
+    [0.0, 0.0, 1.0]
+    """
+
+    base = None  # it holds no view
+
+    def __init__(self, shape: tuple[int, ...], updates: Any, indices: Any, how: str) -> None:
+        check_columns(indices, shape, f"tensor_scatter_nd_{how}")
+        self.shape, self.how = shape, how
+        self.positions, self.count, self.width = as_rows(ranked(indices), shape)
+        self.rows = ranked(updates).reshape(self.positions.size, self.width)
+
+    def write(self, array: Any) -> None:
+        """Change an array of the shape."""
+        change_rows(array.reshape(self.count, self.width), self.rows, self.positions, how=self.how)
+
+
+def _left_to_variable(op: Any) -> Any:
+    """Return a copy of an op whose kernel computes nothing."""
+    how, made = op.name.rpartition("_")[2], copy(op)
+    made.kernel = lambda x, updates, indices: RowsToChange(x.shape, updates, indices, how)
+    return made
+
+
+def left_to_variable(name: str) -> Any:
+    """Return the op of a name as it runs where its result is the new value of its first operand; None for others.
+
+    Examples
+    --------
+    >>> left_to_variable("tensor_scatter_nd_sub").name, left_to_variable("sin")
+    ('tensor_scatter_nd_sub', None)
+    """
+    if not _left:
+        ops = [function.op for function in (add_at, subtract_at, max_at, min_at, tensor_update)]  # type: ignore[attr-defined]
+        _left.update((op.name, _left_to_variable(op)) for op in ops)
+    return _left.get(name)
+
+
+_left: dict[str, Any] = {}
+
+
+def _at(ufunc: Any, how: str) -> Any:
+    name = f"tensor_scatter_nd_{how}"
+
     def kernel(x: Any, updates: Any, indices: Any) -> Any:
         made = ranked(x).copy()
-        if ufunc in (np.add, np.subtract) and on_gpu(made):  # the kernel of sums has a fixed order
-            return ufunc(made, scatter_nd_sum.op.kernel(updates, indices, shape=made.shape))  # type: ignore[attr-defined]
-        check_columns(indices, made.shape, name)
-        ufunc.at(*pointed(made, indices), updates)
+        if on_gpu(made):
+            if how in ("add", "sub"):  # the kernel of sums has a fixed order
+                return ufunc(made, scatter_nd_sum.op.kernel(updates, indices, shape=made.shape))  # type: ignore[attr-defined]
+            check_columns(indices, made.shape, name)
+            ufunc.at(*pointed(made, indices), updates)
+            return made
+        RowsToChange(made.shape, updates, indices, how).write(made)
         return made
     return in_float32(kernel)
 
@@ -46,14 +107,14 @@ def _picked(ops: Any, g: Any, out: Any, indices: Any) -> Any:
 
 
 add_at = general(
-    "tensor_scatter_nd_add", _at(np.add, "tensor_scatter_nd_add"),
+    "tensor_scatter_nd_add", _at(np.add, "add"),
     lambda ops, g, out, x, updates, indices: g,
     lambda ops, g, out, x, updates, indices: _picked(ops, g, out, indices), None,
     symbol="+ at", latex=r"{0} + \operatorname{{scatter}}({1})", locals_latex=("1", "1", ""),
     sentence="adds {1} to elements of {0}", keeps="inputs", registered="TensorScatterAdd",
     doc="The kernel-level addition; `lab.tensor_scatter_nd_add` is the public function.")
 subtract_at = general(
-    "tensor_scatter_nd_sub", _at(np.subtract, "tensor_scatter_nd_sub"),
+    "tensor_scatter_nd_sub", _at(np.subtract, "sub"),
     lambda ops, g, out, x, updates, indices: g,
     lambda ops, g, out, x, updates, indices: -_picked(ops, g, out, indices), None,
     symbol="− at", latex=r"{0} - \operatorname{{scatter}}({1})", locals_latex=("1", "-1", ""),
@@ -83,12 +144,12 @@ def _extreme_rule_updates(ops: Any, g: Any, out: Any, x: Any, updates: Any, indi
 
 
 max_at = general(
-    "tensor_scatter_nd_max", _at(np.maximum, "tensor_scatter_nd_max"), _extreme_rule_x, _extreme_rule_updates, None,
+    "tensor_scatter_nd_max", _at(np.maximum, "max"), _extreme_rule_x, _extreme_rule_updates, None,
     symbol="max at", latex=r"\max({0}, \operatorname{{scatter}}({1}))", locals_latex=("[{0} = y]", "[{1} = y]", ""),
     sentence="keeps the larger of elements of {0} and {1}", registered="TensorScatterMax",
     doc="The kernel-level maximum; `lab.tensor_scatter_nd_max` is the public function.")
 min_at = general(
-    "tensor_scatter_nd_min", _at(np.minimum, "tensor_scatter_nd_min"), _extreme_rule_x, _extreme_rule_updates, None,
+    "tensor_scatter_nd_min", _at(np.minimum, "min"), _extreme_rule_x, _extreme_rule_updates, None,
     symbol="min at", latex=r"\min({0}, \operatorname{{scatter}}({1}))", locals_latex=("[{0} = y]", "[{1} = y]", ""),
     sentence="keeps the smaller of elements of {0} and {1}", registered="TensorScatterMin",
     doc="The kernel-level minimum; `lab.tensor_scatter_nd_min` is the public function.")

@@ -211,7 +211,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
                             f"of shape {shape}, got {kept.shape}.")
     x = reshape(x, (*shape[:at], kept.size, *shape[at + rank:])) if rank > 1 else x
     places = tell_made(wrap(beside(x._held, np.nonzero(kept.reshape(-1))[0])))
-    return gather_axis(x, places, axis=at - x._held.ndim, name=name)
+    return gather_axis(x, places, axis=at - x._held.ndim, dense=True, name=name)
 
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:

@@ -71,7 +71,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     flat = reshape(x, (parts.size, *x._held.shape[parts.ndim:])) if parts.ndim != 1 else x
     axis = -flat._held.ndim
     places = [beside(x._held, np.flatnonzero(parts.ravel() == i)) for i in range(num_partitions)]
-    return named([gather_axis(flat, wrap(at), axis=axis) for at in places], name)
+    return named([gather_axis(flat, wrap(at), axis=axis, dense=True) for at in places], name)
 
 
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
@@ -92,7 +92,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     source[order] = np.arange(len(order))  # of two parts for one place the later one stays
     if source.size and source.min() < 0:
         raise InvalidArgumentError(f"dynamic_stitch: index {int(np.argmin(source))} is missing.")
-    return gather_axis(flat, wrap(beside(flat._held, source)), axis=-flat._held.ndim, name=name)
+    return gather_axis(flat, wrap(beside(flat._held, source)), axis=-flat._held.ndim, dense=True, name=name)
 
 
 _BACK = "1 for what is taken, 0 for the rest"

@@ -100,7 +100,7 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Part
         ids = ids.ravel()
     if ids.size and ids.min() < 0:
         kept, = np.nonzero(ids >= 0)
-        x, ids = gather_axis(x, tell_made(wrap(kept)), axis=-x._held.ndim), ids[kept]
+        x, ids = gather_axis(x, tell_made(wrap(kept)), axis=-x._held.ndim, dense=True), ids[kept]
     return x, ids, count
 
 
@@ -136,7 +136,7 @@ def _multiply(parts: Parts) -> Tensor:
     positions = full((count, int(lengths.max()) if lengths.size else 0), len(ids), ids)
     positions[ids[order], places] = order
     one = tell_made(wrap(filled_beside(x, (1, *x._held.shape[1:]), 1, x._held.dtype)))
-    rows = gather_axis(concat([x, one], 0), tell_made(wrap(positions)), axis=-x._held.ndim)
+    rows = gather_axis(concat([x, one], 0), tell_made(wrap(positions)), axis=-x._held.ndim, dense=True)
     return reduce_prod(rows, axis=1)
 
 
