@@ -50,9 +50,9 @@ _EAGER = {name for name, value in globals().items() if name[0] != "_" and not is
 # Where lazily loaded names live. A public name is written here or imported above, and nowhere else: from both,
 # `make docs-renew` writes __init__.pyi for editors and type checkers.
 _MODULES = frozenset({
-    "activations", "autodiff", "bitwise", "config", "data", "debugging", "image", "initializers", "keras", "layers",
-    "linalg", "losses", "math", "metrics", "nest", "nn", "optimizers", "queue", "ragged", "random", "signal", "sparse",
-    "strings", "style", "testing",
+    "activations", "autodiff", "bitwise", "callbacks", "config", "constraints", "data", "debugging", "image",
+    "initializers", "keras", "layers", "linalg", "losses", "math", "metrics", "nest", "nn", "optimizers", "queue",
+    "ragged", "random", "regularizers", "signal", "sparse", "strings", "style", "testing",
 })
 _HOMES = {
     "compile": "function",

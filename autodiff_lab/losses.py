@@ -1,5 +1,6 @@
 """Losses: ``lab.losses``."""
 
+from autodiff_lab.layers.by_name import get_loss as get
 from autodiff_lab.layers.distances import (
     CosineSimilarity,
     Hinge,
@@ -64,6 +65,7 @@ __all__ = [
     "binary_crossentropy",
     "categorical_crossentropy",
     "cosine_similarity",
+    "get",
     "hinge",
     "huber",
     "kl_divergence",

@@ -1,5 +1,14 @@
 """Metrics: ``lab.metrics``."""
 
+from autodiff_lab.layers.by_name import get_metric as get
+from autodiff_lab.layers.confusion import (
+    AUC,
+    MeanMetricWrapper,
+    Precision,
+    Recall,
+    SparseTopKCategoricalAccuracy,
+    TopKCategoricalAccuracy,
+)
 from autodiff_lab.layers.metrics import (
     Accuracy,
     BinaryAccuracy,
@@ -13,13 +22,20 @@ from autodiff_lab.layers.metrics import (
 )
 
 __all__ = [
+    "AUC",
     "Accuracy",
     "BinaryAccuracy",
     "CategoricalAccuracy",
     "Mean",
     "MeanAbsoluteError",
+    "MeanMetricWrapper",
     "MeanSquaredError",
+    "Precision",
+    "Recall",
     "RootMeanSquaredError",
     "SparseCategoricalAccuracy",
+    "SparseTopKCategoricalAccuracy",
     "Sum",
+    "TopKCategoricalAccuracy",
+    "get",
 ]

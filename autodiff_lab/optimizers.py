@@ -1,7 +1,8 @@
 """Optimizers: ``lab.optimizers``."""
 
 from autodiff_lab.layers import schedules
+from autodiff_lab.layers.by_name import get_optimizer as get
 from autodiff_lab.layers.optimizers import Optimizer
 from autodiff_lab.layers.update_rules import SGD, Adagrad, Adam, AdamW, RMSprop
 
-__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "schedules"]
+__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "get", "schedules"]

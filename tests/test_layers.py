@@ -36,6 +36,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "layers": _layers("engine", "ops", "transforms"),
     "compile": _layers("engine", "ops", "kernels", "transforms.bands"),
     "gpu": _layers("engine", "kernels"),
+    "training": _layers("engine", "ops", "layers", "compile"),
     "recording": _layers(),
     "explain": _layers("recording", "testing"),
     "draw": _layers("recording", "explain"),
@@ -47,11 +48,23 @@ LAYERS: dict[str, frozenset[str]] = {
 NAMESPACES = (
     "math", "nn", "linalg", "random", "ragged", "sparse", "strings", "image", "data", "queue", "keras", "bitwise",
     "sets", "signal", "experimental", "nest", "dtypes", "activations", "initializers", "losses", "metrics",
-    "optimizers", "autodiff", "debugging", "config",
+    "optimizers", "autodiff", "debugging", "config", "callbacks", "regularizers", "constraints",
 )  # fmt: skip
 LAYERS.update(dict.fromkeys(NAMESPACES, _layers("engine", "ops", "layers", "extras", "transforms")))
+LAYERS["callbacks"] = _layers("training")
 # Keras's names gather the namespaces of layers and of what trains them.
-LAYERS["keras"] = _layers("layers", "activations", "initializers", "losses", "metrics", "optimizers")
+LAYERS["keras"] = _layers(
+    "layers",
+    "training",
+    "activations",
+    "callbacks",
+    "constraints",
+    "initializers",
+    "losses",
+    "metrics",
+    "optimizers",
+    "regularizers",
+)
 LAYERS["style"] = frozenset({"errors"})
 # The doors: learners, op authors, testers, the shell, the notebooks. They import what they present.
 LAYERS.update(
@@ -69,6 +82,14 @@ RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {
     ("recording", "Recording.first_nonfinite"): frozenset({"explain"}),
     ("recording", "Recording.to_text"): frozenset({"explain"}),
     ("recording", "Recording.__repr__"): frozenset({"explain"}),
+    ("layers", "Model.save"): frozenset({"training"}),
+    ("layers", "Trainer.compile"): frozenset({"training"}),
+    ("layers", "Trainer.fit"): frozenset({"training"}),
+    ("layers", "Trainer.evaluate"): frozenset({"training"}),
+    ("layers", "Trainer.predict"): frozenset({"training"}),
+    ("layers", "Trainer.train_on_batch"): frozenset({"training"}),
+    ("layers", "Trainer.test_on_batch"): frozenset({"training"}),
+    ("layers", "Trainer.predict_on_batch"): frozenset({"training"}),
     ("compile", "Function.to_html"): frozenset({"exploring"}),
     ("compile", "Function._repr_mimebundle_"): frozenset({"exploring"}),
     ("engine", "place_of"): frozenset({"gpu"}),

@@ -2,5 +2,6 @@
 
 from autodiff_lab.layers.model import Model
 from autodiff_lab.layers.sequential import Sequential
+from autodiff_lab.training.saving import load_model, save_model
 
-__all__ = ["Model", "Sequential"]
+__all__ = ["Model", "Sequential", "load_model", "save_model"]

@@ -1,11 +1,13 @@
 """Modules and layers: ``lab.layers``."""
 
 from autodiff_lab.layers.activation_layers import ELU, LeakyReLU, PReLU, ReLU, Softmax
+from autodiff_lab.layers.attention import MultiHeadAttention
 from autodiff_lab.layers.convolution import Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
 from autodiff_lab.layers.core import Activation, ActivationDiscarding, Dense, Flatten, Lambda, Reshape
 from autodiff_lab.layers.dropout import Dropout
 from autodiff_lab.layers.embedding import Embedding
 from autodiff_lab.layers.group_normalization import GroupNormalization, RMSNormalization, UnitNormalization
+from autodiff_lab.layers.inputs import Input, InputLayer
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.merging import Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract
 from autodiff_lab.layers.normalization import BatchNormalization, LayerNormalization
@@ -24,6 +26,7 @@ from autodiff_lab.layers.pooling import (
     MaxPooling2D,
     MaxPooling3D,
 )
+from autodiff_lab.layers.preprocessing import Normalization, Rescaling
 from autodiff_lab.layers.recurrent import GRU, LSTM, SimpleRNN
 from autodiff_lab.layers.resizing import (
     Cropping1D,
@@ -40,13 +43,72 @@ from autodiff_lab.layers.sequential import Sequential, sequenced
 from autodiff_lab.layers.wrappers import Bidirectional, TimeDistributed
 
 __all__ = [
-    "ELU", "GRU", "LSTM", "Activation", "ActivationDiscarding", "Add", "Average", "AveragePooling1D",
-    "AveragePooling2D", "AveragePooling3D", "BatchNormalization", "Bidirectional", "Concatenate", "Conv1D",
-    "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Cropping1D", "Cropping2D", "Dense",
-    "DepthwiseConv2D", "Dot", "Dropout", "Embedding", "Flatten", "GlobalAveragePooling1D", "GlobalAveragePooling2D",
-    "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GroupNormalization", "Lambda", "Layer", "LayerNormalization",
-    "LeakyReLU", "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "Maximum",
-    "Minimum", "Multiply", "PReLU", "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Reshape", "SeparableConv2D",
-    "Sequential", "SimpleRNN", "Softmax", "Subtract", "TimeDistributed", "UnitNormalization", "UpSampling1D",
-    "UpSampling2D", "ZeroPadding1D", "ZeroPadding2D", "sequenced",
+    "ELU",
+    "GRU",
+    "LSTM",
+    "Activation",
+    "ActivationDiscarding",
+    "Add",
+    "Average",
+    "AveragePooling1D",
+    "AveragePooling2D",
+    "AveragePooling3D",
+    "BatchNormalization",
+    "Bidirectional",
+    "Concatenate",
+    "Conv1D",
+    "Conv1DTranspose",
+    "Conv2D",
+    "Conv2DTranspose",
+    "Conv3D",
+    "Conv3DTranspose",
+    "Cropping1D",
+    "Cropping2D",
+    "Dense",
+    "DepthwiseConv2D",
+    "Dot",
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "GlobalAveragePooling1D",
+    "GlobalAveragePooling2D",
+    "GlobalMaxPooling1D",
+    "GlobalMaxPooling2D",
+    "GroupNormalization",
+    "Input",
+    "InputLayer",
+    "Lambda",
+    "Layer",
+    "LayerNormalization",
+    "LeakyReLU",
+    "MaxPool1D",
+    "MaxPool2D",
+    "MaxPool3D",
+    "MaxPooling1D",
+    "MaxPooling2D",
+    "MaxPooling3D",
+    "Maximum",
+    "Minimum",
+    "MultiHeadAttention",
+    "Multiply",
+    "Normalization",
+    "PReLU",
+    "Permute",
+    "RMSNormalization",
+    "ReLU",
+    "RepeatVector",
+    "Rescaling",
+    "Reshape",
+    "SeparableConv2D",
+    "Sequential",
+    "SimpleRNN",
+    "Softmax",
+    "Subtract",
+    "TimeDistributed",
+    "UnitNormalization",
+    "UpSampling1D",
+    "UpSampling2D",
+    "ZeroPadding1D",
+    "ZeroPadding2D",
+    "sequenced",
 ]

@@ -75,7 +75,7 @@ def _floating(x: Any) -> Any:
     return cast(x, "float32") if kind is not None and kind.kind in "iub" else x
 
 
-_BY_NAME: dict[str, Callable[..., Any]] = {
+BY_NAME: dict[str, Callable[..., Any]] = {
     "linear": linear, "relu": relu, "sigmoid": sigmoid, "tanh": tanh, "softmax": softmax, "softplus": softplus,
     "log_softmax": log_softmax, "exponential": exponential, "relu6": relu6, "leaky_relu": leaky_relu, "elu": elu,
     "selu": selu, "gelu": gelu, "silu": silu, "swish": silu, "mish": mish, "softsign": softsign,
@@ -104,6 +104,6 @@ def get(identifier: Any) -> Callable[[Any], Tensor]:
     if callable(identifier):
         given: Any = identifier
         return given
-    if identifier not in _BY_NAME:
-        raise InvalidArgumentError(f"unknown activation {identifier!r}. Try one of: {', '.join(_BY_NAME)}.")
-    return _BY_NAME[identifier]
+    if identifier not in BY_NAME:
+        raise InvalidArgumentError(f"unknown activation {identifier!r}. Try one of: {', '.join(BY_NAME)}.")
+    return BY_NAME[identifier]

@@ -26,6 +26,52 @@ class Configured:
         return cls(**config)
 
 
+class Remembering:
+    """Base of classes that remember the arguments of their constructor, for `get_config`.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.metrics.TopKCategoricalAccuracy(3).get_config()
+    {'k': 3}
+    """
+
+    _given: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
+    """The arguments of the constructor."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make an object that remembers its arguments."""
+        made = super().__new__(cls)
+        made._given = (args, kwargs)
+        return made
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments from which an equal object, with a state of its own, can be made."""
+        return arguments(type(self), *self._given)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Make an object from the settings of another."""
+        return cls(**config)
+
+
+def arguments(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a constructor by name.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> arguments(lab.losses.Huber, (2.0,), {"name": "mine"})
+    {'delta': 2.0, 'name': 'mine'}
+    """
+    bound = inspect.signature(cls.__init__).bind_partial(None, *args, **kwargs)
+    found = dict(list(bound.arguments.items())[1:])
+    for parameter in inspect.signature(cls.__init__).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            found.update(found.pop(parameter.name, {}))
+    return found
+
+
 def _settings(cls: type) -> list[str]:
     """Return the argument names of a class's constructor, and of those that it passes its arguments on to."""
     found: dict[str, None] = {}

@@ -6,6 +6,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,10 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.events import name_scope
-from autodiff_lab.layers import initializer_names
+from autodiff_lab.layers import initializer_names, penalties
 from autodiff_lab.layers.calling import TRAINING, argument, entered, fitted, settle_training, shapes, wanted
+from autodiff_lab.layers.configured import Remembering
+from autodiff_lab.layers.graphs import called, is_symbolic, shapes_of
 from autodiff_lab.layers.module import Module
 
 if TYPE_CHECKING:
@@ -46,7 +49,7 @@ def _noting_that_it_is_built(build: Callable[..., Any]) -> Callable[..., Any]:
     return noting
 
 
-class Layer(Module):
+class Layer(Remembering, Module):
     """Base of layers; override ``build(input_shape)`` to make weights and ``call(x)`` to compute.
 
     Parameters
@@ -80,9 +83,21 @@ class Layer(Module):
     floating = False
     """Whether integers and bools are cast to the layer's dtype too, because `call` computes with floats."""
 
+    _added: tuple[int, list[Any]] | None = None
+    """Number of the last call that added losses, and those losses."""
+    _penalties: tuple[tuple[Variable, Callable[[Any], Any]], ...] = ()
+    """Weights with regularizers."""
+    _built_for: Any = None
+    """The shape of the first input, if there was one."""
+    symbols: tuple[Any, Any] | None = None
+    """The input and the output of the first call on symbolic tensors."""
+
     def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = None, *,
-                 input_shape: Any = None, input_dim: int | None = None) -> None:  # fmt: skip
+                 input_shape: Any = None, input_dim: int | None = None, activity_regularizer: Any = None,
+                 **of_weights: Any) -> None:  # fmt: skip
         super().__init__(name or unique_name(type(self)))
+        self._of_weights = penalties.checked(type(self), of_weights)
+        self.activity_regularizer = penalties.regularizer(activity_regularizer)
         self.built = False
         self._trainable = bool(trainable)
         self._dtype, self._casts = as_dtype(dtype or "float32"), dtype is not None
@@ -108,8 +123,14 @@ class Layer(Module):
         raise NotImplementedError(f"{type(self).__name__} does not define call(self, inputs)")
 
     def add_weight(self, name: str | None = None, shape: Any = (), initializer: Any = "glorot_uniform",
-                   trainable: bool = True, dtype: Any = None) -> Variable:  # fmt: skip
-        """Create a variable named after the layer, with values from an initializer."""
+                   trainable: bool = True, dtype: Any = None, regularizer: Any = None,
+                   constraint: Any = None) -> Variable:  # fmt: skip
+        """Create a variable named after the layer, with values from an initializer.
+
+        A `regularizer` adds its penalty to `losses`; a `constraint` is applied by optimizers after each step. Layers
+        take both by the name of the weight, as in ``kernel_regularizer="l2"``.
+        """
+        penalty, allowed = penalties.of(self._of_weights, name, regularizer, constraint)
         lengths = TensorShape(shape)
         if not lengths.is_fully_defined():
             raise ShapeMismatch(
@@ -118,11 +139,56 @@ class Layer(Module):
             )
         value = initializer_names.get(initializer)(tuple(lengths), dtype or self.dtype)
         with name_scope(""):  # named after the layer alone, wherever it is built
-            made = Variable(value, trainable=trainable, name=f"{self.name}/{name or 'weight'}")
+            made = Variable(value, trainable=trainable, name=f"{self.name}/{name or 'weight'}", constraint=allowed)
+        if penalty is not None:
+            self._penalties = (*self._penalties, (made, penalty))
         self._casts = True
         if trainable and not self.trainable:
             self._freeze((made,))
         return made
+
+    def add_loss(self, loss: Any) -> None:
+        """Add a scalar to the `losses` of this call, from inside `call`.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> class Sparse(lab.layers.Layer):
+        ...     def call(self, x):
+        ...         self.add_loss(lab.reduce_sum(abs(x)))
+        ...         return x
+        >>> layer = Sparse()
+        >>> _ = layer([1.0, -2.0])
+        >>> [float(loss) for loss in layer.losses]
+        [3.0]
+        """
+        number = penalties.CALL.get()
+        kept = self._added
+        if kept is None or number is None or kept[0] != number:
+            kept = self._added = (next(penalties.NUMBERS) if number is None else number, [])
+        kept[1].append(loss)
+
+    @property
+    def losses(self) -> list[Any]:
+        """Penalties of the weights, and the losses added in the last call, of this layer and those inside."""
+        return penalties.losses_of((self, *self.submodules))
+
+    @property
+    def input(self) -> Any:
+        """The symbolic input of the first call on a symbolic tensor."""
+        return self._symbol(0)
+
+    @property
+    def output(self) -> Any:
+        """The symbolic output of the first call on a symbolic tensor."""
+        return self._symbol(1)
+
+    def _symbol(self, place: int) -> Any:
+        if self.symbols is None:
+            raise AttributeError(
+                f"{self.name} has not been called on a symbolic tensor. Try lab.keras.Input(shape=...) first."
+            )
+        return self.symbols[place]
 
     def ensure_built(self, *inputs: Any) -> None:
         """Make the weights if they do not exist yet."""
@@ -130,7 +196,7 @@ class Layer(Module):
             shape = shapes(inputs[0]) if inputs else ()
             with beside(*inputs) if self.moved_to is None else device(self.moved_to):
                 self.build(shape)
-            self.built = True
+            self.built, self._built_for = True, shape
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Build if necessary, then run `call`, in a scope of the layer's name.
@@ -142,6 +208,8 @@ class Layer(Module):
         """
         dtype, casts = self._dtype.dtype, self._casts
         if inputs.__class__ is not Tensor:
+            if is_symbolic(inputs):
+                return self._called_symbolically(inputs, args, kwargs)
             inputs = entered(inputs, dtype, self.several)
         if not self.built:
             self.ensure_built(inputs)
@@ -155,13 +223,45 @@ class Layer(Module):
         wants = wanted(type(self).call)
         if not wants.training and "training" not in kwargs:
             with name_scope(self.name):
-                return self.call(inputs, *args, **kwargs)
+                result = self.call(inputs, *args, **kwargs)
+                return result if self.activity_regularizer is None else self._penalized(result)
         token = TRAINING.set(settle_training(wants, args, kwargs))
         try:
             with name_scope(self.name):
-                return self.call(inputs, *args, **kwargs)
+                result = self.call(inputs, *args, **kwargs)
+                return result if self.activity_regularizer is None else self._penalized(result)
         finally:
             TRAINING.reset(token)
+
+    def _penalized(self, result: Any) -> Any:
+        """Add the penalty of the layer's outputs, per example, to its losses."""
+        penalty: Any = self.activity_regularizer
+        for output in result if isinstance(result, (list, tuple)) else [result]:
+            self.add_loss(penalty(output) / (output.shape[0] if output.ndim else 1))
+        return result
+
+    def _called_symbolically(self, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Keep the call for a functional model, and return its symbolic results."""
+        if not self.built:
+            with nullcontext() if self.moved_to is None else device(self.moved_to):
+                self.build(shapes_of(inputs))
+        outputs = called(self, (inputs, *args), kwargs)
+        self.symbols = self.symbols or (inputs, outputs)
+        return outputs
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments from which an equal layer, with weights of its own, can be made.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.layers.Dense(4, activation="relu", name="hidden").get_config()
+        {'units': 4, 'activation': 'relu', 'name': 'hidden'}
+        """
+        return {**super().get_config(), "name": self.name}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
     @property
     def trainable_weights(self) -> list[Variable]:
@@ -177,6 +277,10 @@ class Layer(Module):
     def weights(self) -> list[Variable]:
         """Every variable, as a list."""
         return list(self.variables)
+
+    def count_params(self) -> int:
+        """Return how many numbers the variables hold."""
+        return sum(int(v._held.size) for v in self.variables)
 
     def get_weights(self) -> list[Any]:
         """Return the weights as NumPy arrays."""

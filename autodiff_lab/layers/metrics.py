@@ -17,6 +17,7 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.events import tell_made, unheard
+from autodiff_lab.layers.configured import Remembering
 from autodiff_lab.layers.losses import same_rank
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import argmax
@@ -27,7 +28,7 @@ from autodiff_lab.ops.math.guarded import divide_no_nan
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
 
 
-class Mean:
+class Mean(Remembering):
     """The mean of everything seen since the last reset.
 
     A value of rank 2 or more is reduced to one number for each row. Weights may be per row, per element, or
@@ -55,7 +56,7 @@ class Mean:
     """
 
     def __init__(self, name: str | None = None, dtype: Any = None) -> None:
-        self.name = name or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(self).__name__).lower()
+        self.name = name or re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(self).__name__).lower()
         self.dtype = as_dtype(dtype or "float32").name
         with device("/CPU:0"):
             self.total, self.count = (

@@ -1,19 +1,34 @@
-"""Model: a layer made of layers, under the name from which Keras code derives."""
+"""Model: a layer made of layers, which can be compiled, fitted, evaluated and saved as in Keras."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from autodiff_lab.engine import nest
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.layers import penalties
 from autodiff_lab.layers.calling import shapes
+from autodiff_lab.layers.graphs import Graph, shapes_of
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.summaries import Summary
+from autodiff_lab.layers.trainer import Trainer
 from autodiff_lab.ops.array.creation import zeros
 
 
-class Model(Layer):
-    """Base of models: make layers in ``__init__``, use them in ``call``.
+class Model(Trainer):
+    """A layer made of layers: of a graph between `inputs` and `outputs`, or of a subclass's ``call``.
 
-    Training is an explicit loop with a tape and an optimizer; there is no `compile` and no `fit`. Inner layers
-    take `training` from the model's call.
+    Parameters
+    ----------
+    inputs, outputs : KerasTensor or structure of them, optional
+        Those of `lab.keras.Input`, and the results of layers called on them.
+    name : str, optional
+
+    Raises
+    ------
+    InvalidArgumentError
+        If an output depends on an input that is not given.
 
     Examples
     --------
@@ -31,6 +46,35 @@ class Model(Layer):
     """
 
     several = True
+    _graph: Graph | None = None
+
+    def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, **more: Any) -> None:
+        if (inputs is None) != (outputs is None):
+            raise InvalidArgumentError("Model: expected inputs and outputs, or neither, in a subclass with `call`.")
+        super().__init__(name, **more)
+        if inputs is None:
+            return
+        self._graph, self.built = Graph(inputs, outputs), True
+        made = [x.layer for x in self._graph.sources if x.layer is not None]
+        made += [call.function for call in self._graph.calls if isinstance(call.function, Layer)]
+        self._members = list(dict.fromkeys(made))
+        self.symbols = (inputs, outputs)
+
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs of the graph; a subclass without one overrides this method."""
+        if self._graph is None:
+            raise NotImplementedError(f"{type(self).__name__} does not define call(self, inputs)")
+        return self._graph.run(inputs)
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Run `call` as `Layer.__call__` does; what layers add by `add_loss` counts for this call."""
+        if penalties.CALL.get() is not None:
+            return super().__call__(inputs, *args, **kwargs)
+        token = penalties.CALL.set(next(penalties.NUMBERS))
+        try:
+            return super().__call__(inputs, *args, **kwargs)
+        finally:
+            penalties.CALL.reset(token)
 
     def build(self, input_shape: Any) -> None:
         """Make all weights now, for inputs of this shape; an unknown length, such as the batch, is None."""
@@ -40,31 +84,94 @@ class Model(Layer):
         """Call a custom `build` once with the shape of the input; its layers are built as they are reached."""
         if not self.built and inputs and type(self).build is not Model.build:
             self.build(shapes(inputs[0]))
-        self.built = True
+        self.built, self._built_for = True, self._built_for or (shapes(inputs[0]) if inputs else None)
 
     @property
     def layers(self) -> list[Layer]:
         """The layers that are attributes of the model, or in lists and dicts of it, in order."""
+        if self._graph is not None:
+            return list(self._members)
         inner = {id(part) for child in self.submodules for part in child.submodules}
         return [m for m in self.submodules if isinstance(m, Layer) and id(m) not in inner]
 
-    def count_params(self) -> int:
-        """Return how many numbers the variables hold."""
-        return sum(int(v._held.size) for v in self.variables)
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
+        """Return the layer with a name, or at a position in `layers`.
 
-    def summary(self, print_fn: Any = print) -> None:
-        """Print each layer with the number of its parameters.
+        Raises
+        ------
+        InvalidArgumentError
+            If there is none.
 
         Examples
         --------
         >>> import autodiff_lab as lab
-        >>> model = lab.keras.Model(name="empty")
-        >>> model.summary()
-        Model: empty
-        Total parameters: 0
+        >>> model = lab.Sequential([lab.layers.Dense(4, name="hidden"), lab.layers.Dense(1)])
+        >>> model.get_layer("hidden").units
+        4
         """
-        print_fn(f"Model: {self.name}")
-        for layer in self.layers:
-            count = sum(int(v._held.size) for v in layer.variables) if hasattr(layer, "variables") else 0
-            print_fn(f"  {getattr(layer, 'name', 'function')} ({type(layer).__name__}): {count} parameters")
-        print_fn(f"Total parameters: {self.count_params()}")
+        layers = self.layers
+        if index is not None:
+            if not -len(layers) <= index < len(layers):
+                raise InvalidArgumentError(f"get_layer: there is no layer {index} of {len(layers)}.")
+            return layers[index]
+        for layer in layers:
+            if layer.name == name:
+                return layer
+        known = ", ".join(layer.name for layer in layers)
+        raise InvalidArgumentError(f"get_layer: there is no layer named {name!r}. Try one of: {known}.")
+
+    @property
+    def _output_names(self) -> list[str]:
+        return [] if self._graph is None else [x.name for x in self._graph.results]
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The symbolic inputs, as a list."""
+        return list(nest.flatten(self.input)[0])
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The symbolic outputs, as a list."""
+        return list(nest.flatten(self.output)[0])
+
+    @property
+    def input_shape(self) -> Any:
+        """Shape of the input, with None for lengths that may differ; a structure for several."""
+        return shapes_of(self.input)
+
+    @property
+    def output_shape(self) -> Any:
+        """Shape of the output, with None for lengths that may differ; a structure for several."""
+        return shapes_of(self.output)
+
+    def save(self, filepath: str | Path, overwrite: bool = True) -> None:
+        """Write the model, its weights and the state of its optimizer; `lab.keras.models.load_model` reads it.
+
+        Raises
+        ------
+        ConversionError
+            If something in the model cannot be written, such as a Python function.
+        FileExistsError
+            If the file exists and must not be replaced.
+        """
+        from autodiff_lab.training.saving import save_model
+
+        save_model(self, filepath, overwrite)
+
+    def summary(self, print_fn: Any = print, show_trainable: bool = False, expand_nested: bool = False) -> None:
+        """Print each layer with the shape of its output and the number of its parameters.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.Sequential([lab.keras.Input(shape=(2,)), lab.layers.Dense(3, name="d")], name="small").summary()
+        Model: small
+        Layer      Output shape  Parameters
+        ---------  ------------  ----------
+        d (Dense)  (None, 3)              9
+        Parameters: 9 (36 B); trainable: 9; not trainable: 0
+        """
+        print_fn(Summary(self, show_trainable, expand_nested).to_text())
+
+    def _repr_html_(self) -> str:
+        return Summary(self).to_html()

@@ -18,6 +18,10 @@ _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
 """Where a word begins inside a class name."""
 
 
+_APART = frozenset({"_frozen", "_given", "_penalties", "symbols"})
+"""Attributes whose variables and modules exist as other attributes as well."""
+
+
 class ModuleGradient:
     """Gradients under the names of a module's attributes; `gradients` has them in the order of its variables."""
 
@@ -235,7 +239,7 @@ def _children(value: Any) -> Iterator[Any]:
 
 def _held(module: Module) -> Iterator[Any]:
     for name, value in vars(module).items():
-        if name != "_frozen":  # it exists as an attribute as well
+        if name not in _APART:
             yield from _children(value)
 
 
@@ -267,6 +271,6 @@ def _mirror(value: Any, found: dict[Variable, Any], gradients: list[Any] | None 
     order = [found.get(v) for v in value.trainable_variables] if gradients is None else gradients
     result = ModuleGradient(order)
     for name, attribute in vars(value).items():
-        if name != "_frozen" and any(True for _ in _children(attribute)):
+        if name not in _APART and any(True for _ in _children(attribute)):
             setattr(result, name, _mirror(attribute, found))
     return result

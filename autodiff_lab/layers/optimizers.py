@@ -21,6 +21,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, UnimplementedError
 from autodiff_lab.events import VariableAssigned, name_scope, place_now, sinks_now, tell_listeners, trace_now, unheard
 from autodiff_lab.layers.clipping import clipped_by_global_norm, clipped_by_norm
+from autodiff_lab.layers.configured import Remembering
 from autodiff_lab.layers.gradient_pairs import steps_to_take
 from autodiff_lab.layers.module import Module, ModuleGradient
 from autodiff_lab.layers.saving import load_variables, save_variables
@@ -58,7 +59,7 @@ def number(value: Any, what: str, wanted: str = "a number") -> Any:
     return value
 
 
-class Optimizer:
+class Optimizer(Remembering):
     """Base of optimizers; a subclass defines `change`.
 
     Parameters
@@ -144,6 +145,18 @@ class Optimizer:
         if not isinstance(self._rate, LearningRateSchedule):
             return cast(self._rate, "float64")
         return rate_in(trace, self._rate, self.iterations)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the settings from which an equal optimizer, with a state of its own, can be made.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.optimizers.SGD(0.1, momentum=0.9).get_config()
+        {'learning_rate': 0.1, 'momentum': 0.9}
+        """
+        rate = self._rate if isinstance(self._rate, LearningRateSchedule) else float(self._rate)
+        return {**super().get_config(), "learning_rate": rate}
 
     @property
     def variables(self) -> tuple[Variable, ...]:

@@ -29,29 +29,44 @@ class _Damaged(Exception):
 
 def save_variables(variables: Sequence[Variable], path: str | Path) -> None:
     """Write variables by position and name; the file is written completely or not at all."""
-    for v in variables:
-        if v._held.dtype.kind == "O":
-            raise ConversionError(f"save_weights: {v.name} holds strings, and only numbers can be written.")
     target = Path(path)
     temporary = target.with_name(target.name + ".part")
-    arrays = {f"{i:04d} {v.name}": np.asarray(v._array) for i, v in enumerate(variables)}
+    arrays = _arrays(variables)
     with temporary.open("wb") as file:
         np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
     temporary.replace(target)
 
 
+def packed(variables: Sequence[Variable]) -> bytes:
+    """Return the content of the file that `save_variables` writes."""
+    memory = io.BytesIO()
+    np.savez(memory, **_arrays(variables))  # pyright: ignore[reportArgumentType]
+    return memory.getvalue()
+
+
+def _arrays(variables: Sequence[Variable]) -> dict[str, Any]:
+    for v in variables:
+        if v._held.dtype.kind == "O":
+            raise ConversionError(f"save_weights: {v.name} holds strings, and only numbers can be written.")
+    return {f"{i:04d} {v.name}": np.asarray(v._array) for i, v in enumerate(variables)}
+
+
 def load_variables(variables: Sequence[Variable], path: str | Path) -> None:
     """Read variables by position; shapes and dtypes are checked before the first is changed."""
     with Path(path).open("rb") as stream:
-        try:
-            arrays = _read(stream, variables, path)
-        except (_Damaged, ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-            if isinstance(error, ShapeMismatch):
-                raise
-            raise ConversionError(
-                f"load_weights: {path} is damaged, or is not a file that save_weights wrote ({error}). Nothing was "
-                "changed."
-            ) from None
+        unpack(variables, stream, path)
+
+
+def unpack(variables: Sequence[Variable], stream: Any, path: str | Path) -> None:
+    """Read variables from the content of a file that `save_variables` wrote; `path` is for messages."""
+    try:
+        arrays = _read(stream, variables, path)
+    except (_Damaged, ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        if isinstance(error, ShapeMismatch):
+            raise
+        raise ConversionError(
+            f"load_weights: {path} is damaged, or is not a file that save_weights wrote ({error}). Nothing was changed."
+        ) from None
     for variable, array in zip(variables, arrays, strict=True):
         variable.assign(array)
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from autodiff_lab.errors import LabError
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.errors import InvalidArgumentError, LabError
+from autodiff_lab.layers import penalties
 from autodiff_lab.layers.calling import wanted
+from autodiff_lab.layers.graphs import KerasTensor, called, is_symbolic
+from autodiff_lab.layers.inputs import InputLayer
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.model import Model
 from autodiff_lab.ops.array.creation import zeros
@@ -29,16 +33,30 @@ class Sequential(Model):
     """
 
     layers: Any = ()
+    _entry: InputLayer | None = None
 
     def __init__(self, layers: Iterable[Any] | Any = (), name: str | None = None, **more: Any) -> None:
-        super().__init__(name, **more)
-        self.layers = [layers] if isinstance(layers, Layer) else list(layers or ())
+        super().__init__(name=name, **more)
+        self.layers = []
+        for layer in [layers] if isinstance(layers, (Layer, KerasTensor)) else list(layers or ()):
+            self._append(layer)
         self._build_if_told()
 
     def add(self, layer: Any) -> None:
-        """Append a layer."""
-        self.layers.append(layer)
+        """Append a layer; `lab.keras.Input` as the first one says what the input is."""
+        self._append(layer)
         self._build_if_told()
+
+    def _append(self, layer: Any) -> None:
+        given = getattr(layer, "layer", None) if isinstance(layer, KerasTensor) else layer
+        if isinstance(given, InputLayer):
+            if self.layers:
+                raise InvalidArgumentError(f"{self.name}: Input must be the first of the layers.")
+            self._entry = given
+        elif isinstance(layer, KerasTensor):
+            raise InvalidArgumentError(f"{self.name}: expected layers, got the symbolic tensor {layer!r}.")
+        else:
+            self.layers.append(layer)
 
     def pop(self) -> Any:
         """Remove the last layer.
@@ -81,9 +99,28 @@ class Sequential(Model):
 
     def _build_if_told(self) -> None:
         """Make all weights now if the first layer was given the shape of an example."""
+        if self._entry is not None:
+            self.build(self._entry.batch_shape)
+            return
         shape = getattr(self.layers[0], "example_shape", None) if self.layers else None
         if shape is not None:
             self.build((None, *shape))
+
+    def _symbol(self, place: int) -> Any:
+        """Return the symbolic input or output; they are made when first asked for, if the input's shape is known."""
+        if self.symbols is None and self.layers:
+            entry, first = self._entry, self.layers[0]
+            known = getattr(first, "_built_for", None)
+            if entry is None and getattr(first, "example_shape", None) is not None:
+                entry = InputLayer(first.example_shape)
+            elif entry is None and known and isinstance(known, tuple):
+                entry = InputLayer(known[1:])
+            if entry is not None:
+                x = entry.output
+                for layer in self.layers:
+                    x = layer(x) if isinstance(layer, Layer) else called(layer, (x,), {})
+                self.symbols = (entry.output, x)
+        return super()._symbol(place)
 
     def ensure_built(self, *inputs: Any) -> None:
         """Build by running once, if a layer is not built yet and there is an input."""
@@ -95,7 +132,15 @@ class Sequential(Model):
 
     def __call__(self, inputs: Any, training: Any = None) -> Any:
         """Return the last layer's value; layers are built as they are reached."""
-        return self.call(inputs, training)
+        if inputs.__class__ is not Tensor and is_symbolic(inputs):
+            return self._called_symbolically(inputs, (), {} if training is None else {"training": training})
+        if penalties.CALL.get() is not None:
+            return self.call(inputs, training)
+        token = penalties.CALL.set(next(penalties.NUMBERS))
+        try:
+            return self.call(inputs, training)
+        finally:
+            penalties.CALL.reset(token)
 
     def call(self, inputs: Any, training: Any = None) -> Any:
         x = inputs

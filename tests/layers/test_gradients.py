@@ -11,6 +11,14 @@ from tests.layers.agreement import input_agrees, weight_errors
 layers = lab.layers
 WIDE: dict[str, Any] = {"dtype": "float64"}
 
+
+class Itself(layers.MultiHeadAttention):
+    """Attention of a sequence to itself, so that one input is enough."""
+
+    def call(self, query: Any, *args: Any, **kwargs: Any) -> Any:
+        return super().call(query, query, use_causal_mask=True)
+
+
 # A way to make the layer, the shape of its input, the shape of its value, the number of its weights.
 TABLE: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], int]] = {
     "dense": (lambda: layers.Dense(2, activation="tanh", **WIDE), (3, 4), (3, 2), 10),
@@ -66,6 +74,9 @@ TABLE: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], int]] = {
     "global max": (layers.GlobalMaxPooling2D, (2, 3, 2, 2), (2, 2), 0),
     "global max 1d": (layers.GlobalMaxPooling1D, (2, 3, 2), (2, 2), 0),
     "lambda": (lambda: layers.Lambda(lambda x: x * x), (2, 3), (2, 3), 0),
+    "rescaling": (lambda: layers.Rescaling(0.5, 1.0, dtype="float64"), (2, 3), (2, 3), 0),
+    "normalization": (lambda: layers.Normalization(mean=1.0, variance=4.0, dtype="float64"), (2, 3), (2, 3), 0),
+    "attention": (lambda: Itself(2, 2, **WIDE), (2, 3, 4), (2, 3, 4), 80),
     "activation": (lambda: layers.Activation("mish"), (2, 3), (2, 3), 0),
     "sequence": (lambda: lab.Sequential([layers.Dense(3, "elu", **WIDE), layers.Dense(1, **WIDE)]), (2, 2), (2, 1), 13),
     "discarding": (
@@ -104,9 +115,11 @@ def test_every_layer_with_weights_is_in_the_table() -> None:
     """A layer that is forgotten here fails here: all are made by the table or tested by name elsewhere."""
     elsewhere = {
         "Add", "Average", "BatchNormalization", "Concatenate", "Dot", "Dropout", "Embedding", "Layer", "Maximum",
-        "Minimum", "Multiply", "Subtract", "ActivationDiscarding",
+        "Minimum", "Multiply", "Subtract", "ActivationDiscarding", "InputLayer",
     }  # fmt: skip
     made = {type(make()).__name__ for make, *_ in TABLE.values()}
+    assert issubclass(Itself, layers.MultiHeadAttention)
+    made = made - {"Itself"} | {"MultiHeadAttention"}
     classes = {getattr(layers, n).__name__ for n in layers.__all__ if isinstance(getattr(layers, n), type)}
     assert classes == made | elsewhere
 

@@ -1,0 +1,111 @@
+"""The summary of a model: its layers, the shapes of their outputs, and the number of their parameters."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import Any
+
+HEADINGS = ("Layer", "Output shape", "Parameters")
+
+
+class Summary:
+    """A table with one row for each layer.
+
+    Parameters
+    ----------
+    model : Model
+    show_trainable : bool
+        Whether a column says which layers are trained.
+    expand_nested : bool
+        Whether the layers of inner models have rows of their own.
+    """
+
+    def __init__(self, model: Any, show_trainable: bool = False, expand_nested: bool = False) -> None:
+        self.model = model
+        self.headings = [*HEADINGS, *(["Trainable"] if show_trainable else [])]
+        graph = getattr(model, "_graph", None)
+        self._sources = {} if graph is None else {id(call.function): call.inputs for call in graph.calls}
+        if self._sources:
+            self.headings.append("Connected to")
+        self.rows = [row[: len(self.headings)] for row in self._rows(model, show_trainable, expand_nested, "")]
+
+    def _rows(self, model: Any, show_trainable: bool, expand: bool, indent: str) -> Iterator[list[str]]:
+        shapes = _shapes_in(model)
+        for layer in model.layers:
+            name = getattr(layer, "name", None) or getattr(layer, "__name__", type(layer).__name__)
+            row = [f"{indent}{name} ({type(layer).__name__})", shapes.get(id(layer), "?"), f"{_count(layer):,}"]
+            if show_trainable:
+                row.append("yes" if getattr(layer, "trainable", True) else "no")
+            yield [*row, ", ".join(dict.fromkeys(x.name for x in self._sources.get(id(layer), ())))]
+            if expand and getattr(layer, "layers", None):
+                yield from self._rows(layer, show_trainable, expand, indent + "  ")
+
+    def totals(self) -> str:
+        """Return the line below the table."""
+        trained = sum(int(v._held.size) for v in self.model.trainable_variables)
+        every = self.model.variables
+        size = sum(int(v._held.nbytes) for v in every)
+        total = self.model.count_params()
+        return f"Parameters: {total:,} ({_bytes(size)}); trainable: {trained:,}; not trainable: {total - trained:,}"
+
+    def to_text(self) -> str:
+        """Return the table as text, in columns."""
+        lines = [f"Model: {self.model.name}"]
+        if self.rows:
+            table = [self.headings, *self.rows]
+            widths = [max(len(row[i]) for row in table) for i in range(len(self.headings))]
+            numbers = self.headings.index("Parameters")
+            for n, row in enumerate(table):
+                cells = [
+                    cell.rjust(width) if i == numbers and n else cell.ljust(width)
+                    for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+                ]
+                lines.append("  ".join(cells).rstrip())
+                if not n:
+                    lines.append("  ".join("-" * width for width in widths))
+        return "\n".join([*lines, self.totals()])
+
+    def to_html(self) -> str:
+        """Return the table as HTML."""
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in self.headings)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell.strip())}</td>" for cell in row) + "</tr>" for row in self.rows
+        )
+        caption = f"<caption>{html.escape(self.model.name)}</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{self.totals()}</p>"
+
+
+def _count(layer: Any) -> int:
+    return sum(int(v._held.size) for v in getattr(layer, "variables", ()))
+
+
+def _bytes(size: float) -> str:
+    for unit in ("B", "KB", "MB"):
+        if size < 1024:
+            return f"{size:.4g} {unit}"
+        size /= 1024
+    return f"{size:.4g} GB"
+
+
+def _shapes_in(model: Any) -> dict[int, str]:
+    """Return the shapes of the outputs of a model's layers, by identity, where they are known."""
+    try:
+        model.output  # noqa: B018 - a Sequential makes its symbols when it is asked
+    except AttributeError:
+        return {}
+    graph = getattr(model, "_graph", None)
+    found = {} if graph is None else {id(call.function): _text(call.outputs) for call in graph.calls}
+    for layer in model.layers:
+        symbols = getattr(layer, "symbols", None)
+        if symbols is not None:
+            found.setdefault(id(layer), _text(symbols[1]))
+    return found
+
+
+def _text(symbols: Any) -> str:
+    if isinstance(symbols, (list, tuple)):
+        return ", ".join(_text(item) for item in symbols)
+    if isinstance(symbols, dict):
+        return ", ".join(f"{key}: {_text(item)}" for key, item in symbols.items())
+    return str(getattr(symbols, "shape", symbols))

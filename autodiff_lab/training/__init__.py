@@ -1,0 +1,1 @@
+"""Training loops: what `Model.compile`, `fit`, `evaluate` and `predict` do, callbacks, and progress."""

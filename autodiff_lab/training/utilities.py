@@ -1,0 +1,115 @@
+"""Small helpers of Keras programs: one-hot labels, one seed for everything, unit vectors, sequences of batches."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.ops.random_state import set_seed
+
+
+def to_categorical(x: Any, num_classes: int | None = None) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return class numbers as one-hot rows.
+
+    Parameters
+    ----------
+    x : array of int
+        Class numbers, shape (*b); a last axis of length 1 is dropped.
+    num_classes : int, optional
+        By default one more than the largest number.
+
+    Returns
+    -------
+    ndarray
+        Shape (*b, num_classes), float64.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a number is not in [0, num_classes).
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.keras.utils.to_categorical([0, 2], 3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    numbers = np.asarray(x)
+    if numbers.ndim > 1 and numbers.shape[-1] == 1:
+        numbers = numbers[..., 0]
+    whole = numbers.astype(np.int64)
+    count = int(whole.max(initial=-1)) + 1 if num_classes is None else num_classes
+    if whole.size and not (whole.min() >= 0 and whole.max() < count):
+        raise InvalidArgumentError(
+            f"to_categorical: class numbers must be in [0, {count}), got {whole.min()} to {whole.max()}."
+        )
+    return np.eye(count)[whole]
+
+
+def set_random_seed(seed: int) -> None:
+    """Seed Python's `random`, NumPy's global generator, and that of this package.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the seed is not an integer that all three accept.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.keras.utils.set_random_seed(1)
+    """
+    if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
+        raise InvalidArgumentError(f"set_random_seed: the seed must be an integer in [0, 2**32), got {seed!r}.")
+    random.seed(int(seed))
+    np.random.seed(int(seed))  # noqa: NPY002 - programs that draw from it are what this is for
+    set_seed(int(seed))
+
+
+def normalize(x: Any, axis: int = -1, order: float = 2) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return an array divided by its norms along an axis; zeros stay zeros.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.keras.utils.normalize([[3.0, 4.0]]).tolist()
+    [[0.6, 0.8]]
+    """
+    array = np.asarray(x)
+    norms = np.linalg.norm(array, order, axis, keepdims=True)
+    return array / np.where(norms == 0, 1, norms)
+
+
+class PyDataset:
+    """Base of data in batches: a subclass defines ``__len__`` and ``__getitem__``, which returns a batch.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> class Squares(lab.keras.utils.PyDataset):
+    ...     def __len__(self):
+    ...         return 2
+    ...     def __getitem__(self, index):
+    ...         return lab.constant([[float(index)]]), lab.constant([[float(index**2)]])
+    >>> model = lab.Sequential([lab.layers.Dense(1)])
+    >>> model.compile("sgd", "mse")
+    >>> len(model.fit(Squares(), epochs=2, verbose=0).epoch)
+    2
+    """
+
+    def __init__(self, workers: int = 1, use_multiprocessing: bool = False, max_queue_size: int = 10) -> None:
+        self.workers, self.use_multiprocessing, self.max_queue_size = workers, use_multiprocessing, max_queue_size
+
+    def __len__(self) -> int:
+        """Return the number of batches."""
+        raise NotImplementedError
+
+    def __getitem__(self, index: int) -> Any:
+        """Return a batch."""
+        raise NotImplementedError
+
+    def on_epoch_end(self) -> None:
+        """Run after each epoch."""

@@ -1,0 +1,1 @@
+"""Tests of training loops, functional models and whole-model files."""
