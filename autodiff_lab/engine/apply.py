@@ -67,14 +67,12 @@ class Hollow:
     __slots__ = ("dtype", "memory", "shape")
     nbytes = 0
 
-    def __init__(self, array: Any) -> None:
-        self.shape, self.dtype = array.shape, array.dtype
-        self.memory = getattr(array, "memory", None)
-
 
 def _hollow(tensor: Tensor) -> Tensor:
-    stub = Tensor()
-    stub._held, stub._id = Hollow(tensor._held), tensor._id
+    array, held, stub = tensor._held, Hollow(), Tensor()
+    held.shape, held.dtype = array.shape, array.dtype
+    held.memory = None if array.__class__ is ndarray else getattr(array, "memory", None)
+    stub._held, stub._id = held, tensor._id
     return stub
 
 

@@ -36,7 +36,47 @@ def _standardize_slope(g: Any, x: Any, axes: Any, epsilon: float) -> Any:
     return straight - away * (g * away).sum(axes, keepdims=True) / n / variance**1.5
 
 
+def _steps(x: Any, state: Any, step: Callable[..., Any], masks: Any) -> Any:
+    """Return what a step gives, its state first, for all steps; a masked one repeats the state before it."""
+    found = []
+    for t in range(x.shape[1]):
+        made = step(x[:, t], *state)
+        if masks:
+            made = [*[np.where(masks[0][:, t, None], a, b) for a, b in zip(made, state, strict=False)],
+                    *made[len(state):]]  # fmt: skip
+        state = made[: len(state)]
+        found.append(made)
+    return tuple(np.stack(parts, 1) for parts in zip(*found, strict=True))
+
+
+def _lstm(x: Any, h: Any, c: Any, w: Any, u: Any, b: Any, *masks: Any) -> Any:
+    def step(x: Any, h: Any, c: Any) -> Any:
+        i, f, g, o = np.split(x @ w + h @ u + b, 4, -1)
+        i, f, g, o = scipy.special.expit(i), scipy.special.expit(f), np.tanh(g), scipy.special.expit(o)
+        c = f * c + i * g
+        return [o * np.tanh(c), c, np.concatenate([i, f, g, o], -1)]
+
+    return _steps(x, [h, c], step, masks)
+
+
+def _gru(x: Any, h: Any, w: Any, u: Any, b: Any, *masks: Any) -> Any:
+    def step(x: Any, h: Any) -> Any:
+        (xz, xr, xh), (hz, hr, hh) = np.split(x @ w + b[0], 3, -1), np.split(h @ u + b[1], 3, -1)
+        z, r = scipy.special.expit(xz + hz), scipy.special.expit(xr + hr)
+        y = np.tanh(xh + r * hh)
+        return [z * h + (1 - z) * y, np.concatenate([y, z, r, hh], -1)]
+
+    return _steps(x, [h], step, masks)
+
+
+def _simple_rnn(x: Any, h: Any, w: Any, u: Any, b: Any, *masks: Any) -> Any:
+    return _steps(x, [h], lambda x, h: [np.tanh(x @ w + h @ u + b)], masks)[0]
+
+
 NETWORKS: dict[str, Callable[..., Any]] = {
+    "lstm": _lstm,
+    "gru": _gru,
+    "simple_rnn": _simple_rnn,
     "elu": lambda x: np.where(x > 0, x, np.exp(x) - 1),
     "gelu": lambda x: 0.5 * x * (1 + scipy.special.erf(x / np.sqrt(2))),
     "gelu_tanh": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),

@@ -39,6 +39,7 @@ pool: dict[str, Any] = {"window": (2, 2), "strides": (2, 2), "padding": ((0, 0),
 around: dict[str, Any] = {"window": (2, 2), "strides": (1, 1), "padding": ((0, 1), (0, 1))}
 every = ("s", None, None, None)
 last: dict[str, Any] = {"axes": (-1,), "keepdims": False}
+SEQUENCES = ((0, 2), (2, 0))
 PLACES = (("take", (("axis", -1), ("index", 1))),) * 2
 Row = tuple[tuple[Any, ...], dict[str, Any], Any]
 ROWS: dict[str, list[Row]] = {
@@ -145,6 +146,32 @@ ROWS: dict[str, list[Row]] = {
     "depthwise_filter": [((z(0, 4, 4, 2), z(0, 3, 3, 6)), {"window": (2, 2), **window}, (2, 2, 2, 3))],
     "normalize": [((z(0, 3), z(3), z(3)), {"axes": (-1,), "epsilon": 0.1}, (0, 3))],
     "normalize_grad": [((z(0, 3), z(0, 3), z(3)), {"axes": (-1,), "epsilon": 0.1}, ((0, 3), (3,), (3,)))],
+    "lstm": [
+        ((z(b, t, 2), z(b, 3), z(b, 3), z(2, 12), z(3, 12), z(12)), {}, ((b, t, 3), (b, t, 3), (b, t, 12)))
+        for b, t in SEQUENCES
+    ],
+    "gru": [((z(b, t, 2), z(b, 3), z(2, 9), z(3, 9), z(2, 9)), {}, ((b, t, 3), (b, t, 12))) for b, t in SEQUENCES],
+    "simple_rnn": [((z(b, t, 2), z(b, 3), z(2, 3), z(3, 3), z(3)), {}, (b, t, 3)) for b, t in SEQUENCES],
+    "lstm_grad": [
+        (
+            (*[z(b, t, 3), z(b, t, 3), z(b, t, 12)] * 2, z(b, t, 2), z(b, 3), z(b, 3), z(2, 12), z(3, 12)),
+            {"wanted": (0, 1, 5)},
+            ((b, t, 2), (b, 3), (12,)),
+        )
+        for b, t in SEQUENCES
+    ],
+    "gru_grad": [
+        (
+            (*[z(b, t, 3), z(b, t, 12)] * 2, z(b, t, 2), z(b, 3), z(2, 9), z(3, 9)),
+            {"wanted": (1, 3, 4)},
+            ((b, 3), (3, 9), (2, 9)),
+        )
+        for b, t in SEQUENCES
+    ],
+    "simple_rnn_grad": [
+        ((z(b, t, 3), z(b, t, 3), z(b, t, 2), z(b, 3), z(2, 3), z(3, 3)), {"wanted": (0, 2)}, ((b, t, 2), (2, 3)))
+        for b, t in SEQUENCES
+    ],
     "isotonic_blocks": [((z(0, 3),), {}, (0, 3))],
     "block_mean": [((z(0, 3), np.zeros((0, 3), np.int32)), {}, (0, 3))],
     "softmax log_softmax": [

@@ -138,3 +138,18 @@ def test_derivatives_of_compositions_agree_with_differences(name: str, order: in
 def test_refusals_name_the_op_and_what_it_expects(call: object, words: str) -> None:
     with refused(lab.errors.LabError, words):
         call()  # type: ignore[operator]
+
+
+def test_a_stack_of_matrices_times_one_matrix_is_one_product_forwards_and_backwards() -> None:
+    """Else the gradient of the matrix would be a stack as large as the input, added up afterwards."""
+    x, w = lab.constant(np.ones((5, 3, 4))), lab.constant(np.ones((4, 2)))
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            tape.watch([x, w])
+            y = lab.matmul(x, w)
+            loss = lab.reduce_sum(y * y)
+        tape.gradient(loss, [x, w])
+    shapes = [tuple(recording.tensors[a.outputs[0]].snapshot.shape) for a in recording.applications if a.op == "matmul"]
+    assert shapes[0] == (5, 3, 2)
+    assert (5, 4, 2) not in shapes
+    assert (4, 2) in shapes

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,12 @@ _TRUTH = np.dtype(np.bool_)
 
 
 def product(x: Any, y: Any) -> Any:
-    """Return ``x @ y``, by NumPy unless the user asked for the second library; the reference of `matmul`."""
+    """Return ``x @ y``, by NumPy unless the user asked for the second library; the reference of `matmul`.
+
+    A stack of matrices times one matrix is a single product: NumPy would make one for each matrix of the stack.
+    """
+    if x.ndim > 2 and y.ndim == 2 and x.__class__ is ndarray:
+        return product(x.reshape(prod(x.shape[:-1]), x.shape[-1]), y).reshape(*x.shape[:-1], y.shape[1])
     if _WISH == "second" and x.__class__ is ndarray and y.__class__ is ndarray:
         out = import_module("autodiff_lab.kernels.matmul.second_library").multiply(x, y)
         if out is not None:
@@ -69,7 +75,7 @@ class Products(OnGpu):
         300.0
         """
         shape = y.shape
-        if len(shape) < 2 or x.size * shape[-1] < LARGE:
+        if x.ndim < 3 and (len(shape) < 2 or x.size * shape[-1] < LARGE):
             out = x @ y
         else:
             out = super().__call__(x, y)

@@ -55,16 +55,42 @@ def _rows(a: Any, b: Any, lower: bool, stack: tuple[int, ...]) -> Any:
 
 
 def _by_blas(a: Any, b: Any, lower: bool, stack: tuple[int, ...]) -> Any:
-    """Return one system after the other; of an array in C's order BLAS sees the transpose."""
-    from scipy.linalg.blas import get_blas_funcs
-
+    """Return one system after the other."""
+    found = _BLAS.get(b.dtype.char) or _load(b.dtype)
+    if not stack:
+        return _one(found, a, b, lower)
     x = np.empty((*stack, *b.shape[-2:]), b.dtype)
     if not x.size:
         return x
-    solve: Any = get_blas_funcs("trsm", (a, b))
     a, b = np.broadcast_to(a, (*stack, *a.shape[-2:])), np.broadcast_to(b, x.shape)
     for at in np.ndindex(stack):
-        x[at] = solve(1.0, a[at].T, b[at].T, side=1, lower=not lower).T
+        x[at] = _one(found, a[at], b[at], lower)
+    return x
+
+
+_BLAS: dict[str, tuple[Any, Any]] = {}
+"""By dtype character, BLAS's substitutions for one right-hand side and for several."""
+
+
+def _load(dtype: Any) -> tuple[Any, Any]:
+    from scipy.linalg.blas import get_blas_funcs
+
+    found = _BLAS[dtype.char] = tuple(get_blas_funcs(("trsv", "trsm"), dtype=dtype))
+    return found
+
+
+def _one(found: tuple[Any, Any], a: Any, b: Any, lower: bool) -> Any:
+    """Return the solution of one system; BLAS sees the transpose of an array in C's order, and none is copied."""
+    x = np.array(b, order="C")
+    if not x.size:
+        return x
+    by_columns = a.flags.f_contiguous
+    if x.shape[1] == 1:
+        how = {"lower": lower} if by_columns else {"lower": not lower, "trans": 1}
+        found[0](a if by_columns else a.T, x[:, 0], overwrite_x=1, **how)
+    else:
+        how = {"lower": lower, "trans_a": 1} if by_columns else {"lower": not lower}
+        found[1](1.0, a if by_columns else a.T, x.T, side=1, overwrite_b=1, **how)
     return x
 
 

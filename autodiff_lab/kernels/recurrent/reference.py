@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.arrays import beside, empty, on_gpu
+from autodiff_lab.kernels.arrays import beside, empty, on_gpu, zeros
 from autodiff_lab.kernels.base.halves import in_float32
 
 Arrays = tuple[Any, ...]
@@ -38,7 +38,8 @@ def _before(first: Any, states: Any) -> Any:
     """Return the state that each step begins with: (b, n), (b, t, n) -> (b, t, n)."""
     made = empty(states.shape, states)
     made[:, 1:] = states[:, :-1]
-    made[:, 0] = first
+    if states.shape[1]:
+        made[:, 0] = first
     return made
 
 
@@ -105,14 +106,13 @@ def lstm_grad(gh: Any, gc: Any, gg: Any, hidden: Any, cells: Any, gates: Any, x:
     np.subtract(1, through, out=through)
     through *= o
     parts, turned = dz.reshape(batch, steps, 4, n), recurrent.T
-    dh, dc, made = gh[:, steps - 1] * 1, gc[:, steps - 1] * 1, empty((batch, n), x)
+    dh, dc, made = zeros((batch, n), x), zeros((batch, n), x), empty((batch, n), x)
     stay_h = stay_c = None
     add_cells = _any(gc)
     for s in range(steps - 1, -1, -1):
-        if s < steps - 1:
-            dh += gh[:, s]
-            if add_cells:
-                dc += gc[:, s]
+        dh += gh[:, s]
+        if add_cells:
+            dc += gc[:, s]
         if masks:
             on = masks[0][:, s, None].astype(x.dtype)
             stay_h, stay_c = dh * (1 - on), dc * (1 - on)
@@ -214,10 +214,9 @@ def gru_grad(gh: Any, gg: Any, hidden: Any, gates: Any, x: Any, h: Any, kernel: 
     np.multiply(inner * fed, derivatives[..., 2 * n :], out=dz[..., 2 * n : 3 * n])
     np.multiply(inner, reset, out=dz[..., 3 * n :])
     parts, turned = dz.reshape(batch, steps, 4, n), recurrent.T
-    dh, made, stay = gh[:, steps - 1] * 1, empty((batch, n), x), None
+    dh, made, stay = zeros((batch, n), x), empty((batch, n), x), None
     for s in range(steps - 1, -1, -1):
-        if s < steps - 1:
-            dh += gh[:, s]
+        dh += gh[:, s]
         if masks:
             on = masks[0][:, s, None].astype(x.dtype)
             stay = dh * (1 - on)
@@ -258,12 +257,11 @@ def simple_rnn(x: Any, h: Any, kernel: Any, recurrent: Any, bias: Any, *masks: A
 def simple_rnn_grad(gh: Any, hidden: Any, x: Any, h: Any, kernel: Any, recurrent: Any, *masks: Any,
                     wanted: tuple[int, ...]) -> Arrays:  # fmt: skip
     """Return the gradients of `simple_rnn` for those of its first five arguments whose positions are wanted."""
-    steps = hidden.shape[1]
+    batch, steps, n = hidden.shape
     dz, turned = 1 - hidden * hidden, recurrent.T
-    dh, stay = gh[:, steps - 1] * 1, None
+    dh, stay = zeros((batch, n), x), None
     for s in range(steps - 1, -1, -1):
-        if s < steps - 1:
-            dh += gh[:, s]
+        dh += gh[:, s]
         if masks:
             on = masks[0][:, s, None].astype(x.dtype)
             stay = dh * (1 - on)

@@ -7,6 +7,7 @@ A list in brackets is not NumPy's fancy indexing: each of its entries indexes th
 from __future__ import annotations
 
 import reprlib
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,32 +22,38 @@ from autodiff_lab.kernels.arrays import is_array, zeros
 Items = tuple[tuple[Any, ...], ...]
 
 
-def _python_index(items: Items) -> tuple[Any, ...]:
+@lru_cache(maxsize=4096)
+def _place(items: Items) -> tuple[int, tuple[Any, ...]]:
+    """Return how many axes an index is for, and the index as NumPy takes it."""
     made: list[Any] = []
+    rank = 0
     for item in items:
-        if item[0] == "i":
-            made.append(item[1])
-        elif item[0] == "n":
+        if item[0] == "n":
             made.append(None)
-        else:
-            made.append(slice(*item[1:]))
-    return tuple(made)
+            continue
+        rank += 1
+        made.append(item[1] if item[0] == "i" else slice(*item[1:]))
+    return rank, tuple(made)
 
 
-def _stacked(x: Any, items: Items, rank: int) -> tuple[Any, ...]:
+def _python_index(items: Items) -> tuple[Any, ...]:
+    return _place(items)[1]
+
+
+def _stacked(x: Any, items: Items) -> tuple[Any, ...]:
     """Return the index for an array that may have extra leading axes."""
-    return (slice(None),) * (np.ndim(x) - rank) + _python_index(items)
+    rank, index = _place(items)
+    extra = x.ndim - rank
+    return (slice(None),) * extra + index if extra else index
 
 
 def _slice(x: Any, items: Items) -> Any:
-    rank = sum(item[0] != "n" for item in items)
-    return x[_stacked(x, items, rank)]
+    return x[_stacked(x, items)]
 
 
 def _part(x: Any, items: Items) -> Any:
     """Return what a slice takes as a view, a single element as well."""
-    rank = sum(item[0] != "n" for item in items)
-    return x[(*_stacked(x, items, rank), Ellipsis)]
+    return x[(*_stacked(x, items), Ellipsis)]
 
 
 def _slice_rule(ops: Any, g: Any, out: Any, x: Any, items: Items) -> Any:
@@ -93,8 +100,36 @@ def _bound(value: Any) -> int | None:
             f"brackets: the bounds of a slice must be integers or None, got {_short(value)}. Try int(...).") from None
 
 
+def _plain_items(index: Any, shape: tuple[int, ...]) -> Items | None:
+    """Return what `as_items` does for Python's integers and slices of them, which is most of what it gets."""
+    parts = index if index.__class__ is tuple else (index,)
+    rank = len(shape)
+    if len(parts) > rank:
+        return None
+    items: list[Any] = []
+    for part, n in zip(parts, shape, strict=False):
+        if part.__class__ is int:
+            if not -n <= part < n:
+                return None
+            items.append(("i", part))
+        elif part.__class__ is slice:
+            start, stop, step = part.start, part.stop, part.step
+            if step is not None or not (
+                (start is None or start.__class__ is int) and (stop is None or stop.__class__ is int)
+            ):
+                return None
+            items.append(("s", start, stop, None))
+        else:
+            return None
+    items.extend([("s", None, None, None)] * (rank - len(items)))
+    return tuple(items)
+
+
 def as_items(index: Any, shape: tuple[int, ...]) -> Items:
     """Return an index as plain data, one item for every axis of `shape`."""
+    plain = _plain_items(index, shape)
+    if plain is not None:
+        return plain
     parts = list(index) if isinstance(index, (tuple, list)) else [index]
     parts = [v for part in parts for v in (part if isinstance(part, list) else [part])]
     rank = len(shape)
@@ -144,6 +179,8 @@ def _item(part: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
 
 def _is_mask(index: Any) -> bool:
     """Return whether the brackets hold one array of bools, which keeps the elements where it is true."""
+    if index.__class__ is tuple or index.__class__ is int or index.__class__ is slice:
+        return False
     array = index._array if isinstance(index, (Tensor, Variable)) else index
     return is_array(array) and array.dtype.kind == "b"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Iterable
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.apply import apply_op, general
 from autodiff_lab.engine.convert import contains_tensor, convert, handed
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.engine.shape import as_integers, listed
@@ -167,6 +168,14 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
     return named([take(x, axis=at, index=i) for i in range(x._held.shape[at])], name)
 
 
+def _slices(x: Tensor, axis: int, edges: Iterable[int]) -> list[Tensor]:
+    """Return the slices of a tensor between edges along a negative axis."""
+    if x.__class__ is not Tensor:
+        return [slice_axis(x, axis=axis, start=a, stop=b) for a, b in pairwise(edges)]
+    op = slice_axis.op  # type: ignore[attr-defined]
+    return [apply_op(op, (x,), {"axis": axis, "start": a, "stop": b}) for a, b in pairwise(edges)]
+
+
 def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None,
           name: str | None = None) -> list[Tensor]:
     try:
@@ -175,21 +184,21 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
         return named(handed(met, split, (value,), num_or_size_splits=num_or_size_splits, axis=axis, num=num), name)
     at = axis_from_end(axis, x._held.ndim, "split")
     length = x._held.shape[at]
-    sizes = list(as_integers(num_or_size_splits, "split: num_or_size_splits"))
-    if np.ndim(num_or_size_splits) == 0:
+    one = num_or_size_splits.__class__ is int
+    sizes = [num_or_size_splits] if one else list(as_integers(num_or_size_splits, "split: num_or_size_splits"))
+    if one or np.ndim(num_or_size_splits) == 0:
         count = sizes[0]
         if count < 1 or length % count:
             raise InvalidArgumentError(f"split: cannot split {length} elements into {count} equal parts.")
-        sizes = [length // count] * count
-    else:
-        if -1 in sizes:
-            sizes[sizes.index(-1)] = length - sum(n for n in sizes if n != -1)
-        if num is not None and num != len(sizes):
-            raise InvalidArgumentError(f"split: expected num={num} sizes, got {len(sizes)}.")
-        if sum(sizes) != length or min(sizes, default=0) < 0:
-            raise InvalidArgumentError(f"split: sizes must add up to {length}, got {sizes}.")
-    edges = np.cumsum([0, *sizes])
-    return named([slice_axis(x, axis=at, start=int(a), stop=int(b)) for a, b in pairwise(edges)], name)
+        each = length // count
+        return named(_slices(x, at, [each * k for k in range(count + 1)]), name)
+    if -1 in sizes:
+        sizes[sizes.index(-1)] = length - sum(n for n in sizes if n != -1)
+    if num is not None and num != len(sizes):
+        raise InvalidArgumentError(f"split: expected num={num} sizes, got {len(sizes)}.")
+    if sum(sizes) != length or min(sizes, default=0) < 0:
+        raise InvalidArgumentError(f"split: sizes must add up to {length}, got {sizes}.")
+    return named(_slices(x, at, accumulate([0, *sizes])), name)
 
 
 document((

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from autodiff_lab.engine.apply import binary
@@ -53,17 +54,21 @@ def _matmul_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
             return ops.matmul(g, x)
         product = ops.matmul(_flip(ops, x), _column(ops, g))
         return ops.reshape(product, shape=tuple(product.shape[:-1]))
+    if len(y.shape) == 2 < len(x.shape) == len(g.shape):  # one product over all rows, not a stack to be added up
+        return ops.matmul(_flip(ops, _as_rows(ops, x)), _as_rows(ops, g))
     return ops.matmul(_flip(ops, x), g)
+
+
+def _as_rows(ops: Any, x: Any) -> Any:
+    """Return the rows of a stack of matrices as one matrix."""
+    shape = tuple(x.shape)
+    return ops.reshape(x, shape=(math.prod(shape[:-1]), shape[-1]))
 
 
 def _folded(ops: Any, g: Any, matrix: Any) -> Any:
     """Return a stack of matrices times one matrix as a single product: far fewer calls into BLAS."""
-    shape = tuple(g.shape)
-    rows = 1
-    for n in shape[:-1]:
-        rows *= n
-    product = ops.matmul(ops.reshape(g, shape=(rows, shape[-1])), matrix)
-    return ops.reshape(product, shape=(*shape[:-1], product.shape[-1]))
+    product = ops.matmul(_as_rows(ops, g), matrix)
+    return ops.reshape(product, shape=(*g.shape[:-1], product.shape[-1]))
 
 
 matmul_two = binary(

@@ -75,25 +75,33 @@ inverse = general(
     registered="MatrixInverse", doc="The kernel-level inverse; `lab.linalg.inv` is the public function.")
 
 
-def _solve_rule_a(ops: Any, g: Any, out: Any, a: Any, b: Any) -> Any:
-    return -(ops.solve(flip(ops, a), g) @ flip(ops, out))
+def _outer(ops: Any, u: Any, x: Any) -> Any:
+    """Return u xᵀ; of single columns elementwise, which is faster than a matrix product."""
+    turned = flip(ops, x)
+    return u * turned if x.shape[-1] == 1 else u @ turned
+
+
+def _solve_rule(ops: Any, g: Any, out: Any, a: Any, b: Any, need: tuple[int, ...]) -> list[Any]:
+    """A⁻ᵀ g for the right-hand side, and minus that times xᵀ for the matrix: one system for both."""
+    u = ops.solve(flip(ops, a), g)
+    return [u if i else -_outer(ops, u, out) for i in need]
 
 
 solve_system = general(
-    "solve", _checked(np.linalg.solve), _solve_rule_a, lambda ops, g, out, a, b: ops.solve(flip(ops, a), g),
+    "solve", _checked(np.linalg.solve), _solve_rule, shared=True,
     symbol="A⁻¹b", latex="{0}^{{-1}} {1}", locals_latex=("-{0}^{{-T}} (\\cdot) x^T", "{0}^{{-T}}"),
     sentence="solves {0} x = {1}", registered="MatrixSolve",
     doc="The kernel-level solution of a linear system; `lab.linalg.solve` is the public function.")
 
 
-def _triangular_rule_a(ops: Any, g: Any, out: Any, a: Any, b: Any, lower: bool) -> Any:
-    full = -(ops.triangular_solve(flip(ops, a), g, lower=not lower) @ flip(ops, out))
-    return ops.band_part(full, lower=-1 if lower else 0, upper=0 if lower else -1)
+def _triangular_rule(ops: Any, g: Any, out: Any, a: Any, b: Any, lower: bool, need: tuple[int, ...]) -> list[Any]:
+    u = ops.triangular_solve(flip(ops, a), g, lower=not lower)
+    low, up = (-1, 0) if lower else (0, -1)
+    return [u if i else ops.band_part(-_outer(ops, u, out), lower=low, upper=up) for i in need]
 
 
 solve_triangular = general(
-    "triangular_solve", substitute, _triangular_rule_a,
-    lambda ops, g, out, a, b, lower: ops.triangular_solve(flip(ops, a), g, lower=not lower),
+    "triangular_solve", substitute, _triangular_rule, shared=True,
     symbol="L⁻¹b", latex="{0}^{{-1}} {1}", locals_latex=("-{0}^{{-T}} (\\cdot) x^T", "{0}^{{-T}}"),
     sentence="solves the triangular system {0} x = {1}", registered="MatrixTriangularSolve",
     doc="The kernel-level triangular solution; `lab.linalg.triangular_solve` is the public function.")

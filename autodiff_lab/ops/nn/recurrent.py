@@ -45,6 +45,8 @@ def _by_ops(backward: Callable[..., list[Tensor]], inputs: int) -> Callable[...,
     """Return the rule of a gradient op: of the same backward pass, op by op, under a tape."""
 
     def rule(ops: Any, g: Any, out: Any, *xs: Any, need: tuple[int, ...], wanted: Wanted) -> list[Any]:
+        if not xs[0].shape[1]:  # nothing depends on a sequence of no step
+            return [None if k >= inputs else xs[k] * 0 for k in need]
         given = [wrap(x) if ops.raw else x for x in xs]
         cotangents = [handed_over(ops, h) for h in g]
         sources = [given[k] for k in need if k < inputs]
