@@ -65,9 +65,11 @@ def save_model(model: Any, filepath: str | Path, overwrite: bool = True) -> None
     Examples
     --------
     >>> import autodiff_lab as lab
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.keras"
     >>> model = lab.Sequential([lab.keras.Input(shape=(2,)), lab.layers.Dense(1)])
-    >>> model.save("model.keras")
-    >>> again = lab.keras.models.load_model("model.keras")
+    >>> lab.keras.models.save_model(model, path)
+    >>> again = lab.keras.models.load_model(path)
     >>> bool(lab.reduce_all(again(lab.ones((1, 2))) == model(lab.ones((1, 2)))))
     True
     """
@@ -106,9 +108,10 @@ def load_model(filepath: str | Path, custom_objects: Mapping[str, Any] | None = 
     Examples
     --------
     >>> import autodiff_lab as lab
-    >>> model = lab.Sequential([lab.keras.Input(shape=(2,)), lab.layers.Dense(1)])
-    >>> lab.keras.models.save_model(model, "model.keras")
-    >>> lab.keras.models.load_model("model.keras").layers[0].units
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.keras"
+    >>> lab.Sequential([lab.keras.Input(shape=(2,)), lab.layers.Dense(1)]).save(path)
+    >>> lab.keras.models.load_model(path).layers[0].units
     1
     """
     try:
