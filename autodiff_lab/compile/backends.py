@@ -20,6 +20,7 @@ from autodiff_lab.compile.program.names import names_of
 from autodiff_lab.compile.program.program import Program
 from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.compile.scalars.kernels import scalar_kernel
+from autodiff_lab.compile.sequences.finding import in_sequences
 from autodiff_lab.kernels.base.choose import Chosen
 
 
@@ -54,23 +55,31 @@ def code_of(program: Program, backend: str) -> Code:
 
 
 def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[Step]:
-    """Return the steps of a program in which runs of elementwise lines are loops."""
+    """Return the steps of a program in which runs of elementwise lines are loops, and small steps are sequences."""
     regions, outside, stage = find_regions(program)
     order = {id(line): n for n, line in enumerate(program.lines)}
-    timed: list[tuple[int, int, Step]] = []
+    timed: list[tuple[int, int, str, Region | Step]] = []
     for number, region in enumerate(regions, start=1):
         if region.memory is not None:
             region, left = _on_gpu("kernels").without_row_sums(region, program)
             outside += left
-        kernel = _kernel(region, program, names, number, skipped)
-        if kernel is None:
-            outside += region.all
-        else:
-            timed.append((region.stage, min(order[id(line)] for line in region.all), kernel))
+        place = min(order[id(line)] for line in region.all)
+        timed.append((region.stage, place, f"loop_{number}", region))
     pairs, outside = paired(program, outside, stage, names)
-    timed += [(stage[line.outs[0]], order[id(line)], kernel) for line, kernel in pairs]
-    timed += [(stage[line.outs[0]], order[id(line)], line) for line in outside]
-    return [step for _, _, step in sorted(timed, key=lambda item: item[:2])]
+    timed += [(stage[line.outs[0]], order[id(line)], kernel.title, kernel) for line, kernel in pairs]
+    timed += [(stage[line.outs[0]], order[id(line)], "", line) for line in outside]
+    timed.sort(key=lambda item: item[:2])
+    found = [(title, item) for *_, title, item in timed]
+    if program.memory is None:
+        found = in_sequences(found, program, names, skipped)
+    steps: list[Step] = []
+    for title, item in found:
+        if not isinstance(item, Region):
+            steps.append(item)
+            continue
+        kernel = _kernel(item, program, names, int(title.rpartition("_")[2]), skipped)
+        steps += [kernel] if kernel is not None else sorted(item.all, key=lambda line: order[id(line)])
+    return steps
 
 
 def _kernel(region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str]) -> Kernel | None:

@@ -8,6 +8,7 @@ partial sums are kept by row and added in order, so that results do not depend o
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,17 +41,25 @@ def flat(array: Any) -> Any:
 def kernel_of(region: Region, program: Program, names: dict[int, str], title: str) -> Kernel:
     """Compile a region."""
     writer = Writer(region, program, parts_of(region, program, texts_of(region, program)))
-    parts = writer.parts
-    loop = load(writer.module()).loop
-    rows = with_names(writer.text(), region, program, names)
-    rows[0] = rows[0].replace("def loop", f"def {title}")
-    source = "\n".join([*constant_rows(parts.constants, names), "@njit", *rows])
-    ins = [*parts.arrays, *parts.single]
-    outs = [*parts.all_stored, *(line.outs[0] for line in [*parts.over_rows, *parts.all_totals])]
-    function = _wrapper(writer, loop, ins, outs)
+    ins, outs = given_and_made(writer)
+    function = _wrapper(writer, load(writer.module()).loop, ins, outs)
     backward = all(line.cause is not None for line in region.all)
     note = f"{len(region.all)} ops in one loop"
-    return Kernel(title, source, tuple(ins), tuple(outs), function, backward, note)
+    return Kernel(title, loop_source(writer, names, title), tuple(ins), tuple(outs), function, backward, note)
+
+
+def given_and_made(writer: Writer) -> tuple[list[int], list[int]]:
+    """Return the values that a loop takes and those that it returns."""
+    parts = writer.parts
+    made = [*parts.all_stored, *(line.outs[0] for line in [*parts.over_rows, *parts.all_totals])]
+    return [*parts.arrays, *parts.single], made
+
+
+def loop_source(writer: Writer, names: dict[int, str], title: str) -> str:
+    """Return the text of a loop with the user's names."""
+    rows = with_names(writer.text(), writer.region, writer.program, names)
+    rows[0] = rows[0].replace("def loop", f"def {title}")
+    return "\n".join([*constant_rows(writer.parts.constants, names), "@njit", *rows])
 
 
 def _wrapper(writer: Writer, loop: Any, ins: list[int], outs: list[int]) -> Any:
@@ -58,7 +67,7 @@ def _wrapper(writer: Writer, loop: Any, ins: list[int], outs: list[int]) -> Any:
     names = writer.names
     bound: dict[str, Any] = {
         "loop": loop, "flat": flat, "empty": np.empty, "full": np.full, "spread": spread, "np": np,
-        "number": writer.region.dtype.type, "plainly": _plainly(writer.region, writer.program, ins, outs),
+        "number": writer.region.dtype.type, "plainly": plainly(writer.region.all, writer.program, ins, outs),
     }  # fmt: skip
     arguments = ", ".join(names[i] for i in ins)
     body = _outputs(writer) + (_in_ranges(writer) if writer.wide else _at_once(writer))
@@ -139,16 +148,17 @@ def _shape(writer: Writer, line: Line) -> tuple[int, ...]:
     return writer.program.values[line.outs[0]].shape
 
 
-def _plainly(region: Region, program: Program, ins: list[int], outs: list[int]) -> Any:
-    """Return a function that runs the lines of the region with NumPy, in the order of the trace."""
-    ordered = sorted(region.all, key=lambda line: program.place[line.outs[0]])
-    constants = {i: program.constants[i] for i in region.ins() if i not in ins}
+def plainly(lines: Iterable[Line], program: Program, ins: Sequence[int], outs: Sequence[int]) -> Any:
+    """Return a function that runs lines with NumPy, in the order of the trace."""
+    ordered = sorted(lines, key=lambda line: program.place[line.outs[0]])
+    constants = {i: program.constants[i] for line in ordered for i in line.ins if i in program.constants}
 
-    def plainly(*arrays: Any) -> tuple[Any, ...]:
+    def run(*arrays: Any) -> tuple[Any, ...]:
         values: dict[int, Any] = {**constants, **dict(zip(ins, arrays, strict=True))}
         with np.errstate(all="ignore"):
             for line in ordered:
-                values[line.outs[0]] = line.op.kernel(*(values[i] for i in line.ins), **line.params)
+                made = line.op.kernel(*(values[i] for i in line.ins), **line.params)
+                values.update(zip(line.outs, made if made.__class__ is tuple else (made,), strict=True))
         return tuple([values[i] for i in outs])
 
-    return plainly
+    return run

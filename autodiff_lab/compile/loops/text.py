@@ -16,14 +16,12 @@ from autodiff_lab.compile.loops.parts import Level, Parts, crossing_values
 from autodiff_lab.compile.program.expressions import angle, functions_in
 from autodiff_lab.compile.program.lines import comment
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import Region
+from autodiff_lab.compile.program.regions import WIDE, Region
 
 BLOCK = 1024
 """Elements of a block: long enough for vectors, short enough for exact sums and for the L1 cache."""
 LONGEST_ROW = 4096
 """Longer rows are processed in blocks, whose sums are added in double precision."""
-WIDE = 65_536
-"""Elements from which on a loop takes a range of blocks or rows, so that threads can share it."""
 CHUNKS = 16
 """Number of parts into which the rows of a large loop are split if it sums over rows."""
 _MADE_OF = "add_up, ceil, choose, floor, greatest, larger, least, multiply_up, nearest, smaller"
@@ -84,13 +82,19 @@ class Writer:
 
     def module(self) -> str:
         """Return the module that is compiled and cached."""
+        kind = self.region.dtype.name
+        totals = [] if self.wide else [kind] * len(self.parts.all_totals)
+        result = f"Tuple((int32, {', '.join(totals)}))" if totals else "int32"
+        types = ", ".join(["int64", "int64", *(one.type for one in self.arguments())])
+        compiled = f'@njit("{result}({types})", cache=CACHE, nogil=True, error_model="numpy")'
+        return "\n".join([*self.head(), compiled, *self.text()]) + "\n"
+
+    def head(self) -> list[str]:
+        """Return the imports and constants of the module."""
         kind, parts = self.region.dtype.name, self.parts
         used = sorted({f for text in parts.texts.values() for f in functions_in(text)})
         family, far = ("SINGLE", "is_far") if kind == "float32" else ("VECTOR_DOUBLE", "is_far_double as is_far")
-        totals = [] if self.wide else [kind] * len(parts.all_totals)
-        result = f"Tuple((int32, {', '.join(totals)}))" if totals else "int32"
-        types = ", ".join(["int64", "int64", *(one.type for one in self.arguments())])
-        head = [
+        return [
             "from math import sqrt",
             "from numba import njit",
             f"from numpy import {kind} as number, bool_, empty, inf, int32",
@@ -98,23 +102,25 @@ class Writer:
             f"zero, one, infinity, block = number(0), number(1), number(inf), {BLOCK}",
             *(f'{name} = {family}["{name}"]' for name in used),
             *constant_rows(parts.constants, self.names),
-            f'@njit("{result}({types})", cache=CACHE, nogil=True, error_model="numpy")',
         ]
-        return "\n".join([*head, *self.text()]) + "\n"
 
     def text(self) -> list[str]:
         """Return the function ``loop``."""
+        arguments = ["first", "last", *(one.name for one in self.arguments())]
+        results = ["far", *([] if self.wide else map(self.total, self.parts.all_totals))]
+        body = [*self.body(), f"return {', '.join(results)}"]
+        return [f"def loop({', '.join(arguments)}):", *indented(body)]
+
+    def body(self) -> list[str]:
+        """Return what the function does before it returns."""
         names, parts = self.names, self.parts
         body = ["far = int32(0)"]
         if self.flat:
             body.append(f"length = {names[parts.whole[0]] if parts.whole else next(iter(self.outs.values()))}.size")
         totals = [] if self.wide else parts.all_totals
         body += [f"total_{self.name(line)} = {_total_start(line)}" for line in totals]
-        body += [f"{names[i]}_s = empty(columns, {self._kind(i)})" for i in self.crossing]
-        body += ["for r in range(first, last):", *indented(self._row())]
-        body.append(f"return {', '.join(['far', *map(self._total, totals)])}")
-        arguments = ["first", "last", *(one.name for one in self.arguments())]
-        return [f"def loop({', '.join(arguments)}):", *indented(body)]
+        body += [f"{names[i]}_s = empty(columns, {self.number_of(i)})" for i in self.crossing]
+        return [*body, "for r in range(first, last):", *indented(self._row())]
 
     def _row(self) -> list[str]:
         """Write what is done for one row or block."""
@@ -187,7 +193,8 @@ class Writer:
             return f"sums_{name}[r] = {value}"
         return f"total_{name} = {_FOLD[line.op.name].format(f'total_{name}', value)}"
 
-    def _total(self, line: Line) -> str:
+    def total(self, line: Line) -> str:
+        """Return the reduction of everything that a line computes, as a number."""
         count = math.prod(self.program.values[line.ins[0]].shape)
         return f"number(total_{self.name(line)})" + (f" / number({count})" if line.op.name == "mean" else "")
 
@@ -195,7 +202,8 @@ class Writer:
         """Return the name of the result of a line."""
         return self.names[line.outs[0]]
 
-    def _kind(self, value: int) -> str:
+    def number_of(self, value: int) -> str:
+        """Return the name of the dtype of a value, in the module."""
         return "bool_" if self.program.values[value].dtype.kind == "b" else "number"
 
     def _type(self, value: int) -> str:

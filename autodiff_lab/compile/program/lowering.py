@@ -2,7 +2,9 @@
 
 A softmax along the last axis becomes the maximum of each row, exponentials, their sum and a quotient, as in its kernel;
 it stays whole if no loop is next to it.  A reduction over rows of an array that no loop makes gets a line that merely
-reads the array, so that a loop can compute it together with what depends on it.
+reads the array, so that a loop can compute it together with what depends on it.  A product of a column and a row
+becomes an elementwise one, a product with a row of ones a sum, and a transposed product of a transposed matrix a
+product of matrices that need no transposing.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.program.program import Line, Program, Value
-from autodiff_lab.compile.program.regions import REDUCTIONS, SHORTEST_ROW, fusible, reduced, too_long
+from autodiff_lab.compile.program.regions import REDUCTIONS, SHORTEST_ROW, WIDE, fusible, reduced, too_long
+from autodiff_lab.compile.program.rewriting import one_value
 from autodiff_lab.engine.op import REGISTRY
 
 _FLOATS = ("float32", "float64")
@@ -40,14 +43,19 @@ class _Lowering:
             i for line in program.lines if fusible(line, program) or line.op.name in _LOWERED for i in line.ins
         }
         self.readers: dict[int, int] = {}  # array -> the value of the line that reads it
+        self.turned: dict[int, Line] = {}  # products that are only needed transposed
 
     def run(self) -> Program:
         """Return the rewritten program."""
         for line in self.program.lines:
             made = _LOWERED.get(line.op.name)
-            if made is not None and self._rows_are_long(line) and self._has_company(line):
+            if line.op.name == "matmul" and self.program.memory is None:
+                self._product(line)
+            elif line.op.name == "transpose" and line.ins[0] in self.turned:
+                self._turned_product(line)
+            elif made is not None and self._rows_are_long(line) and self._has_company(line):
                 made(self, line)
-            elif line.op.name in REDUCTIONS and self._of_rows(line):
+            elif line.op.name in REDUCTIONS and (self._of_rows(line) or self._is_small(line)):
                 self._keep(line._replace(ins=(self._read(line.ins[0], line),)))
             else:
                 self._keep(line)
@@ -80,6 +88,47 @@ class _Lowering:
             return False
         rows, columns = math.prod(shape[:axis]), math.prod(shape[axis:])
         return rows > 1 and columns >= SHORTEST_ROW and dtype.name in _FLOATS
+
+    def _is_small(self, line: Line) -> bool:
+        """Return whether a loop of a few lines is as quick as NumPy, and may run in one call with others."""
+        whole, out = self.values[line.ins[0]], self.values[line.outs[0]]
+        small = 1 < math.prod(whole.shape) < WIDE and whole.memory is None and whole.dtype == out.dtype
+        return small and whole.dtype.name in _FLOATS and reduced(line, self.program)[0] is not None
+
+    def _product(self, line: Line) -> None:
+        """Keep a product of matrices, or write what it amounts to."""
+        x, y = (self.values[i] for i in line.ins)
+        matrices = len(x.shape) == len(y.shape) == 2 and x.dtype == y.dtype and x.dtype.name in _FLOATS
+        if not matrices or 0 in x.shape or 0 in y.shape:
+            self._keep(line)
+        elif x.shape[1] == 1:
+            self._end(line, "multiply", *line.ins)
+        elif x.shape[0] == 1 and self._are_ones(line.ins[0]) and math.prod(y.shape) < WIDE:
+            read = self._read(line.ins[1], line)
+            self._keep(line._replace(op=REGISTRY["sum"], ins=(read,), params={"axes": (-2,), "keepdims": True}))
+        else:
+            users = self.program.users[line.outs[0]]
+            left = self.program.made_by.get(line.ins[0])
+            alone = len(users) == 1 and users[0].op.name == "transpose" and line.outs[0] not in self.program.outputs
+            if alone and left is not None and left.op.name == "transpose":
+                self.turned[line.outs[0]] = line
+            else:
+                self._keep(line)
+
+    def _turned_product(self, line: Line) -> None:
+        """Write (xᵀ y)ᵀ as yᵀ x."""
+        product = self.turned[line.ins[0]]
+        left, y = self.program.made_by[product.ins[0]], product.ins[1]
+        right = self.program.made_by.get(y)
+        if right is not None and right.op.name == "transpose":
+            y = right.ins[0]
+        else:
+            y = self._add("transpose", (y,), {"perm": (-1, -2)}, self.values[y].shape[::-1], line)
+        self._product(line._replace(op=product.op, ins=(y, left.ins[0]), params={}))
+
+    def _are_ones(self, value: int) -> bool:
+        found = one_value(self.program.constants[value]) if value in self.program.constants else None
+        return found is not None and found == 1
 
     def _read(self, value: int, line: Line) -> int:
         """Return the value itself if a loop makes it, else that of a line that reads it."""

@@ -129,11 +129,22 @@ def _unneeded(line: Line, program: Program, uniform: dict[int, Any], made: dict[
     elif line.op.name == "negative":
         inner = made.get(line.ins[0])
         twin = inner.ins[0] if inner is not None and inner.op.name == "negative" else None
+    elif line.op.name == "transpose":
+        inner = made.get(line.ins[0])
+        twin = inner.ins[0] if inner is not None and _turns_back(inner, line) else None
     elif line.op.name in _NEUTRAL:
         number, either = _NEUTRAL[line.op.name]
         x, y = line.ins
         twin = x if _is_number(uniform, y, number) else y if either and _is_number(uniform, x, number) else None
     return twin if twin is not None and _same_kind(program, twin, line.outs[0]) else None
+
+
+def _turns_back(inner: Line, outer: Line) -> bool:
+    """Return whether a transpose undoes another one."""
+    if inner.op.name != "transpose" or len(inner.params["perm"]) != len(outer.params["perm"]):
+        return False
+    rank = len(inner.params["perm"])
+    return [inner.params["perm"][axis] % rank for axis in outer.params["perm"]] == list(range(rank))
 
 
 _REPEATING = frozenset({"identity", "stop_gradient", "reshape", "broadcast_to", "cast"})

@@ -1,0 +1,1 @@
+"""Sequences: small steps of a program that run as one compiled call."""

@@ -1,0 +1,392 @@
+"""Tasks: the steps of a sequence as machine code and what each call of it needs, which are sizes and addresses.
+
+Machine code knows no size, so that programs share it: a loop, a product and a copy are compiled once for a structure.
+A view costs nothing: a value lies somewhere in the memory of another one, with strides, and products read their left
+operand transposed.  What needs its elements in order gets a copy of them, once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.compile.loops.parts import parts_of, texts_of
+from autodiff_lab.compile.loops.text import START, Writer, indented
+from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.regions import WIDE, Region
+from autodiff_lab.kernels.base.store import load
+
+MOST_SCALARS = 40
+"""From so many single numbers on, loops are searched for in them, see `scalars`."""
+MOST_WORK, LARGEST_RIGHT = {64: 1 << 20, 32: 1 << 17, 16: 1 << 14}, 1 << 18
+"""Multiplications of the largest product by the bytes of a vector register, and bytes of the largest right operand.
+
+With AVX-512 tiles are faster than OpenBLAS up to there and beyond; with shorter vectors up to there at least.
+"""
+MOST_AXES = 4
+"""Axes of the largest copy, where those that lie one after the other count as one."""
+VIEWS = frozenset({"transpose", "reshape", "broadcast_to", "slice", "slice_axis", "take", "identity", "stop_gradient"})
+"""Ops whose kernels give views of their first input, for most parameters; what they do is asked of NumPy."""
+CASTS = frozenset({"cast", "cast_to_discrete"})
+"""Ops that a copy computes where their result is of a float dtype."""
+_PRODUCT = """\
+from numba import cfunc
+from numpy import {kind} as number, int32
+from autodiff_lab.kernels.base.pointers import STEP, at
+from autodiff_lab.kernels.matmul.small import {function} as multiply
+@cfunc(STEP, cache=CACHE)
+def step(slots):
+    m, k, n, end = slots[3], slots[4], slots[5], 1 << 60
+    x, y, out = at(slots[0], end, number), at(slots[1], end, number), at(slots[2], end, number)
+    for s in range(slots[6]):
+        multiply(x, s * slots[9], slots[7], y, s * slots[10], slots[8], out, s * m * n, n, m, k, n)
+    return int32(0)
+"""
+_COPY = """\
+from numba import cfunc
+from numpy import {source} as source, {target} as target, int32
+from autodiff_lab.kernels.base.pointers import STEP, at
+@cfunc(STEP, cache=CACHE)
+def step(slots):
+    n, s = slots[5], slots[9]
+    for i in range(slots[2]):
+        for j in range(slots[3]):
+            for k in range(slots[4]):
+                begin = slots[0] + {source_size} * (i * slots[6] + j * slots[7] + k * slots[8])
+                x = at(begin, n, source)
+                out = at(slots[1] + {target_size} * n * ((i * slots[3] + j) * slots[4] + k), n, target)
+                if s == 1:
+                    for l in range(n):
+                        out[l] = target(x[l])
+                elif s > 0:
+                    for l in range(n):
+                        out[l] = target(x[l * s])
+                else:  # backwards; a negative index would count from the end
+                    for l in range(n):
+                        out[l] = target(at(begin + {source_size} * l * s, 1, source)[0])
+    return int32(0)
+"""
+
+
+class Place(NamedTuple):
+    """An address: so many bytes after the begin of a buffer."""
+
+    buffer: int
+    bytes: int
+
+
+class Lies(NamedTuple):
+    """Where a value lies: in which buffer, from which element on, and its strides in elements."""
+
+    buffer: int
+    offset: int
+    strides: tuple[int, ...]
+
+
+class Task(NamedTuple):
+    """Machine code and its slots; `made` are the buffers that it fills."""
+
+    step: Any
+    slots: tuple[int | Place, ...]
+    made: tuple[int, ...]
+
+
+def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides, in elements, of an array whose elements lie in order."""
+    return tuple([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
+
+
+def is_dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Return whether elements lie in order; the stride of an axis of length 1 does not matter."""
+    return all(n == 1 or a == b for n, a, b in zip(shape, strides, dense_strides(shape), strict=True))
+
+
+def is_plain(program: Program, values: Iterable[int]) -> bool:
+    """Return whether values are arrays on the CPU, not empty, of dtypes that machine code can copy."""
+    return all(
+        value.memory is None and 0 not in value.shape and value.dtype.kind in "fiub" and value.dtype.isnative
+        and not (value.dtype.kind == "f" and value.dtype.itemsize not in (4, 8))
+        for value in (program.values[i] for i in values)
+    )  # fmt: skip
+
+
+def joins(item: Region | Line, program: Program) -> bool:
+    """Return whether a step can be one of a sequence."""
+    if isinstance(item, Line):
+        if not is_plain(program, (*item.ins, *item.outs)):
+            return False
+        if item.op.name in CASTS:
+            return program.values[item.outs[0]].dtype.kind == "f" and _elements(item, program) < WIDE
+        return is_small_product(item, program)
+    small = math.prod(item.shape) < WIDE if item.shape else len(item.all) < MOST_SCALARS
+    return small and item.memory is None and is_plain(program, item.ins())
+
+
+def gives_view(line: Line, program: Program) -> bool:
+    """Return whether the result of an op lies in the memory of its input, with few axes."""
+    if line.op.name not in VIEWS or len(line.ins) != 1 or not is_plain(program, (*line.ins, *line.outs)):
+        return False
+    (value,) = line.ins
+    shape, dtype, *_ = program.values[value]
+    seen = _seen(line, shape, dtype, dense_strides(shape))
+    return seen is not None and len(merged(program.values[line.outs[0]].shape, seen[1])) <= MOST_AXES
+
+
+def _elements(line: Line, program: Program) -> int:
+    return math.prod(program.values[line.outs[0]].shape)
+
+
+def is_small_product(line: Line, program: Program) -> bool:
+    """Return whether a product of matrices is left to compiled code."""
+    if line.op.name != "matmul":
+        return False
+    x, y, out = (program.values[i] for i in (*line.ins, *line.outs))
+    if not x.dtype == y.dtype == out.dtype or out.dtype.name not in ("float32", "float64"):
+        return False
+    if not (x.shape and y.shape) or (len(y.shape) > 2 and x.shape[:-2] != y.shape[:-2]):
+        return False
+    from autodiff_lab.kernels.convolution.numba_tiles import BYTES  # needs Numba, which is there if there are loops
+
+    work = math.prod(x.shape) * (y.shape[-1] if len(y.shape) > 1 else 1)
+    right = math.prod(y.shape[-2:]) * y.dtype.itemsize
+    return work <= MOST_WORK[BYTES] and right <= LARGEST_RIGHT
+
+
+class Builder:
+    """Turns regions and lines into tasks, one after the other.
+
+    Attributes
+    ----------
+    given : list of int
+        Values from outside, in the order of their first use; each is a buffer.
+    constants : dict of int to array
+        Buffers that never change.
+    sizes : dict of int to int
+        Bytes of the buffers that tasks fill; those with negative numbers hold copies.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.tasks: list[Task] = []
+        self.given: list[int] = []
+        self.constants: dict[int, Any] = {}
+        self.sizes: dict[int, int] = {}
+        self.lies: dict[int, Lies] = {}
+        self.writers: dict[int, Writer] = {}  # of each region, by the first value that it makes
+        self._copies: dict[int, Place] = {}
+
+    def add(self, item: Region | Line) -> None:
+        """Add the tasks of a step."""
+        if isinstance(item, Region):
+            self._loop(item)
+        elif item.op.name == "matmul":
+            self._product(item)
+        elif item.op.name in CASTS:
+            self._cast(item)
+        else:
+            self._view(item)
+
+    def buffer_of_result(self, value: int) -> int:
+        """Return the buffer that holds a value and nothing else, as it is to be returned."""
+        return value if self.lies[value].buffer == value else self._copied(value).buffer
+
+    def _of(self, value: int) -> Lies:
+        """Return where a value lies; one that nothing made yet comes from outside."""
+        found = self.lies.get(value)
+        if found is None:
+            found = self.lies[value] = Lies(value, 0, dense_strides(self.program.values[value].shape))
+            if value in self.program.constants:
+                self.constants[value] = np.array(self.program.constants[value], order="C")
+            else:
+                self.given.append(value)
+        return found
+
+    def _new(self, value: int, buffer: int | None = None) -> Place:
+        """Return room for a value."""
+        shape, dtype, *_ = self.program.values[value]
+        place = Place(value if buffer is None else buffer, 0)
+        self.sizes[place.buffer] = math.prod(shape) * dtype.itemsize
+        if buffer is None:
+            self.lies[value] = Lies(value, 0, dense_strides(shape))
+        return place
+
+    def _place(self, value: int) -> Place:
+        lies = self._of(value)
+        return Place(lies.buffer, lies.offset * self.program.values[value].dtype.itemsize)
+
+    def _dense(self, value: int) -> Place:
+        """Return where the elements of a value lie in order, if need be after a copy."""
+        dense = is_dense(self.program.values[value].shape, self._of(value).strides)
+        return self._place(value) if dense else self._copied(value)
+
+    def _copied(self, value: int) -> Place:
+        """Return a copy of a value with its elements in order."""
+        found = self._copies.get(value)
+        if found is None:
+            source = self._place(value)
+            found = self._copies[value] = self._new(value, -1 - len(self._copies))
+            kind = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64"}[self.program.values[value].dtype.itemsize]
+            self._copy(value, source, found, kind, kind)
+        return found
+
+    def _copy(self, value: int, source: Place, target: Place, kind: str, made: str) -> None:
+        """Add the task that reads a value where it lies, and writes its elements in order, perhaps of another dtype."""
+        axes = merged(self.program.values[value].shape, self.lies[value].strides)
+        fill = [(1, 0)] * (MOST_AXES - len(axes))
+        lengths, strides = zip(*fill, *axes, strict=True)
+        sizes = {"source_size": np.dtype(kind).itemsize, "target_size": np.dtype(made).itemsize}
+        names = {name: "bool_" if name == "bool" else name for name in (kind, made)}
+        text = _COPY.format(source=names[kind], target=names[made], **sizes)
+        self.tasks.append(Task(load(text).step, (source, target, *lengths, *strides), (target.buffer,)))
+
+    def _cast(self, line: Line) -> None:
+        value, out = line.ins[0], line.outs[0]
+        kind, made = (self.program.values[i].dtype.name for i in (value, out))
+        self._of(value)
+        self._copy(value, self._place(value), self._new(out), kind, made)
+
+    def _view(self, line: Line) -> None:
+        value, out = line.ins[0], line.outs[0]
+        shape, dtype, *_ = self.program.values[value]
+        lies = self._of(value)
+        seen = _seen(line, shape, dtype, lies.strides)
+        if seen is None:  # such as a reshape of what lies transposed
+            lies = Lies(self._copied(value).buffer, 0, dense_strides(shape))
+            seen = _seen(line, shape, dtype, lies.strides)
+        if seen is None:
+            raise ValueError(f"{line.op.name} gives no view")
+        self.lies[out] = Lies(lies.buffer, lies.offset + seen[0], seen[1])
+        if len(merged(self.program.values[out].shape, seen[1])) > MOST_AXES:
+            raise ValueError(f"{line.op.name} gives a view of too many axes")
+
+    def _product(self, line: Line) -> None:
+        values = self.program.values
+        x, y = line.ins
+        (xs, ys), (x_strides, y_strides) = (
+            (values[x].shape, values[y].shape),
+            (self._of(x).strides, self._of(y).strides),
+        )
+        if len(xs) == 1:
+            xs, x_strides = (1, *xs), (0, *x_strides)
+        if len(ys) == 1:
+            ys, y_strides = (*ys, 1), (*y_strides, 0)
+        if len(xs) > 2 == len(ys) and is_dense(xs, x_strides):  # a stack times one matrix is one product
+            xs, x_strides = (math.prod(xs[:-1]), xs[-1]), (xs[-1], 1)
+        stack, m, k, n = math.prod(xs[:-2]), *xs[-2:], ys[-1]
+        if n == 1 and in_rows(xs[::-1], x_strides[::-1]) and not in_rows(xs, x_strides) and stack == 1:
+            x, y, m, n = y, x, n, m  # xᵀ lies in rows, and yᵀ is one row
+            x_strides, y_strides, xs, ys = y_strides[::-1], x_strides[::-1], ys[::-1], xs[::-1]
+        left, x_down, x_step, turned = self._matrix(x, xs, x_strides, either=True)
+        right, y_down, y_step, _ = self._matrix(y, ys, y_strides, either=False)
+        y_step = 0 if len(ys) == 2 else y_step
+        out = self._new(line.outs[0])
+        kind = values[line.outs[0]].dtype.name
+        text = _PRODUCT.format(kind=kind, function="multiply_transposed" if turned else "multiply")
+        slots = (left, right, out, m, k, n, stack, x_down, y_down, x_step, y_step)
+        self.tasks.append(Task(load(text).step, slots, (out.buffer,)))
+
+    def _matrix(
+        self, value: int, shape: tuple[int, ...], strides: tuple[int, ...], either: bool
+    ) -> tuple[Place, int, int, bool]:
+        """Return where an operand lies, how far apart its rows and its matrices are, and whether it is transposed."""
+        steps = strides[:-2] if len(merged(shape[:-2], strides[:-2])) < 2 else ()
+        alone = len(shape) == 2
+        step = 0 if alone else merged(shape[:-2], strides[:-2])[-1][1] if steps else 0
+        if alone or steps:
+            if in_rows(shape, strides):
+                return self._place(value), strides[-2] if shape[-2] > 1 else shape[-1], step, False
+            turned = (*shape[:-2], shape[-1], shape[-2]), (*strides[:-2], strides[-1], strides[-2])
+            if either and in_rows(*turned):
+                return self._place(value), strides[-1] if shape[-1] > 1 else shape[-2], step, True
+        return self._copied(value), shape[-1], math.prod(shape[-2:]), False
+
+    def _loop(self, region: Region) -> None:
+        writer = Writer(region, self.program, parts_of(region, self.program, texts_of(region, self.program)))
+        self.writers[region.all[0].outs[0]] = writer
+        slots: list[int | Place] = [writer.rows, writer.columns, math.prod(region.shape)]
+        text = [*self._arrays(writer, slots), *writer.body(), *_ends(writer), "return far"]
+        module = [
+            *writer.head(),
+            "from numba import cfunc",
+            "from autodiff_lab.kernels.base.pointers import STEP, at",
+            '@cfunc(STEP, cache=CACHE, error_model="numpy")',
+            "def step(slots):",
+            *indented(["first, last, columns = 0, slots[0], slots[1]", *text]),
+        ]
+        made = tuple([i for line in region.all for i in line.outs if i in region.needed])
+        self.tasks.append(Task(load("\n".join(module) + "\n").step, tuple(slots), made))
+
+    def _arrays(self, writer: Writer, slots: list[int | Place]) -> list[str]:
+        """Write how a loop gets its arrays from slots, to which they are added."""
+        parts, names = writer.parts, writer.names
+        text: list[str] = []
+
+        def array(name: str, size: str, kind: str, place: Place) -> None:
+            text.append(f"{name} = at(slots[{len(slots)}], {size}, {kind})")
+            slots.append(place)
+
+        for values, size in ((parts.whole, "slots[2]"), (parts.row, "columns"), (parts.column, "last")):
+            for i in values:
+                array(names[i], size, writer.number_of(i), self._dense(i))
+        for i in parts.single:
+            array(f"{names[i]}_a", "1", writer.number_of(i), self._dense(i))
+            text.append(f"{names[i]} = {names[i]}_a[0]")
+        for values, size in ((parts.stored, "slots[2]"), (parts.row_stored, "last")):
+            for i in values:
+                array(f"out_{names[i]}", size, writer.number_of(i), self._new(i))
+        for line in parts.over_rows:
+            array(f"out_{writer.name(line)}", "columns", "number", self._new(line.outs[0]))
+            text += ["for i in range(columns):", f"    out_{writer.name(line)}[i] = {START[line.op.name]}"]
+        for line in parts.all_totals:
+            array(f"result_{writer.name(line)}", "1", "number", self._new(line.outs[0]))
+        return text
+
+
+def _ends(writer: Writer) -> list[str]:
+    """Write what a loop does with its reductions at the end."""
+    text: list[str] = []
+    for line in writer.parts.over_rows:
+        if line.op.name == "mean":
+            text += ["for i in range(columns):", f"    out_{writer.name(line)}[i] /= number(last)"]
+    return [*text, *(f"result_{writer.name(line)}[0] = {writer.total(line)}" for line in writer.parts.all_totals)]
+
+
+def in_rows(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Return whether the elements of each row lie one after the other, and rows do not overlap."""
+    return (shape[-1] == 1 or strides[-1] == 1) and (shape[-2] == 1 or strides[-2] >= shape[-1])
+
+
+def merged(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Return lengths and strides of the axes, where those that lie one after the other are one."""
+    axes: list[tuple[int, int]] = []
+    for n, stride in zip(shape, strides, strict=True):
+        if n == 1:
+            continue
+        if axes and axes[-1][1] == n * stride:
+            axes[-1] = (axes[-1][0] * n, stride)
+        else:
+            axes.append((n, stride))
+    return axes
+
+
+def _seen(
+    line: Line, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...]
+) -> tuple[int, tuple[int, ...]] | None:
+    """Return the offset and the strides of the view that an op gives of an array, None if it gives none."""
+    reach = 1 + sum(max(0, (n - 1) * s) for n, s in zip(shape, strides, strict=True))
+    before = sum(max(0, (1 - n) * s) for n, s in zip(shape, strides, strict=True))
+    memory = np.empty(before + reach, dtype)
+    array = np.lib.stride_tricks.as_strided(memory[before:], shape, [s * dtype.itemsize for s in strides])
+    found = line.op.kernel(array, **line.params)
+    if isinstance(found, np.generic) and memory.size < WIDE:  # one number, which says where it is from
+        array = np.lib.stride_tricks.as_strided(np.arange(-before, reach)[before:], shape, [s * 8 for s in strides])
+        return int(line.op.kernel(array, **line.params)), ()
+    if not isinstance(found, np.ndarray) or found.dtype != dtype:
+        return None
+    begin, first, here = (one.__array_interface__["data"][0] for one in (memory, array, found))
+    if not begin <= here < begin + memory.nbytes:  # a copy
+        return None
+    return (here - first) // dtype.itemsize, tuple([s // dtype.itemsize for s in found.strides])

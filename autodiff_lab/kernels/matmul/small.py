@@ -1,0 +1,59 @@
+"""Products of small matrices inside compiled code, where a call of a library would cost more than the arithmetic.
+
+Needs Numba; generated modules import it.  The tiles are those of the convolutions: up to twelve rows by two vectors of
+sums that stay in registers while all the depth passes by.  The right operand is read where it lies, so it should fit
+the second cache.  Arrays are flat; ``x_at`` is where a matrix begins in one, ``x_down`` how far apart its rows are, in
+elements.  Sums are taken in the order of the depth, with fused multiply-adds, except in `add_rows`, whose vectors each
+sum a part.
+"""
+# ruff: noqa: ANN001
+
+# pyright: reportCallIssue=false
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import register_jitable
+
+from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, tile_of_pixels, tile_of_taps
+from autodiff_lab.kernels.maths.bits import add_up
+
+_HERE = np.zeros(1, np.int64)
+
+
+@register_jitable
+def multiply(x, x_at, x_down, y, y_at, y_down, out, out_at, out_down, m, k, n) -> None:
+    """Write x y for x (m, k) and y (k, n), both with rows in order, as is the result; k is at least 1."""
+    if n == 1 and y_down == 1:
+        add_rows(x, x_at, x_down, y, y_at, out, out_at, out_down, m, k)
+        return
+    wide = 2 * BYTES // x.itemsize
+    for j in range(0, n, wide):
+        for i in range(0, m, ROWS):
+            tile_of_pixels(
+                x, x_at + i * x_down, _HERE, 0, 1, k, x_down, 1, y, y_at + j, y_down,
+                out, out_at + i * out_down + j, out_down, min(ROWS, m - i), min(wide, n - j), 0,
+            )  # fmt: skip
+
+
+@register_jitable
+def multiply_transposed(x, x_at, x_down, y, y_at, y_down, out, out_at, out_down, m, k, n) -> None:
+    """Write xᵀ y for x (k, m) and y (k, n), both with rows in order, as is the result; k is at least 1."""
+    wide = 2 * BYTES // x.itemsize
+    for j in range(0, n, wide):
+        for i in range(0, m, ROWS):
+            tile_of_taps(
+                x, x_at + i, _HERE, 0, 1, k, 1, x_down, y, y_at + j, y_down,
+                out, out_at + i * out_down + j, out_down, min(ROWS, m - i), min(wide, n - j), 0,
+            )  # fmt: skip
+
+
+@register_jitable
+def add_rows(x, x_at, x_down, y, y_at, out, out_at, out_down, m, k) -> None:
+    """Write x y for x (m, k) with rows in order and a vector y."""
+    there = y[y_at : y_at + k]  # indices from 0 on, for LLVM to see that none counts from the end
+    for i in range(m):
+        row = x[x_at + i * x_down : x_at + i * x_down + k]
+        total = x.dtype.type(0)
+        for p in range(k):
+            total = add_up(total, row[p] * there[p])
+        out[out_at + i * out_down] = total

@@ -1,0 +1,198 @@
+"""Sequences: programs of many small steps run as one compiled call, with the results of the eager ops."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab import nest
+from tests.compile.small_programs import small_program
+
+pytest.importorskip("numba", reason="sequences need Numba")
+DRAW = np.random.default_rng(7)
+TOLERANCE = {"float32": 2e-4, "float64": 1e-10}
+
+
+def normal(*shape: int, dtype: str = "float32") -> Any:
+    return lab.constant(DRAW.standard_normal(shape).astype(dtype))
+
+
+def agree(made: Any, expected: Any, tolerance: float) -> None:
+    for a, b in zip(nest.flatten(made), nest.flatten(expected), strict=True):
+        a, b = a.numpy(), b.numpy()
+        assert a.shape == b.shape
+        assert a.dtype == b.dtype
+        scale = max(1.0, float(np.abs(b).max(initial=0.0)))
+        assert np.allclose(a, b, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+
+
+def compiled(function: Any, *arguments: Any, tolerance: float = 2e-4) -> Any:
+    made: Any = lab.function(function)
+    expected = function(*arguments)
+    for _ in range(3):
+        agree(made(*arguments), expected, tolerance)
+    assert made.fallbacks == 0
+    assert not made.skipped
+    return made
+
+
+def steps_outside(made: Any) -> list[str]:
+    """The steps of a program, without its sequences."""
+    text = made.source.rpartition("def program")[2]
+    return [row.strip() for row in text.splitlines() if " = " in row and "sequence_" not in row]
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_programs_of_small_steps_agree_with_eager_ops(seed: int) -> None:
+    dtype = ["float32", "float64"][seed % 2]
+    run, arguments = small_program(seed, dtype)
+    made = compiled(run, *arguments, tolerance={"float32": 2e-3, "float64": 1e-6}[dtype])  # some cast to float32
+    assert any("sequence" in kernel.title for kernel in made.kernels)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_products_in_every_layout_agree(dtype: str) -> None:
+    sizes = [(1, 1, 1), (1, 7, 1), (5, 1, 40), (13, 33, 1), (1, 40, 17), (12, 16, 32), (25, 3, 65), (40, 64, 31)]
+
+    def run(*xs: Any) -> list[Any]:
+        made = []
+        for x, y, x_turned, y_turned in zip(*[iter(xs)] * 4, strict=True):
+            made += [lab.matmul(x, y), lab.matmul(x_turned, y, True), lab.matmul(x, y_turned, False, True)]
+            made += [lab.matmul(x_turned, y_turned, True, True), lab.transpose(lab.matmul(x_turned, y, True))]
+        return made
+
+    arguments: list[Any] = []
+    for m, k, n in sizes:
+        arguments += [normal(m, k, dtype=dtype), normal(k, n, dtype=dtype)]
+        arguments += [lab.constant(arguments[-2].numpy().T.copy()), lab.constant(arguments[-1].numpy().T.copy())]
+    made = compiled(run, *arguments, tolerance=TOLERANCE[dtype])
+    assert not steps_outside(made)
+
+
+def test_products_of_stacks_and_vectors_agree() -> None:
+    def run(a: Any, b: Any, w: Any, u: Any) -> list[Any]:
+        return [a @ w, a @ lab.transpose(b, (0, 2, 1)), lab.transpose(a, (0, 2, 1)) @ b, w @ u, u @ u, a[1] @ w, a @ u]
+
+    compiled(run, normal(3, 5, 6), normal(3, 5, 6), normal(6, 6), normal(6))
+
+
+def net(weights: list[Any], x: Any) -> Any:
+    for w, b in zip(weights[::2], weights[1::2], strict=True):
+        x = lab.tanh(x @ w + b)
+    return x
+
+
+def meta_step(x: Any, y: Any, *weights: Any) -> Any:
+    with lab.GradientTape() as outer:
+        outer.watch(weights)
+        with lab.GradientTape() as inner:
+            inner.watch(weights)
+            loss = lab.reduce_mean(lab.square(net(list(weights), x) - y))
+        quick = [w - 0.1 * g for w, g in zip(weights, inner.gradient(loss, weights), strict=True)]
+        loss = lab.reduce_mean(lab.square(net(quick, x) - y))
+    return loss, outer.gradient(loss, weights)
+
+
+def curvature(x: Any, y: Any, *weights: Any) -> Any:
+    with lab.GradientTape() as outer:
+        outer.watch(weights)
+        with lab.GradientTape() as inner:
+            inner.watch(weights)
+            loss = lab.reduce_mean(lab.square(net(list(weights), x) - y))
+        slope = lab.add_n([lab.reduce_sum(g * g) for g in inner.gradient(loss, weights)])
+    return outer.gradient(slope, weights)
+
+
+WEIGHTS = [normal(6, 20), normal(20), normal(20, 20), normal(20), normal(20, 1), normal(1)]
+
+
+@pytest.mark.parametrize("function", [meta_step, curvature])
+def test_a_small_net_with_its_second_derivative_is_one_call(function: Any) -> None:
+    made = compiled(function, normal(10, 6), normal(10, 1), *WEIGHTS)
+    assert [kernel.title for kernel in made.kernels] == ["sequence_1"]
+    assert not steps_outside(made)
+
+
+def test_transposes_of_products_are_products_of_what_is_not_transposed() -> None:
+    def run(x: Any, y: Any) -> Any:
+        return lab.tanh(lab.transpose(lab.matmul(x, lab.sin(y), True))) + 1.0
+
+    made = compiled(run, normal(9, 6), normal(9, 5))
+    text = made.source.rpartition("def sequence")[2]
+    results = {row.split(" = ")[0].strip() for row in text.splitlines() if "matmul_(" in row}
+    turned = {row.split(" = ")[1].split(".T")[0] for row in text.splitlines() if ".T " in row}
+    assert results
+    assert not results & turned
+
+
+def test_a_column_times_a_row_is_part_of_a_loop() -> None:
+    def run(x: Any, w: Any, b: Any) -> Any:
+        return lab.tanh(x @ w + b), lab.ones((1, 50)) @ (x @ w)
+
+    made = compiled(run, normal(50, 1), normal(1, 20), normal(20))
+    assert "matmul" not in made.source
+
+
+def test_results_are_new_in_every_call() -> None:
+    made = lab.function(lambda x, w: (x @ w, lab.transpose(x @ w), lab.reshape(lab.sin(x), (-1,)), lab.reduce_sum(x)))
+    first, second, w = normal(4, 5), normal(4, 5), normal(5, 5)
+    made(first, w)
+    kept = made(first, w)
+    values = [one.numpy().copy() for one in kept]
+    made(second, w)
+    for one, value in zip(kept, values, strict=True):
+        assert np.array_equal(one.numpy(), value)
+
+
+def test_arguments_that_do_not_lie_in_order_or_are_read_only() -> None:
+    made = lab.function(lambda x, w: lab.tanh(x @ w) @ lab.transpose(w) + x)
+    w = normal(6, 6)
+    made(normal(8, 6), w)
+    for x in (lab.transpose(normal(6, 8)), lab.broadcast_to(normal(6), (8, 6)), normal(16, 12)[::2, ::2]):
+        agree(made(x, w), made.python_function(x, w), 1e-5)
+    assert made.fallbacks == 0
+
+
+def test_an_angle_that_is_too_large_is_left_to_numpy() -> None:
+    made = compiled(lambda x, w: lab.sin(x @ w) @ w, normal(4, 4), normal(4, 4))
+    x, w = lab.constant(np.full((4, 4), 3e6, "float32")), lab.constant(np.eye(4, dtype="float32"))
+    agree(made(x, w), made.python_function(x, w), 1e-6)
+
+
+def test_threads_do_not_share_memory() -> None:
+    made = lab.function(lambda x, w: net([w, lab.ones(30), w, lab.ones(30)], x) @ w)
+    w = normal(30, 30)
+    xs = [normal(10, 30) for _ in range(4)]
+    made(xs[0], w)
+    expected = [made(x, w).numpy() for x in xs]
+    wrong: list[int] = []
+
+    def work(n: int) -> None:
+        same = [np.array_equal(made(xs[n], w).numpy(), expected[n]) for _ in range(200)]
+        wrong.append(same.count(False))
+
+    threads = [threading.Thread(target=work, args=[n]) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == [0, 0, 0, 0]
+
+
+def test_views_between_calls_are_not_copied() -> None:
+    """What NumPy computes between two sequences splits them; both see the views for themselves."""
+
+    def run(x: Any, w: Any) -> Any:
+        turned = lab.transpose(lab.tanh(x @ w))
+        order = lab.cast(lab.argsort(turned[0]), lab.int32)
+        return lab.sin(lab.gather(turned, order, axis=1) @ x) + lab.exp(turned @ x), turned
+
+    compiled(run, normal(6, 5), normal(5, 5))
+
+
+def test_the_numpy_back_end_has_no_sequences() -> None:
+    made = lab.function(meta_step, backend="numpy")
+    made(normal(10, 6), normal(10, 1), *WEIGHTS)
+    assert not made.kernels
