@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.events import Place
-from autodiff_lab.explain.expressions import in_code, located, spoken
+from autodiff_lab.explain.dialects import translated, words_of
+from autodiff_lab.explain.expressions import acting_as, in_code, located, spoken
+from autodiff_lab.explain.faults import fault_of, not_leaf
 from autodiff_lab.explain.leaving import Leaving, parts_of
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.paths import Cut, Edge, Paths
 from autodiff_lab.explain.subjects import Subject, subject, tape_of
 from autodiff_lab.explain.tracking import Tracking, differentiable_dtype, tracking
-from autodiff_lab.explain.words import LEFT_BY, OTHERWISE, SMOOTH, STORES, WHOLE_FIX, WORDS
+from autodiff_lab.explain.words import LEFT_BY, OTHERWISE, SMOOTH, STORES, WHOLE_FIX
 from autodiff_lab.explain.zero import of_value
 from autodiff_lab.recording.model import Sweep
 from autodiff_lab.recording.names import one_line, short_name
@@ -46,9 +48,16 @@ def explain(
     NotInRecording
         A `LookupError`: a name or id is not in the recording.
     """
+    return translated(_explained(recording, target, source, tape, seen), recording.framework)
+
+
+def _explained(recording: Recording, target: Any, source: Any, tape: int | None, seen: Tracking | None) -> Explanation:
     if isinstance(target, float | complex | np.ndarray | np.generic):
         return _of_plain_target(recording, target, subject(recording, source, "source"))
     t, s = subject(recording, target, "target"), subject(recording, source, "source")
+    fault = fault_of(recording, t, s) if recording.framework else None
+    if fault is not None:
+        return fault
     tape = tape_of(recording, t, s) if tape is None else tape
     if tape is None:
         return _without_tape(t, s)
@@ -119,7 +128,8 @@ class _Case:
             cuts = list(self._unexpected(edges))
         if cuts:
             return self._cut(cuts)
-        return of_value(self.recording, self.t, self.s, self.sweep)
+        leafless = not_leaf(self.recording, self.t, self.s) if self.sweep is None else None
+        return leafless or of_value(self.recording, self.t, self.s, self.sweep)
 
     def _with_source(self, cuts: list[Cut], edges: list[Edge]) -> list[Cut]:
         """Put a fault of the source itself before the faults on the path."""
@@ -252,14 +262,23 @@ class _Case:
             "number": short(record.snapshot.array) if record.snapshot.size == 1 else "0",
         }
         fields["more"] = self._more(cut, op, fields)
-        fields["why"] = ": its result moves in steps" if op in SMOOTH else ""
-        what, fix = WORDS["drawn" if cut.cause == "state_read" and cut.detail in STORES else cut.cause]
-        if cut.cause == "integer" and op.startswith("cast") and differentiable_dtype(record.snapshot.dtype):
+        fields["why"] = ": its result moves in steps" if self._acting(cut, op) in SMOOTH else ""
+        stored = cut.cause == "state_read" and cut.detail in STORES
+        what, fix = words_of(recording.framework, "drawn" if stored else cut.cause)
+        if (
+            cut.cause == "integer"
+            and self._acting(cut, op).startswith("cast")
+            and differentiable_dtype(record.snapshot.dtype)
+        ):
             made = recording.applications[cut.application or 0].outputs[0]
             fields["dtype"] = recording.tensors[made].snapshot.dtype
             what = "{x} is cast to {dtype} here, and gradients exist only for floats."
             fields["more"] = WHOLE_FIX["cast"].format(**fields)
         return what.format(**fields), fix.format(**fields)
+
+    def _acting(self, cut: Cut, op: str) -> str:
+        made = cut.application
+        return op if made is None else acting_as(self.recording, self.recording.applications[made])
 
     def _more(self, cut: Cut, op: str, fields: dict[str, str]) -> str:
         record = self.recording.tensors[cut.tensor]
@@ -275,7 +294,7 @@ class _Case:
             before = self.seen.silence(cut.application) == "before"
             return "before the tape's block began" if before else "after the tape's block had ended"
         if cut.cause == "not_differentiable":
-            return SMOOTH.get(op, OTHERWISE).format(**fields)
+            return SMOOTH.get(self._acting(cut, op), OTHERWISE).format(**fields)
         if cut.cause == "integer":
             leaf = record.application is None and cut.tensor in self.s.tensors
             kind = "other" if not leaf else "variable" if record.variable is not None else "constant"
@@ -302,8 +321,7 @@ class _Case:
             self.recording.applications[made].op if made >= 0 else None,
             place,
             located(self.recording, place),
-            f"Check that the formula of {self.t.name} uses {self.s.name}, and not another value of the same name. For "
-            "zeros instead of None pass unconnected_gradients=lab.UnconnectedGradients.ZERO.",
+            words_of(self.recording.framework, "no_path")[1].format(s=self.s.name, t=self.t.name),
         )
 
     def _leaves(self) -> list[str]:

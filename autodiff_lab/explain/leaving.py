@@ -53,7 +53,7 @@ class Leaving:
         record = self.recording.tensors[tensor]
         if not self.exits or self._is_written_out(record):
             return
-        earlier = [note for note in self.exits if note.before <= born and note.subject != tensor]
+        earlier = [n for n in self.exits if n.before <= born and n.subject != tensor and n.detail != "branch"]
         for note in earlier[-LOOKED_AT:]:
             cost = self._cost(note, record)
             if cost is not None:
@@ -69,7 +69,11 @@ class Leaving:
 
     def _decides(self, note: Note) -> bool:
         line = self.recording.line(note.place)
-        return bool(_DECIDES.search(line)) or note.detail in ("index", "int") or (not line and note.detail == "bool")
+        return (
+            bool(_DECIDES.search(line))
+            or note.detail in ("index", "int", "branch")
+            or (not line and note.detail == "bool")
+        )
 
     def _governs(self, decision: Place | None, place: Place | None) -> bool:
         """Return whether a line is the deciding line itself or stands in the block below it, judged by indentation."""

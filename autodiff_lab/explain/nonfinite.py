@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.events import Place
+from autodiff_lab.explain.dialects import translated
 from autodiff_lab.explain.expressions import acting_as, argument, located, spoken
 from autodiff_lab.explain.masking import ZERO_SPOILS, Masking, rewrite_of, tiny
 from autodiff_lab.explain.model import escaped
@@ -101,7 +102,10 @@ class NonFinite:
 
 def first_nonfinite(recording: Recording) -> NonFinite | None:
     """Find where nan or infinity first appeared; see `Recording.first_nonfinite`."""
-    finder = _Finder(recording)
+    return translated(_first(_Finder(recording)), recording.framework)
+
+
+def _first(finder: _Finder) -> NonFinite | None:
     forward = next(finder.forward(), None)
     backward, fix, rewrite = finder.first_backward()
     if forward is None and backward is None:

@@ -85,6 +85,8 @@ class Paths:
         elif record.variable is not None:
             yield from self._through_state(tensor, record.variable)
         else:
+            if record.kind == "gradient":
+                yield from self._through_pass(tensor)
             for exit_, cost in self.leaving.exits_behind(tensor, self.born[tensor]):
                 cause = self.leaving.cause(exit_)
                 yield Edge(exit_.subject, tensor, Cut(cause, exit_.subject, exit_.place, None, exit_.detail), cost)
@@ -123,6 +125,14 @@ class Paths:
         if silence == "reset":
             return "tape_reset"
         return "outside_tape" if application.cause is None else "inner_gradient_outside"
+
+    def _through_pass(self, tensor: int) -> Iterator[Edge]:
+        """A gradient depends on what its backward pass went through, although no op was recorded that made it."""
+        for sweep in self.recording.sweeps:
+            if tensor in sweep.results:
+                for start in (*sweep.sources, *sweep.targets):
+                    cut = Cut("inner_gradient_outside", start, sweep.place)
+                    yield Edge(start, tensor, cut, RUN)
 
     def _through_state(self, tensor: int, variable: int) -> Iterator[Edge]:
         for note in self.recording.notes:

@@ -17,6 +17,9 @@ LEFT_BY = {
     "int": "int()",
     "bool": "bool()",
     "index": "use as an index",
+    "branch": "the choice of a branch",
+    "item": "item()",
+    "tolist": "tolist()",
     "complex": "complex()",
     "__dlpack__": "another library, by DLPack",
     "__cuda_array_interface__": "another library, by its memory on the GPU",
@@ -89,6 +92,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "read_outside_tape": (
         "The ops used a tensor that was read from {s} outside the tape's block, and the tape watches reads inside it.",
         "Use {s} itself inside the block, or call tape.watch on the tensor that was read.",
+    ),
+    "no_path": (
+        "{t} was not computed from {s}.",
+        (
+            "Check that the formula of {t} uses {s}, and not another value of the same name. For zeros instead of None "
+            "pass unconnected_gradients=lab.UnconnectedGradients.ZERO."
+        ),
     ),
     "control_flow": (
         "{s} only decided, by {how}, which lines ran or which element was taken; {t} was not computed from it.",

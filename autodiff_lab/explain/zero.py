@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_lab.explain.expressions import acting_as, literal, located, spoken
+from autodiff_lab.explain.faults import underflow
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.subjects import Subject
 from autodiff_lab.recording.model import Flow, Step, Sweep
@@ -86,6 +87,11 @@ def _not_finite(recording: Recording, title: str, value: Snapshot) -> Explanatio
         "" if found is None else found.fix,
         code=() if found is None else found.rewrite,
     )
+
+
+def _nonzero(local: Snapshot | None, others: list[Snapshot]) -> bool:
+    """Return whether a derivative is not 0, as far as it is known: from itself, or from the other factors."""
+    return not is_zero(local) if local is not None else all(not is_zero(other) for other in others)
 
 
 class _Zero:
@@ -171,6 +177,9 @@ class _Zero:
         name, value = spoken(recording, flow.input), brief(self._value(flow.input))
         op, acts_as = application.op, acting_as(recording, application)
         others = [t for i, t in enumerate(application.inputs) if i != flow.position]
+        small = underflow(recording, step, flow) if _nonzero(flow.local, [self._value(t) for t in others]) else None
+        if small is not None:
+            return small
         if acts_as in ("multiply", "matmul", "divide") and others and is_zero(self._value(others[0])):
             if literal(recording, others[0]) is not None:
                 return f"{op}: {name} is multiplied by 0 in this line.", "Remove the factor 0."

@@ -72,7 +72,7 @@ def test_index_arithmetic_is_left_out_and_branches_leave() -> None:
     recording, _, _ = record(lambda x: x[jax.numpy.argmax(jax.numpy.arange(4)) - 4], jax.numpy.ones(4))
     assert all(recording.tensors[o].snapshot.dtype == "float32" for a in recording.forward for o in a.outputs)
     recording, _, _ = record(lambda x: jax.lax.cond(x > 0, jax.numpy.sin, jax.numpy.cos, x), 1.0)
-    assert any(note.kind == "left" and note.detail == "index" for note in recording.notes)
+    assert any(note.kind == "left" and note.detail == "branch" for note in recording.notes)
     assert "sin" in [a.op for a in recording.forward]
 
 

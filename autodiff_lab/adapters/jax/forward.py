@@ -22,7 +22,7 @@ from autodiff_lab.adapters.emitter import Emitter
 from autodiff_lab.adapters.held import HeldValue
 from autodiff_lab.adapters.jax.backward import sweep
 from autodiff_lab.adapters.jax.rules import Rules, alone, hashable, is_float, listed
-from autodiff_lab.adapters.jax.table import INLINE, LIKE, ORDER, SHOWN, TABLE
+from autodiff_lab.adapters.jax.table import INLINE, LIKE, ORDER, SHOWN, STEPS, TABLE
 from autodiff_lab.events import Place, fresh_id
 from autodiff_lab.recording import Recording
 from autodiff_lab.recording.recorder import BUDGET
@@ -36,11 +36,12 @@ UNROLLED = 32
 class Value:
     """An array of the program; it enters the recording where an op first reads it."""
 
-    __slots__ = ("array", "key", "name", "tracked", "variable")
+    __slots__ = ("array", "key", "made", "name", "tracked", "variable")
 
     def __init__(self, array: Any, key: int | None = None, name: str | None = None, variable: bool = False) -> None:
         self.array, self.key, self.name, self.variable = array, key, name, variable
         self.tracked = variable and is_float(array)
+        self.made = False  # by a recorded op
 
 
 class Entry(NamedTuple):
@@ -192,7 +193,7 @@ class Runner:
             return self._inlined(name, params, ins, scope, place, cause)
         if name == "cond":
             index, *rest = ins
-            self.emitter.emit_exit(self.key(index, place, scope), "index", place)
+            self.emitter.emit_exit(self.key(index, place, scope), "branch", place)
             branch = params["branches"][int(index.array)]
             return self.equations(branch.jaxpr, branch.consts, rest, scope, None, cause)
         if name == "scan" and params["length"] <= UNROLLED and cause is None:
@@ -244,15 +245,17 @@ class Runner:
     ) -> list[Value]:  # fmt: skip
         """Run and emit one op."""
         arrays = listed(run(*[v.array for v in ins]))
-        if not any(v.tracked for v in ins) and not any(is_float(a) for a in arrays) and _discrete(ins):
+        if not any(is_float(a) for a in arrays) and all(_is_position(v) for v in ins):
             return [Value(a) for a in arrays]
         ids = [self.key(v, place, scope) for v in ins]
-        smooth = op not in ("stop_gradient",) and any(is_float(a) for a in arrays)
+        smooth = op not in STEPS and any(is_float(a) for a in arrays)
         keys = self.emitter.emit_op(
             op, ids, [held(a) for a in arrays], params=params, cause=cause, place=place, scope=scope,
             differentiable=smooth or op == "convert_element_type",
         )  # fmt: skip
         outs = [Value(array, key) for key, array in zip(keys, arrays, strict=True)]
+        for out in outs:
+            out.made = True
         if any(v.tracked for v in ins):
             self.entries.append(Entry(op, run, ins, outs, same))
             for out in outs:
@@ -320,8 +323,9 @@ def names_of(function: Any, args: tuple[Any, ...]) -> list[tuple[int, str]]:
     return found
 
 
-def _discrete(values: list[Value]) -> bool:
-    return not any(is_float(v.array) for v in values)
+def _is_position(value: Value) -> bool:
+    """Return whether a value is of integers or truth values that come from no recorded op."""
+    return not value.made and not value.variable and not is_float(value.array)
 
 
 def _reordered(run: Any, back: Any, *values: Any) -> Any:

@@ -51,4 +51,7 @@ SHOWN = {
 }  # fmt: skip
 """Parameters that are worth reading."""
 
+STEPS = {"floor", "ceil", "round", "sign", "stop_gradient"}
+"""Primitives that pass no gradient, so that JAX gives zeros."""
+
 TABLE = OpTable(LIKE, ENTRIES, CALLS)

@@ -1,0 +1,61 @@
+"""PyTorch programs with one fault each: `explain` names the cause, the op and the line, in PyTorch's words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.adapters.faults_checking import check
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed; `make test-adapters` runs these tests")
+
+from autodiff_lab.adapters.torch import record  # noqa: E402
+from tests.adapters.programs.torch_faults import FAULTS  # noqa: E402
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", list(FAULTS))
+def test_cause_op_and_line(name: str) -> None:
+    cause, op, function = FAULTS[name]
+    with record() as recording:
+        y, w = function()
+    check(function, cause, op, recording.explain(y, w))
+
+
+def test_there_are_twenty_faults() -> None:
+    assert len(FAULTS) >= 20
+
+
+def test_the_masked_branch_is_named_in_the_finding_and_its_rewrite_is_of_torch() -> None:
+    with record() as recording:
+        FAULTS["masked_branch"][2]()
+    found = recording.first_nonfinite()
+    assert found is not None
+    assert found.backward is not None
+    assert (found.backward.op, found.backward.index) == ("sqrt", (1,))
+    assert any("torch.where" in line for line in found.rewrite)
+    assert "0 times infinity" in recording.to_text()
+
+
+def test_a_nan_of_the_backward_pass_is_not_blamed_on_what_carries_it() -> None:
+    """Anomaly mode names the op at which it noticed the nan; the first one is the square root in front of it."""
+    x = torch.zeros(3, requires_grad=True)
+    with record() as recording:
+        distance = torch.sqrt((x * x).sum())
+        scaled = distance * 3.0
+        loss = torch.where(scaled > 1.0, scaled, torch.zeros(()))
+        loss.backward()
+    found = recording.first_nonfinite()
+    assert found is not None
+    assert found.backward is not None
+    assert found.backward.op == "sqrt"
+    assert found.backward.value == "nan"
+    assert torch.isnan(x.grad).all()
+
+
+def test_a_gradient_that_is_well_is_connected() -> None:
+    w = torch.tensor([1.2, 2.5], requires_grad=True)
+    with record() as recording:
+        y = (w * w.detach()).sum()
+        y.backward()
+    assert recording.explain(y, w).cause == "connected"
+    assert "backward" in recording.explain(y, w).title or recording.explain(y, w).result == "a number"
