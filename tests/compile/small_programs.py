@@ -11,6 +11,11 @@ import numpy as np
 
 import autodiff_lab as lab
 
+_SHOWN: list[Callable[[Any], Any]] = [
+    lab.transpose, lambda x: lab.transpose(lab.expand_dims(x, 0), (2, 0, 1)), lambda x: lab.reshape(x, (-1,)),
+    lambda x: lab.reshape(lab.transpose(x), (-1,)), lambda x: lab.reshape(x, (-1, 1))[::2], lambda x: x[0],
+]  # fmt: skip
+"""Views that a program returns."""
 SIZES = [1, 1, 2, 3, 5, 8, 13, 16, 17, 33, 40]
 
 
@@ -30,23 +35,27 @@ def small_program(seed: int, dtype: str) -> tuple[Callable[..., Any], list[Any]]
         width = made
     order = choice.choice([1, 1, 2])
 
+    shown = [choice.choice([None, None, *_SHOWN]) for _ in layers]
+
     def value(*xs: Any) -> Any:
-        x = xs[0]
-        for layer in layers:
+        x, views = xs[0], []
+        for layer, view in zip(layers, shown, strict=True):
             x = layer(x, list(xs))
-        return lab.reduce_mean(x * x)
+            if view is not None:
+                views.append(view(x))
+        return lab.reduce_mean(x * x), views
 
     def run(*xs: Any) -> Any:
         with lab.GradientTape() as outer:
             outer.watch(xs)
             with lab.GradientTape() as inner:
                 inner.watch(xs)
-                y = value(*xs)
+                y, views = value(*xs)
             grads = inner.gradient(y, xs)
             if order == 1:
-                return y, [g for g in grads if g is not None]
+                return y, views, [g for g in grads if g is not None]
             slope = lab.add_n([lab.reduce_sum(g * lab.sin(x)) for g, x in zip(grads, xs, strict=True) if g is not None])
-        return y, [g for g in outer.gradient(slope, xs) if g is not None]
+        return y, views, [g for g in outer.gradient(slope, xs) if g is not None]
 
     return run, arguments
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab import nest
 from autodiff_lab.compile.program.finding import find_regions
+from autodiff_lab.compile.program.registers import MOST
 
 
 def recurrent(x: Any, w: Any, u: Any) -> Any:
@@ -51,3 +53,17 @@ def test_the_work_grows_with_the_lines(function: Callable[..., Any]) -> None:
         program = compiled.program
         work.append(calls(lambda: find_regions(program)) / len(program.lines))  # noqa: B023 - called at once
     assert work[1] < 1.3 * work[0]
+
+
+@pytest.mark.parametrize("function", [recurrent, branches])
+def test_the_frame_of_a_program_does_not_grow_with_its_lines(function: Callable[..., Any]) -> None:
+    """CPython maps a new piece of stack in every call out of a frame of many kilobytes."""
+    numbers = np.random.default_rng(0).normal(size=(2, 60, 3)).astype("f")
+    arguments = [lab.constant(numbers), *(lab.constant(np.full((3, 12), 0.1 * n, "f")) for n in (1, 2))]
+    expected = function(*arguments)
+    compiled: Any = lab.function(function, backend="numpy")
+    compiled(*arguments)
+    for a, b in zip(nest.flatten(compiled(*arguments)), nest.flatten(expected), strict=True):
+        assert a is b or np.array_equal(a.numpy(), b.numpy())
+    assert len(compiled.program.lines) > 2 * MOST
+    assert compiled._latest.code.run.__code__.co_nlocals <= len(arguments) + MOST + 1

@@ -192,6 +192,16 @@ def test_views_between_calls_are_not_copied() -> None:
     compiled(run, normal(6, 5), normal(5, 5))
 
 
+def test_a_view_of_a_view_is_returned() -> None:
+    def run(x: Any, w: Any) -> Any:
+        y = lab.reshape(lab.tanh(x @ w), (2, 2, 5))
+        z = lab.reshape(lab.sin(x) @ w, (2, 2, 5))
+        return lab.transpose(y, (2, 0, 1)), z, lab.transpose(z)
+
+    made = compiled(run, normal(4, 6), normal(6, 5))
+    assert not steps_outside(made)
+
+
 def test_the_numpy_back_end_has_no_sequences() -> None:
     made = lab.function(meta_step, backend="numpy")
     made(normal(10, 6), normal(10, 1), *WEIGHTS)

@@ -7,6 +7,7 @@ made for reading: it has names from the user's program, marks the backward pass,
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from autodiff_lab.compile.program.lines import call, comment, has_static_shape
 from autodiff_lab.compile.program.program import Line, Program, shown
+from autodiff_lab.compile.program.registers import MOST, registers
 
 LARGE = 65_536
 """Values of at least this many bytes are deleted as soon as nothing uses them."""
@@ -70,24 +72,39 @@ def generate(program: Program, steps: list[Step], names: dict[int, str]) -> Code
     """Write and load the module of a program."""
     bound: dict[str, Any] = {"np": np, "check": check}
     constants = [line for i in program.constants for line in _constant(program, i, names, bound)]
-    body: list[str] = []
-    backward = False
+    text = [*constants, "", *_function(program, steps, names, bound)]
+    kernels = tuple({k.title: k for k in steps if isinstance(k, Kernel)}.values())
+    silent = all(isinstance(step, Kernel) for step in steps)
+    source, runs = _shown(text, kernels), text
+    if sum(len(step.outs) for step in steps) > MOST:
+        places, start = registers(program, steps, names, {*bound, *(names[i] for i in program.inputs)})
+        runs = _function(program, steps, places, bound, start)
+    return Code(source, _load("\n".join(runs), bound), kernels, silent=silent)
+
+
+def _function(
+    program: Program, steps: list[Step], names: dict[int, str], bound: dict[str, Any], start: Sequence[str] = ()
+) -> list[str]:
+    """Write the function, whose first statements are those of `start`."""
+    body = list(start)
+    backward: bool | None = None
     ends = last_uses(program, steps)
     for n, step in enumerate(steps):
         is_backward = step.backward if isinstance(step, Kernel) else step.cause is not None
-        if is_backward != backward or not body:
+        if is_backward != backward:
             backward = is_backward
             body.append(f"# {'backward' if backward else 'forward'}")
         body += _kernel_step(step, names, bound) if isinstance(step, Kernel) else _line(step, program, names, bound)
         if n in ends:
-            body.append(f"del {', '.join(names[i] for i in ends[n])}")
+            body.append(f"{' = '.join(names[i] for i in ends[n])} = None" if start else _deleted(ends[n], names))
     arguments = ", ".join(names[i] for i in program.inputs)
     results = "".join(f"{names[i]}, " for i in program.outputs).strip()
     head = [f"def program({arguments}):", f'    """{_about(program)}"""']
-    text = [*constants, "", *head, *(f"    {line}" for line in body), f"    return ({results})"]
-    kernels = tuple({k.title: k for k in steps if isinstance(k, Kernel)}.values())
-    silent = all(isinstance(step, Kernel) for step in steps)
-    return Code(_shown(text, kernels), _load("\n".join(text), bound), kernels, silent=silent)
+    return [*head, *(f"    {line}" for line in body), f"    return ({results})"]
+
+
+def _deleted(values: list[int], names: dict[int, str]) -> str:
+    return f"del {', '.join(names[i] for i in values)}"
 
 
 def last_uses(program: Program, steps: list[Step]) -> dict[int, list[int]]:

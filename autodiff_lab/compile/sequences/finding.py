@@ -112,10 +112,13 @@ class _Joining:
         steps: list[Found] = []
 
         def see(values: Iterable[int]) -> None:
-            for i in self.seen(values):
-                if i in self.views and i not in done:
-                    done.add(i)
-                    steps.append(("", self.views[i]))
+            for value in values:
+                chain = list(self.seen([value]))
+                known = [n for n, i in enumerate(chain) if i in done]
+                for i in chain[known[-1] + 1 if known else 0 :]:
+                    if i in self.views:
+                        done.add(i)
+                        steps.append(("", self.views[i]))
 
         for item in made:
             see(_touched(item[1])[0])
