@@ -12,12 +12,14 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.events import tell_made, trace_now, unheard
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import check_positions
 from autodiff_lab.kernels.indexing import reference
 from autodiff_lab.kernels.indexing.reference import as_rows, check_columns, pointed
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import (
     _check_updates,
     _indices,
@@ -27,6 +29,7 @@ from autodiff_lab.ops.array.gathering import (
     scatter_nd_sum,
     tensor_update,
 )
+from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape, transpose_to
 from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
@@ -201,33 +204,48 @@ def _batch(x: Tensor, at: Tensor, batch_dims: int, what: str) -> int:
 
 
 def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Tensor:
-    """Gather along an axis, row by row: the leading axes that tensor and indices share name the row.
-
-    Rows are laid end to end, so that one plain gather does it: position i of row b is position b·n + i.
-    """
+    """Gather along an axis, row by row: the leading axes that tensor and indices share name the row."""
     count = _batch(x, indices, batch_dims, "gather")
-    shape, at = x._held.shape, indices._array
+    shape = x._held.shape
     rank = len(shape)
     if not count <= axis < rank:
         raise InvalidArgumentError(f"gather: axis {axis} must not be one of the {count} batch axes of shape {shape}.")
     between = range(count, axis)
     perm = (*range(count), axis, *between, *range(axis + 1, rank))
-    rows, n = int(np.prod(shape[:count])), shape[axis]
-    check_positions(at, n, "gather: an index is not in")
     lines = transpose_to(x, perm=tuple(p - rank for p in perm))
-    lines = reshape(lines, (rows * n, *lines._held.shape[count + 1:]))
-    first = arange(rows, at).reshape(shape[:count] + (1,) * (at.ndim - count)) * n
-    taken = gather_axis(lines, wrap(at.astype(np.int64) + first), axis=-lines._held.ndim)
-    inner = at.ndim - count  # axes of the indices, which now stand before those between batch and axis
+    inner = indices._held.ndim - count  # axes of the indices, which will stand before those between batch and axis
+    if trace_now() is not None:  # whose indices are not known yet: the kernel checks them
+        with unheard():
+            column = reshape(indices, (*indices._held.shape, 1))
+        taken = gather_nd_at(lines, _after_rows(column, count))
+    else:
+        taken = _in_lines(lines, indices._array, count)
     whole = taken._held.ndim
     back = (*range(count), *range(count + inner, count + inner + len(between)), *range(count, count + inner),
             *range(count + inner + len(between), whole))
     return transpose_to(taken, perm=tuple(p - whole for p in back))
 
 
+def _in_lines(lines: Tensor, at: Any, count: int) -> Tensor:
+    """Gather along axis `count` of lines, which are laid end to end: position i of row b is position b·n + i."""
+    shape = lines._held.shape
+    rows, n = int(np.prod(shape[:count])), shape[count]
+    check_positions(at, n, "gather: an index is not in")
+    lines = reshape(lines, (rows * n, *shape[count + 1:]))
+    first = arange(rows, at).reshape(shape[:count] + (1,) * (at.ndim - count)) * n
+    return gather_axis(lines, wrap(at.astype(np.int64) + first), axis=-lines._held.ndim)
+
+
+def _after_rows(at: Tensor, count: int) -> Tensor:
+    """Put the coordinates of the row, along the first `count` axes, before those given."""
+    rows = beside(at._held, np.moveaxis(np.indices(at._held.shape[:-1])[:count], 0, -1).astype(np.int64))
+    if trace_now() is None:
+        return wrap(np.concatenate([rows, at._array.astype(np.int64)], axis=-1))
+    with unheard():
+        return concat([tell_made(wrap(rows)), cast(at, "int64")], -1)
+
+
 def gather_nd_in_batches(x: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
     """Gather by coordinates, row by row: the coordinates of the row are put before those given."""
     count = _batch(x, indices, batch_dims, "gather_nd")
-    at = indices._array.astype(np.int64)
-    rows = beside(at, np.moveaxis(np.indices(at.shape[:-1])[:count], 0, -1))
-    return gather_nd_at(x, wrap(np.concatenate([rows, at], axis=-1)))
+    return gather_nd_at(x, _after_rows(indices, count))

@@ -7,6 +7,7 @@ shape, and leave out elements whose number is negative.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,19 +18,21 @@ from autodiff_lab.engine.devices import filled_beside
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import tell_made
+from autodiff_lab.events import tell_made, trace_now, unheard
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.kernels.indexing import reference
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.ops.array.creation import zeros_like
+from autodiff_lab.ops.array.gathering import gather_axis, scatter_nd_sum, where
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import not_integers
 from autodiff_lab.ops.docs import doc
-from autodiff_lab.ops.math.arithmetic import divide
+from autodiff_lab.ops.math.arithmetic import divide, maximum, sqrt
+from autodiff_lab.ops.math.comparison import greater_equal, less
 from autodiff_lab.ops.math.elementary import truncatediv
 from autodiff_lab.ops.math.reductions import reduce_prod
 from autodiff_lab.ops.structured import called, structured
@@ -104,6 +107,38 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Part
     return x, ids, count
 
 
+def _add_in_trace(data: Any, segment_ids: Any, count: int, what: str) -> Tensor:
+    """Add up segments whose numbers are not known yet.
+
+    Negative ones fall into a last segment, which is cut off; those that are too large go beyond it, where the kernel
+    refuses them.
+    """
+    x, ids = convert(data), convert(segment_ids)
+    if x._held.shape[:ids._held.ndim] != ids._held.shape or ids._held.dtype.kind not in "iu":
+        return sum_segments(x, _numbers(data, segment_ids, what)[1], count=count)  # refuses as it does without a trace
+    rest = x._held.shape[ids._held.ndim:]
+    with unheard():
+        numbers = reshape(cast(ids, "int64"), (-1, 1))
+        beyond = numbers + cast(greater_equal(numbers, count), "int64")
+        numbers = where(less(numbers, 0), zeros_like(numbers) + count, beyond)
+    return scatter_nd_sum(reshape(x, (numbers._held.shape[0], *rest)), numbers, shape=(count + 1, *rest))[:count]
+
+
+def _average_in_trace(data: Any, segment_ids: Any, count: int, what: str, root: bool = False) -> Tensor:
+    x = convert(data)
+    if x._held.dtype.kind in "iu" and root:
+        raise _not_floating(x)
+    if is_half(x._held.dtype):
+        return cast(_average_in_trace(cast(x, "float32"), segment_ids, count, what, root), x.dtype)
+    with unheard():
+        ids = convert(segment_ids)
+        ones = tell_made(wrap(full(ids._held.shape, 1, x._held)))
+        lengths = maximum(cast(_add_in_trace(ones, ids, count, what), "float64"), 1.0)
+        rest = (1,) * (x._held.ndim - ids._held.ndim)
+        divisor = reshape(cast(sqrt(lengths) if root else lengths, x.dtype), (count, *rest))
+    return divide(_add_in_trace(x, segment_ids, count, what), divisor)
+
+
 def _add(parts: Parts) -> Tensor:
     x, ids, count = parts
     return sum_segments(x, tell_made(wrap(ids)), count=count)
@@ -140,10 +175,14 @@ def _multiply(parts: Parts) -> Tensor:
     return reduce_prod(rows, axis=1)
 
 
+def _not_floating(x: Tensor) -> DtypeMismatch:
+    return DtypeMismatch(f"unsorted_segment_sqrt_n: expected floating-point data, got {x.dtype.name}. Try "
+                         "lab.cast(data, lab.float32).")
+
+
 def _root_mean(parts: Parts) -> Tensor:
     if parts[0]._held.dtype.kind in "iu":
-        raise DtypeMismatch(f"unsorted_segment_sqrt_n: expected floating-point data, got {parts[0].dtype.name}. Try "
-                            "lab.cast(data, lab.float32).")
+        raise _not_floating(parts[0])
     return _average(parts, root=True)
 
 
@@ -171,9 +210,12 @@ def _of_sorted(what: str, reduce: Callable[[Parts], Tensor], words: str, derivat
                        "data (n, *s), segment_ids (n) -> (last number + 1, *s)", "[0, 0, 1]")
 
 
-def _of_any(what: str, reduce: Callable[[Parts], Tensor], words: str, derivative: str, result: str) -> _OfAny:
-    """Make a public function over segments in any order."""
+def _of_any(what: str, reduce: Callable[[Parts], Tensor], words: str, derivative: str, result: str,
+            in_trace: Callable[..., Tensor] | None = None) -> _OfAny:
+    """Make a public function over segments in any order; `in_trace` does it where their numbers are not known yet."""
     def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+        if in_trace is not None and trace_now() is not None:
+            return named(in_trace(data, segment_ids, whole(num_segments, f"{what}: num_segments"), what), name)
         return named(reduce(_unsorted(data, segment_ids, num_segments, what)), name)
     return _documented(called(what, function), words, derivative, result,
                        "data (*i, *s), segment_ids (*i) -> (num_segments, *s)", "[1, 1, 0], 2")
@@ -193,12 +235,13 @@ segment_min = _of_sorted(
     "segment_min", lambda parts: _best(min_segments, parts, 0),
     "The smallest element of each segment; 0 where a segment is empty.", _SHARED, "[1. 4.]")
 segment_prod = _of_sorted("segment_prod", _multiply, _PRODUCTS, _OTHERS, "[2. 4.]")
-unsorted_segment_sum = _of_any("unsorted_segment_sum", _add, _SUMS, _ONE, "[4. 3.]")
+unsorted_segment_sum = _of_any("unsorted_segment_sum", _add, _SUMS, _ONE, "[4. 3.]", _add_in_trace)
 unsorted_segment_mean = _of_any(
-    "unsorted_segment_mean", lambda parts: _average(parts, root=False), _MEANS, "1/n", "[4.  1.5]")
+    "unsorted_segment_mean", lambda parts: _average(parts, root=False), _MEANS, "1/n", "[4.  1.5]", _average_in_trace)
 unsorted_segment_sqrt_n = _of_any(
     "unsorted_segment_sqrt_n", _root_mean,
-    "Sums of the elements of each segment over the root of their number.", "1/√n", "[4. 2.12132...]")
+    "Sums of the elements of each segment over the root of their number.", "1/√n", "[4. 2.12132...]",
+    partial(_average_in_trace, root=True))
 unsorted_segment_max = _of_any(
     "unsorted_segment_max", lambda parts: _best(max_segments, parts, None),
     "The largest element of each segment; the lowest number where a segment is empty.", _SHARED, "[4. 2.]")

@@ -1,0 +1,102 @@
+"""Segments and batches of indices that are arguments of a compiled function: compiled, checked, and as the eager op."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from tests.refusals import refused
+
+RNG = np.random.default_rng(0)
+IDS = np.array([2, 0, -1, 2, 3, 0])
+SEGMENTS = ["unsorted_segment_sum", "unsorted_segment_mean", "unsorted_segment_sqrt_n"]
+BATCHES: dict[str, tuple[Callable[[Any, Any], Any], tuple[int, ...], tuple[int, ...], int]] = {
+    "one for each row": (lambda x, i: lab.gather(x, i, batch_dims=1), (4, 3), (4,), 3),
+    "several for each row": (lambda x, i: lab.gather(x, i, batch_dims=1, axis=1), (4, 3), (4, 2), 3),
+    "inner axes": (lambda x, i: lab.gather(x, i, batch_dims=1), (4, 3, 2), (4, 2, 2), 3),
+    "axes between": (lambda x, i: lab.gather(x, i, batch_dims=1, axis=2), (2, 3, 4), (2, 2), 4),
+    "two batch axes": (lambda x, i: lab.gather(x, i, batch_dims=2, axis=2), (2, 3, 4), (2, 3), 4),
+    "coordinates": (lambda x, i: lab.gather_nd(x, i, batch_dims=1), (2, 3, 3), (2, 4, 2), 3),
+}
+
+
+def both(f: Callable[..., Any], *args: Any) -> tuple[Any, Any]:
+    """Return values and first and second derivatives of a function, eagerly and compiled as one program."""
+
+    def run(x: Any, *rest: Any) -> Any:
+        with lab.GradientTape() as outer:
+            outer.watch(x)
+            with lab.GradientTape() as inner:
+                inner.watch(x)
+                y = f(x, *rest)
+                loss = lab.reduce_sum(y**3)
+            first = inner.gradient(loss, x)
+            first = lab.convert_to_tensor(first)
+            total = lab.reduce_sum(first * first)
+        return y, first, lab.convert_to_tensor(outer.gradient(total, x))
+
+    compiled = lab.function(run)
+    found = compiled(*args)
+    found = compiled(*args)  # the first call also traced
+    assert compiled.fallbacks == 0, compiled.why()
+    return run(*args), found
+
+
+def agree(f: Callable[..., Any], *args: Any) -> None:
+    for eager, compiled in zip(*both(f, *args), strict=True):
+        assert compiled.dtype == eager.dtype
+        np.testing.assert_allclose(compiled.numpy(), eager.numpy(), rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", SEGMENTS)
+@pytest.mark.parametrize(("ids", "shape"), [
+    (IDS, (6,)), (IDS, (6, 2)), (IDS.reshape(2, 3), (2, 3, 2)), (np.zeros(0, int), (0, 2)),
+    (IDS.astype("int32"), (6, 2)),
+])  # fmt: skip
+def test_segments_by_numbers_that_are_arguments(name: str, ids: Any, shape: tuple[int, ...]) -> None:
+    op = getattr(lab.math, name)
+    agree(lambda x, i: op(x, i, 5), lab.constant(RNG.normal(size=shape)), lab.constant(ids))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int32"])
+def test_segments_of_other_dtypes(dtype: str) -> None:
+    x, ids = lab.constant(np.arange(12).reshape(6, 2).astype(dtype)), lab.constant(IDS)
+    for name in SEGMENTS[:1] if dtype == "int32" else SEGMENTS:
+        op = getattr(lab.math, name)
+        compiled = lab.function(lambda x, i, op=op: op(x, i, 4))
+        compiled(x, ids)
+        found = compiled(x, ids)
+        assert compiled.fallbacks == 0
+        assert found.dtype == x.dtype
+        np.testing.assert_array_equal(found.numpy(), op(x, ids, 4).numpy())
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_batches_of_indices_that_are_arguments(name: str) -> None:
+    f, shape, indices, limit = BATCHES[name]
+    agree(f, lab.constant(RNG.normal(size=shape)), lab.constant(RNG.integers(0, limit, indices)))
+
+
+@pytest.mark.parametrize("bad", [7, -1])
+def test_an_index_that_is_out_of_range_is_refused_in_later_calls_too(bad: int) -> None:
+    for f, shape, indices, limit in BATCHES.values():
+        compiled = lab.function(f)
+        x, good = lab.constant(RNG.normal(size=shape)), RNG.integers(0, limit, indices)
+        compiled(x, lab.constant(good))
+        wrong = good.copy()
+        wrong.flat[-1] = bad
+        with refused(InvalidArgumentError, "not in"):
+            compiled(x, lab.constant(wrong))
+
+
+def test_a_segment_that_is_not_there_is_refused() -> None:
+    compiled = lab.function(lambda x, i: lab.math.unsorted_segment_sum(x, i, 3))
+    x = lab.ones((3,))
+    compiled(x, lab.constant([0, 1, 2]))
+    with refused(InvalidArgumentError, r"segment_ids must be below num_segments=3, got \[0, 1, 3\]"):
+        compiled(x, lab.constant([0, 1, 3]))
+    with refused(ShapeMismatch, "must begin with that of segment_ids"):
+        lab.function(lambda x, i: lab.math.unsorted_segment_sum(x, i, 3))(x, lab.constant([0, 1]))
