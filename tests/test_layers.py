@@ -29,7 +29,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "errors": NOTHING,
     "events": NOTHING,
     "kernels": frozenset({"errors"}),
-    "engine": _layers("kernels.arrays", "kernels.base.choose", "kernels.base.halves"),
+    "engine": _layers("kernels.arrays", "kernels.base.choose", "kernels.base.halves", "kernels.base.elementwise"),
     "ops": _layers("engine", "kernels"),
     "extras": _layers("engine", "ops", "kernels"),
     "transforms": _layers("engine", "ops"),

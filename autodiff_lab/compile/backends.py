@@ -43,7 +43,8 @@ def code_of(program: Program, backend: str) -> Code:
     else:
         for line in program.lines if memory is None else ():
             if isinstance(line.op.kernel, Chosen):  # compiled now, so that no call waits for it or changes kernels
-                line.op.kernel.prepare(program.values[line.ins[0]].dtype)
+                values = [program.values[i] for i in line.ins]
+                line.op.kernel.prepare(values[0].dtype, values, line.params)
         program = lowered(program)
         names = names_of(program)
         steps = fused(program, names, skipped)

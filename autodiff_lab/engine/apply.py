@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from autodiff_lab.engine.chains import faster_kernel
 from autodiff_lab.engine.convert import operand, operands
 from autodiff_lab.engine.failure import dtypes_differ, failed, wrong_dtype
 from autodiff_lab.engine.namespace import RAW, RECORDING
@@ -187,6 +188,7 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
     """Declare an elementwise op of one input; `floating` ops refuse integers instead of widening them."""
     kinds = "floating" if floating else "any"
     op = Op(name, kernel, None if rule is None else (rule,), 1, elementwise=True, dtypes=kinds, **about)
+    kernel = op.kernel = faster_kernel(op)
     silent = rule is None
 
     def apply(x: Any, name: str | None = None) -> Tensor:  # noqa: C901
@@ -238,6 +240,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
     silent = rule_x is None
     plain = direct is None
     op = Op(name, kernel, None if silent else (rule_x, rule_y), 2, elementwise=elementwise, dtypes="same", **about)
+    kernel = op.kernel = faster_kernel(op)
 
     def apply(x: Any, y: Any, name: str | None = None) -> Tensor:  # noqa: C901, PLR0912
         if x.__class__ is not Tensor or y.__class__ is not Tensor:

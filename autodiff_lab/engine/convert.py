@@ -56,6 +56,8 @@ def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
                 f"Cannot convert a NumPy array of dtype {value.dtype} to Tensor. Try array.astype('{cure}')."
             )
         return np.array(value)[()] if dtype is None or dtype == value.dtype else refitted(value, dtype)
+    if value.__class__ is float and (dtype is None or dtype.char in "fd") and -1e38 < value < 1e38:  # the quick way
+        return np.float32(value) if dtype is None else dtype.type(value)
     make = _SCALARS.get(value.__class__)
     if make is not None and dtype is None:
         with np.errstate(all="ignore"):

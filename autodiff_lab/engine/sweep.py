@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.engine.chains import FASTER
 from autodiff_lab.engine.contributions import Parts, Wide, added
 from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.indexed_slices import Rows
@@ -22,6 +23,7 @@ from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events import CAUSE, GradientFlowed, tell_made
+from autodiff_lab.kernels.base.elementwise import FEW
 
 ndarray = np.ndarray
 IN_PLACE_BYTES = 1 << 14
@@ -126,6 +128,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
         together = not (raw or pause or swapped or flow) and engine.accumulate is operator.add
         cause = CAUSE.get()
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
+    faster: Any = FASTER.get
+    g: Any
     while entries:
         op, out, ins, params, need = pop_entry()
         if waiting:
@@ -152,7 +156,10 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 x, y = ins
                 a, b, z = x._held, y._held, out._held
                 if len(need) == 2 or need[0] == 0:
-                    h = rules[0](ops, g, z, a, b)
+                    rule = rules[0]
+                    if g.__class__ is ndarray and g.size >= FEW:
+                        rule = faster(rule, rule)
+                    h = rule(ops, g, z, a, b)
                     if h.shape[lead:] != a.shape if lead else h.__class__ is ndarray and h.shape != a.shape:
                         h = fit(ops, h, a, lead)
                     key = x._id
@@ -165,13 +172,19 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                         adjoints[key] = old + h
                     if len(need) == 1:
                         continue
-                h = rules[1](ops, g, z, a, b)
+                rule = rules[1]
+                if g.__class__ is ndarray and g.size >= FEW:
+                    rule = faster(rule, rule)
+                h = rule(ops, g, z, a, b)
                 if h.shape[lead:] != b.shape if lead else h.__class__ is ndarray and h.shape != b.shape:
                     h = fit(ops, h, b, lead)
                 key = y._id
             else:
                 (x,) = ins
-                h = rules[0](ops, g, out._held, x._held)
+                rule = rules[0]
+                if g.__class__ is ndarray and g.size >= FEW:
+                    rule = faster(rule, rule)
+                h = rule(ops, g, out._held, x._held)
                 key = x._id
             old = get(key)
             if old is None:

@@ -1,17 +1,18 @@
-"""Choosing between NumPy's kernel and Numba's: which one runs when, and that failures fall back to NumPy."""
+"""Choosing between NumPy's kernel and Numba's: which one runs when, and that failures fall back to NumPy.
+
+`test_measuring` has the measurements themselves.
+"""
 
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autodiff_lab.kernels.base import choose, compiler, threshold
+from autodiff_lab.kernels.base import choose, compiler, measuring
 from autodiff_lab.kernels.base.choose import Chosen, kernels_in_use, use_kernels
 from tests.cuda_report.report import methods
 from tests.ops.samples.core import ops_of_the_catalogue
@@ -33,23 +34,18 @@ def quickly(x: Any) -> Any:
 def kernel(monkeypatch: pytest.MonkeyPatch) -> Chosen:
     """Return a kernel whose override needs no compiler."""
     made = Chosen("made up", plainly, "nowhere.nothing", lambda x: x.size)
-    quickly.loops, quickly.sample, quickly.chars = (), None, {"f"}  # type: ignore[attr-defined]
+    quickly.loops, quickly.chars = (), {"f"}  # type: ignore[attr-defined]
     made._faster = quickly
     monkeypatch.setitem(choose._state, "mode", "auto")
+    monkeypatch.setattr(measuring, "pays", lambda name, reference, faster, arrays, params: arrays[0].shape[0] > 100)
     return made
-
-
-@pytest.fixture
-def kept_thresholds(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Send what is measured to a folder of this test."""
-    monkeypatch.setenv("AUTODIFF_LAB_CACHE", str(tmp_path))
-    return tmp_path
 
 
 def test_small_work_asks_for_nothing(kernel: Chosen) -> None:
     assert kernel(np.zeros(10, FLOAT)) == "numpy"
     compiler.wait()
-    assert kernel.least == {}
+    assert kernel.pays == {}
+    assert not kernel._compiled
 
 
 def test_large_work_is_answered_by_numpy_until_the_override_is_there(kernel: Chosen) -> None:
@@ -62,11 +58,67 @@ def test_large_work_is_answered_by_numpy_until_the_override_is_there(kernel: Cho
     assert kernel(large) == "numba"
 
 
-def test_the_threshold_decides_and_what_is_declined_goes_to_numpy(kernel: Chosen) -> None:
-    assert kernel.prepare(FLOAT)
-    kernel.least["f"] = 100
-    assert [kernel(np.zeros(n, FLOAT)) for n in (99, 100)] == ["numpy", "numba"]
-    assert kernel(np.zeros((20, 20), FLOAT)) == "numpy"
+def test_each_class_of_calls_is_decided_by_itself(kernel: Chosen) -> None:
+    for shape in ((choose.WORTH_ASKING,), (100, choose.WORTH_ASKING // 100), (1000, 1000)):
+        assert kernel(np.zeros(shape, FLOAT)) == "numpy"
+    compiler.wait()
+    assert sorted(kernel.pays.values()) == [False, True, True]
+    assert kernel(np.zeros(choose.WORTH_ASKING, FLOAT)) == "numba"
+    assert kernel(np.zeros((100, choose.WORTH_ASKING // 100), FLOAT)) == "numpy"
+    assert kernel(np.zeros((1000, 1000), FLOAT)) == "numpy", "the override declines rank 2"
+
+
+def test_another_layout_is_another_class(kernel: Chosen) -> None:
+    wide = np.zeros((400, 400), FLOAT)
+    kernel(wide)
+    kernel(wide.T)
+    kernel(wide[:, ::2])
+    compiler.wait()
+    assert len(kernel.pays) == 3
+
+
+def test_many_small_calls_ask_too_once_the_override_is_compiled(kernel: Chosen) -> None:
+    small = np.zeros(200, FLOAT)
+    for _ in range(choose.WORTH_ASKING // 200 + 1):
+        assert kernel(small) == "numpy"
+    compiler.wait()
+    assert kernel.pays == {}, "small calls are no reason to compile"
+    kernel.compile(FLOAT)
+    for _ in range(choose.WORTH_ASKING // 200 + 1):
+        kernel(small)
+    compiler.wait()
+    assert kernel(small) == "numba"
+
+
+def test_what_cannot_be_measured_now_runs_on_the_override_if_it_is_large(
+    kernel: Chosen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measuring, "pays", lambda *rest: None)
+    kernel(np.zeros(choose.WORTH_ASKING, FLOAT))
+    compiler.wait()
+    assert list(kernel.pays.values()) == [True]
+
+
+def test_a_kernel_remembers_a_limited_number_of_shapes(kernel: Chosen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "MOST_CLASSES", 5)
+    for n in range(20):
+        kernel(np.zeros(choose.WORTH_ASKING + n, FLOAT))
+    compiler.wait()
+    assert len(kernel.pays) <= 5
+
+
+def test_parameters_that_are_lists_are_taken(kernel: Chosen) -> None:
+    assert isinstance(choose.signature([np.zeros(3), None], {"axes": [0]}), tuple)
+    work = Chosen("made up", lambda x, **how: "numpy", "nowhere.nothing", lambda x, **how: 1.0)
+    assert work(np.zeros(3), axes=[0]) == "numpy"
+
+
+def test_a_compiled_function_decides_when_it_is_traced(kernel: Chosen) -> None:
+    value = choose.Like.in_rows(FLOAT, (200,))
+    assert kernel.prepare(FLOAT, [value])
+    assert kernel(np.zeros(200, FLOAT)) == "numba"
+    assert kernel.prepare(FLOAT, [choose.Like.in_rows(FLOAT, (50,))])
+    assert kernel(np.zeros(50, FLOAT)) == "numpy"
 
 
 def test_other_dtypes_stay_with_numpy_and_say_why(kernel: Chosen) -> None:
@@ -99,68 +151,6 @@ def test_without_numba_numpy_answers(kernel: Chosen, monkeypatch: pytest.MonkeyP
     assert not kernel.prepare(FLOAT)
     assert kernel(np.zeros(10**6, FLOAT)) == "numpy"
     assert kernel.failures == {"f": "Numba is not installed"}
-
-
-class Clock:
-    """Processor time that passes only where a function says so."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def thread_time(self) -> float:
-        return self.now
-
-    def taking(self, seconds: Callable[[int], float]) -> Callable[[Any], None]:
-        """Make a function that takes a known time."""
-
-        def function(x: Any) -> None:
-            self.now += seconds(x.size)
-
-        return function
-
-
-def sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
-    """Make one array."""
-    return [np.zeros(work, dtype)], {}
-
-
-@pytest.mark.parametrize(
-    ("ours", "least"),
-    [
-        (lambda n: 1e-4, 16_384.0),
-        (lambda n: 1e-4 if n == 4096 else 1e-6 * n, -1.0),
-        (lambda n: 1e-10 * n, 0.0),
-        (lambda n: 1e-10 * n if n <= 4096 else 1e-7 * n, -1.0),
-    ],
-    ids=["a costly start", "never faster", "always faster", "faster at first"],
-)
-def test_thresholds_are_measured(ours: Callable[[int], float], least: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock()
-    monkeypatch.setattr(threshold, "time", clock)
-    assert threshold.measured(clock.taking(lambda n: 1e-8 * n), clock.taking(ours), sample, FLOAT) == least
-
-
-def test_larger_samples_are_not_tried_once_the_reference_takes_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, sizes = Clock(), set[int]()
-    monkeypatch.setattr(threshold, "time", clock)
-    reference = clock.taking(lambda n: 1e-6 * n)
-    threshold.measured(reference, lambda x: sizes.add(x.size), sample, FLOAT)
-    assert sizes == {1024, 4096, 16_384}
-
-
-def test_thresholds_are_kept_and_read_again(kept_thresholds: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[str] = []
-    monkeypatch.setattr(threshold, "measured", lambda *rest: calls.append("measured") or 4096.0)
-    faster = SimpleNamespace(sample=sample)
-    kernel = SimpleNamespace(name="made up", reference=plainly)
-    assert [threshold.threshold(kernel, faster, FLOAT) for _ in range(2)] == [4096.0, 4096.0]  # type: ignore[arg-type]
-    assert calls == ["measured"]
-    (kept_thresholds / "thresholds.json").write_text("{ half a file", encoding="utf-8")
-    assert threshold.threshold(kernel, faster, FLOAT) == 4096.0  # type: ignore[arg-type]
-    assert len(calls) == 2
-    monkeypatch.setattr(threshold, "_stamp", lambda faster: "another text")
-    threshold.threshold(kernel, faster, FLOAT)  # type: ignore[arg-type]
-    assert len(calls) == 3, "a kernel that was rewritten is measured again"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

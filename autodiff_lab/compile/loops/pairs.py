@@ -27,17 +27,19 @@ def paired(
         grad = grads.get((loss.ins, stage[loss.outs[0]])) if loss.op.name == _LOSS else None
         if grad is None or grad.outs[0] in gone:
             continue
-        g, logits = (program.values[i] for i in grad.ins[:2])
-        if g.shape == logits.shape[:-1] and g.dtype == logits.dtype and _has_kernel(logits):
+        values = [program.values[i] for i in grad.ins]
+        g, logits = values[:2]
+        if g.shape == logits.shape[:-1] and g.dtype == logits.dtype and _has_kernel(values):
             gone |= {loss.outs[0], grad.outs[0]}
             made.append((loss, _kernel(grad, loss, names, f"losses_{len(made) + 1}")))
     return made, [line for line in outside if line.outs[0] not in gone]
 
 
-def _has_kernel(logits: Value) -> bool:
-    """Return whether there is a kernel for both on the device of the logits."""
+def _has_kernel(values: list[Value]) -> bool:
+    """Return whether there is a kernel for both on the device of the logits; cotangent, logits and labels are given."""
+    logits = values[1]
     if logits.memory is None:
-        return loss_and_grad.prepare(logits.dtype)
+        return loss_and_grad.prepare(logits.dtype, values)
     return loss_and_grad.cuda_override() is not None
 
 

@@ -6,21 +6,17 @@ NumPy's by the errors listed in docs/compiling.md.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.kernels.base.elementwise import FUNCTIONS, functions_in
 
-FUNCTIONS = frozenset({
-    "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "sigmoid", "softplus", "erf", "erfc", "normal_cdf",
-    "power",
-})  # fmt: skip
-"""Functions with different code for float32 and float64."""
+__all__ = ["FUNCTIONS", "angle", "expression", "functions_in"]
+
 _ANGLES = {"sin({0})": "sin", "cos({0})": "cos", "tan({0})": "tan"}
 """Functions whose argument must not be too large; they must be the whole expression."""
-_CALLED = re.compile(r"\b([a-z]\w*)\(")
 
 
 def expression(line: Line, program: Program) -> str | None:
@@ -31,11 +27,6 @@ def expression(line: Line, program: Program) -> str | None:
     if not found or (found not in _ANGLES and functions_in(found).intersection(_ANGLES.values())):
         return None
     return found
-
-
-def functions_in(text: str) -> frozenset[str]:
-    """Return the elementary functions that an expression calls."""
-    return FUNCTIONS.intersection(_CALLED.findall(text))
 
 
 def angle(line: Line) -> str | None:

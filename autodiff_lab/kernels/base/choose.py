@@ -1,27 +1,34 @@
 """The choice between the NumPy kernel of a heavy op and the Numba kernel that overrides it.
 
-NumPy runs until the override is compiled, where the work is too small for the override to pay, and for whatever the
-override declines.  The first call that is large enough makes a thread in the background import Numba, compile the
-override, and measure from which size on it is faster; that threshold is kept on disk, once for each machine.
-`use_kernels` and the environment variable ``AUTODIFF_LAB_KERNELS`` (``auto``, ``numpy``, ``numba``) change this:
-``numpy`` where results must not depend on the machine, ``numba`` to wait for every override and use it at any size.
+NumPy runs until the override is compiled, for classes of calls in which it is the faster one, and for whatever the
+override declines.  A class is made of dtypes, shapes, layouts and parameters.  The first call with enough work makes a
+thread in the background import Numba, compile the override and measure which kernel is faster for calls of this class;
+what was measured is kept on disk, for each machine.  `use_kernels` and the environment variable
+``AUTODIFF_LAB_KERNELS`` (``auto``, ``numpy``, ``numba``) change this: ``numpy`` where results must not depend on the
+machine, ``numba`` to wait for every override and use it at any size.  Either fixes every choice.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from autodiff_lab.kernels.base.compiler import COMPILING, ask
 
 FAMILIES = "autodiff_lab.kernels"
 MODES = ("auto", "numpy", "numba")
 WORTH_ASKING = 50_000
-"""Work, in elements or multiplications, from which on an override is compiled and measured."""
+"""Work, in elements or multiplications of all calls of a class together, for which an override is measured."""
+LITTLE = 1000
+"""Calls with less work are not reason enough to compile an override."""
+MOST_CLASSES = 4096
+"""Number of shapes of which a kernel remembers what it runs on; then it begins again with what is on disk."""
 
 _state: dict[str, Any] = {"mode": os.environ.get("AUTODIFF_LAB_KERNELS", "auto")}
 IN_USE = _state
@@ -30,6 +37,48 @@ ELSEWHERE: set[type] = set()
 """Classes of arrays outside the CPU's memory; empty until a GPU is used."""
 CHOSEN: dict[str, Chosen] = {}
 """Every kernel that has an override, by its name."""
+
+
+class Like(NamedTuple):
+    """What a measurement needs to know of an array; the values of integers, as they may be positions, which are valid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.base.choose import Like
+    >>> Like.in_rows(np.dtype("float32"), (2, 3)).strides
+    (12, 4)
+    """
+
+    dtype: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    values: Any = None
+
+    @classmethod
+    def of(cls, array: Any) -> Any:
+        """Describe an array; whatever is none stays as it is."""
+        if not hasattr(array, "strides"):
+            return array
+        return cls(array.dtype, array.shape, array.strides, None if array.dtype.kind in "fc" else array.copy())
+
+    @classmethod
+    def in_rows(cls, dtype: Any, shape: tuple[int, ...]) -> Like:
+        """Describe an array that is not there yet; integers in it will be 0."""
+        made = np.empty(shape, dtype) if dtype.kind in "fc" else np.zeros(shape, dtype)
+        return cls(dtype, shape, made.strides, None if dtype.kind in "fc" else made)
+
+
+def signature(arrays: Sequence[Any], params: dict[str, Any]) -> Any:
+    """Return dtypes, shapes and layouts of arrays, and parameters: what the choice of a kernel depends on."""
+    told: list[Any] = []
+    try:
+        for a in arrays:
+            told += (a.dtype.char, a.shape, a.strides)
+    except AttributeError:  # None, or a list
+        told.append(repr(arrays[1:]))
+    told += params.values()
+    return tuple(told)
 
 
 class Chosen:
@@ -41,8 +90,8 @@ class Chosen:
         Its key in `CHOSEN`.
     reference : callable
         The kernel in NumPy, which defines the result.
-    least : dict of str to float
-        By dtype character, the work from which on the override runs; infinite where it never pays.
+    pays : dict of tuple to bool
+        By the signature of a call, whether it runs on the override.
     failures : dict of str to str
         By dtype character, why there is no override.
     family, function : str
@@ -54,9 +103,9 @@ class Chosen:
         self.family, _, self.function = override.rpartition(".")
         self._faster: Callable[..., Any] | None = None
         self._on_gpu: Any = NotImplemented  # until somebody looks for it
-        self.least: dict[str, float] = {}
+        self.pays: dict[Any, bool] = {}
         self.failures: dict[str, str] = {}
-        self._asked: set[str] = set()
+        self._met: dict[Any, float] = {}
         self._compiled: set[str] = set()
         self.__doc__, self.__name__ = reference.__doc__, name
 
@@ -65,22 +114,56 @@ class Chosen:
         if arrays[0].__class__ in ELSEWHERE:
             return self._on_device(arrays, params)
         mode = _state["mode"]
-        if mode != "numpy":
-            char = arrays[0].dtype.char
-            least = self.least.get(char)
-            if mode == "numba":
-                if self.compile(arrays[0].dtype):
-                    result = self._faster(*arrays, **params)  # type: ignore[misc]
-                    if result is not NotImplemented:
-                        return result
-            elif least is None:
-                if char not in self._asked and self.work(*arrays, **params) >= WORTH_ASKING:
-                    self._ask(arrays[0].dtype)
-            elif self.work(*arrays, **params) >= least:
+        if mode == "auto":
+            try:  # as `signature` does, without the call
+                told: Any = []
+                for a in arrays:
+                    told += a.dtype.char, a.shape, a.strides
+                told += params.values()
+                key: Any = tuple(told)
+                pays = self.pays.get(key)
+            except (AttributeError, TypeError):  # None among the arrays, or a list among the parameters
+                key = repr(signature(arrays, params))
+                pays = self.pays.get(key)
+            if pays is None:
+                self._meet(key, arrays, params)
+            elif pays:
                 result = self._faster(*arrays, **params)  # type: ignore[misc]
                 if result is not NotImplemented:
                     return result
+        elif mode == "numba" and self.compile(arrays[0].dtype):
+            result = self._faster(*arrays, **params)  # type: ignore[misc]
+            if result is not NotImplemented:
+                return result
         return self.reference(*arrays, **params)
+
+    def _meet(self, key: Any, arrays: tuple[Any, ...], params: dict[str, Any]) -> None:
+        """Count the work of calls with a signature, and have them measured when it is worth it."""
+        work = self.work(*arrays, **params)
+        dtype = arrays[0].dtype
+        if work <= 0 or dtype.char in self.failures:
+            self._remember(key, False)
+        elif work >= LITTLE or dtype.char in self._compiled:
+            before = self._met.get(key, 0.0)
+            self._met[key] = before + work
+            if before < WORTH_ASKING <= before + work and numba_is_there():
+                given = [Like.of(array) for array in arrays]
+                ask(lambda: self._decide(key, dtype, given, params, work))
+
+    def _decide(self, key: Any, dtype: Any, given: list[Any], params: dict[str, Any], work: float) -> None:
+        """Find out whether calls with a signature run on the override; a large one does if that cannot be found."""
+        pays: bool | None = False
+        if self.compile(dtype):
+            measuring = import_module("autodiff_lab.kernels.base.measuring")
+            pays = measuring.pays(self.name, self.reference, self.override(), given, params)
+            if pays is None:
+                pays = work >= WORTH_ASKING
+        self._remember(key, pays)
+
+    def _remember(self, key: Any, pays: bool) -> None:
+        if len(self.pays) >= MOST_CLASSES:
+            self.pays, self._met = {}, {}
+        self.pays[key] = pays
 
     def _on_device(self, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Run the CUDA kernel of this name; where there is none, the reference, on CuPy."""
@@ -91,13 +174,22 @@ class Chosen:
                 return result
         return self.reference(*arrays, **params)
 
-    def prepare(self, dtype: Any) -> bool:
-        """Compile the override for a dtype and measure from which size on it pays; return whether there is one."""
-        if dtype.char not in self.least and self.compile(dtype):
-            with COMPILING:
-                measure = import_module("autodiff_lab.kernels.base.threshold").threshold
-            self.least[dtype.char] = measure(self, self.override(), dtype)
-        return dtype.char in self.least
+    def prepare(self, dtype: Any, values: Sequence[Any] = (), params: dict[str, Any] | None = None) -> bool:
+        """Compile the override for a dtype, and decide now about calls on arrays of the dtypes and shapes of values.
+
+        Returns
+        -------
+        bool
+            Whether there is an override.
+        """
+        if not self.compile(dtype):
+            return False
+        if values and _state["mode"] == "auto":
+            given = [Like.in_rows(value.dtype, value.shape) for value in values]
+            key = signature(given, params or {})
+            if key not in self.pays:
+                self._decide(key, dtype, given, params or {}, WORTH_ASKING)
+        return True
 
     def compile(self, dtype: Any) -> bool:
         """Compile the override for a dtype, and return whether there is one."""
@@ -140,11 +232,6 @@ class Chosen:
             found = import_module(f"{place}.cuda") if self.family and find_spec(place) else None
             self._on_gpu = getattr(found, self.function, None)
         return self._on_gpu
-
-    def _ask(self, dtype: Any) -> None:
-        self._asked.add(dtype.char)
-        if numba_is_there():
-            ask(lambda: self.prepare(dtype))
 
 
 class OnGpu(Chosen):
@@ -259,7 +346,7 @@ def use_kernels(mode: str) -> Generator[None]:
 
 
 def kernels_in_use() -> dict[str, str]:
-    """Return the kernel that each heavy op of this process runs on, and from which size on.
+    """Return the kernel that each heavy op of this process runs on, and for how many of the shapes that it met.
 
     Returns
     -------
@@ -274,7 +361,10 @@ def kernels_in_use() -> dict[str, str]:
     """
     told: dict[str, str] = {}
     for name, kernel in CHOSEN.items():
-        words = [f"{char}: Numba from {least:g} on" for char, least in kernel.least.items()]
+        words: list[str] = []
+        for char in sorted(kernel._compiled):
+            found = [pays for key, pays in kernel.pays.items() if key[0] == char]
+            words.append(f"{char}: Numba for {sum(found)} of {len(found)} shapes")
         words += [f"{char}: NumPy, {why}" for char, why in kernel.failures.items()]
         if words:
             told[name] = "; ".join(words)
@@ -284,7 +374,7 @@ def kernels_in_use() -> dict[str, str]:
 def _after_fork() -> None:
     """Forget in the child what the background was asked to compile: it does not run there."""
     for kernel in CHOSEN.values():
-        kernel._asked = set(kernel.least) | set(kernel.failures)
+        kernel._met = {}
 
 
 if _state["mode"] not in MODES:

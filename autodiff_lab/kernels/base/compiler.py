@@ -64,6 +64,11 @@ def ask(job: Callable[[], Any]) -> None:
     _background["jobs"].put(job)
 
 
+def ending() -> bool:
+    """Return whether the interpreter is shutting down, so that a long job should stop."""
+    return _state["ends"]
+
+
 def wait() -> None:
     """Wait until every job asked for so far is done."""
     done = threading.Event()

@@ -81,7 +81,7 @@ def loop(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Loop]
 
 
 def override(
-    *loops: Loop, dtypes: Iterable[str] = ("float32", "float64"), sample: Callable[..., Any] | None = None
+    *loops: Loop, dtypes: Iterable[str] = ("float32", "float64")
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a function as the faster version of a reference kernel; see `autodiff_lab.kernels.base.choose`.
 
@@ -91,26 +91,14 @@ def override(
         What must be compiled before it can be called.
     dtypes : iterable of str
         Dtypes of its first array that it takes.
-    sample : callable, optional
-        ``sample(work, dtype)`` gives arrays and parameters of a call with about that much work, for measuring from
-        which size on the override is faster.
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
-        function.loops, function.sample = loops, sample  # type: ignore[attr-defined]
+        function.loops = loops  # type: ignore[attr-defined]
         function.chars = {np.dtype(name).char for name in dtypes}  # type: ignore[attr-defined]
         return function
 
     return mark
-
-
-def rows_of_ones(matrices: int = 1, vectors: int = 0, **params: Any) -> Callable[[int, Any], Any]:
-    """Make a sampler: matrices with 64 columns, then vectors of 64, all of ones, and parameters."""
-
-    def sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
-        return [np.ones((work // 64, 64), dtype)] * matrices + [np.ones(64, dtype)] * vectors, params
-
-    return sample
 
 
 def row_major(array: Any) -> Any:

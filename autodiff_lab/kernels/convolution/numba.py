@@ -142,34 +142,7 @@ def _summed(run: Any, plan: plans.Plan, x: Any, g: Any, shape: Sizes) -> Any:
 Sample = Callable[[int, Any], tuple[Any, dict[str, Any]]]
 
 
-def _samples(images: Callable[[int], tuple[int, int]], channels: int, columns: int) -> tuple[Sample, Sample, Sample]:
-    """Make the samples of a convolution of a 3x3 window and of its two gradients, given images and their side."""
-
-    def forward(work: int, dtype: Any) -> tuple[Any, dict[str, Any]]:
-        n, side = images(work)
-        x, w = np.ones((n, side, side, channels), dtype), np.ones((3, 3, channels, columns), dtype)
-        return (x, w), {"strides": (1, 1), "padding": ((1, 1), (1, 1)), "dilations": (1, 1)}
-
-    def of_input(work: int, dtype: Any) -> tuple[Any, dict[str, Any]]:
-        (x, w), how = forward(work, dtype)
-        return (x, w), {"shape": x.shape, **how}
-
-    def of_filter(work: int, dtype: Any) -> tuple[Any, dict[str, Any]]:
-        (x, _), how = forward(work, dtype)
-        return (x, x), {"window": (3, 3), **how}
-
-    return forward, of_input, of_filter
-
-
-_sample, _sample_of_input, _sample_of_filter = _samples(
-    lambda work: (work // 82_944, 12) if work >= 82_944 else (1, max(3, int((work / 576) ** 0.5))), 8, 8
-)
-_sample_deep, _sample_of_deep_input, _sample_of_deep_filter = _samples(
-    lambda work: (1, max(3, int((work / 144) ** 0.5))), 16, 1
-)
-
-
-@override(correlate, sample=_sample)
+@override(correlate)
 def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Convolve x (n, *spatial, c_in) with w (*window, c_in, c_out): (n, *out, c_out)."""
     plan = plans.forward(x.shape, w.shape, strides, padding, dilations) if x.dtype == w.dtype else None
@@ -180,7 +153,7 @@ def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes)
     return out
 
 
-@override(correlate, sample=_sample_of_input)
+@override(correlate)
 def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Return the gradient with respect to x, of the given shape."""
     found = plans.backward(g.shape, w.shape, tuple(shape), strides, padding, dilations) if g.dtype == w.dtype else None
@@ -193,7 +166,7 @@ def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddin
     return out
 
 
-@override(correlate_filter, sample=_sample_of_filter)
+@override(correlate_filter)
 def convolve_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Return the gradient with respect to w: (*window, c_in, c_out)."""
     shape = (*window, x.shape[-1], g.shape[-1])
@@ -269,7 +242,7 @@ def _beside(x: Any, multiple: int) -> Any:
     return x if multiple == 1 else np.repeat(x, multiple, axis=-1)
 
 
-@override(correlate_deep, sample=_sample_deep)
+@override(correlate_deep)
 def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Convolve each channel of x (n, *spatial, c) with its filters in w (*window, c, m): (n, *out, c·m)."""
     c = w.shape[-2] * w.shape[-1]
@@ -282,7 +255,7 @@ def depthwise(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes
     return out
 
 
-@override(correlate_deep, sample=_sample_of_deep_input)
+@override(correlate_deep)
 def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Return the gradient with respect to x, of the given shape."""
     multiple = w.shape[-1]
@@ -305,7 +278,7 @@ def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddi
     return total
 
 
-@override(correlate_deep_filter, sample=_sample_of_deep_filter)
+@override(correlate_deep_filter)
 def depthwise_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Return the gradient with respect to w: (*window, c, m)."""
     c = g.shape[-1]

@@ -80,12 +80,7 @@ def _add_to_rows(rows: Any, positions: Any, total: Any, sign: Any, low: int, hig
             to[c] += sign * row[c]
 
 
-def _sample_of_rows(work: int, dtype: Any) -> Any:
-    rows = work // 256
-    return [np.ones((2 * rows, 32), dtype), np.ones((rows, 32), dtype), _indices(rows, 2 * rows)], {"how": "add"}
-
-
-@override(_add_to_rows, sample=_sample_of_rows)
+@override(_add_to_rows)
 def change_rows(total: Any, rows: Any, positions: Any, how: str) -> Any:
     """Add or subtract rows one after the other; the other changes have no loop of their own."""
     if how not in ("add", "sub") or not total.flags.c_contiguous or rows.dtype != total.dtype:
@@ -101,23 +96,7 @@ def _inside(positions: Any, length: int) -> bool:
     return not positions.size or (positions.min() >= 0 and positions.max() < length)
 
 
-def _indices(count: int, length: int) -> Any:
-    return np.random.default_rng(0).integers(0, length, count)
-
-
-def _sample(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 32, 32), dtype), _indices(work // 32, work // 16)], {"axis": -2, "length": work // 16}
-
-
-def _sample_of_coordinates(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 32, 32), dtype), _indices(work // 32, work // 32)[:, None]], {"shape": (work // 32, 32)}
-
-
-def _sample_of_segments(work: int, dtype: Any) -> Any:
-    return [np.ones((work // 32, 32), dtype), _indices(work // 32, work // 64)], {"count": work // 64}
-
-
-@override(_add_rows, _add_elements, sample=_sample)
+@override(_add_rows, _add_elements)
 def scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
     """Sum by position along an axis."""
     g, indices = np.asarray(g), np.asarray(indices)
@@ -129,7 +108,7 @@ def scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
     return total.reshape(*before, length, *after)
 
 
-@override(_add_rows, _add_elements, sample=_sample_of_coordinates)
+@override(_add_rows, _add_elements)
 def scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
     """Sum by coordinates: those of a row are turned into one position."""
     g, indices = np.asarray(g), np.asarray(indices)
@@ -148,7 +127,7 @@ def scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
     return total.reshape(*before, *shape)
 
 
-@override(_add_rows, _add_elements, sample=_sample_of_segments)
+@override(_add_rows, _add_elements)
 def segment_sum(x: Any, ids: Any, count: int) -> Any:
     """Sum by segment."""
     if not _inside(ids, count) or ids.ndim != 1:
@@ -172,18 +151,13 @@ def _extreme(rows_of: Loop, x: Any, ids: Any, count: int, empty: float) -> Any:
     return best.reshape(count, *x.shape[1:])
 
 
-def _sample_of_extremes(work: int, dtype: Any) -> Any:
-    arrays, params = _sample_of_segments(work, dtype)
-    return arrays, params | {"empty": 0.0}
-
-
-@override(_largest_rows, sample=_sample_of_extremes)
+@override(_largest_rows)
 def segment_max(x: Any, ids: Any, count: int, empty: float) -> Any:
     """Maximum by segment."""
     return _extreme(_largest_rows, x, ids, count, empty)
 
 
-@override(_least_rows, sample=_sample_of_extremes)
+@override(_least_rows)
 def segment_min(x: Any, ids: Any, count: int, empty: float) -> Any:
     """Minimum by segment."""
     return _extreme(_least_rows, x, ids, count, empty)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numba.extending import register_jitable
 
-from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major, rows_of_ones
+from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import add_up
 from autodiff_lab.kernels.maths.rows import sum_of, summed
@@ -177,7 +177,7 @@ def _gradients(g: Any, plane: Any, d: int, scale: Any, epsilon: float, scaled: b
 _ROWS: dict[str, Any] = {"axes": (-1,), "epsilon": 1e-3}
 
 
-@override(_row_moments, *columns.LOOPS, sample=rows_of_ones(axes=(-1,)))
+@override(_row_moments, *columns.LOOPS)
 def moments(x: Any, axes: Axes) -> Any:
     """Mean and variance of rows, columns, or groups of columns."""
     seen = planes(x, axes)
@@ -195,7 +195,7 @@ def moments(x: Any, axes: Axes) -> Any:
     return means.reshape(shape), variances.reshape(shape)
 
 
-@override(_forward, *columns.LOOPS, sample=rows_of_ones(**_ROWS))
+@override(_forward, *columns.LOOPS)
 def plain_normalize(x: Any, axes: Axes, epsilon: float) -> Any:
     """Normalize rows, columns, or groups of columns."""
     seen = planes(x, axes)
@@ -206,7 +206,7 @@ def plain_normalize(x: Any, axes: Axes, epsilon: float) -> Any:
     return _normalized(*seen, np.ones(width, x.dtype), np.zeros(width, x.dtype), epsilon).reshape(x.shape)
 
 
-@override(_grad, *columns.LOOPS, sample=rows_of_ones(2, **_ROWS))
+@override(_grad, *columns.LOOPS)
 def plain_normalize_grad(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
     """Gradient of rows, columns, or groups of columns."""
     seen = planes(x, axes, g)
@@ -229,7 +229,7 @@ def _scales(plane: Any, d: int, scale: Any, x: Any, axes: Axes) -> bool:
     return a == 1 and there == kept - set(axes)
 
 
-@override(_forward, *columns.LOOPS, sample=rows_of_ones(1, 2, **_ROWS))
+@override(_forward, *columns.LOOPS)
 def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> Any:
     """Normalize rows or columns, with a scale and an offset."""
     seen = planes(x, axes)
@@ -238,7 +238,7 @@ def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> An
     return _normalized(*seen, row_major(scale).reshape(-1), row_major(offset).reshape(-1), epsilon).reshape(x.shape)
 
 
-@override(_scaled_grad, *columns.LOOPS, sample=rows_of_ones(2, 1, **_ROWS))
+@override(_scaled_grad, *columns.LOOPS)
 def normalize_grad(g: Any, x: Any, scale: Any, axes: Axes, epsilon: float) -> Any:
     """Gradients of rows or columns, of the scale and of the offset."""
     seen = planes(x, axes, g)

@@ -236,30 +236,7 @@ def _run(made: Loop, x: Any, out: Any, plan: _Plan) -> Any:
     return out
 
 
-def _sample(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """Windows of 2x2 in images that make about that much work, as the ops count it."""
-    side = max(2, 2 * int((work / 256) ** 0.5))
-    return (np.ones((1, side, side, 8), dtype),), {
-        "window": (2, 2), "strides": (2, 2), "padding": ((0, 0), (0, 0)),
-    }  # fmt: skip
-
-
-def _sample_of_input(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    (x,), how = _sample(work, dtype)
-    return (np.ones((1, x.shape[1] // 2, x.shape[2] // 2, 8), dtype), x), how
-
-
-def _sample_of_pick(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    (x,), how = _sample(work, dtype)
-    return (x, x), how
-
-
-def _sample_of_means(work: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    (g, x), how = _sample_of_input(work, dtype)
-    return (g,), {"shape": x.shape, **how}
-
-
-@override(largest, sample=_sample)
+@override(largest)
 def max_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """Return the largest element of each window; padding never wins."""
     plan = _plan(x.shape, window, strides, padding)
@@ -280,7 +257,7 @@ def _shared(x: Any, values: Any, out: Any, plan: _Plan, pick: int) -> Any:
     return out
 
 
-@override(largest_grad, sample=_sample_of_input)
+@override(largest_grad)
 def max_pool_input(g: Any, x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """Return the gradient of `max_pool` with respect to x."""
     plan = _plan(x.shape, window, strides, padding)
@@ -289,7 +266,7 @@ def max_pool_input(g: Any, x: Any, window: Sizes, strides: Sizes, padding: Paddi
     return _shared(x, g, np.zeros(x.shape, x.dtype), plan, 0)
 
 
-@override(largest_grad, sample=_sample_of_pick)
+@override(largest_grad)
 def max_pool_pick(h: Any, x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """Return the elements of h where those of x are the largest of their windows."""
     plan = _plan(x.shape, window, strides, padding)
@@ -298,7 +275,7 @@ def max_pool_pick(h: Any, x: Any, window: Sizes, strides: Sizes, padding: Paddin
     return _shared(x, h, np.empty(plan.shape, x.dtype), plan, 1)
 
 
-@override(means, sample=_sample)
+@override(means)
 def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """Return the mean of each window's elements; padding does not count."""
     plan = _plan(x.shape, window, strides, padding)
@@ -307,7 +284,7 @@ def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any
     return _run(means, x, np.empty(plan.shape, x.dtype), plan)
 
 
-@override(mean_grad, sample=_sample_of_means)
+@override(mean_grad)
 def average_pool_input(g: Any, shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """Return the gradient of `average_pool` with respect to x."""
     plan = _plan(tuple(shape), window, strides, padding)

@@ -17,8 +17,6 @@ from autodiff_lab.kernels.recurrent.reference import of_weights, rows
 
 # pyright: reportIndexIssue=false, reportCallIssue=false
 Arrays = tuple[Any, ...]
-_SIZES = 8, 16
-"""Examples and units in samples of calls."""
 
 
 @loop("void({t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], int64)")
@@ -77,13 +75,7 @@ def _lstm_back(dh: Any, dc: Any, gh: Any, gc: Any, gg: Any, gates: Any, cells: A
                 to[k] += more[k] * gate[k] * (one - gate[k])
 
 
-def _lstm_sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
-    b, n = _SIZES
-    ones = [(b, work // (4 * b * n) + 1, n), (b, n), (b, n), (n, 4 * n), (n, 4 * n), (4 * n,)]
-    return [np.full(shape, 0.01, dtype) for shape in ones], {}
-
-
-@override(_lstm_step, sample=_lstm_sample)
+@override(_lstm_step)
 def lstm(x: Any, h: Any, c: Any, kernel: Any, recurrent: Any, bias: Any, *masks: Any) -> Any:
     """All steps of an LSTM."""
     if masks or not h.size:
@@ -101,16 +93,7 @@ def lstm(x: Any, h: Any, c: Any, kernel: Any, recurrent: Any, bias: Any, *masks:
     return hidden, cells, gates
 
 
-def _lstm_grad_sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
-    (x, h, c, kernel, recurrent, _), _ = _lstm_sample(work, dtype)
-    states, gates = np.full_like(x, 0.1), np.full((*x.shape[:2], 4 * h.shape[1]), 0.1, dtype)
-    zeros = np.zeros_like(states)
-    return [states, zeros, np.zeros_like(gates), states, states, gates, x, h, c, kernel, recurrent], {
-        "wanted": (3, 4, 5)
-    }
-
-
-@override(_lstm_back, sample=_lstm_grad_sample)
+@override(_lstm_back)
 def lstm_grad(gh: Any, gc: Any, gg: Any, hidden: Any, cells: Any, gates: Any, x: Any, h: Any, c: Any, kernel: Any,
               recurrent: Any, *masks: Any, wanted: tuple[int, ...]) -> Any:  # fmt: skip
     """All steps of an LSTM, backwards."""
@@ -177,13 +160,7 @@ def _gru_back(dh: Any, more: Any, gh: Any, gg: Any, gates: Any, hidden: Any, fir
             back_both[k] = both[k]
 
 
-def _gru_sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
-    b, n = _SIZES
-    ones = [(b, work // (4 * b * n) + 1, n), (b, n), (n, 3 * n), (n, 3 * n), (2, 3 * n)]
-    return [np.full(shape, 0.01, dtype) for shape in ones], {}
-
-
-@override(_gru_step, sample=_gru_sample)
+@override(_gru_step)
 def gru(x: Any, h: Any, kernel: Any, recurrent: Any, bias: Any, *masks: Any) -> Any:
     """All steps of a gated recurrent unit."""
     if masks or not h.size:
@@ -201,13 +178,7 @@ def gru(x: Any, h: Any, kernel: Any, recurrent: Any, bias: Any, *masks: Any) -> 
     return hidden, gates
 
 
-def _gru_grad_sample(work: int, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
-    (x, h, kernel, recurrent, _), _ = _gru_sample(work, dtype)
-    states, gates = np.full_like(x, 0.1), np.full((*x.shape[:2], 4 * h.shape[1]), 0.1, dtype)
-    return [states, np.zeros_like(gates), states, gates, x, h, kernel, recurrent], {"wanted": (2, 3, 4)}
-
-
-@override(_gru_back, sample=_gru_grad_sample)
+@override(_gru_back)
 def gru_grad(gh: Any, gg: Any, hidden: Any, gates: Any, x: Any, h: Any, kernel: Any, recurrent: Any, *masks: Any,
              wanted: tuple[int, ...]) -> Any:  # fmt: skip
     """All steps of a gated recurrent unit, backwards."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major, rows_of_ones
+from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.rows import largest_or_nan, least_or_nan, sum_of, totals_of_rows
 from autodiff_lab.kernels.maths.single import larger, smaller
@@ -170,10 +170,7 @@ def _rows(run: Any, lines: Any, kind: Any) -> Any:
     return made
 
 
-_sample = rows_of_ones(axes=(-1,), keepdims=False)
-
-
-@override(_row_sums, _column_sums, sample=_sample)
+@override(_row_sums, _column_sums)
 def sum_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Sum over neighbouring axes."""
     total = _over(x, axes, _row_sums, _column_sums, np.float64, np.add.reduce)
@@ -182,7 +179,7 @@ def sum_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     return total.astype(x.dtype).reshape(_shape(x, axes, keepdims))[()]
 
 
-@override(_row_sums, _column_sums, sample=_sample)
+@override(_row_sums, _column_sums)
 def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Mean over neighbouring axes."""
     total = _over(x, axes, _row_sums, _column_sums, np.float64, np.add.reduce)
@@ -204,12 +201,7 @@ def _row_grads(g: Any, best: Any, x: Any, made: Any, low: int, high: int) -> Non
             to[k] = part if row[k] == top else nothing
 
 
-def _sample_of_grads(work: int, dtype: Any) -> Any:
-    best = np.ones((work // 64, 1), dtype)
-    return [best, best, np.ones((work // 64, 64), dtype)], {"axes": (-1,)}
-
-
-@override(_row_grads, sample=_sample_of_grads)
+@override(_row_grads)
 def extreme_grad(g: Any, best: Any, x: Any, axes: Axes) -> Any:
     """Share cotangents among the best of each row."""
     kept = (*x.shape[:-1], 1)
@@ -229,19 +221,19 @@ def _extreme(x: Any, axes: Axes, keepdims: bool, rows: Loop, columns: Loop, toge
     return NotImplemented if best is None else best.reshape(_shape(x, axes, keepdims))[()]
 
 
-@override(_row_maxima, _column_maxima, sample=_sample)
+@override(_row_maxima, _column_maxima)
 def max_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Maximum over neighbouring axes."""
     return _extreme(x, axes, keepdims, _row_maxima, _column_maxima, np.maximum.reduce)
 
 
-@override(_row_minima, _column_minima, sample=_sample)
+@override(_row_minima, _column_minima)
 def min_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Minimum over neighbouring axes."""
     return _extreme(x, axes, keepdims, _row_minima, _column_minima, np.minimum.reduce)
 
 
-@override(_row_logsumexps, sample=_sample)
+@override(_row_logsumexps)
 def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Log-sum-exp over the last axes."""
     sizes = _sizes(x.shape, axes)

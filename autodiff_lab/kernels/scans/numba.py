@@ -19,7 +19,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major, rows_of_ones
+from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE, choose
 
@@ -123,22 +123,19 @@ def _run(loop_of: Loop, x: Any, axis: int, exclusive: bool, reverse: bool) -> An
     return made.reshape(x.shape)
 
 
-_sample = rows_of_ones(axis=-1, exclusive=False, reverse=False)
-
-
-@override(_sums, sample=_sample)
+@override(_sums)
 def cumsum(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
     """Return cumulative sums."""
     return _run(_sums, x, axis, exclusive, reverse)
 
 
-@override(_products, sample=_sample)
+@override(_products)
 def cumprod(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
     """Return cumulative products."""
     return _run(_products, x, axis, exclusive, reverse)
 
 
-@override(_logsumexps, sample=rows_of_ones(axis=-1, reverse=False))
+@override(_logsumexps)
 def cumulative_logsumexp(x: Any, axis: int, reverse: bool) -> Any:
     """Return cumulative log-sum-exps; lines along the last axis run together, as each waits for its logarithms."""
     if axis != -1:
@@ -150,7 +147,7 @@ def cumulative_logsumexp(x: Any, axis: int, reverse: bool) -> Any:
     return np.ascontiguousarray(made.T).reshape(x.shape)
 
 
-@override(_recurrences, sample=rows_of_ones(2, axis=-2, reverse=False))
+@override(_recurrences)
 def recurrence(b: Any, a: Any, axis: int, reverse: bool) -> Any:
     """Return the states of a recurrence."""
     if not b.size or b.dtype != a.dtype or b.shape[b.ndim - a.ndim :] != a.shape:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major, rows_of_ones
+from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import add_up
 from autodiff_lab.kernels.maths.rows import (
@@ -98,7 +98,7 @@ def _log_softmax_grad(g: Any, y: Any, made: Any, together: int, low: int, high: 
                 to[k] = g_row[k] - total * to[k]
 
 
-@override(_softmax, sample=rows_of_ones(axis=-1))
+@override(_softmax)
 def softmax(x: Any, axis: int) -> Any:
     """Softmax along the last axis."""
     if axis != -1 or not x.size or not x.ndim:
@@ -110,7 +110,7 @@ def softmax(x: Any, axis: int) -> Any:
     return made.reshape(x.shape)
 
 
-@override(_log_softmax, sample=rows_of_ones(axis=-1))
+@override(_log_softmax)
 def log_softmax(x: Any, axis: int) -> Any:
     """Log-softmax along the last axis."""
     if axis != -1 or not x.size or not x.ndim:
@@ -132,13 +132,13 @@ def _grad(loop_of: Any, g: Any, y: Any, axis: int, *how: int) -> Any:
     return made.reshape(y.shape)
 
 
-@override(_softmax_grad, sample=rows_of_ones(2, axis=-1))
+@override(_softmax_grad)
 def softmax_grad(g: Any, y: Any, axis: int) -> Any:
     """Gradient of softmax along the last axis."""
     return _grad(_softmax_grad, g, y, axis)
 
 
-@override(_log_softmax_grad, sample=rows_of_ones(2, axis=-1))
+@override(_log_softmax_grad)
 def log_softmax_grad(g: Any, y: Any, axis: int) -> Any:
     """Gradient of log-softmax along the last axis."""
     return _grad(_log_softmax_grad, g, y, axis, rows_together(y.shape[-1] or 1) if y.ndim else 1)
@@ -227,18 +227,6 @@ def _logits(work: int, dtype: Any) -> Any:
     return np.ones((work // 64, 64), dtype)
 
 
-def _sample_of_sparse(work: int, dtype: Any) -> Any:
-    return [_logits(work, dtype), np.zeros(work // 64, np.int64)], {}
-
-
-def _sample_of_sparse_grad(work: int, dtype: Any) -> Any:
-    return [np.ones(work // 64, dtype), _logits(work, dtype), np.zeros(work // 64, np.int64)], {}
-
-
-def _sample_of_dense_grad(work: int, dtype: Any) -> Any:
-    return [np.ones(work // 64, dtype), _logits(work, dtype), _logits(work, dtype)], {}
-
-
 def _fit(logits: Any, labels: Any, g: Any = None) -> bool:
     """Return whether the shapes and dtypes are those of plain rows."""
     if not logits.ndim or not logits.size or (labels.dtype != logits.dtype and labels.dtype.kind not in "iu"):
@@ -248,7 +236,7 @@ def _fit(logits: Any, labels: Any, g: Any = None) -> bool:
     return g is None or (g.dtype == logits.dtype and g.shape == logits.shape[:-1])
 
 
-@override(_sparse, sample=_sample_of_sparse)
+@override(_sparse)
 def sparse_softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     """Cross entropy of each row with its class number."""
     if not _fit(logits, labels) or labels.dtype.kind not in "iu":
@@ -270,13 +258,13 @@ def _sparse_gradients(loop_of: Loop, g: Any, logits: Any, labels: Any, losses: A
     return NotImplemented if any(wrong) else made.reshape(logits.shape)
 
 
-@override(_sparse_grad, sample=_sample_of_sparse_grad)
+@override(_sparse_grad)
 def sparse_softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
     """Gradient of the cross entropy with class numbers."""
     return _sparse_gradients(_sparse_grad, g, logits, labels, np.empty(0, logits.dtype))
 
 
-@override(_sparse_both, sample=_sample_of_sparse_grad)
+@override(_sparse_both)
 def sparse_softmax_cross_entropy_and_grad(g: Any, logits: Any, labels: Any) -> Any:
     """Cross entropy of each row with its class number, and its gradient."""
     losses = np.empty(logits.shape[:-1], logits.dtype)
@@ -284,7 +272,7 @@ def sparse_softmax_cross_entropy_and_grad(g: Any, logits: Any, labels: Any) -> A
     return NotImplemented if grad is NotImplemented else (losses[()], grad)
 
 
-@override(_dense, sample=rows_of_ones(2))
+@override(_dense)
 def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     """Cross entropy of each row with its label distributions."""
     if not _fit(logits, labels) or labels.dtype != logits.dtype:
@@ -296,7 +284,7 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     return losses.reshape(logits.shape[:-1])[()]
 
 
-@override(_dense_grad, sample=_sample_of_dense_grad)
+@override(_dense_grad)
 def softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
     """Gradient of the cross entropy with label distributions."""
     if not _fit(logits, labels, g) or labels.dtype != logits.dtype:

@@ -14,6 +14,7 @@ from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.shape import TensorShape, listed
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
+from autodiff_lab.kernels.base.elementwise import Chain, in_one_pass
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.ops.array.casting import cast
@@ -146,8 +147,11 @@ def _clip_rule(ops: Any, g: Any, out: Any, x: Any, low: Any, high: Any) -> Any:
     return ops.gate(g, ops.not_below(x, low) * ops.not_below(high, x))
 
 
+_clip = in_one_pass(
+    "clip", lambda x, low, high: np.maximum(np.minimum(x, high), low),
+    lambda: Chain(("r = larger(smaller(v0, v2), v1)",), "r"), 3)
 clip = general(
-    "clip", lambda x, low, high: np.maximum(np.minimum(x, high), low), _clip_rule,
+    "clip", _clip, _clip_rule,
     lambda ops, g, out, x, low, high: ops.gate(g, ops.below(ops.minimum(x, high), low)),
     lambda ops, g, out, x, low, high: ops.gate(g, ops.below(high, x) * ops.not_below(high, low)),
     symbol="clip", latex=r"\operatorname{{clip}}({0}, {1}, {2})",

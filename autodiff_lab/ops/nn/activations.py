@@ -41,16 +41,35 @@ relu = of_features(unary(
 Tensor([0. 2.], shape=(2,), dtype=float32)""")))
 
 
+ndarray = np.ndarray
+_LARGEST = {"f": np.float32(88), "d": np.float64(709)}
+"""Where e^x is about to overflow."""
+
+
 def _sigmoid(x: Any) -> Any:
-    """Return the sigmoid without overflow on either side: e^-|x| never exceeds 1."""
+    """Return e^x / (1 + e^x), where x is cut before e^x overflows: the quotient is 1 there."""
     if x.dtype.kind == "c":
         right = x.real >= 0
         small = np.exp(np.where(right, -x, x))
         return np.where(right, 1 / (1 + small), small / (1 + small))[()]
     if x.itemsize == 2:
         return as_float32(_sigmoid, x)
-    small = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))[()]
+    small = np.minimum(x, _LARGEST.get(x.dtype.char, 709.0))
+    if x.__class__ is not ndarray:
+        small = np.exp(small)
+        return small / (1 + small)
+    np.exp(small, small)
+    return np.divide(small, 1 + small, small)
+
+
+def _softplus(x: Any) -> Any:
+    """Return max(x, 0) + ln(1 + e^-|x|), which does not overflow; NumPy's logaddexp takes ten times as long."""
+    if x.__class__ is not ndarray or x.dtype.char not in "fd":
+        return np.logaddexp(x, x.dtype.type(0))
+    small = np.copysign(x, -1)
+    np.exp(small, small)
+    np.log1p(small, small)
+    return np.add(small, np.maximum(x, 0), small)
 
 
 sigmoid = unary(
@@ -62,7 +81,7 @@ sigmoid = unary(
 Tensor(0.5, shape=(), dtype=float32)"""))
 
 softplus = of_features(unary(
-    "softplus", lambda x: np.logaddexp(x, x.dtype.type(0)),
+    "softplus", _softplus,
     lambda ops, g, out, x: g * ops.sigmoid(x),
     symbol="softplus", latex=r"\ln(1 + e^{{{0}}})", locals_latex=(r"\sigma({0})",),
     sentence="takes ln(1 + e^{0})", expression="softplus({0})", keeps="inputs", registered="Softplus",

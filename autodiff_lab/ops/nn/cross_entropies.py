@@ -20,10 +20,10 @@ from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.docs import doc, document
 from autodiff_lab.ops.math.complex_numbers import imag, real
 from autodiff_lab.ops.math.exponential import exp, log
-from autodiff_lab.ops.nn.activations import softplus
+from autodiff_lab.ops.nn.activations import _softplus, softplus
 
 sigmoid_cross_entropy = binary(
-    "sigmoid_cross_entropy", lambda x, z: np.logaddexp(x, x.dtype.type(0)) - x * z,
+    "sigmoid_cross_entropy", lambda x, z: _softplus(x) - x * z,
     lambda ops, g, out, x, z: g * (ops.sigmoid(x) - z), lambda ops, g, out, x, z: -(g * x),
     symbol="cross entropy", latex=r"\ln(1 + e^{{{0}}}) - {0} \cdot {1}", locals_latex=(r"\sigma({0}) - {1}", "-{0}"),
     sentence="measures how far the sigmoid of {0} is from {1}", keeps="inputs",

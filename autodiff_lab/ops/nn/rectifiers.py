@@ -18,6 +18,7 @@ from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import REGISTRY, Domain
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
+from autodiff_lab.kernels.base.elementwise import Chain, in_one_pass
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import RealZeros, real_only
 from autodiff_lab.ops.array.joining import concat
@@ -66,6 +67,8 @@ selu = of_features(unary(
     locals_latex=(r"\lambda \left([{0} \ge 0] + [{0} < 0] \alpha e^{{{0}}}\right)",),
     sentence="scales {0} where it is positive, else a multiple of e^{0} - 1",
     domain=(Domain(away_from=(0.0,)),), keeps="output", registered="Selu",
+    expression=f"number({SELU_SCALE!r}) * choose({{0}} > zero, {{0}}, number({SELU_ALPHA!r}) * "
+               "expm1(smaller({0}, zero)))",
     doc=of_one("1.0507·x where x is positive, else 1.7581·(e^x - 1).", "1.0507 where x ≥ 0, else 1.7581·e^x", """
 >>> print(lab.nn.selu([0.0, 2.0]))
 Tensor([0.       2.101402], shape=(2,), dtype=float32)""",
@@ -110,8 +113,16 @@ def _leaky_expression(constants: Any, alpha: float) -> str | None:
     return f"choose({{0}} > zero, {{0}}, number({float(alpha)!r}) * {{0}})" if math.isfinite(alpha) else None
 
 
+def _leaky_reference(x: Any, alpha: Any) -> Any:
+    if 0 < alpha <= 1:
+        return np.maximum(x, alpha * x)
+    return np.where(x > 0, x, alpha * x)[()]
+
+
+_leaky = in_one_pass(
+    "leaky_relu", _leaky_reference, lambda: Chain(("r = choose(v0 > zero, v0, v1 * v0)",), "r"), 2)
 leaky = general(
-    "leaky_relu", lambda x, alpha: np.where(x > 0, x, x.dtype.type(alpha) * x)[()],
+    "leaky_relu", lambda x, alpha: _leaky(x, x.dtype.type(alpha)),
     lambda ops, g, out, x, alpha: ops.gate(g, ops.positive(x) * (1 - alpha) + alpha),
     symbol="leaky relu", latex=r"\max({0}, \alpha {0})", locals_latex=(r"[{0} > 0] + \alpha [{0} \le 0]",),
     sentence="keeps {0} where it is positive, else a fraction of it", keeps="inputs", registered="LeakyRelu",
@@ -188,6 +199,7 @@ Tensor([-1.   0.5  1. ], shape=(3,), dtype=float32)"""))
 hard_shrink = unary(
     "hard_shrink", _hard_shrink,
     lambda ops, g, out, x: ops.gate(g, ops.positive(ops.abs(out))),
+    expression="choose(abs({0}) <= number(0.5), zero, {0})",
     symbol="hard shrink", latex=r"[\left|{0}\right| > 0.5]\, {0}", locals_latex=(r"[\left|{0}\right| > 0.5]",),
     sentence="keeps {0} where it is farther than 0.5 from 0, else 0", domain=(Domain(away_from=(-0.5, 0.5)),),
     keeps="output",
@@ -198,6 +210,8 @@ Tensor([-2.  0.  2.], shape=(3,), dtype=float32)"""))
 soft_shrink = unary(
     "soft_shrink", _soft_shrink,
     lambda ops, g, out, x: ops.gate(g, ops.positive(ops.abs(out))),
+    expression="choose({0} > zero, one, choose({0} < zero, -one, choose({0} == zero, zero, {0}))) * "
+               "larger(abs({0}) - number(0.5), zero)",
     symbol="soft shrink", latex=r"\operatorname{{sign}}({0}) \max(\left|{0}\right| - 0.5, 0)",
     locals_latex=(r"[\left|{0}\right| > 0.5]",), sentence="moves {0} towards 0 by 0.5",
     domain=(Domain(away_from=(-0.5, 0.5)),), keeps="output",
@@ -241,6 +255,7 @@ def _sparse_plus(x: Any) -> Any:
 sparse_plus = unary(
     "sparse_plus", _sparse_plus, lambda ops, g, out, x: g * (0.5 + 0.5 * ops.hard_tanh(x)),
     symbol="sparse plus", latex=r"\frac{{({0} + 1)^2}}{{4}}", locals_latex=(r"\frac{{{0} + 1}}{{2}}",),
+    expression="choose({0} <= -one, zero, choose({0} < one, ({0} + one) * ({0} + one) / number(4), {0}))",
     sentence="bends relu of {0} by a parabola from -1 to 1", domain=(Domain(away_from=(-1.0, 1.0)),), keeps="inputs",
     doc=of_one("0 up to -1, x from 1 on, a parabola between.", "0, (x + 1)/2 and 1 in the three parts", """
 >>> print(lab.nn.sparse_plus([-2.0, 0.0, 2.0]))

@@ -17,7 +17,7 @@ from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.math.scipy_kernels import special
-from autodiff_lab.ops.nn.activations import _sigmoid, sigmoid
+from autodiff_lab.ops.nn.activations import _sigmoid, _softplus, sigmoid
 
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 _TANH_SCALE = math.sqrt(2 / math.pi)
@@ -65,7 +65,17 @@ def _gelu_tanh_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
 @in_float32
 def _gelu_tanh(x: Any) -> Any:
     real_only("gelu", x)
-    return 0.5 * x * (1 + np.tanh(_TANH_SCALE * (x + _TANH_CUBE * (x * x * x))))
+    if x.__class__ is not np.ndarray or x.dtype.kind != "f":
+        return 0.5 * x * (1 + np.tanh(_TANH_SCALE * (x + _TANH_CUBE * (x * x * x))))
+    bent = x * x
+    bent *= x
+    bent *= _TANH_CUBE
+    bent += x
+    bent *= _TANH_SCALE
+    np.tanh(bent, bent)
+    bent += 1
+    bent *= 0.5 * x
+    return bent
 
 
 gelu_tanh = unary(
@@ -123,7 +133,7 @@ def _mish_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
 
 
 mish = unary(
-    "mish", in_float32(lambda x: x * np.tanh(np.logaddexp(x, x.dtype.type(0)))), _mish_rule,
+    "mish", in_float32(lambda x: x * np.tanh(_softplus(x))), _mish_rule,
     symbol="mish", latex=r"{0} \tanh \ln(1 + e^{{{0}}})",
     locals_latex=(r"\tanh s + {0} (1 - \tanh^2 s)\, \sigma({0})",),
     sentence="weighs {0} by tanh of its softplus", keeps="inputs",
@@ -133,7 +143,7 @@ mish = unary(
 Tensor(0.0, shape=(), dtype=float32)""", notes="Misra 2019."))
 
 log_sigmoid = unary(
-    "log_sigmoid", lambda x: -np.logaddexp(-x, x.dtype.type(0)), lambda ops, g, out, x: g * ops.sigmoid(-x),
+    "log_sigmoid", lambda x: -_softplus(-x), lambda ops, g, out, x: g * ops.sigmoid(-x),
     symbol="ln σ", latex=r"\ln \sigma({0})", locals_latex=(r"\sigma(-{0})",),
     sentence="takes the logarithm of the sigmoid of {0}", keeps="inputs",
     expression="-softplus(-{0})",

@@ -1,0 +1,194 @@
+"""Chains: elementwise ops and their rules as statements of one loop, made from the expressions of ops.
+
+A rule such as ``g * (s * (1 + x * (1 - s)))`` of `silu` is called once with symbols in place of arrays.  Each op that
+it applies writes the statement of its `Op.expression`, and the statements become one compiled loop, which the sweep
+calls in place of the rule.  A rule that asks for more than arithmetic, such as values, shapes or an op without an
+expression, has no chain and runs as it stands.  So does every rule in a sweep that is recorded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.namespace import RAW
+from autodiff_lab.engine.op import REGISTRY, Op
+from autodiff_lab.kernels.base.elementwise import Chain, Elementwise, functions_in, in_one_pass
+
+ANGLES = frozenset({"sin", "cos", "tan"})
+"""Functions whose loops must look for arguments that are too large; NumPy is as fast."""
+FASTER: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""By rule, what a sweep over plain arrays calls in its place."""
+
+
+class _NotAChain(Exception):
+    """Raised while a rule is traced."""
+
+
+class _Writer:
+    """Collects the statements of a rule."""
+
+    def __init__(self) -> None:
+        self.statements: list[str] = []
+        self.functions = 0
+
+    def apply(self, op: Op, *inputs: Any) -> _Symbol:
+        """Write the statement of an op."""
+        expression = op.expression
+        if not isinstance(expression, str) or not expression or len(inputs) != op.arity:
+            raise _NotAChain
+        found = functions_in(expression)
+        if found & ANGLES:
+            raise _NotAChain
+        self.functions += len(found)
+        name = f"t{len(self.statements)}"
+        self.statements.append(f"{name} = {expression.format(*map(_text, inputs))}")
+        return _Symbol(self, name)
+
+
+def _text(x: Any) -> str:
+    """Return an operand as text: a name, or a number in the dtype of the loop."""
+    if x.__class__ is _Symbol:
+        return x.name
+    if x.__class__ not in (int, float) or not np.isfinite(x):
+        raise _NotAChain
+    return f"number({x!r})"
+
+
+def _operator(name: str, reflected: bool = False) -> Callable[..., _Symbol]:
+    def apply(x: _Symbol, *others: Any) -> _Symbol:
+        return x.writer.apply(REGISTRY[name], *others, x) if reflected else x.writer.apply(REGISTRY[name], x, *others)
+
+    return apply
+
+
+class _Symbol:
+    """Stands for an array while a rule is traced; whatever is asked beside arithmetic raises."""
+
+    __slots__ = ("name", "writer")
+
+    def __init__(self, writer: _Writer, name: str) -> None:
+        self.writer, self.name = writer, name
+
+    def __getattr__(self, name: str) -> Any:
+        raise _NotAChain
+
+    def __bool__(self) -> bool:
+        raise _NotAChain
+
+    __add__, __radd__ = _operator("add"), _operator("add", True)
+    __sub__, __rsub__ = _operator("subtract"), _operator("subtract", True)
+    __mul__, __rmul__ = _operator("multiply"), _operator("multiply", True)
+    __truediv__, __rtruediv__ = _operator("divide"), _operator("divide", True)
+    __neg__ = _operator("negative")
+
+
+class _SymbolicOps:
+    """The namespace that a rule takes its operations from while it is traced."""
+
+    raw = True
+
+    def __init__(self, writer: _Writer) -> None:
+        self._writer = writer
+
+    def __getattr__(self, name: str) -> Any:
+        op = REGISTRY.get(name)
+        if op is None:
+            raise _NotAChain
+
+        def apply(*inputs: Any, **params: Any) -> _Symbol:
+            if params:
+                raise _NotAChain
+            return self._writer.apply(op, *inputs)
+
+        return apply
+
+
+def chain_of_op(op: Op) -> Chain | None:
+    """Return the chain of an op itself: one statement."""
+    writer = _Writer()
+    try:
+        out = writer.apply(op, *(_Symbol(writer, f"v{n}") for n in range(op.arity or 0)))
+    except _NotAChain:
+        return None
+    return Chain(tuple(writer.statements), out.name)
+
+
+def chain_of_rule(rule: Callable[..., Any], arity: int) -> tuple[Chain, tuple[int, ...]] | None:
+    """Return the chain of a rule, and which of cotangent, output and inputs it reads, as positions.
+
+    None if there is none, or if it is a single operation, which NumPy does as quickly.
+
+    Examples
+    --------
+    >>> from autodiff_lab.engine.chains import chain_of_rule
+    >>> chain_of_rule(lambda ops, g, out, x: g * (1 - out * out), 1)
+    (Chain(statements=('t0 = v1 * v1', 't1 = number(1) - t0', 't2 = v0 * t1'), result='t2'), (0, 1))
+    """
+    writer = _Writer()
+    symbols = [_Symbol(writer, f"v{n}") for n in range(arity + 2)]
+    try:
+        out = rule(_SymbolicOps(writer), *symbols)
+    except Exception:  # noqa: BLE001 - a rule that arrays would satisfy may trip over symbols in any way
+        return None
+    if out.__class__ is not _Symbol or len(writer.statements) + writer.functions < 2:
+        return None
+    text = "\n".join(writer.statements)
+    used = tuple(n for n in range(arity + 2) if re.search(rf"\bv{n}\b", text))
+    if len(used) < 2 or used[0] != 0:
+        return None
+    for new, old in enumerate(used):
+        text = re.sub(rf"\bv{old}\b", f"v{new}", text)
+    return Chain(tuple(text.split("\n")), out.name), used
+
+
+def _pays(op: Op) -> bool:
+    """Return whether a loop for an op itself can be faster than its kernel: NumPy has no single function for it."""
+    text = op.expression
+    if not isinstance(text, str) or "(" not in text:
+        return False
+    return not isinstance(op.kernel, np.ufunc) or op.kernel is np.sign  # which takes four times as long as a loop
+
+
+def faster_kernel(op: Op) -> Callable[..., Any]:
+    """Return the kernel of an elementwise op, as one loop where that pays, and prepare its rules for the same."""
+    if isinstance(op.rules, tuple) and op.expression:
+        for i, rule in enumerate(op.rules):
+            if callable(rule) and rule not in FASTER:
+                FASTER[rule] = _in_one_pass(f"{op.name}, rule {i}", rule, op.arity or 0)
+    return in_one_pass(op.name, op.kernel, lambda: chain_of_op(op), op.arity or 0) if _pays(op) else op.kernel
+
+
+def _in_one_pass(name: str, rule: Callable[..., Any], arity: int) -> Callable[..., Any]:
+    """Return what a sweep calls in place of a rule: its loop, or the rule as long as there is none."""
+    found: list[tuple[Elementwise, Callable[..., Any]]] = []
+
+    def run(ops: Any, g: Any, out: Any, *inputs: Any) -> Any:
+        if not found:
+            traced = chain_of_rule(rule, arity)
+            if traced is None:
+                del FASTER[rule]
+                return rule(ops, g, out, *inputs)
+            chain, used = traced
+            found.append((Elementwise(name, _reference(rule, used, arity), lambda: chain), itemgetter(*used)))
+        kernel, choose = found[0]
+        result = kernel.fast(choose((g, out, *inputs)))
+        return rule(ops, g, out, *inputs) if result is None else result
+
+    return run
+
+
+def _reference(rule: Callable[..., Any], used: tuple[int, ...], arity: int) -> Callable[..., Any]:
+    """Return a rule as a function of the arrays that it reads."""
+
+    def reference(*arrays: Any) -> Any:
+        given: list[Any] = [None] * (arity + 2)
+        for position, array in zip(used, arrays, strict=True):
+            given[position] = array
+        return rule(RAW, *given)
+
+    return reference

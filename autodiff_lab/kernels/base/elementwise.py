@@ -1,0 +1,305 @@
+"""Elementwise kernels that NumPy has no single function for, as one compiled loop over their elements.
+
+NumPy computes `silu` in eight passes over memory, each of which makes an array.  The loop is generated from statements
+in the language of `Op.expression`, with the functions of `kernels.maths`, and reads and writes each element once.  It
+takes plain arrays of one shape and dtype, and single numbers among them.  Everything else, and everything until the
+loop is compiled, is the reference's: broadcasting, gaps between elements, integers, half floats, arrays of a GPU.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.kernels.base.choose import IN_USE, numba_is_there
+from autodiff_lab.kernels.base.compiler import COMPILING, ask
+from autodiff_lab.kernels.base.threads import spread
+
+FEW = 64
+"""Below this number of elements the reference runs: to look for a loop would cost more than it gains."""
+COUNTED = 1024
+"""Smaller calls do not count towards the work for which a loop is compiled."""
+WORTH_COMPILING = 2_000_000
+"""Elements that the reference must have gone through before a loop is compiled: compiling takes 0.3 s."""
+SHARED = 32_768
+"""Elements for which another thread pays."""
+FUNCTIONS = frozenset({
+    "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "sigmoid", "softplus", "erf", "erfc", "normal_cdf",
+    "power",
+})  # fmt: skip
+"""Functions of `kernels.maths` with different code for float32 and float64."""
+OPERATIONS = ("add_up", "ceil", "choose", "floor", "larger", "nearest", "smaller")
+_CALLED = re.compile(r"\b([a-z]\w*)\(")
+_NAMES = {"f": "float32", "d": "float64"}
+ndarray, empty = np.ndarray, np.empty
+LOOPS: dict[str, Elementwise] = {}
+"""Every kernel of this kind, by name."""
+
+
+def functions_in(text: str) -> frozenset[str]:
+    """Return the elementary functions that an expression calls."""
+    return FUNCTIONS.intersection(_CALLED.findall(text))
+
+
+class Chain(NamedTuple):
+    """What a loop computes for one element: statements on ``v0``, ``v1``, ... for the inputs, and the result's name."""
+
+    statements: tuple[str, ...]
+    result: str
+
+
+class Elementwise:
+    """One elementwise kernel: its reference, and its loops by dtype and by which inputs are arrays.
+
+    Parameters
+    ----------
+    name : str
+        Of the kernel.
+    reference : callable
+        In NumPy, which defines the result.
+    chain : callable
+        Returns the `Chain`, or None if no loop can compute it; not called before a loop is needed.
+    """
+
+    def __init__(self, name: str, reference: Callable[..., Any], chain: Callable[[], Chain | None]) -> None:
+        self.name, self.reference, self.chain = name, reference, chain
+        self.loops: dict[str, tuple[Any, int]] = {}
+        self.failures: dict[str, str] = {}
+        self._work: dict[str, int] = {}
+        LOOPS[name] = self
+
+    def fast(self, arrays: tuple[Any, ...]) -> Any:
+        """Return the result of the loop; None if the reference is to compute it. The first input is an array."""
+        mode = IN_USE["mode"]
+        if mode == "numpy":
+            return None
+        first = arrays[0]
+        dtype, size = first.dtype, first.size
+        kinds = dtype.char
+        if len(arrays) > 1 or not first.flags.carray:
+            kinds, arrays = _arranged(arrays)
+            if not kinds:
+                return None
+        found = self.loops.get(kinds)
+        if found is None:
+            found = self._without(kinds, dtype, size, mode)
+            if found is None:
+                return None
+        run, least = found
+        if size < least and mode != "numba":
+            return None
+        return run(arrays)
+
+    def _without(self, kinds: str, dtype: np.dtype[Any], size: int, mode: str) -> Any:
+        """Count the work that the reference does because there is no loop; compile one when that is worth it."""
+        if kinds in self.failures or dtype.char not in _NAMES:
+            return None
+        if mode == "numba":
+            self.prepare(kinds)
+            return self.loops.get(kinds)
+        if size >= COUNTED:
+            done = self._work.get(kinds, 0)
+            self._work[kinds] = done + size
+            if done < WORTH_COMPILING <= done + size and numba_is_there():
+                ask(lambda: self.prepare(kinds))
+        return None
+
+    def prepare(self, kinds: str) -> None:
+        """Compile the loop for a dtype and kinds of inputs, and measure from which size on it is faster."""
+        with COMPILING:
+            if kinds in self.loops or kinds in self.failures:
+                return
+            try:
+                made = self._compiled(kinds)
+            except Exception as error:  # noqa: BLE001 - whatever a compiler says, NumPy does the work
+                self.failures[kinds] = f"{type(error).__name__}: {error}"
+                return
+        if made is None:
+            self.failures[kinds] = "no loop can compute it"
+            return
+        run, text = made
+        least = 0
+        if IN_USE["mode"] != "numba":
+            label = f"{self.name} {kinds} {zlib.crc32(text.encode()):08x}"
+            least_size = import_module("autodiff_lab.kernels.base.measuring").least_size
+            with np.errstate(all="ignore"):
+                least = least_size(label, self.reference, lambda *arrays: run(arrays), lambda n: _samples(kinds, n))
+        self.loops[kinds] = run, least
+
+    def _compiled(self, kinds: str) -> tuple[Callable[..., Any], str] | None:
+        dtype = np.dtype(kinds[0])
+        chain = self.chain() if numba_is_there() else None
+        if chain is None:
+            return None
+        text = module_of(chain, kinds)
+        load = import_module("autodiff_lab.kernels.base.store").load
+        return runner(load(text).loop, kinds, dtype), text
+
+    def forget(self) -> None:
+        """Begin to count again."""
+        self._work.clear()
+
+
+def _arranged(arrays: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Return dtype and kinds of inputs as one text, `a` for an array and `s` for a single number, and the inputs.
+
+    An array that repeats one number, as the gradient of a sum does, is that number.  The text is empty if a loop cannot
+    take the inputs.
+    """
+    first = arrays[0]
+    dtype, shape = first.dtype, first.shape
+    kinds, given = [dtype.char], list(arrays)
+    for i, x in enumerate(arrays):
+        if x.__class__ is ndarray:
+            if x.dtype is not dtype and x.dtype != dtype:
+                return "", arrays
+            if x.shape == shape and x.flags.carray:
+                kinds.append("a")
+            elif x.shape == shape and not any(x.strides):
+                given[i] = x[(0,) * x.ndim]
+                kinds.append("s")
+            elif x.shape == shape and x.flags.c_contiguous:
+                given[i] = x.copy()  # read-only or not aligned
+                kinds.append("a")
+            else:
+                return "", arrays
+        elif isinstance(x, np.floating) and x.dtype == dtype:
+            kinds.append("s")
+        else:
+            return "", arrays
+    if "a" not in kinds[1:]:
+        return "", arrays
+    text = "".join(kinds)
+    return text[0] if len(text) == 2 else text, tuple(given)
+
+
+def module_of(chain: Chain, kinds: str) -> str:
+    """Write the module of a loop.
+
+    Examples
+    --------
+    >>> from autodiff_lab.kernels.base.elementwise import Chain, module_of
+    >>> print(module_of(Chain(("r = sigmoid(v0)",), "r"), "f").partition("def ")[2])
+    loop(first, last, a0, out):
+        a0 = a0[first:last]
+        out = out[first:last]
+        for i in range(out.size):
+            v0 = a0[i]
+            r = sigmoid(v0)
+            out[i] = r
+    <BLANKLINE>
+    """
+    kind = _NAMES[kinds[0]]
+    family = "SINGLE" if kind == "float32" else "VECTOR_DOUBLE"
+    each = kinds[1:] or "a"
+    arrays = [n for n, one in enumerate(each) if one == "a"]
+    types = [f"{kind}[::1]" if one == "a" else kind for one in each]
+    names = [f"a{n}" if one == "a" else f"v{n}" for n, one in enumerate(each)]
+    body, given = "\n".join(chain.statements), ", ".join([*types, f"{kind}[::1]"])
+    rows = [
+        "from math import sqrt",
+        "from numba import njit",
+        f"from numpy import {kind} as number, inf",
+        f"from autodiff_lab.kernels.maths.single import {family}, {', '.join(OPERATIONS)}",
+        "zero, one, infinity = number(0), number(1), number(inf)",
+        *(f'{name} = {family}["{name}"]' for name in sorted(functions_in(body))),
+        f'@njit("void(int64, int64, {given})", cache=CACHE, nogil=True, error_model="numpy")',
+        f"def loop(first, last, {', '.join(names)}, out):",
+        *(f"    a{n} = a{n}[first:last]" for n in arrays),
+        "    out = out[first:last]",
+        "    for i in range(out.size):",
+        *(f"        v{n} = a{n}[i]" for n in arrays),
+        *(f"        {statement}" for statement in chain.statements),
+        f"        out[i] = {chain.result}",
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def runner(loop: Any, kinds: str, dtype: np.dtype[Any]) -> Callable[[tuple[Any, ...]], Any]:
+    """Return the function that allocates the result and calls a loop on flat views."""
+    each = kinds[1:] or "a"
+    lead = each.index("a")
+
+    def one(arrays: tuple[Any, ...]) -> Any:
+        (x,) = arrays
+        out = empty(x.shape, dtype)
+        size = out.size
+        if size < 2 * SHARED:
+            loop(0, size, x.reshape(-1), out.reshape(-1))
+        else:
+            flat, made = x.reshape(-1), out.reshape(-1)
+            spread(lambda low, high: loop(low, high, flat, made), size, SHARED)
+        return out
+
+    def many(arrays: tuple[Any, ...]) -> Any:
+        out = empty(arrays[lead].shape, dtype)
+        flat = [x.reshape(-1) if kind == "a" else x for x, kind in zip(arrays, each, strict=True)]
+        flat.append(out.reshape(-1))
+        size = out.size
+        if size < 2 * SHARED:
+            loop(0, size, *flat)
+        else:
+            spread(lambda low, high: loop(low, high, *flat), size, SHARED)
+        return out
+
+    return one if each == "a" else many
+
+
+def _samples(kinds: str, size: int) -> list[Any]:
+    """Make the arrays of a call, for a measurement: numbers between 0.1 and 1.1, where most functions are defined."""
+    numbers = np.random.default_rng(0).uniform(0.1, 1.1, size).astype(kinds[0])
+    return [numbers if one == "a" else numbers[0] for one in kinds[1:] or "a"]
+
+
+def in_one_pass(
+    name: str, reference: Callable[..., Any], chain: Callable[[], Chain | None], arity: int
+) -> Callable[..., Any]:
+    """Make the kernel of an elementwise op: its reference, and a compiled loop where that is faster.
+
+    Parameters
+    ----------
+    name : str
+        Of the kernel.
+    reference : callable
+        In NumPy.
+    chain : callable
+        See `Elementwise`.
+    arity : int
+        How many inputs it has.
+    """
+    fast = Elementwise(name, reference, chain).fast
+
+    def of_one(x: Any) -> Any:
+        if x.__class__ is ndarray and x.size >= FEW:
+            found = fast((x,))
+            if found is not None:
+                return found
+        return reference(x)
+
+    def of_many(*inputs: Any) -> Any:
+        x = inputs[0]
+        if x.__class__ is ndarray and x.size >= FEW:
+            found = fast(inputs)
+            if found is not None:
+                return found
+        return reference(*inputs)
+
+    made = of_one if arity == 1 else of_many
+    made.__name__, made.__doc__ = name, reference.__doc__
+    return made
+
+
+def _after_fork() -> None:
+    """Count again in the child: what the background was asked for does not come there."""
+    for kernel in LOOPS.values():
+        kernel.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
