@@ -59,6 +59,7 @@ class OpTable:
             return OpDescribed(op, symbol, latex, slopes, sentence, elementwise, differentiable, like, calls)
         if like in REGISTRY:
             _, symbol, latex, slopes, sentence, elementwise, _ = REGISTRY[like].describe()
+            symbol = op if symbol == like else symbol  # a name, not a sign: users know their own
             like = "" if like == op else like
             return OpDescribed(op, symbol, latex, slopes, sentence, elementwise, differentiable, like, calls)
         return OpDescribed(op, op, "", (), "", False, differentiable, like, calls)

@@ -19,7 +19,8 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, TextIO
 
-from autodiff_lab.recording import Recording, record
+from autodiff_lab.cli.frameworks import recorder
+from autodiff_lab.recording import Recording
 
 INTERRUPTED, TERMINATED = 130, 143
 """The exit status of a process that SIGINT or SIGTERM ended."""
@@ -29,7 +30,9 @@ class _Stopped(BaseException):
     """The script was asked to stop by SIGTERM."""
 
 
-def run_recorded(code: Any, path: Path, arguments: Sequence[str], title: str) -> tuple[Recording, int]:
+def run_recorded(
+    code: Any, path: Path, arguments: Sequence[str], title: str, framework: str = ""
+) -> tuple[Recording, int]:
     """Run the code of a script as ``__main__``; return its recording and the exit status that Python would give."""
     module = ModuleType("__main__")
     module.__file__ = str(path)
@@ -38,7 +41,7 @@ def run_recorded(code: Any, path: Path, arguments: Sequence[str], title: str) ->
     recording: Recording | None = None
     with _as_main(module, path, arguments), _undisturbed(), _stopped_by_sigterm():
         try:
-            with record(title, namespace=module.__dict__) as recording:
+            with recorder(framework, title, module.__dict__) as recording:
                 exec(code, module.__dict__)
         except SystemExit as stop:
             status = _status(stop)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autodiff_lab.cli.frameworks import framework_of, refusal
 from autodiff_lab.cli.running import keep_lines, run_recorded, say
 from autodiff_lab.recording import Recording
 
@@ -23,6 +24,9 @@ _DESCRIPTION = """\
 Run a script and write what its tapes did. Arguments after the script that are not options listed below go to the
 script; after a `--`, all of them do. Without an option the recording is printed.
 """
+
+
+_TITLES = {"torch": "PyTorch"}
 
 
 def add(commands: Any) -> None:
@@ -53,12 +57,18 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
     try:
         source = path.read_bytes()
         code = compile(source, str(path), "exec", dont_inherit=True)
-        keep_lines(path, importlib.util.decode_source(source))
+        text = importlib.util.decode_source(source)
+        keep_lines(path, text)
+        framework = framework_of(text)
     except (SyntaxError, ValueError):
         traceback.print_exc(limit=0)
         return 1
+    problem = refusal(framework)
+    if problem:
+        print(f"autodiff-lab record: {problem}", file=sys.stderr)
+        return 2
     process = os.getpid()
-    recording, status = run_recorded(code, path, list(rest), options.title or path.name)
+    recording, status = run_recorded(code, path, list(rest), options.title or path.name, framework)
     if os.getpid() != process:
         return status  # a process that the script made by a fork: the recording is for its parent to write
     try:
@@ -89,9 +99,10 @@ def _problem(script: Path, outputs: Sequence[Path | None]) -> str:
 
 def _write(recording: Recording, options: argparse.Namespace, here: Path) -> None:
     summary = repr(recording).partition(": ")[2].rstrip(">")
+    title = _TITLES.get(recording.framework, "autodiff_lab")
     if not recording.applications:
         say(
-            "Nothing was recorded: the script ran no op of autodiff_lab, or ran them in threads or processes of its "
+            f"Nothing was recorded: the script ran no op of {title}, or ran them in threads or processes of its "
             "own, which are not recorded. Try lab.record() in the function that such a thread runs."
         )
     if options.html is not None:

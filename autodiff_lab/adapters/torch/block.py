@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 import weakref
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
@@ -21,6 +22,7 @@ from autodiff_lab.adapters.torch.table import ATTRIBUTES, EXITS, IN_PLACE_OPERAT
 from autodiff_lab.adapters.torch.tracker import Tracker
 from autodiff_lab.events import SCOPE
 from autodiff_lab.recording import Recording
+from autodiff_lab.recording.names import names_in
 from autodiff_lab.recording.recorder import BUDGET
 from autodiff_lab.recording.snapshot import WHOLE, Policy
 
@@ -47,6 +49,8 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
         ``policy(array, leaf) -> Snapshot``, instead of `whole`.
     budget : int
         Bytes of values that may be held until the recording is first used; later ones are summarised at once.
+    namespace : mapping of str to object, optional
+        Where the names of tensors are looked up, instead of the local variables around the block.
 
     Returns
     -------
@@ -62,9 +66,16 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
     """
 
     def __init__(
-        self, title: str = "", *, whole: int = WHOLE, policy: Policy | None = None, budget: int = BUDGET
+        self,
+        title: str = "",
+        *,
+        whole: int = WHOLE,
+        policy: Policy | None = None,
+        budget: int = BUDGET,
+        namespace: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
+        self.namespace = namespace
         self.tracker = Tracker(title=title, whole=whole, policy=policy, budget=budget)
         self.rows = self.tracker.rows
 
@@ -90,7 +101,11 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
         tracker = self.tracker
         tracker.safely(tracker.flush)
         tracker.safely(tracker.close)
-        tracker.emitter.finish(error, tracker.emitter.names_around(1))
+        if self.namespace is None:
+            names = tracker.emitter.names_around(1)
+        else:
+            names = names_in(self.namespace, tracker.find)
+        tracker.emitter.finish(error, names)
         if tracker.error is not None:
             warnings.warn(
                 f"The recording stopped early: {type(tracker.error).__name__}: {tracker.error}. "

@@ -45,7 +45,7 @@ class Contributions:
         """Return whether what the hooks put down does not fit into the budget: then it is summarised now."""
         new = self.fired[self.counted :]
         self.counted = len(self.fired)
-        self.bytes += sum([g.nbytes for _, shares, _ in new for g in shares or () if g is not None])
+        self.bytes += sum([g.nbytes for _, shares, _ in new for g in shares or () if _dense(g)])
         return self.bytes > self.emitter.recorder.left
 
     def work_off(self) -> None:
@@ -168,6 +168,10 @@ class Contributions:
         self.ids[id(g)] = key
         self.alive.append(g)
         return key
+
+
+def _dense(g: Any) -> bool:
+    return g is not None and g.layout is torch.strided
 
 
 def _same(value: Any, g: Any) -> bool:

@@ -67,21 +67,21 @@ RENAMED = {"truediv": "div", "true_divide": "div", "multiply": "mul", "subtract"
 
 _NTH = r"\tfrac{{1}}{{n}}"
 ENTRIES: dict[str, tuple[str, str, tuple[str, ...], str, bool]] = {
-    "linear": ("linear", "{0} {1}^T + {2}", ("{1}", r"(\cdot)^T {0}", r"\textstyle\sum"),
+    "linear": ("linear", "{0} {1}^T + {2}", ("{1}", r"(\cdot)^T {0}", r"\sum"),
                "multiplies {0} by the transpose of {1} and adds {2}", False),
     "linear without bias": ("linear", "{0} {1}^T", ("{1}", r"(\cdot)^T {0}"), "multiplies {0} by the transpose of {1}",
                             False),
-    "addmm": ("addmm", "{0} + {1} {2}", (r"\textstyle\sum", "{2}^T", "{1}^T"), "adds {0} to the product of {1} and {2}",
+    "addmm": ("addmm", "{0} + {1} {2}", (r"\sum", "{2}^T", "{1}^T"), "adds {0} to the product of {1} and {2}",
               False),
-    "cross_entropy": ("cross entropy", rf"-{_NTH} \textstyle\sum \ln \operatorname{{{{softmax}}}}({{0}})_{{{{{{1}}}}}}",
+    "cross_entropy": ("cross_entropy", rf"-{_NTH} \sum \ln \operatorname{{{{softmax}}}}({{0}})_{{{{{{1}}}}}}",
                       (rf"{_NTH} \left(\operatorname{{{{softmax}}}}({{0}}) - [{{1}}]\right)", ""),
                       "takes the mean of minus the log probability that {0} gives to the classes {1}", False),
-    "nll_loss": ("nll", rf"-{_NTH} \textstyle\sum {{0}}_{{{{{{1}}}}}}", (rf"-{_NTH} [{{1}}]", ""),
+    "nll_loss": ("nll_loss", rf"-{_NTH} \sum {{0}}_{{{{{{1}}}}}}", (rf"-{_NTH} [{{1}}]", ""),
                  "takes the mean of minus the elements of {0} at the classes {1}", False),
-    "mse_loss": ("mse", r"\overline{{({0} - {1})^2}}",
+    "mse_loss": ("mse_loss", r"\overline{{({0} - {1})^2}}",
                  (r"\tfrac{{2}}{{n}} ({0} - {1})", r"-\tfrac{{2}}{{n}} ({0} - {1})"),
                  "takes the mean of the squared differences of {0} and {1}", False),
-    "layer_norm": ("layer norm", r"\frac{{{0} - \overline{{{0}}}}}{{\sigma}} {1} + {2}", (),
+    "layer_norm": ("layer_norm", r"\frac{{{0} - \overline{{{0}}}}}{{\sigma}} {1} + {2}", (),
                    "shifts and scales each row of {0} to mean 0 and variance 1", False),
     "scaled_dot_product_attention": (
         "attention", r"\operatorname{{softmax}}\left({0} {1}^T / \sqrt{{d}}\right) {2}", (),

@@ -22,6 +22,7 @@ from autodiff_lab.adapters.torch.scopes import Scopes
 from autodiff_lab.adapters.torch.table import TABLE, WRITES
 from autodiff_lab.adapters.torch.values import (
     LARGEST_LOCAL,
+    SMALL,
     SumValue,
     TensorValue,
     Unknown,
@@ -89,7 +90,7 @@ class Tracker:
         self.scope = ""
         self.by_memory: dict[int, list[TensorValue]] = {}
         self.indexed = 0
-        self.listening, self.new_turn = True, False
+        self.listening, self.new_turn = True, True
         self.error: Exception | None = None
         self.cause: int | None = None
 
@@ -112,7 +113,7 @@ class Tracker:
     def close(self) -> None:
         """The block ends: copy what the program may write over later."""
         for value in self.leaves:
-            if value.known:
+            if value.nbytes > SMALL * 8 and value.known:
                 value.settle()
         settle_small(self.held)
         for value in self.sums:

@@ -232,11 +232,14 @@ def array_of(tensor: Any) -> Any:
     """Return the numbers of a tensor as a NumPy array, None for a tensor without numbers that NumPy could hold."""
     if tensor is None or tensor.is_meta:
         return None
-    with torch.no_grad():
-        plain = tensor.detach().resolve_conj().resolve_neg().cpu()
-        if plain.dtype in _NAMED:
-            plain = plain.double()
-        return plain.numpy()
+    try:
+        with torch.no_grad():
+            plain = tensor.detach().resolve_conj().resolve_neg().cpu()
+            if plain.dtype in _NAMED:
+                plain = plain.double()
+            return plain.numpy()
+    except (RuntimeError, TypeError):  # quantized tensors, tensors inside a transform of `torch.func`
+        return None
 
 
 def settle_small(values: Iterable[Any]) -> None:
@@ -248,7 +251,10 @@ def settle_small(values: Iterable[Any]) -> None:
         if small and version_of(tensor) == value._version:
             groups.setdefault((tensor.dtype, tensor.device), []).append(value)
     for (dtype, _), group in groups.items():
-        flat = torch._C._nn.flatten_dense_tensors([value._tensor for value in group])
+        try:
+            flat = torch._C._nn.flatten_dense_tensors([value._tensor for value in group])
+        except RuntimeError:  # a tensor of a transform of `torch.func` is among them
+            continue
         start, size = 0, dtype.itemsize
         for value in group:
             count = value.nbytes // size
