@@ -19,6 +19,7 @@ from autodiff_lab.compile.program.lowering import lowered
 from autodiff_lab.compile.program.names import names_of
 from autodiff_lab.compile.program.program import Program
 from autodiff_lab.compile.program.regions import Region
+from autodiff_lab.compile.recurrences.kernel import Call, with_recurrences
 from autodiff_lab.compile.scalars.kernels import scalar_kernel
 from autodiff_lab.compile.sequences.finding import in_sequences
 from autodiff_lab.kernels.base.choose import Chosen
@@ -29,7 +30,8 @@ def code_of(program: Program, backend: str) -> Code:
 
     So does a program of single numbers on a GPU.
     """
-    memory, skipped = program.memory, list[str]()
+    traced: Program | None = None
+    memory, skipped, unrolled = program.memory, list[str](), list[str]()
     if memory is None:
         by_line = backend == "numpy" or find_spec("numba") is None
     else:
@@ -46,17 +48,23 @@ def code_of(program: Program, backend: str) -> Code:
                 values = [program.values[i] for i in line.ins]
                 line.op.kernel.prepare(values[0].dtype, values, line.params)
         program = lowered(program)
+        calls: dict[int, Call] = {}
+        if memory is None:
+            traced, (program, calls) = program, with_recurrences(program, skipped, unrolled)
         names = names_of(program)
-        steps = fused(program, names, skipped)
+        steps = fused(program, names, skipped, calls)
     if memory is None:
-        return replace(generate(program, steps, names), skipped=tuple(skipped))
+        return replace(generate(program, steps, names, traced), skipped=tuple(skipped), unrolled=tuple(unrolled))
     launch = _on_gpu("launch")
     code = generate(launch.with_constants_there(program, steps), steps, names)
     return replace(code, run=launch.on_gpu(code.run, memory), skipped=tuple(skipped))
 
 
-def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[Step]:
-    """Return the steps of a program in which runs of elementwise lines are loops, and small steps are sequences."""
+def fused(program: Program, names: dict[int, str], skipped: list[str], calls: dict[int, Call]) -> list[Step]:
+    """Return the steps of a program in which runs of elementwise lines are loops, and small steps are sequences.
+
+    `calls` stand for recurrences.
+    """
     regions, outside, stage = find_regions(program)
     order = {id(line): n for n, line in enumerate(program.lines)}
     timed: list[tuple[int, int, str, Region | Step]] = []
@@ -68,7 +76,9 @@ def fused(program: Program, names: dict[int, str], skipped: list[str]) -> list[S
         timed.append((region.stage, place, f"loop_{number}", region))
     pairs, outside = paired(program, outside, stage, names)
     timed += [(stage[line.outs[0]], order[id(line)], kernel.title, kernel) for line, kernel in pairs]
-    timed += [(stage[line.outs[0]], order[id(line)], "", line) for line in outside]
+    for line in outside:
+        one = calls.get(line.outs[0])
+        timed.append((stage[line.outs[0]], order[id(line)], "", line if one is None else one.kernel(names)))
     timed.sort(key=lambda item: item[:2])
     found = [(title, item) for *_, title, item in timed]
     if program.memory is None:

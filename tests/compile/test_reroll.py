@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.compile.scalars.reroll import find_loops
+from autodiff_lab.compile.program.repeats import loops_of
 
 ROUNDS = 40
 TOLERANCE = {"float32": 3e-5, "float64": 1e-12}
@@ -332,7 +332,7 @@ def test_lines_that_do_not_repeat_have_no_loops() -> None:
 
     compiled = lab.function(run, backend="numpy")
     compiled(lab.constant(0.5))
-    loops = find_loops(list(compiled.program.lines))
+    loops = loops_of(compiled.program)
     assert sum(loop.rounds * loop.period for loop in loops) < len(compiled.program.lines) / 2
 
 

@@ -252,7 +252,7 @@ class Function:
         return self._latest
 
     def why(self) -> str:
-        """Say why calls ran eagerly, or that none did.
+        """Say why calls ran eagerly, or that none did; and which loops over arrays run as loops, which unrolled.
 
         Examples
         --------
@@ -271,7 +271,11 @@ class Function:
                 f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, or a "
                 "variable or a result had another shape than in the trace."
             )
-        return f"{self._name} is compiled." if self._latest else f"{self._name} has not been called yet."
+        if self._latest is None:
+            return f"{self._name} has not been called yet."
+        turns = [str(kernel.turns) for kernel in self.kernels if kernel.turns]
+        loops = f" Loops over arrays run as loops, of {', '.join(turns)} turns." if turns else ""
+        return " ".join([f"{self._name} is compiled.{loops}", *(f"{why}." for why in self._latest.code.unrolled)])
 
     @property
     def _name(self) -> str:

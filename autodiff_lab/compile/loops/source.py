@@ -37,6 +37,8 @@ class Kernel:
         Values that it takes and returns.
     function : callable
         Takes the arrays of `ins`, returns a tuple of the arrays of `outs`.
+    turns : int
+        Of a loop that the trace unrolled; 0 for other kernels.
     """
 
     title: str
@@ -46,6 +48,7 @@ class Kernel:
     function: Any
     backward: bool = False
     note: str = ""
+    turns: int = 0
 
 
 Step = Line | Kernel
@@ -59,6 +62,7 @@ class Code:
     run: Any
     kernels: tuple[Kernel, ...] = ()
     skipped: tuple[str, ...] = ()  # runs of lines that a back end could not compile, and why
+    unrolled: tuple[str, ...] = ()  # loops over arrays that run line by line, and why
     silent: bool = False  # whether no line runs with NumPy, which may warn
 
 
@@ -68,22 +72,28 @@ def check(value: Any, shape: tuple[int, ...]) -> None:
         raise ShapeChanged
 
 
-def generate(program: Program, steps: list[Step], names: dict[int, str]) -> Code:
-    """Write and load the module of a program."""
+def generate(program: Program, steps: list[Step], names: dict[int, str], traced: Program | None = None) -> Code:
+    """Write and load the module of a program; `traced` is the program whose ops are counted."""
     bound: dict[str, Any] = {"np": np, "check": check}
     constants = [line for i in program.constants for line in _constant(program, i, names, bound)]
-    text = [*constants, "", *_function(program, steps, names, bound)]
+    about = _about(traced or program)
+    text = [*constants, "", *_function(program, steps, names, bound, about)]
     kernels = tuple({k.title: k for k in steps if isinstance(k, Kernel)}.values())
     silent = all(isinstance(step, Kernel) for step in steps)
     source, runs = _shown(text, kernels), text
     if sum(len(step.outs) for step in steps) > MOST:
         places, start = registers(program, steps, names, {*bound, *(names[i] for i in program.inputs)})
-        runs = _function(program, steps, places, bound, start)
+        runs = _function(program, steps, places, bound, about, start)
     return Code(source, _load("\n".join(runs), bound), kernels, silent=silent)
 
 
 def _function(
-    program: Program, steps: list[Step], names: dict[int, str], bound: dict[str, Any], start: Sequence[str] = ()
+    program: Program,
+    steps: list[Step],
+    names: dict[int, str],
+    bound: dict[str, Any],
+    about: str,
+    start: Sequence[str] = (),
 ) -> list[str]:
     """Write the function, whose first statements are those of `start`."""
     body = list(start)
@@ -99,7 +109,7 @@ def _function(
             body.append(f"{' = '.join(names[i] for i in ends[n])} = None" if start else _deleted(ends[n], names))
     arguments = ", ".join(names[i] for i in program.inputs)
     results = "".join(f"{names[i]}, " for i in program.outputs).strip()
-    head = [f"def program({arguments}):", f'    """{_about(program)}"""']
+    head = [f"def program({arguments}):", f'    """{about}"""']
     return [*head, *(f"    {line}" for line in body), f"    return ({results})"]
 
 

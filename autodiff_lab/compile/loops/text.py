@@ -92,17 +92,7 @@ class Writer:
     def head(self) -> list[str]:
         """Return the imports and constants of the module."""
         kind, parts = self.region.dtype.name, self.parts
-        used = sorted({f for text in parts.texts.values() for f in functions_in(text)})
-        family, far = ("SINGLE", "is_far") if kind == "float32" else ("VECTOR_DOUBLE", "is_far_double as is_far")
-        return [
-            "from math import sqrt",
-            "from numba import njit",
-            f"from numpy import {kind} as number, bool_, empty, inf, int32",
-            f"from autodiff_lab.kernels.maths.single import {family}, {far}, {_MADE_OF}",
-            f"zero, one, infinity, block = number(0), number(1), number(inf), {BLOCK}",
-            *(f'{name} = {family}["{name}"]' for name in used),
-            *constant_rows(parts.constants, self.names),
-        ]
+        return [*preamble(kind, parts.texts.values()), f"block = {BLOCK}", *constant_rows(parts.constants, self.names)]
 
     def text(self) -> list[str]:
         """Return the function ``loop``."""
@@ -271,6 +261,20 @@ def number_names(region: Region) -> dict[int, str]:
 def element_type(region: Region, program: Program, value: int) -> str:
     """Return the Numba type of an element of a value."""
     return "boolean" if program.values[value].dtype.kind == "b" else region.dtype.name
+
+
+def preamble(kind: str, texts: Iterable[str]) -> list[str]:
+    """Return the imports of a module for the CPU, and the elementary functions that its expressions call."""
+    family, far = ("SINGLE", "is_far") if kind == "float32" else ("VECTOR_DOUBLE", "is_far_double as is_far")
+    used = sorted({f for text in texts for f in functions_in(text)})
+    return [
+        "from math import sqrt",
+        "from numba import njit",
+        f"from numpy import {kind} as number, bool_, empty, inf, int32",
+        f"from autodiff_lab.kernels.maths.single import {family}, {far}, {_MADE_OF}",
+        "zero, one, infinity = number(0), number(1), number(inf)",
+        *(f'{name} = {family}["{name}"]' for name in used),
+    ]
 
 
 def constant_rows(constants: dict[int, Any], names: dict[int, str]) -> list[str]:

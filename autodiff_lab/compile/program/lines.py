@@ -23,6 +23,10 @@ _OPERATORS = {
 _PLAIN = (int, float, str, bool, type(None))
 
 
+RECURRENCE = "recurrence"
+"""The op of a line that stands for a whole loop."""
+
+
 def call(line: Line, names: dict[int, str], bound: dict[str, Any], matrices: bool = False) -> str:
     """Return the expression of a line; kernels and parameters without a literal are put into `bound`.
 
@@ -69,7 +73,9 @@ def comment(line: Line, program: Program, names: dict[int, str]) -> str:
     """Return what an op does, in the words of the stepper, or the derivative that it belongs to."""
     if line.cause is not None:
         made = program.made_by.get(line.cause)
-        return f"rule of {made.op.name}, for {names[line.cause]}" if made else "of a derivative"
+        if made is None or made.op.name == RECURRENCE:
+            return "of a derivative"
+        return f"rule of {made.op.name}, for {names[line.cause]}"
     if not line.op.sentence:
         return line.op.name
     shown = [names[i] if i in names and names[i].isidentifier() else "a constant" for i in line.ins]

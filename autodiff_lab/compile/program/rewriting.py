@@ -96,15 +96,16 @@ def _merged(program: Program, same: dict[int, int]) -> dict[int, Any]:
 
 def _key(line: Line, program: Program) -> Any:
     ins = tuple(sorted(line.ins)) if line.op.name in COMMUTATIVE else line.ins
-    params = tuple([(k, _hashable(v)) for k, v in sorted(line.params.items())]) if line.params else ()
+    params = tuple([(k, hashable(v)) for k, v in sorted(line.params.items())]) if line.params else ()
     return id(line.op.kernel), line.op.name, ins, params
 
 
-def _hashable(value: Any) -> Any:
+def hashable(value: Any) -> Any:
+    """Return what distinguishes a parameter from others."""
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.shape, value.tobytes()
     if isinstance(value, (list, tuple)):
-        return value.__class__, tuple(map(_hashable, value))
+        return value.__class__, tuple(map(hashable, value))
     return value.__class__, repr(value)
 
 

@@ -18,6 +18,7 @@ from autodiff_lab.compile.program.expressions import FUNCTIONS, expression, func
 from autodiff_lab.compile.program.lines import comment
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
+from autodiff_lab.compile.program.reroll import find_loops
 from autodiff_lab.compile.program.rewriting import one_value
 from autodiff_lab.compile.scalars.rolled import NotRolled, Roll, Writer, rename
 from autodiff_lab.engine.op import REGISTRY
@@ -53,9 +54,9 @@ def scalar_kernel(region: Region, program: Program, names: dict[int, str], title
         return None
     texts = {line.outs[0]: expression(line, program) or "" for line in lines}
     try:
-        roll = Roll(lines, outs, rolls=len(lines) >= FEWEST_ROLLED, kinds=list(texts.values()))
+        roll = Roll(lines, outs, find_loops(lines, list(texts.values())) if len(lines) >= FEWEST_ROLLED else [])
     except NotRolled:
-        roll = Roll(lines, outs, rolls=False)
+        roll = Roll(lines, outs, [])
     scalars = _Scalars(region, program, roll, texts)
     if scalars.fits and roll.statements <= MOST_STRAIGHT:
         ins, function = scalars.compiled()
@@ -64,7 +65,7 @@ def scalar_kernel(region: Region, program: Program, names: dict[int, str], title
             rename(roll, program, names)
             note = f"{len(lines)} ops compiled to {len(roll.loops)} loop{'s' * (len(roll.loops) > 1)}"
     elif all(map(_interpretable, lines)):
-        scalars = _Scalars(region, program, Roll(lines, outs, rolls=False), texts)
+        scalars = _Scalars(region, program, Roll(lines, outs, []), texts)
         ins, function = _interpreted(region, program, outs)
         note = f"{len(lines)} ops run by the interpreter, from a table of opcodes"
     else:

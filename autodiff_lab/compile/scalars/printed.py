@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from autodiff_lab.compile.program.program import Line, Program, brief, shown
+from autodiff_lab.compile.program.repeats import loops_of
 from autodiff_lab.compile.scalars.rolled import NotRolled, Roll, Writer
 
 FEWEST_ROLLED = 60
@@ -65,7 +66,7 @@ def _rolled(program: Program) -> Roll | None:
     if len(lines) < FEWEST_ROLLED or any(len(line.outs) != 1 for line in lines):
         return None
     try:
-        roll = Roll(lines, list(program.outputs))
+        roll = Roll(lines, list(program.outputs), loops_of(program))
     except NotRolled:
         return None
     return roll if 2 * roll.statements < len(lines) else None

@@ -6,11 +6,12 @@ A loop stores in an array what a later loop reads, and carries in plain names wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import partial
 
 from autodiff_lab.compile.program.names import Namer
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.scalars.reroll import Before, Carried, Inside, Kept, Law, Loop, Tabled, find_loops
+from autodiff_lab.compile.program.repeats import in_terms_of_the_turn
+from autodiff_lab.compile.program.reroll import Before, Carried, Inside, Kept, Law, Loop, Tabled
 
 MOST_LISTED = 300
 """The most results that are written one by one; a stretch of what a loop stores counts as one."""
@@ -31,16 +32,15 @@ class Roll:
         Values that are passed as arrays, one for each iteration of a loop.
     """
 
-    def __init__(self, lines: list[Line], outs: list[int], rolls: bool = True, kinds: list[Any] | None = None) -> None:
-        self.lines, self.outs = lines, outs
-        self.loops = find_loops(lines, kinds) if rolls else []
+    def __init__(self, lines: list[Line], outs: list[int], loops: list[Loop]) -> None:
+        self.lines, self.outs, self.loops = lines, outs, loops
         self.kept: dict[tuple[int, int], int | None] = {}
         self.tables: list[tuple[int, ...]] = []
         self.place: dict[int, tuple[int, int, int]] = {}  # value -> loop, iteration, statement
         for n, loop in enumerate(self.loops):
             for k in range(loop.rounds * loop.period):
                 self.place[lines[loop.start + k].outs[0]] = (n, *divmod(k, loop.period))
-        self.plain = [line for part in self.parts() if not isinstance(part, Loop) for line in part]
+        self.plain: list[Line] = [line for part in self.parts() if not isinstance(part, Loop) for line in part]
         for loop in self.loops:
             for law in (law for mine in loop.laws for law in mine):
                 self._note(law)
@@ -83,6 +83,7 @@ class Roll:
         elif isinstance(law, Tabled):
             if law.values not in self.tables:
                 self.tables.append(law.values)
+                self._read(law.values)
         elif isinstance(law, Carried):
             self._read(law.first)
         elif isinstance(law, Before):
@@ -134,7 +135,6 @@ def rename(roll: Roll, program: Program, names: dict[int, str]) -> None:
 
     Outputs from other iterations than the last get their own names.
     """
-    outs = set(roll.outs)
     mine = {line.outs[0] for line in roll.lines}
     namer = Namer({i: name for i, name in names.items() if i not in mine})
     for part in roll.parts():
@@ -142,19 +142,25 @@ def rename(roll: Roll, program: Program, names: dict[int, str]) -> None:
             for line in part:
                 namer.give_line(line, program)
             continue
-        for at in range(part.period):
-            lines = roll.lines[part.start + at : part.end : part.period]
-            called = [program.values[line.outs[0]].name for line in (lines[0], lines[-1])]
-            wish = called[0] or called[1] or "v"
-            if lines[-1].cause is not None:
-                wish = f"g_{namer.names.get(lines[-1].cause, '')}"
-            name = namer.give(lines[-1].outs[0], wish)
-            for line in lines[:-1]:
-                if line.outs[0] in outs:
-                    namer.give(line.outs[0], name)
-                else:
-                    namer.names[line.outs[0]] = name
+        name_statements(namer, roll, part, program)
     names.update(namer.names)
+
+
+def name_statements(namer: Namer, roll: Roll, loop: Loop, program: Program) -> None:
+    """Name what a loop computes, with one name for all iterations of a statement but for outputs of earlier ones."""
+    outs = set(roll.outs)
+    for at in range(loop.period):
+        lines = roll.lines[loop.start + at : loop.end : loop.period]
+        called = [program.values[line.outs[0]].name for line in (lines[0], lines[-1])]
+        wish = called[0] or called[1] or "v"
+        if lines[-1].cause is not None:
+            wish = f"g_{namer.names.get(lines[-1].cause, '')}"
+        name = namer.give(lines[-1].outs[0], wish)
+        for line in lines[:-1]:
+            if line.outs[0] in outs:
+                namer.give(line.outs[0], name)
+            else:
+                namer.names[line.outs[0]] = name
 
 
 class Writer:
@@ -172,7 +178,7 @@ class Writer:
         self.names = dict(names)
         last = [loop.end - loop.period for loop in roll.loops]
         for value, (loop, _, at) in roll.place.items():
-            self.names[value] = names[roll.lines[last[loop] + at].outs[0]]
+            self.names[value] = names.get(roll.lines[last[loop] + at].outs[0], "")
         self._taken = set(self.names.values())
         self.tables = [self._fresh(f"each_{n}") for n, _ in enumerate(roll.tables, start=1)]
         self.arrays = {key: self._fresh(f"all_{self._made(*key)}") for key in roll.kept}
@@ -216,6 +222,11 @@ class Writer:
                 number += 1
         return self.text
 
+    def one(self, number: int) -> list[str]:
+        """Return the statements of one loop alone; those before it must have names."""
+        self._loop(self.roll.loops[number], number)
+        return self.text
+
     def _mark(self, backward: bool) -> list[str]:
         """Return the comment at the beginning of a forward or backward pass."""
         return [f"# {'backward' if backward else 'forward'}"] if self.say is not None else []
@@ -240,6 +251,8 @@ class Writer:
         for at, mine in enumerate(loop.laws):
             # The comment is that of the second iteration: the first may read what came in.
             line = self.roll.lines[loop.start + loop.period + at]
+            if loop.numbers:
+                line = in_terms_of_the_turn(line, loop.numbers[at], partial(_index, count=loop.rounds, down=down))
             given = [self._operand(law, loop, number, memory, down) for law in mine]
             self._statement(line, given, "    ")
             if (number, at) in self.arrays:
@@ -301,6 +314,7 @@ def _index(first: int, step: int, count: int, down: bool) -> str:
     """Return the position ``first + step · iteration`` in terms of i, which may count down."""
     if down:
         first, step = first + step * (count - 1), -step
-    if step == 1:
-        return "i" if first == 0 else f"i + {first}" if first > 0 else f"i - {-first}"
-    return f"{first} - i"
+    if step == -1:
+        return f"{first} - i"
+    turn = "i" if step == 1 else f"{step} * i"
+    return turn if first == 0 else f"{turn} + {first}" if first > 0 else f"{turn} - {-first}"

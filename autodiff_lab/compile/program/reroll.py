@@ -1,22 +1,21 @@
-"""Re-rolling: find the loops in a straight line of scalar ops that repeats itself.
+"""Re-rolling: find the loops in a straight line of ops that repeats itself.
 
 A trace unrolls the loops of the user's Python; here they are found again.  Ops repeat with a period, and repetitions
 are one loop if each operand follows one law: it is computed in the same iteration, in an earlier one, or before the
 loop; or it is read from what an earlier loop kept, upwards or downwards (a backward pass), or from a table of constants
-and arguments.  Nothing is guessed: an iteration belongs to a loop only if the law names, for every operand, the very
-value that the line reads.
+and arguments.  Numbers in a line, such as the index of a slice, change by the same amount from one iteration to the
+next.  Nothing is guessed: an iteration belongs to a loop only if the law names, for every operand, the very value that
+the line reads.  Whatever has operands and results can be searched: scalars, arrays, or a program to be printed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from autodiff_lab.compile.program.program import Line
-
-FEWEST_ROUNDS, LONGEST_PERIOD, LONGEST_MEMORY = 4, 256, 2
+FEWEST_ROUNDS, LONGEST_PERIOD, LONGEST_MEMORY = 4, 512, 2
 _NONE = np.iinfo(np.int64).min
 _MULTIPLES = 4
 """Multiples of a period that are tried too: ops may repeat more often than their operands do."""
@@ -64,13 +63,36 @@ class Tabled(NamedTuple):
 Law = Inside | Before | Carried | Kept | Tabled
 
 
+class Repeated(Protocol):
+    """What may repeat itself: a line with operands and results."""
+
+    @property
+    def ins(self) -> tuple[int, ...]:
+        """Values that it reads."""
+        ...
+
+    @property
+    def outs(self) -> tuple[int, ...]:
+        """Values that it computes."""
+        ...
+
+
 class Loop(NamedTuple):
-    """`rounds` iterations of `period` lines from line `start` on; `laws` has the law of each operand by statement."""
+    """`rounds` iterations of `period` lines from line `start` on.
+
+    Attributes
+    ----------
+    laws : tuple of tuple of Law
+        The law of each operand, by statement.
+    numbers : tuple of tuple of (int, int)
+        By statement, each number in the first iteration, and by how much it grows from one to the next.
+    """
 
     start: int
     period: int
     rounds: int
     laws: tuple[tuple[Law, ...], ...]
+    numbers: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     @property
     def end(self) -> int:
@@ -78,15 +100,19 @@ class Loop(NamedTuple):
         return self.start + self.period * self.rounds
 
 
-def find_loops(lines: list[Line], kinds: list[Any] | None = None) -> list[Loop]:
-    """Return the loops in a list of ops with one result each, in order.
+def find_loops(
+    lines: Sequence[Repeated], kinds: Sequence[Any], numbers: Sequence[tuple[int, ...]] | None = None
+) -> list[Loop]:
+    """Return the loops in a list of lines, in order; a line without exactly one result is part of none.
 
     Parameters
     ----------
-    lines : list of Line
-        The ops.
-    kinds : list, optional
-        What must be equal in all iterations besides the operands; by default the op and its parameters.
+    lines : sequence
+        What computes values from values.
+    kinds : sequence
+        For each line, what must be equal in all iterations.
+    numbers : sequence of tuple of int, optional
+        For each line, integers that may grow from one iteration to the next.
 
     Examples
     --------
@@ -97,18 +123,42 @@ def find_loops(lines: list[Line], kinds: list[Any] | None = None) -> list[Loop]:
     ...     return x
     >>> compiled = lab.function(grow)
     >>> _ = compiled(lab.constant(1.0))
-    >>> [(loop.start, loop.period, loop.rounds) for loop in find_loops(list(compiled.program.lines))]
+    >>> lines = compiled.program.lines
+    >>> [(loop.start, loop.period, loop.rounds) for loop in find_loops(lines, [line.op.name for line in lines])]
     [(0, 3, 20)]
     """
-    return _Finder(lines, kinds or [(line.op.name, repr(line.params)) for line in lines]).found()
+    return _Finder(lines, kinds, numbers).found()
+
+
+def without(loops: Sequence[Loop], lines: Sequence[Repeated], gone: set[int]) -> list[Loop]:
+    """Return the loops without some of them: what others read of those is now another value in each iteration."""
+    number = {n: k for k, n in enumerate(n for n in range(len(loops)) if n not in gone)}
+
+    def now(law: Law, rounds: int) -> Law:
+        if not isinstance(law, Kept):
+            return law
+        if law.loop in number:
+            return law._replace(loop=number[law.loop])
+        start, period = loops[law.loop].start + law.at, loops[law.loop].period
+        turns = [law.first + law.step * k for k in range(rounds)]
+        made = [lines[start + turn * period].outs[0] if turn >= 0 else law.initial for turn in turns]
+        return Tabled(tuple([value for value in made if value is not None]))
+
+    return [
+        loop._replace(laws=tuple(tuple(now(law, loop.rounds) for law in mine) for mine in loop.laws))
+        for n, loop in enumerate(loops)
+        if n not in gone
+    ]
 
 
 class _Finder:
     """Finds loops; values are numbered, lines by position and values from outside by negative integers."""
 
-    def __init__(self, lines: list[Line], kinds: list[Any]) -> None:
-        self.lines, self.kinds = lines, kinds
-        self.number: dict[int, int] = {line.outs[0]: n for n, line in enumerate(lines)}
+    def __init__(
+        self, lines: Sequence[Repeated], kinds: Sequence[Any], numbers: Sequence[tuple[int, ...]] | None
+    ) -> None:
+        self.lines, self.kinds, self.numbers = lines, kinds, numbers
+        self.number: dict[int, int] = {line.outs[0]: n for n, line in enumerate(lines) if len(line.outs) == 1}
         self.outside: list[int] = []
         widest = max((len(line.ins) for line in lines), default=0)
         self.ins = np.full((widest, len(lines)), _NONE, np.int64)
@@ -158,8 +208,9 @@ class _Finder:
 
     def _periodic(self) -> Iterator[tuple[int, int, int]]:
         kinds: dict[Any, int] = {}
-        given = zip(self.kinds, self.lines, strict=True)
-        code = np.array([kinds.setdefault((kind, len(line.ins)), len(kinds)) for kind, line in given], np.int32)
+        given = enumerate(zip(self.kinds, self.lines, strict=True))
+        found = [(kind, len(line.ins), n if len(line.outs) != 1 else None) for n, (kind, line) in given]
+        code = np.array([kinds.setdefault(one, len(kinds)) for one in found], np.int32)
         n = len(code)
         for period in range(1, min(LONGEST_PERIOD, n // FEWEST_ROUNDS) + 1):
             breaks = np.concatenate([[-1], np.flatnonzero(code[period:] != code[:-period]), [n - period]])
@@ -186,6 +237,7 @@ class _Finder:
     def _lawful(self, start: int, count: int, period: int) -> Loop | None:
         """Return the loop of at most `count` iterations; one that breaks a law ends it."""
         laws: list[tuple[Law, ...]] = []
+        numbers: list[tuple[tuple[int, int], ...]] = []
         blocks = self.ins[:, start : start + count * period].reshape(len(self.ins), count, period)
         for at in range(period):
             mine: list[Law] = []
@@ -196,12 +248,16 @@ class _Finder:
                 count = min(count, holds)
                 mine.append(law)
             laws.append(tuple(mine))
+            if self.numbers is not None:
+                rule, holds = _growth([self.numbers[start + k * period + at] for k in range(count)])
+                count = min(count, holds)
+                numbers.append(rule)
         if count < FEWEST_ROUNDS:
             return None
         cut = tuple(
             tuple(Tabled(law.values[:count]) if isinstance(law, Tabled) else law for law in mine) for mine in laws
         )
-        return Loop(start, period, count, cut)
+        return Loop(start, period, count, cut, tuple(numbers))
 
     def _law(self, read: Any, start: int, at: int, period: int) -> tuple[Law | None, int]:
         """Return the law of an operand, and for how many iterations it holds."""
@@ -256,6 +312,16 @@ def _entries(loop: Loop) -> set[tuple[int, int]]:
     """Return what a loop carries into its first iteration, with the statement that computes it in the others."""
     carried = (law for mine in loop.laws for law in mine if isinstance(law, Carried) and law.lag == 1)
     return {(law.at, law.first[0]) for law in carried}
+
+
+def _growth(rows: list[tuple[int, ...]]) -> tuple[tuple[tuple[int, int], ...], int]:
+    """Return the first numbers and their steps, and for how many iterations they hold."""
+    if not rows[0]:
+        return (), len(rows)
+    table = np.array(rows)
+    step = table[1] - table[0]
+    expected = table[0] + step * np.arange(len(rows))[:, None]
+    return tuple(zip(table[0].tolist(), step.tolist(), strict=True)), _holds((table == expected).all(axis=1))
 
 
 def _holds(true: Any) -> int:

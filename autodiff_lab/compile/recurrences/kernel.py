@@ -1,0 +1,278 @@
+"""Kernels of recurrences: which loops of a program become one call each, and the Python around the compiled loop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.compile.loops.kernels import flat
+from autodiff_lab.compile.loops.source import Kernel
+from autodiff_lab.compile.loops.text import indented
+from autodiff_lab.compile.program.lines import RECURRENCE, call, comment
+from autodiff_lab.compile.program.names import Namer
+from autodiff_lab.compile.program.program import Line, Program, Value, brief
+from autodiff_lab.compile.program.repeats import INDEXED, loops_of
+from autodiff_lab.compile.program.reroll import Before, Carried, Kept, Loop, Tabled, without
+from autodiff_lab.compile.recurrences.body import VALUE, numbers_of
+from autodiff_lab.compile.recurrences.text import Text
+from autodiff_lab.compile.recurrences.views import VIEWING, Unexpressed
+from autodiff_lab.compile.scalars.rolled import NotRolled, Roll, Writer, name_statements
+from autodiff_lab.engine.op import Op
+from autodiff_lab.kernels.base.store import load
+
+FEWEST = 24
+"""Lines from which on a loop is worth compiling."""
+
+
+def with_recurrences(program: Program, skipped: list[str], unrolled: list[str]) -> tuple[Program, dict[int, Call]]:
+    """Return the program with one line in place of each loop over arrays, and the calls by the results of those lines.
+
+    Parameters
+    ----------
+    program : Program
+        On the CPU, as it was traced.
+    skipped : list of str
+        Gets the error of a compiler; the loops then stay unrolled.
+    unrolled : list of str
+        Gets the loops that have no compiled form, and why.
+    """
+    found = _Recurrences(program)
+    unrolled += found.unrolled
+    if not found.texts:
+        return program, {}
+    try:
+        return found.replaced()
+    except Exception as error:  # noqa: BLE001 - whatever a compiler says, the program runs unrolled
+        skipped.append(f"{len(found.texts)} loops over arrays: {type(error).__name__}: {error}")
+        return program, {}
+
+
+class _Recurrences:
+    """The loops of a program that can be compiled; whoever reads their values finds them in what they store."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.lines = program, list(program.lines)
+        self.texts: list[Text] = []
+        self.unrolled: list[str] = []
+        loops = self._worth(loops_of(program))
+        while loops:
+            try:
+                self.roll = Roll(self.lines, list(program.outputs), loops)
+            except NotRolled:
+                return
+            self.single = self._read_one_by_one()
+            texts = [self._text(n) for n in range(len(loops))]
+            gone = {n for n, text in enumerate(texts) if text is None}
+            if not gone:
+                self.texts = [text for text in texts if text is not None]
+                return
+            loops = without(loops, self.lines, gone)
+
+    def _worth(self, loops: list[Loop]) -> list[Loop]:
+        """Return the loops over arrays that are long enough, and those that only take parts which another reads."""
+        read = {law.loop for loop in loops for mine in loop.laws for law in mine if isinstance(law, Kept)}
+        gone: set[int] = set()
+        for n, loop in enumerate(loops):
+            turn = self.lines[loop.start : loop.start + loop.period]
+            arrays = any(self.program.values[line.outs[0]].shape for line in turn)
+            computing = sum(line.op.name not in VIEWING for line in turn)
+            if not arrays or (computing * loop.rounds < FEWEST and (computing or n not in read)):
+                gone.add(n)
+        return without(loops, self.lines, gone)
+
+    def _read_one_by_one(self) -> set[int]:
+        """Return the values that something outside of their own loop reads by name."""
+        found = {i for line in self.roll.plain for i in line.ins} | set(self.program.outputs)
+        for loop in self.roll.loops:
+            for law in (law for mine in loop.laws for law in mine):
+                found.update(_named(law))
+        return found
+
+    def _text(self, number: int) -> Text | None:
+        loop = self.roll.loops[number]
+        last = self.lines[loop.end - loop.period : loop.end]
+        finals = [at for at, line in enumerate(last) if line.outs[0] in self.single]
+        try:
+            return Text(self.roll, number, self.program, finals)
+        except Unexpressed as met:
+            self.unrolled.append(f"A loop of {loop.rounds} turns stays unrolled: {met}")
+            return None
+
+    # --- the program without the turns ------------------------------------------------------------------------------
+
+    def replaced(self) -> tuple[Program, dict[int, Call]]:
+        """Return the program with one line for each loop, and the calls of those lines."""
+        values, lines, calls = dict(self.program.values), list[Line](), dict[int, Call]()
+        stacks: dict[tuple[int, int], int] = {}
+        number, fresh = 0, count(1 + max(values))
+        for part in self.roll.parts():
+            if not isinstance(part, Loop):
+                lines += part
+                continue
+            for at in self.texts[number].stacks:
+                shape, dtype, name, _ = values[self.lines[part.end - part.period + at].outs[0]]
+                stack = stacks[number, at] = next(fresh)
+                turns = part.rounds + int(self.roll.kept[number, at] is not None)
+                values[stack] = Value((turns, *shape), dtype, f"all_{name or 'v'}")
+            one = Call(self, number, stacks, values)
+            lines.append(one.line)
+            calls[one.line.outs[0]] = one
+            number += 1
+        return replace(self.program, lines=tuple(lines), values=values), calls
+
+
+def _named(law: Any) -> tuple[int, ...]:
+    """Return the values that a law reads by name."""
+    if isinstance(law, Before):
+        return (law.value,)
+    if isinstance(law, Carried):
+        return law.first
+    if isinstance(law, Tabled):
+        return law.values
+    return (law.initial,) if isinstance(law, Kept) and law.initial is not None else ()
+
+
+class Call:
+    """The line that stands for a loop, and its kernel."""
+
+    def __init__(
+        self, found: _Recurrences, number: int, stacks: dict[tuple[int, int], int], values: dict[int, Value]
+    ) -> None:
+        self.text, self.roll, self.values, self.number = found.texts[number], found.roll, values, number
+        self.program, self.stacks = found.program, stacks
+        self.loop = loop = found.roll.loops[number]
+        self.lines = found.lines[loop.start : loop.end]
+        laws = [law for mine in loop.laws for law in mine]
+        taken = [i for law in laws for i in _named(law)]
+        taken += [initial for initial in self.text.kept.values() if initial is not None]
+        gone = {*self.program.constants, *(line.outs[0] for line in self.lines)}
+        self.kept = sorted({(law.loop, law.at) for law in laws if isinstance(law, Kept)})
+        self.ins = [*(i for i in dict.fromkeys(taken) if i not in gone), *(stacks[key] for key in self.kept)]
+        last = loop.end - loop.period
+        self.finals = [found.lines[last + at].outs[0] for at in self.text.finals]
+        before = self.lines[: -loop.period]
+        self.rows = [line.outs[0] for line in before if line.outs[0] in found.single]  # taken out of a stack
+        self.outs = [*(stacks[number, at] for at in self.text.stacks), *self.finals, *self.rows]
+        first = self.lines[0]
+        self.run = self._wrapper()
+        op = Op(RECURRENCE, self.plainly, None, sentence="runs a loop")
+        self.line = Line(op, tuple(self.ins), {}, tuple(self.outs), first.place, first.cause)
+
+    def plainly(self, *arrays: Any) -> tuple[Any, ...]:
+        """Run the loop line by line with NumPy."""
+        known: dict[int, Any] = dict(self.program.constants)
+        known.update(zip(self.ins, arrays, strict=True))
+        for n, at in self.kept:
+            stack, initial = known[self.stacks[n, at]], self.roll.kept[n, at]
+            if initial is not None:
+                known[initial] = stack[0]
+            loop = self.roll.loops[n]
+            for turn in range(loop.rounds):
+                known[self.roll.lines[loop.start + turn * loop.period + at].outs[0]] = stack[
+                    turn + (initial is not None)
+                ]
+        with np.errstate(all="ignore"):
+            for line in self.lines:
+                known[line.outs[0]] = line.op.kernel(*(known[i] for i in line.ins), **line.params)
+        for at, initial in self.text.kept.items():
+            rows = [known[line.outs[0]] for line in self.lines[at :: self.loop.period]]
+            known[self.stacks[self.number, at]] = np.stack([*([] if initial is None else [known[initial]]), *rows])
+        return tuple([known[i] for i in self.outs])
+
+    def kernel(self, names: dict[int, str]) -> Kernel:
+        """Return the compiled loop as a step of a program with these names."""
+        title, turns = f"recurrence_{self.number + 1}", self.loop.rounds
+        note, backward = f"{len(self.lines)} ops: {turns} turns of one loop", self.lines[0].cause is not None
+        shown = self._shown(names, title)
+        return Kernel(title, shown, tuple(self.ins), tuple(self.outs), self.run, backward, note, turns)
+
+    def _wrapper(self) -> Any:
+        """Return the function that allocates what the loop writes, calls it, and returns its results."""
+        text, loop = self.text, self.loop
+        bound: dict[str, Any] = {
+            "loop": load(text.module).loop, "flat": flat, "empty": np.empty, "stack": np.stack, "plainly": self.plainly,
+            "moves": np.array(text.numbers, np.int64), "where": _address(text),
+        }  # fmt: skip
+        name = {i: f"a{n}" for n, i in enumerate(self.ins)}
+        body: list[str] = []
+        given = ["where", str(loop.rounds), "moves"]
+        for n, base in enumerate(text.outside):
+            if isinstance(base, Tabled):
+                given.append(self._table(n, base, name, bound, body))
+            elif base[0] == VALUE and base[1] in self.program.constants:
+                bound[f"c{n}"] = flat(self.program.constants[base[1]])
+                given.append(f"c{n}")
+            else:
+                given.append(f"flat({name[base[1] if base[0] == VALUE else self.stacks[base[1], base[2]]]})")
+        made = [*(self.stacks[self.number, at] for at in text.stacks), *self.finals]
+        for n, i in enumerate(made):
+            shape, dtype, _, _ = self.values[i]
+            name[i] = f"b{n}"
+            body.append(f'b{n} = empty({tuple(shape)}, "{dtype.name}")')
+            given.append(f"b{n}.reshape(-1)")
+        body.append(f"if loop({', '.join(given)}): return plainly({', '.join(name[i] for i in self.ins)})")
+        results = [
+            *(name[i] + ("" if self.values[i].shape else "[()]") for i in made),
+            *(self._row(i, name) for i in self.rows),
+        ]
+        body.append(f"return ({', '.join(results)},)")
+        code = "\n".join([f"def kernel({', '.join(name[i] for i in self.ins)}):", *indented(body)])
+        exec(compile(code, "<autodiff_lab recurrence>", "exec"), bound)
+        return bound["kernel"]
+
+    def _table(self, n: int, base: Tabled, name: dict[int, str], bound: dict[str, Any], body: list[str]) -> str:
+        """Return the name of a table with one value for each turn, which is made in each call unless it is constant."""
+        known = self.program.constants
+        numbers = numbers_of(base, self.program)
+        if all(i in known for i in base.values):
+            bound[f"t{n}"] = flat(np.stack([known[i] for i in base.values] if numbers is None else numbers))
+            return f"t{n}"
+        for i in base.values:
+            if i in known:
+                name[i] = f"k{i}"
+                bound[f"k{i}"] = known[i]
+        body.append(f"t{n} = stack(({', '.join(name[i] for i in base.values)},)).reshape(-1)")
+        return f"t{n}"
+
+    def _row(self, value: int, name: dict[int, str]) -> str:
+        """Return the expression of a value of an earlier turn; a result of the program owns its memory."""
+        _, turn, at = self.roll.place[value]
+        row = f"{name[self.stacks[self.number, at]]}[{turn + int(self.text.kept[at] is not None)}]"
+        return f"{row}.copy()" if value in self.program.outputs else row
+
+    def _shown(self, names: dict[int, str], title: str) -> str:
+        """Return the loop with the user's names and with comments."""
+        namer = Namer(dict(names))
+        for loop in self.roll.loops[: self.number + 1]:
+            name_statements(namer, self.roll, loop, self.program)
+        for i in self.program.constants:
+            namer.give(i, "c")
+        says = namer.names
+        writer = Writer(self.roll, says, _shown, set(), lambda line: comment(line, self.program, writer.names))
+        writer.arrays.update({key: names[i] for key, i in self.stacks.items()})
+        rows = [
+            f"{names[i]} = empty({self.values[i].shape})" for key, i in self.stacks.items() if key[0] == self.number
+        ]
+        rows += [row for row in writer.one(self.number) if " = empty(" not in row]
+        rows.append(f"return {', '.join(names[i] for i in self.outs)}")
+        return "\n".join(["@njit", f"def {title}({', '.join(names[i] for i in self.ins)}):", *indented(rows)])
+
+
+def _shown(line: Line, given: list[str]) -> str:
+    """Return the expression of a line, with its parameters in full: some are written in terms of the turn."""
+    if line.op.name in INDEXED:
+        return (
+            f"{line.op.name}({', '.join([*given, *(f'{key}={brief(value)}' for key, value in line.params.items())])})"
+        )
+    return call(line, dict(zip(line.ins, given, strict=True)), {})
+
+
+def _address(text: Text) -> int:
+    if not text.multiplies:
+        return 0
+    from autodiff_lab.kernels.matmul.direct import address
+
+    return address(text.body.dtype.name)

@@ -1,0 +1,233 @@
+"""Loops over arrays that a trace unrolled become loops again, forward and backward, and compute the same."""
+
+import ast
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.compile.program.reroll import find_loops, without
+from autodiff_lab.compile.recurrences.views import View, whole
+from tests.compile.random_programs import outcome
+from tests.compile.recurrent_programs import PROGRAMS, TURNS, arguments, recurrence
+from tests.compile.test_reroll import flat
+
+TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
+pytest.importorskip("numba", reason="recurrences need Numba")
+
+
+def turns_of(compiled: Any) -> list[int]:
+    return [kernel.turns for kernel in compiled.kernels if kernel.turns]
+
+
+def same(found: list[Any], expected: list[Any], tolerance: float) -> None:
+    for a, b in zip(found, expected, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            assert (a.shape, a.dtype) == (b.shape, b.dtype)
+            scale = max(1.0, float(np.max(np.abs(b), initial=0.0, where=np.isfinite(b))))
+            assert np.allclose(a, b, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+
+
+def agree(function: Callable[..., Any], given: list[Any], tolerance: float) -> Any:
+    """Compile, call twice and with other numbers, and compare with the eager function."""
+    compiled = lab.function(function)
+    others = [lab.constant(x.numpy() * x.numpy().dtype.type(0.75)) for x in given]
+    for now in (given, given, others):
+        same(flat(compiled(*now)), flat(function(*now)), tolerance)
+    assert compiled.fallbacks == 0
+    assert not compiled.skipped, compiled.skipped
+    return compiled
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_recurrences_run_as_loops(program: Callable[..., Any], dtype: str) -> None:
+    """Recurrent nets, integrators, descent inside a program: found again, with the results of the eager function."""
+    compiled = agree(program, arguments(1, dtype), TOLERANCE[dtype])
+    assert turns_of(compiled), compiled.why()
+    assert "run as loops" in compiled.why()
+    ast.parse(compiled.source)
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_random_recurrences_agree_with_the_eager_function(seed: int) -> None:
+    """Random bodies, strides, directions, turns that differ, results of every turn, and second derivatives."""
+    dtype = ["float32", "float64"][seed % 2]
+    made = recurrence(seed, dtype)
+    compiled, start = lab.function(made.run), made.variable.numpy()
+    others = [lab.constant((x.numpy() * 0.75 + 0.1).astype(dtype)) for x in made.arguments]
+    for given in (made.arguments, made.arguments, others):
+        expected, found = outcome(made, made.run, start, given), outcome(made, compiled, start, given)
+        same(found, expected, {"float32": 2e-4, "float64": 1e-10}[dtype])
+    assert compiled.fallbacks == 0
+    assert not compiled.skipped, compiled.skipped
+    assert turns_of(compiled), compiled.why()
+
+
+def diffusing(x: Any) -> Any:
+    """Arithmetic alone, with slices, parts put together, and comparisons."""
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        heat = x
+        for k in range(12):
+            inner = heat[1:-1] + (heat[2:] - 2.0 * heat[1:-1] + heat[:-2]) * 0.2
+            heat = lab.concat([heat[:1], lab.where(inner > 0.1, inner, inner * 0.5), heat[-1:]], axis=0)
+            heat = lab.maximum(heat, -1.0) / (heat * heat + 1.5) + x * float(k)
+        target = heat[3] * 2.0
+    return heat, tape.gradient(target, x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_arithmetic_without_sums_keeps_every_bit(dtype: str) -> None:
+    compiled = lab.function(diffusing)
+    for seed in range(4):
+        x = lab.constant(np.random.default_rng(seed).standard_normal((9, 5)).astype(dtype))
+        compiled(x)
+        for a, b in zip(flat(compiled(x)), flat(diffusing(x)), strict=True):
+            assert a.tobytes() == b.tobytes()
+    assert len(turns_of(compiled)) == 2
+
+
+def test_the_code_of_a_loop_does_not_grow_with_its_turns() -> None:
+    """One body, whatever the length, and the same machine code for every length."""
+
+    def run(x: Any, w: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(w)
+            h = x[:, 0] * 0.0
+            for part in lab.unstack(x, axis=1):
+                h = lab.tanh(h @ w + part)
+            loss = lab.reduce_sum(h * h)
+        return tape.gradient(loss, w)
+
+    sizes, texts = [], []
+    for turns in (20, 60):
+        compiled = lab.function(run)
+        compiled(lab.ones((2, turns, 3)), lab.ones((3, 3)) * 0.1)
+        assert set(turns_of(compiled)) <= {turns, turns - 1, turns - 2}
+        sizes.append(len(compiled.source.splitlines()))
+        texts.append(len(compiled.kernels))
+    assert sizes[0] == sizes[1]
+    assert texts[0] == texts[1]
+
+
+def test_a_loop_without_a_compiled_form_stays_unrolled_and_says_so() -> None:
+    def run(x: Any) -> Any:
+        for _ in range(10):
+            x = lab.linalg.inv(lab.tanh(x) + lab.linalg.diag([3.0, 3.0, 3.0])) * 0.5
+        return x
+
+    compiled = agree(run, [lab.constant(np.eye(3, dtype="float32"))], 1e-5)
+    assert not turns_of(compiled)
+    assert "stays unrolled" in compiled.why()
+
+
+def test_large_arrays_and_layers_of_a_net_stay_unrolled() -> None:
+    """There the loops over elements dominate, and the weights of each layer would have to be copied."""
+
+    def net(x: Any, weights: Any) -> Any:
+        for w in weights:
+            x = lab.tanh(x @ w)
+        return x
+
+    compiled = lab.function(net)
+    compiled(lab.ones((4, 64)), [lab.ones((64, 64)) * 0.01 for _ in range(12)])
+    assert not turns_of(compiled)
+    large = lab.function(_repeated)
+    large(lab.ones((300, 300)))
+    assert not turns_of(large)
+
+
+def _repeated(x: Any) -> Any:
+    for _ in range(20):
+        x = lab.sin(x) * 0.5 + x
+    return x
+
+
+def test_angles_too_large_for_a_loop_are_left_to_numpy() -> None:
+    compiled = lab.function(_repeated)
+    compiled(lab.ones((3, 4)))
+    assert turns_of(compiled) == [20]
+    x = lab.constant(np.array([[1e7, 1.0, float("nan"), -3e8]], "float32"))
+    compiled = lab.function(_repeated)
+    compiled(x)
+    assert compiled(x).numpy().tobytes() == _repeated(x).numpy().tobytes()
+
+
+def test_results_own_their_memory() -> None:
+    """A state out of the middle of a loop does not keep all other states alive."""
+
+    def run(x: Any) -> Any:
+        states = []
+        for _ in range(30):
+            x = lab.tanh(x) * 0.9 + 0.1
+            states.append(x)
+        return states[7], states[-1]
+
+    compiled = lab.function(run)
+    compiled(lab.ones((50,)))
+    assert turns_of(compiled) == [30]
+    for result in compiled(lab.ones((50,))):
+        array = result._held
+        assert array.base is None or array.base.size <= 50
+
+
+def test_a_program_prints_its_loops_with_the_turn_in_the_index() -> None:
+    compiled = lab.function(PROGRAMS[0])
+    compiled(*arguments(0, "float32"))
+    text = str(compiled.program)
+    assert f"for i in range({TURNS}):" in text
+    assert "('i', i)" in text
+    assert "('i', i)" in compiled.source
+
+
+def test_repeats_are_found_in_any_sequence() -> None:
+    """The search needs operands and results alone; numbers grow by a step, and a line that breaks the step ends it."""
+
+    class Item:
+        def __init__(self, ins: tuple[int, ...], outs: tuple[int, ...]) -> None:
+            self.ins, self.outs = ins, outs
+
+    items = [Item((n - 1 if n else -1,), (n,)) for n in range(20)]
+    numbers = [(3 * n,) if n < 15 else (n * n,) for n in range(20)]
+    [loop] = find_loops(items, ["step"] * 20, numbers)
+    assert (loop.start, loop.period, loop.rounds) == (0, 1, 15)
+    assert loop.numbers == (((0, 3),),)
+    both = [Item((-1,), (n,)) for n in range(6)] + [Item((n,), (n + 6,)) for n in range(6)]
+    loops = find_loops(both, ["make"] * 6 + ["read"] * 6)
+    assert len(loops) == 2
+    [left] = without(loops, both, {0})
+    assert left.laws[0][0].values == tuple(range(6))  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_views_are_those_of_numpy(seed: int) -> None:
+    """A view finds the elements that NumPy finds, through several slices, transposes and reshapes."""
+    from autodiff_lab.compile.program.program import Line
+    from autodiff_lab.compile.recurrences.views import seen
+    from autodiff_lab.engine.op import REGISTRY
+
+    choice = random.Random(seed)
+    array = np.arange(2 * 3 * 4)
+    view, expected = whole("x", (2, 3, 4)), array.reshape(2, 3, 4)
+    steps = [
+        ("transpose", {"perm": (-1, -3, -2)}), ("slice", {"items": (("s", None, None, -1), ("s", 0, 2, None))}),
+        ("reshape", {"shape": (2, 12)}), ("take", {"axis": -1, "index": 1}), ("broadcast_to", {"shape": (5, 2, 3, 4)}),
+    ]  # fmt: skip
+    for name, params in choice.sample(steps, 3):
+        try:
+            made = REGISTRY[name].kernel(expected, **params)
+        except (ValueError, IndexError):
+            continue
+        found = seen(view, Line(REGISTRY[name], (0,), params, (1,)), [params])
+        if found is None:  # this reshape copies
+            continue
+        view, expected = found, made
+    assert isinstance(view, View)
+    assert view.shape == expected.shape
+    places = np.lib.stride_tricks.as_strided(array[view.offset :], view.shape, [s * 8 for s in view.strides])
+    assert np.array_equal(places, expected)
