@@ -18,7 +18,8 @@ from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.events import tell_peek
-from autodiff_lab.kernels.arrays import eye
+from autodiff_lab.kernels.arrays import eye, on_gpu
+from autodiff_lab.kernels.matmul import factors
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import matrix, square
@@ -44,26 +45,34 @@ inverse_gaps = general(
     keeps="output", stacked=False, doc="One over differences of values; the rules of `eigh` and `svd` use it.")
 
 
+def _as_row(ops: Any, w: Any) -> Any:
+    """Return values as rows, to multiply columns: (..., n) -> (..., 1, n)."""
+    return ops.reshape(w, shape=(*w.shape[:-1], 1, w.shape[-1]))
+
+
+def _is_zero(ops: Any, *adjoints: Any) -> bool:
+    """Return whether the adjoints of vectors are known to be 0, as where only the values are used."""
+    return ops.raw and not any(on_gpu(g) or g.any() for g in adjoints)
+
+
 def _eigh_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[Any]:
     """Giles, "Collected matrix derivative results" (2008), 3.1; of the lower triangle, as nothing else is read."""
     w, v = out
     turned = adjoint_of(ops, v)
-    gaps = widened(ops, ops.inverse_gaps(w), v)
-    inner = ops.multiply_no_nan(gaps, turned @ conjugated(ops, g[1]))
-    n = w.shape[-1]
-    inner = inner + widened(ops, ops.diag(g[0], k=0, rows=n, columns=n), v)
-    whole = v @ inner @ turned
+    if _is_zero(ops, g[1]):
+        whole = (v * widened(ops, _as_row(ops, g[0]), v)) @ turned
+    else:
+        gaps = widened(ops, ops.inverse_gaps(w), v)
+        inner = ops.multiply_no_nan(gaps, turned @ conjugated(ops, g[1]))
+        n = w.shape[-1]
+        inner = inner + widened(ops, ops.diag(g[0], k=0, rows=n, columns=n), v)
+        whole = v @ inner @ turned
     lower = ops.band_part(whole + adjoint_of(ops, whole), lower=-1, upper=0)
     return [conjugated(ops, lower - 0.5 * ops.band_part(lower, lower=0, upper=0))]
 
 
-def _eigh(x: Any) -> Any:
-    w, v = np.linalg.eigh(x)
-    return w, v
-
-
 eigh_pair = general(
-    "eigh", _eigh, _eigh_rule, shared=True, stacked=False, symbol="eigh", latex=r"\operatorname{{eigh}} {0}",
+    "eigh", factors.eigh, _eigh_rule, shared=True, stacked=False, symbol="eigh", latex=r"\operatorname{{eigh}} {0}",
     locals_latex=(r"V(\cdot)V^T",), sentence="takes eigenvalues and eigenvectors of the symmetric {0}",
     registered="SelfAdjointEigV2", doc="The kernel-level symmetric eigenproblem; `lab.linalg.eigh`.")
 
@@ -122,12 +131,6 @@ qr_pair = general(
     registered="Qr", doc="The kernel-level QR; `lab.linalg.qr` is the public function.")
 
 
-def _svd(x: Any, full: bool) -> Any:
-    u, s, vt = np.linalg.svd(x, full_matrices=full)
-    v = np.swapaxes(vt, -1, -2)
-    return s, u, np.conj(v) if x.dtype.kind == "c" else v.copy()
-
-
 def _svd_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...], full: bool) -> list[Any]:
     """Townsend, "Differentiating the singular value decomposition" (2016), eq. 24.
 
@@ -137,10 +140,13 @@ def _svd_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...], full: b
     s, u, v = out
     gs, gu, gv = g[0], conjugated(ops, g[1]), conjugated(ops, g[2])
     n = s.shape[-1]
+    if _is_zero(ops, gu, gv):
+        u, v = _columns(ops, u, 0, n), _columns(ops, v, 0, n)
+        return [conjugated(ops, (u * widened(ops, _as_row(ops, gs), u)) @ adjoint_of(ops, v))]
     u, gu, beside_u = _parted(ops, u, gu, n)
     v, gv, beside_v = _parted(ops, v, gv, n)
     ut, vt = adjoint_of(ops, u), adjoint_of(ops, v)
-    row = widened(ops, ops.reshape(s, shape=(*s.shape[:-1], 1, n)), u)
+    row = widened(ops, _as_row(ops, s), u)
     column = widened(ops, raised(s, ops, 1), u)
     gaps = widened(ops, ops.inverse_gaps(s * s), u)
     along_u, along_v = ut @ gu, vt @ gv
@@ -174,7 +180,7 @@ def _parted(ops: Any, x: Any, g: Any, n: int) -> tuple[Any, Any, Any]:
 
 
 svd_triple = general(
-    "svd", _svd, _svd_rule, shared=True, stacked=False, symbol="SVD", latex=r"\operatorname{{svd}} {0}",
+    "svd", factors.svd, _svd_rule, shared=True, stacked=False, symbol="SVD", latex=r"\operatorname{{svd}} {0}",
     locals_latex=(r"U(\cdot)V^T",), sentence="takes singular values and vectors of {0}", registered="Svd",
     doc="The kernel-level SVD; `lab.linalg.svd` is the public function.")
 

@@ -16,6 +16,7 @@ from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.kernels.matmul import factors
 from autodiff_lab.kernels.matmul.triangular import solve_triangular as substitute
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import matrix_transpose
@@ -70,7 +71,7 @@ def _inv_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
 
 
 inverse = general(
-    "inv", _checked(np.linalg.inv), _inv_rule, symbol="⁻¹", latex="{0}^{{-1}}",
+    "inv", _checked(factors.inverse), _inv_rule, symbol="⁻¹", latex="{0}^{{-1}}",
     locals_latex=("-{0}^{{-T}} (\\cdot) {0}^{{-T}}",), sentence="inverts the matrix {0}", keeps="output",
     registered="MatrixInverse", doc="The kernel-level inverse; `lab.linalg.inv` is the public function.")
 
@@ -153,7 +154,7 @@ def symmetric(x: Any) -> Any:
 
 
 def _cholesky(x: Any) -> Any:
-    return np.linalg.cholesky(symmetric(x))
+    return factors.cholesky(symmetric(x))
 
 
 cholesky_factor = general(

@@ -1,0 +1,96 @@
+"""Factorizations by LAPACK: what they multiply to, for every dtype, alone and in stacks, and their errors."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autodiff_lab.kernels.matmul import factors
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+# Matrices alone, stacks of matrices too small for LAPACK to be called for each, and of larger ones.
+STACKS = [((), 5), ((), 33), ((3,), 4), ((2, 3), 17)]
+CASES = [(dtype, stack, n) for dtype in DTYPES for stack, n in STACKS]
+
+
+def draw(dtype: str, *shape: int) -> Any:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=shape)
+    return (x + 1j * rng.normal(size=shape) if dtype[0] == "c" else x).astype(dtype)
+
+
+def turned(x: Any) -> Any:
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+def close(found: Any, expected: Any, n: int) -> None:
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, atol=100 * n * np.finfo(expected.dtype).eps, rtol=0)
+
+
+@pytest.mark.parametrize(("dtype", "stack", "n"), CASES)
+def test_the_cholesky_factor_times_its_adjoint_is_the_matrix(dtype: str, stack: tuple[int, ...], n: int) -> None:
+    x = draw(dtype, *stack, n, n) / n
+    x = x @ turned(x) + np.eye(n, dtype=dtype)
+    found = factors.cholesky(x.copy())
+    close(found @ turned(found), x, n)
+    np.testing.assert_array_equal(found, np.tril(found))
+    assert np.all(np.diagonal(found, axis1=-2, axis2=-1).real > 0)
+
+
+@pytest.mark.parametrize(("dtype", "stack", "n"), CASES)
+def test_the_inverse_times_the_matrix_is_the_identity(dtype: str, stack: tuple[int, ...], n: int) -> None:
+    x = draw(dtype, *stack, n, n) / n + np.eye(n, dtype=dtype)
+    before = x.copy()
+    close(factors.inverse(x) @ x, np.broadcast_to(np.eye(n, dtype=dtype), x.shape), n)
+    np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize(("dtype", "stack", "n"), CASES)
+def test_eigenvalues_and_vectors_make_up_the_lower_triangle(dtype: str, stack: tuple[int, ...], n: int) -> None:
+    x = draw(dtype, *stack, n, n) / n
+    x = x + turned(x)
+    w, v = factors.eigh(np.tril(x) + 7 * np.triu(np.ones((n, n), dtype), 1))
+    assert np.all(np.diff(w, axis=-1) >= 0)
+    assert w.dtype == x.real.dtype
+    close(v * w[..., None, :].astype(dtype) @ turned(v), x, n)
+    close(turned(v) @ v, np.broadcast_to(np.eye(n, dtype=dtype), x.shape), n)
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize(("dtype", "stack", "n"), CASES)
+def test_singular_values_and_vectors_make_up_the_matrix(dtype: str, stack: tuple[int, ...], n: int,
+                                                        full: bool) -> None:  # fmt: skip
+    for shape in ((n, n), (n + 2, n), (n, n + 3)):
+        x = draw(dtype, *stack, *shape)
+        k = min(shape)
+        s, u, v = factors.svd(x, full)
+        assert s.dtype == x.real.dtype
+        assert (u.shape[-1], v.shape[-1]) == (shape if full else (k, k))
+        assert np.all(np.diff(s, axis=-1) <= 0)
+        close(u[..., :k] * s[..., None, :].astype(dtype) @ turned(v[..., :k]), x, 3 * n)
+        close(turned(u) @ u, np.broadcast_to(np.eye(u.shape[-1], dtype=dtype), (*stack, *[u.shape[-1]] * 2)), n)
+        close(turned(v) @ v, np.broadcast_to(np.eye(v.shape[-1], dtype=dtype), (*stack, *[v.shape[-1]] * 2)), n)
+
+
+@pytest.mark.parametrize("layout", ["fortran", "strided", "read-only"])
+def test_arrays_of_every_layout_are_left_as_they_are(layout: str) -> None:
+    x = draw("float64", 20, 20)
+    x = x @ x.T + np.eye(20)
+    given = {"fortran": np.asfortranarray(x), "strided": np.repeat(x, 2, 1)[:, ::2], "read-only": x.copy()}[layout]
+    given.flags.writeable = layout != "read-only"
+    np.testing.assert_allclose(factors.inverse(given), np.linalg.inv(x), 1e-6, 1e-8)
+    np.testing.assert_allclose(factors.eigh(given)[0], np.linalg.eigvalsh(x), 1e-8)
+    np.testing.assert_allclose(factors.svd(given, False)[0], np.linalg.svd(x, compute_uv=False), 1e-8)
+    np.testing.assert_array_equal(given, x)
+
+
+@pytest.mark.parametrize("n", [3, 20])
+def test_what_has_no_factors_is_an_error_and_nothing_hangs(n: int) -> None:
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        factors.cholesky(-np.eye(n))
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        factors.inverse(np.zeros((n, n)))
+    with pytest.raises(np.linalg.LinAlgError):
+        factors.svd(np.full((n, n), np.nan), False)
