@@ -1,4 +1,4 @@
-"""Memory that belongs to one variable alone, so that an update of some rows may write into it.
+"""Memory that belongs to one variable alone, so that an update may write into it.
 
 A variable's array is replaced, never written, as long as anybody else may hold it.  After the first update of rows the
 array is a `Private` one, which nobody but the variable refers to.  Whoever asks for the value gets a view of it, and
@@ -26,10 +26,22 @@ class Private(np.ndarray):
     """An array that owns its memory, and which only one variable refers to."""
 
 
+class Part:
+    """A value that lies in the memory of somebody else, who changes it; a variable makes its own when it is asked."""
+
+    __slots__ = ("memory", "shape")
+
+    def __init__(self, memory: Any, shape: tuple[int, ...]) -> None:
+        self.memory, self.shape = memory, shape
+
+
+_NOT_TO_KEEP = frozenset({Private, Part})
+
+
 def held(variable: Variable) -> Any:
     """Return the value of a variable as an array that may be kept."""
     array = variable._own
-    return array if array.__class__ is not Private else _lent(variable)
+    return array if array.__class__ not in _NOT_TO_KEEP else _lent(variable)
 
 
 def hold(variable: Variable, array: Any) -> None:
@@ -41,6 +53,8 @@ def _lent(variable: Variable) -> Any:
     """Return the view of private memory that is in use, or a new one."""
     with LOCK.held:  # nobody writes meanwhile
         own = variable._own
+        if own.__class__ is Part:
+            own = variable._own = own.memory.reshape(own.shape).copy()[()]
         if own.__class__ is not Private:
             return own
         view = variable._view() if variable._view is not None else None
@@ -56,6 +70,8 @@ def writable(variable: Variable) -> Any:
     The caller holds the lock of assignments until it has written.
     """
     own = variable._own
+    if own.__class__ is Part:
+        own = held(variable)
     if own.__class__ is not Private or (variable._view is not None and variable._view() is not None):
         fresh = Private(own.shape, own.dtype)
         fresh[...] = own

@@ -36,11 +36,16 @@ def _whole(gradient: Any, v: Variable, rows: bool) -> Any:
     return gradient if rows and same else convert(gradient)
 
 
+def listed_pairs(grads_and_vars: Any) -> list[Any]:
+    """Return pairs as a list; what is not iterable becomes its only item, to be refused."""
+    if isinstance(grads_and_vars, (Variable, Tensor)) or not isinstance(grads_and_vars, Iterable):
+        return [grads_and_vars]
+    return grads_and_vars if isinstance(grads_and_vars, list) else list(grads_and_vars)
+
+
 def steps_to_take(grads_and_vars: Any, rows: bool = False) -> list[tuple[Any, Variable]]:
     """Return the pairs that have a gradient, checked and as tensors, slices as they are if `rows`; log the others."""
-    if isinstance(grads_and_vars, (Variable, Tensor)) or not isinstance(grads_and_vars, Iterable):
-        grads_and_vars = [grads_and_vars]
-    given = [_pair(item) for item in grads_and_vars]
+    given = [_pair(item) for item in listed_pairs(grads_and_vars)]
     pairs = [(_whole(g, v, rows), v) for g, v in given if g is not None]
     if not pairs:
         raise InvalidArgumentError(

@@ -22,7 +22,8 @@ from autodiff_lab.errors import InvalidArgumentError, UnimplementedError
 from autodiff_lab.events import VariableAssigned, name_scope, place_now, sinks_now, tell_listeners, trace_now, unheard
 from autodiff_lab.layers.clipping import clipped_by_global_norm, clipped_by_norm
 from autodiff_lab.layers.configured import Remembering
-from autodiff_lab.layers.gradient_pairs import steps_to_take
+from autodiff_lab.layers.fused import planned, stepped
+from autodiff_lab.layers.gradient_pairs import listed_pairs, steps_to_take
 from autodiff_lab.layers.module import Module, ModuleGradient
 from autodiff_lab.layers.saving import load_variables, save_variables
 from autodiff_lab.layers.schedules import LearningRateSchedule, rate_in, step_taken
@@ -93,6 +94,7 @@ class Optimizer(Remembering):
     """
 
     slots: tuple[str, ...] = ()
+    _formula: Any = None  # the `change` that `_kernel` computes; a subclass that has another one is not fused
 
     def __init__(self, learning_rate: Any = 0.001, weight_decay: float | None = None, clipnorm: float | None = None,
                  clipvalue: float | None = None, global_clipnorm: float | None = None, use_ema: bool = False,
@@ -179,6 +181,28 @@ class Optimizer(Remembering):
         """Return what to add to a variable, and update `state`.  All are arrays, or tensors under a trace."""
         raise NotImplementedError
 
+    def _counted(self, pairs: list[tuple[Any, Variable]]) -> Variable:
+        """Finish a step that was taken without listeners."""
+        self._constrain(pairs)
+        self.iterations._held = self.iterations._held + np.int64(1)
+        return self.iterations
+
+    def _clips(self) -> bool:
+        return self.clipvalue is not None or self.clipnorm is not None or self.global_clipnorm is not None
+
+    def _fused(self) -> tuple[Any, tuple[float, ...]] | None:
+        """Return the kernel and the settings of the next step; None if it is not one of a built-in optimizer."""
+        kind = type(self)
+        if kind.change is not kind._formula or kind._moved is not Optimizer._moved:
+            return None
+        rate = float(self._rate_now())
+        decay = rate * float(self.weight_decay) if self.weight_decay else 0.0
+        return self._kernel(rate, decay, int(self.iterations._held) + 1)
+
+    def _kernel(self, rate: float, decay: float, step: int) -> tuple[Any, tuple[float, ...]]:
+        """Return the kernel that computes what `_formula` does, and its settings."""
+        raise NotImplementedError
+
     def _takes_rows(self) -> bool:
         """Return whether a step along slices changes the named rows alone, by minus the rate times the slices."""
         return False
@@ -203,13 +227,19 @@ class Optimizer(Remembering):
         InvalidArgumentError
             If no variable has a gradient, or if these are not pairs of a gradient and a variable.
         """
-        pairs = steps_to_take(grads_and_vars, self._takes_rows())
-        tensors: list[Any] = [g for g, _ in pairs]
+        given = listed_pairs(grads_and_vars)
+        if not sinks_now() and stepped(self, given):
+            return self._counted(given)
+        pairs = steps_to_take(given, self._takes_rows())
         trace = trace_now()
         if trace is not None:
             return self._apply_traced(trace, pairs)
-        gradients: list[Any] = self._clipped(tensors)
         self.build(v for _, v in pairs)
+        if not sinks_now() and (
+            stepped(self, pairs) or (planned(self, [v for _, v in pairs]) and stepped(self, pairs))
+        ):
+            return self._counted(pairs)
+        gradients: list[Any] = self._clipped([g for g, _ in pairs])
         step = int(self.iterations._array) + 1
         for tensor, (_, v) in zip(gradients, pairs, strict=True):
             if tensor.__class__ is IndexedSlices:
@@ -291,7 +321,7 @@ class Optimizer(Remembering):
 
     def _clipped(self, gradients: list[Tensor]) -> list[Tensor]:
         """Return the clipped gradients, computed by ops that no tape records."""
-        if self.clipvalue is None and self.clipnorm is None and self.global_clipnorm is None:
+        if not self._clips():
             return gradients
         with unheard():
             if self.clipvalue is not None:

@@ -16,6 +16,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.layers.optimizers import Optimizer, number
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.arithmetic import maximum, sqrt
+from autodiff_lab.ops.nn.updates import adagrad_step, adam_step, momentum_step, rmsprop_step, sgd_step
 
 
 def _root(x: Any) -> Any:
@@ -60,6 +61,13 @@ class SGD(Optimizer):
             return self.momentum * state["momentum"] - self._rate_for(gradient) * gradient
         return state["momentum"]
 
+    _formula = change
+
+    def _kernel(self, rate: float, decay: float, step: int) -> tuple[Any, tuple[float, ...]]:
+        if not self.momentum:
+            return sgd_step, (rate, decay)
+        return momentum_step, (rate, decay, float(self.momentum), float(bool(self.nesterov)))
+
 
 class Adam(Optimizer):
     """Bias-corrected moments of the gradient: Kingma & Ba 2015.
@@ -91,6 +99,13 @@ class Adam(Optimizer):
             size = state["largest"] = _larger(state["largest"], size)
         rate = self._rate_now() * _root(1 - self.beta_2**step) / (1 - self.beta_1**step)
         return -_number(rate, gradient) * state["m"] / (_root(size) + self.epsilon)
+
+    _formula = change
+
+    def _kernel(self, rate: float, decay: float, step: int) -> tuple[Any, tuple[float, ...]]:
+        one, two = float(self.beta_1), float(self.beta_2)
+        corrected = rate * (1 - two**step) ** 0.5 / (1 - one**step)
+        return adam_step, (corrected, decay, one, 1 - one, two, 1 - two, float(self.epsilon))
 
 
 class AdamW(Adam):
@@ -142,6 +157,12 @@ class RMSprop(Optimizer):
         state["momentum"] = self.momentum * state["momentum"] + moved
         return -state["momentum"]
 
+    _formula = change
+
+    def _kernel(self, rate: float, decay: float, step: int) -> tuple[Any, tuple[float, ...]]:
+        rho = float(self.rho)
+        return rmsprop_step, (rate, decay, rho, 1 - rho, float(self.momentum), float(self.epsilon))
+
 
 class Adagrad(Optimizer):
     """Gradients divided by the root of the sum of their squares: Duchi et al. 2011.
@@ -174,3 +195,8 @@ class Adagrad(Optimizer):
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         state["sum"] = state["sum"] + gradient * gradient
         return -self._rate_for(gradient) * gradient / _root(state["sum"] + self.epsilon)
+
+    _formula = change
+
+    def _kernel(self, rate: float, decay: float, step: int) -> tuple[Any, tuple[float, ...]]:
+        return adagrad_step, (rate, decay, float(self.epsilon))

@@ -229,7 +229,8 @@ class Chosen:
         """Return the CUDA kernel that overrides the reference, if there is one; importing it imports Numba's CUDA."""
         if self._on_gpu is NotImplemented:
             place = f"{FAMILIES}.{self.family}"
-            found = import_module(f"{place}.cuda") if self.family and find_spec(place) else None
+            there = self.family and find_spec(place) and find_spec(f"{place}.cuda")
+            found = import_module(f"{place}.cuda") if there else None
             self._on_gpu = getattr(found, self.function, None)
         return self._on_gpu
 

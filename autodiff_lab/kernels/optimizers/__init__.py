@@ -1,0 +1,1 @@
+"""Steps of optimizers over flat arrays."""
