@@ -13,10 +13,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed; `make test-adapters` runs these tests")
 
-from torch import nn  # noqa: E402
 
 from autodiff_lab.adapters.torch import record  # noqa: E402
 
+nn = torch.nn
 pytestmark = pytest.mark.filterwarnings("error:The recording stopped early")
 
 

@@ -86,7 +86,6 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
         self.handles = [
             torch_module.register_module_forward_pre_hook(tracker.scopes.enter_module),
             torch_module.register_module_forward_hook(tracker.scopes.leave_module, always_call=True),
-            register_optimizer_step_post_hook(tracker.faults.stepped),
         ]
         recording = tracker.emitter.start()
         super().__enter__()
@@ -180,6 +179,8 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
         if what == "exit":
             tracker.safely(tracker.left, args, name)
         elif what == "scope":
+            if len(self.handles) == 2 and args and str(args[0]).startswith("Optimizer.step"):
+                self.handles.append(register_optimizer_step_post_hook(tracker.faults.stepped))
             tracker.safely(tracker.scopes.profiled, name, args)
         elif what == "register_hook":
             tracker.safely(tracker.hooked_by_user, args)
