@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events import tell_made
-from autodiff_lab.layers.losses import EPSILON, Loss, mean_over_last
+from autodiff_lab.layers.losses import EPSILON, Loss, OfEveryLoss, mean_over_last
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.math.arithmetic import abs, maximum, minimum, square
 from autodiff_lab.ops.math.exponential import log
@@ -110,7 +110,9 @@ class CosineSimilarity(Loss):
     Tensor(-1.0, shape=(), dtype=float32)
     """
 
-    def __init__(self, axis: int = -1, reduction: str | None = "sum_over_batch_size", **more: Any) -> None:
+    def __init__(
+        self, axis: int = -1, reduction: str | None = "sum_over_batch_size", **more: Unpack[OfEveryLoss]
+    ) -> None:
         super().__init__(reduction, **more)
         self.axis = axis
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
@@ -28,6 +28,13 @@ from autodiff_lab.ops.nn.losses import softmax_cross_entropy_with_logits, sparse
 _REDUCTIONS = ("sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "none", None)
 EPSILON = 1e-7
 """Probabilities closer to 0 than this are replaced by it, so that their logarithms stay finite."""
+
+
+class OfEveryLoss(TypedDict, total=False):
+    """Arguments that every loss has after its own."""
+
+    name: str | None
+    dtype: Any
 
 
 def _usual_name(kind: type) -> str:
@@ -176,7 +183,9 @@ class Huber(Loss):
     Tensor(1.5, shape=(), dtype=float32)
     """
 
-    def __init__(self, delta: float = 1.0, reduction: str | None = "sum_over_batch_size", **more: Any) -> None:
+    def __init__(
+        self, delta: float = 1.0, reduction: str | None = "sum_over_batch_size", **more: Unpack[OfEveryLoss]
+    ) -> None:
         super().__init__(reduction, **more)
         self.delta = delta
 
@@ -216,7 +225,7 @@ class BinaryCrossentropy(Loss):
     """
 
     def __init__(self, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1,
-                 reduction: str | None = "sum_over_batch_size", **more: Any) -> None:  # fmt: skip
+                 reduction: str | None = "sum_over_batch_size", **more: Unpack[OfEveryLoss]) -> None:  # fmt: skip
         super().__init__(reduction, **more)
         self.from_logits, self.label_smoothing, self.axis = from_logits, label_smoothing, axis
 
@@ -243,7 +252,7 @@ class CategoricalCrossentropy(Loss):
     """
 
     def __init__(self, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1,
-                 reduction: str | None = "sum_over_batch_size", **more: Any) -> None:  # fmt: skip
+                 reduction: str | None = "sum_over_batch_size", **more: Unpack[OfEveryLoss]) -> None:  # fmt: skip
         super().__init__(reduction, **more)
         self.from_logits, self.label_smoothing, self.axis = from_logits, label_smoothing, axis
 
@@ -268,7 +277,8 @@ class SparseCategoricalCrossentropy(Loss):
     """
 
     def __init__(self, from_logits: bool = False, ignore_class: int | None = None,
-                 reduction: str | None = "sum_over_batch_size", axis: int = -1, **more: Any) -> None:  # fmt: skip
+                 reduction: str | None = "sum_over_batch_size", axis: int = -1,
+                 **more: Unpack[OfEveryLoss]) -> None:  # fmt: skip
         super().__init__(reduction, **more)
         self.from_logits, self.ignore_class, self.axis = from_logits, ignore_class, axis
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -58,6 +58,25 @@ def number(value: Any, what: str, wanted: str = "a number") -> Any:
     except (TypeError, ValueError):
         raise InvalidArgumentError(f"{what} must be {wanted}, got {value!r}. Try a number such as 0.1.") from None
     return value
+
+
+class OfEveryOptimizer(TypedDict, total=False):
+    """Arguments that every optimizer has after its own."""
+
+    clipnorm: float | None
+    clipvalue: float | None
+    global_clipnorm: float | None
+    use_ema: bool
+    ema_momentum: float
+    ema_overwrite_frequency: int | None
+    jit_compile: bool
+    name: str | None
+
+
+class WithDecay(OfEveryOptimizer, total=False):
+    """Those, and a weight decay that the optimizer does not have among its own."""
+
+    weight_decay: float | None
 
 
 class Optimizer(Remembering):

@@ -6,14 +6,14 @@ Each is written once, for arrays and for the tensors of a trace.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.layers.optimizers import Optimizer, number
+from autodiff_lab.layers.optimizers import OfEveryOptimizer, Optimizer, WithDecay, number
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.arithmetic import maximum, sqrt
 from autodiff_lab.ops.nn.updates import adagrad_step, adam_step, momentum_step, rmsprop_step, sgd_step
@@ -44,7 +44,9 @@ class SGD(Optimizer):
     [0.5 3. ]
     """
 
-    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **more: Any) -> None:
+    def __init__(
+        self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **more: Unpack[WithDecay]
+    ) -> None:
         super().__init__(learning_rate, **more)
         self.momentum, self.nesterov = number(momentum, "SGD: momentum"), nesterov
         self.slots = ("momentum",) if momentum else ()
@@ -86,7 +88,7 @@ class Adam(Optimizer):
     slots: tuple[str, ...] = ("m", "v")
 
     def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
-                 amsgrad: bool = False, **more: Any) -> None:  # fmt: skip
+                 amsgrad: bool = False, **more: Unpack[WithDecay]) -> None:  # fmt: skip
         super().__init__(learning_rate, **more)
         self.beta_1, self.beta_2 = number(beta_1, "Adam: beta_1"), number(beta_2, "Adam: beta_2")
         self.epsilon, self.amsgrad = number(epsilon, "Adam: epsilon"), amsgrad
@@ -121,7 +123,8 @@ class AdamW(Adam):
     """
 
     def __init__(self, learning_rate: Any = 0.001, weight_decay: float | None = 0.004, beta_1: float = 0.9,
-                 beta_2: float = 0.999, epsilon: float = 1e-7, amsgrad: bool = False, **more: Any) -> None:  # fmt: skip
+                 beta_2: float = 0.999, epsilon: float = 1e-7, amsgrad: bool = False,
+                 **more: Unpack[OfEveryOptimizer]) -> None:  # fmt: skip
         super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, weight_decay=weight_decay, **more)
 
 
@@ -142,7 +145,7 @@ class RMSprop(Optimizer):
     slots: tuple[str, ...] = ("square", "momentum")
 
     def __init__(self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7,
-                 centered: bool = False, **more: Any) -> None:  # fmt: skip
+                 centered: bool = False, **more: Unpack[WithDecay]) -> None:  # fmt: skip
         super().__init__(learning_rate, **more)
         self.rho, self.momentum = number(rho, "RMSprop: rho"), number(momentum, "RMSprop: momentum")
         self.epsilon, self.centered = number(epsilon, "RMSprop: epsilon"), centered
@@ -179,7 +182,7 @@ class Adagrad(Optimizer):
     slots = ("sum",)
 
     def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7,
-                 **more: Any) -> None:  # fmt: skip
+                 **more: Unpack[WithDecay]) -> None:  # fmt: skip
         super().__init__(learning_rate, **more)
         self.initial_accumulator_value = number(initial_accumulator_value, "Adagrad: initial_accumulator_value")
         self.epsilon = number(epsilon, "Adagrad: epsilon")
