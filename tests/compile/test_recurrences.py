@@ -231,3 +231,21 @@ def test_views_are_those_of_numpy(seed: int) -> None:
     assert view.shape == expected.shape
     places = np.lib.stride_tricks.as_strided(array[view.offset :], view.shape, [s * 8 for s in view.strides])
     assert np.array_equal(places, expected)
+
+
+def test_a_line_may_belong_to_a_value_that_stays_inside_a_loop() -> None:
+    """Its comment names the rule alone."""
+
+    def balanced(x: Any, y: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            cost = lab.reduce_sum(lab.square(x[:, None] - y[None]), axis=2)
+            kernel, f, g = -cost / 0.5, lab.zeros(len(x)), lab.zeros(len(y))
+            for _ in range(20):
+                f = -lab.reduce_logsumexp(kernel + g, axis=1)
+                g = -lab.reduce_logsumexp(kernel + f[:, None], axis=0)
+            loss = lab.reduce_sum(lab.exp(f[:, None] + g + kernel) * cost)
+        return [loss, tape.gradient(loss, x)]
+
+    rng = np.random.default_rng(0)
+    agree(balanced, [lab.constant(rng.normal(size=(8, 2)).astype("float32")) for _ in range(2)], 2e-5)

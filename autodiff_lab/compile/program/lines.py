@@ -75,7 +75,8 @@ def comment(line: Line, program: Program, names: dict[int, str]) -> str:
         made = program.made_by.get(line.cause)
         if made is None or made.op.name == RECURRENCE:
             return "of a derivative"
-        return f"rule of {made.op.name}, for {names[line.cause]}"
+        name = names.get(line.cause)  # none if a loop computes it and keeps it to itself
+        return f"rule of {made.op.name}" + (f", for {name}" if name is not None else "")
     if not line.op.sentence:
         return line.op.name
     shown = [names[i] if i in names and names[i].isidentifier() else "a constant" for i in line.ins]
