@@ -19,7 +19,25 @@ def network(tanh: Any, weights: Any, x: Any) -> Any:
     return tanh(tanh(x @ W1 + b1) @ W2 + b2) @ W3 + b3
 
 
-class HessianVector(Program):
+class Nested(Program):
+    """For PyTorch in two ways: its compiler takes the gradients inside only from ``torch.func``."""
+
+    def torch(self, engine: Any, d: Data) -> Run:
+        return engine.gradients(self.as_torch(engine.torch, functional=engine.compiled), *self._given(d))
+
+    def as_torch(self, torch: Any, *, functional: bool = False) -> Any:
+        """The text for PyTorch, with gradients inside from ``torch.autograd`` or ``torch.func``."""
+        raise NotImplementedError
+
+
+def slopes_of(torch: Any, function: Any, leaves: Any, *, functional: bool) -> Any:
+    """The gradient of a function by some leaves, which can be differentiated again."""
+    if functional:
+        return torch.func.grad(function)(leaves)
+    return torch.autograd.grad(function(leaves), leaves, create_graph=True)
+
+
+class HessianVector(Nested):
     """The Hessian of a small network's loss times a vector: backward through a backward pass, or forward in JAX."""
 
     program, about = "hvp", "{features}-{hidden}-{hidden}-1, batch {batch}"
@@ -48,11 +66,14 @@ class HessianVector(Program):
 
         return loss
 
-    def as_torch(self, torch: Any) -> Any:
+    def as_torch(self, torch: Any, *, functional: bool = False) -> Any:
         def loss(*given: Any) -> Any:
             weights, way, (x, y) = given[:6], given[6:12], given[12:]
-            value = ((network(torch.tanh, weights, x) - y) ** 2).mean()
-            slopes = torch.autograd.grad(value, weights, create_graph=True)
+
+            def error(weights: Any) -> Any:
+                return ((network(torch.tanh, weights, x) - y) ** 2).mean()
+
+            slopes = slopes_of(torch, error, weights, functional=functional)
             return sum((g * v).sum() for g, v in zip(slopes, way, strict=True))
 
         return loss
@@ -71,7 +92,7 @@ class HessianVector(Program):
         return lambda: run()[0]
 
 
-class Maml(Program):
+class Maml(Nested):
     """Meta-learning of sines: a step on each task's shots, and the loss of the queries after it."""
 
     program, about = "maml", "{tasks} tasks, {shots} shots, 1-{hidden}-{hidden}-1"
@@ -108,7 +129,7 @@ class Maml(Program):
 
         return loss
 
-    def as_torch(self, torch: Any) -> Any:
+    def as_torch(self, torch: Any, *, functional: bool = False) -> Any:
         def error(weights: Any, x: Any, y: Any) -> Any:
             return ((network(torch.tanh, weights, x) - y) ** 2).mean()
 
@@ -116,8 +137,7 @@ class Maml(Program):
             weights, (x, y, query_x, query_y) = given[:6], given[6:]
             total = 0.0
             for task in range(self.at["tasks"]):
-                value = error(weights, x[task], y[task])
-                slopes = torch.autograd.grad(value, weights, create_graph=True)
+                slopes = slopes_of(torch, lambda w, k=task: error(w, x[k], y[k]), weights, functional=functional)
                 adapted = [w - 0.1 * g for w, g in zip(weights, slopes, strict=True)]
                 total = total + error(adapted, query_x[task], query_y[task])
             return total / self.at["tasks"]
@@ -141,7 +161,7 @@ class Maml(Program):
         return loss
 
 
-class Pinn(Program):
+class Pinn(Nested):
     """A network fitted to data and to the heat equation ``u_t = u_xx``, with its derivatives by its inputs."""
 
     program, about = "pinn", "u_t = u_xx at {points} points, 2-{hidden}-{hidden}-1"
@@ -171,7 +191,7 @@ class Pinn(Program):
 
         return loss
 
-    def as_torch(self, torch: Any) -> Any:
+    def as_torch(self, torch: Any, *, functional: bool = False) -> Any:
         def loss(*given: Any) -> Any:
             weights, (x, t, y) = given[:6], [z.detach().requires_grad_() for z in given[6:]]
             u = network(torch.tanh, weights, torch.cat([x, t], 1))
@@ -179,7 +199,21 @@ class Pinn(Program):
             (u_xx,) = torch.autograd.grad(u_x.sum(), x, create_graph=True)
             return ((u_t - u_xx) ** 2).mean() + ((u - y) ** 2).mean()
 
-        return loss
+        def functional_loss(*given: Any) -> Any:
+            weights, (x, t, y) = given[:6], given[6:]
+
+            def total(x: Any, t: Any) -> Any:
+                u = network(torch.tanh, weights, torch.cat([x, t], 1))
+                return u.sum(), u
+
+            def first(x: Any, t: Any) -> Any:
+                (u_x, u_t), u = torch.func.grad(total, (0, 1), has_aux=True)(x, t)
+                return u_x.sum(), (u_t, u)
+
+            u_xx, (u_t, u) = torch.func.grad(first, has_aux=True)(x, t)
+            return ((u_t - u_xx) ** 2).mean() + ((u - y) ** 2).mean()
+
+        return functional_loss if functional else loss
 
     def as_jax(self, jax: Any, np: Any) -> Any:
         def loss(*given: Any) -> Any:
