@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from autodiff_lab.draw.lines import bulk, number
+from autodiff_lab.draw.lines import bulk, shortened
 from autodiff_lab.recording.numbers import brief, dimensions
 from autodiff_lab.recording.snapshot import Snapshot
 
@@ -30,9 +31,10 @@ class Values:
         if known is not None:
             return known[1]
         kind = (str(snapshot.dtype), dimensions(snapshot.shape))
-        short = f"{bulk(snapshot, gradient)} {kind[1]}" if bulk(snapshot, gradient) else brief(snapshot, minus="−")
+        summary = bulk(snapshot, gradient)
+        short = f"{summary} {kind[1]}" if summary else brief(snapshot, minus="−")
         full = full_text(snapshot)
-        small = number(snapshot, gradient)
+        small = shortened(summary, snapshot)
         place = self._kinds.setdefault(kind, len(self._kinds))
         row = (short, "" if full == short else full, "" if small == short else small, place, mark(snapshot))
         position = self._rows.setdefault(row, len(self._rows))
@@ -61,9 +63,12 @@ def mark(snapshot: Snapshot) -> int:
     array = np.asarray(snapshot.array)
     if array.dtype.kind not in "fcbiu" or array.size == 0:
         return ORDINARY
-    if array.dtype.kind in "fc" and not np.isfinite(array).all():
+    numbers = array.ravel().tolist()
+    if array.dtype.kind == "f" and not all(map(math.isfinite, numbers)):
+        return NAN if any(map(math.isnan, numbers)) else INFINITE
+    if array.dtype.kind == "c" and not np.isfinite(array).all():
         return NAN if np.isnan(array).any() else INFINITE
-    return ORDINARY if array.any() or array.dtype.kind == "b" else ZERO
+    return ORDINARY if any(numbers) or array.dtype.kind == "b" else ZERO
 
 
 def full_text(snapshot: Snapshot) -> str:
@@ -91,9 +96,12 @@ def full_text(snapshot: Snapshot) -> str:
 
 def _elements(array: Any) -> str:
     """Return every element with enough digits to distinguish it from its neighbours."""
-    if isinstance(array, np.ndarray) and array.ndim:
-        return f"[{', '.join(_elements(array[row]) for row in range(len(array)))}]"
-    return str(array[()] if isinstance(array, np.ndarray) else array)
+    if not isinstance(array, np.ndarray):
+        return str(array)
+    if array.ndim == 0:
+        return str(array[()])
+    parts = map(str, array) if array.ndim == 1 else map(_elements, array)
+    return f"[{', '.join(parts)}]"
 
 
 def clipped(text: str) -> str:

@@ -22,7 +22,7 @@ from autodiff_lab.engine.op import Op, register
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.events import fresh_id, sinks_now
+from autodiff_lab.events import EVERYTHING, fresh_id, sinks_now
 
 # Values follow IEEE 754 and say nothing. NumPy attributes a warning to the module that calls it, so a filter for our
 # modules silences it and leaves the user's own NumPy code alone. Setting `np.errstate` for each op would cost more than
@@ -132,7 +132,9 @@ def _record_one(sinks: Any, op: Op, out: Tensor, x: Tensor) -> None:
     key = x._id
     for sink in sinks:
         tracked = sink.tracked
-        if key in tracked:
+        if tracked is EVERYTHING:
+            sink.append((op, out, (x,), None, NEED_0))
+        elif key in tracked:
             tracked.add(out._id)
             if out._held.__class__ is ndarray and sink.lean and op.keeps != "all" and out._held.nbytes >= LEAN_BYTES:
                 sink.append(lean_entry(op, out, (x,), None, NEED_0))
@@ -143,6 +145,9 @@ def _record_one(sinks: Any, op: Op, out: Tensor, x: Tensor) -> None:
 def _record_two(sinks: Any, op: Op, out: Tensor, x: Tensor, y: Tensor) -> None:
     for sink in sinks:
         tracked = sink.tracked
+        if tracked is EVERYTHING:
+            sink.append((op, out, (x, y), None, NEED_BOTH))
+            continue
         if x._id in tracked:
             need = NEED_BOTH if y._id in tracked else NEED_0
         elif y._id in tracked:

@@ -152,10 +152,6 @@ class Sweep:
         started = [(t._id, self.adjoints[t._id]) for t in targets if t._id in self.adjoints]
         untracked = [t for t in targets if t._id not in self.adjoints]
 
-        def tell(event: Any) -> None:
-            for listener in listeners:
-                listener.tell(event)
-
         for listener in listeners:
             for _, seed in started:
                 if seed._id not in listener.known:
@@ -163,19 +159,19 @@ class Sweep:
             for target in untracked:
                 if target._id not in listener.known:
                     listener.meet(target, "constant")
-        tell(
-            SweepStarted(
-                self._sweep_id,
-                tape._id,
-                tuple(key for key, _ in started),
-                tuple(seed._id for _, seed in started),
-                tuple(self._source_ids()),
-                place_now(),
-                tuple(t._id for t in untracked),
-                tape.watched_reads(),
-            )
+        begun = SweepStarted(
+            self._sweep_id,
+            tape._id,
+            tuple(key for key, _ in started),
+            tuple(seed._id for _, seed in started),
+            tuple(self._source_ids()),
+            place_now(),
+            tuple(t._id for t in untracked),
+            tape.watched_reads(),
         )
-        return flow_reporter(tell, self._sweep_id, engine)
+        for listener in listeners:
+            listener.tell(begun)
+        return flow_reporter(listeners, self._sweep_id, engine)
 
     def _source_ids(self) -> Iterator[int]:
         for source in self._sources:

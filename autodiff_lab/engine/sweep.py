@@ -21,6 +21,7 @@ from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.indexed_slices import Rows
 from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
+from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events import CAUSE, GradientFlowed, tell_made
 from autodiff_lab.kernels.base.elementwise import FEW
@@ -343,23 +344,37 @@ def _derivative_at_unit(rule: Any, out: Tensor, ins: tuple[Tensor, ...]) -> Any:
     """
     array = out._held
     try:
-        return rule(RAW, zeros_beside(array, array.shape, 1), array, *[t._held for t in ins])
+        return quietly(rule, RAW, zeros_beside(array, array.shape, 1), array, *[t._held for t in ins])
     except Exception:  # noqa: BLE001
         return None
 
 
-def flow_reporter(tell: Callable[[Any], None], sweep_id: int, engine: Engine) -> Callable[..., None]:
+def _flowed(
+    sweep_id: int, rule: Any, out: Any, ins: tuple[Tensor, ...], position: int, g: Any, contribution: Tensor,
+    total: Tensor,
+) -> GradientFlowed:  # fmt: skip
+    """Return the event of a contribution; `rule` is that of an elementwise op, None for other ops."""
+    local = None if rule is None else _derivative_at_unit(rule, out, ins)
+    if out.__class__ is tuple:
+        key, incoming = out[0]._id, tuple([h._id for h in g])
+    else:
+        key, incoming = out._id, (g._id,)
+    about = (sweep_id, key, position, ins[position]._id, incoming, contribution._id, total._id, local)
+    return tuple.__new__(GradientFlowed, about)
+
+
+def flow_reporter(listeners: list[Any], sweep_id: int, engine: Engine) -> Callable[..., None]:
     """Return what a sweep calls for every contribution, when somebody listens."""
+    swapped = engine.rules
 
     def flow(op: Op, out: Any, ins: Any, params: Any, position: int, g: Any, contribution: Any, total: Any) -> None:
-        rules = engine.rules.get(op.name, op.rules)
-        local = None
-        if op.elementwise and params is None and rules.__class__ is tuple:
-            local = _derivative_at_unit(rules[position], out, ins)
-        if out.__class__ is tuple:
-            key, incoming = out[0]._id, tuple(h._id for h in g)
-        else:
-            key, incoming = out._id, (g._id,)
-        tell(GradientFlowed(sweep_id, key, position, ins[position]._id, incoming, contribution._id, total._id, local))
+        rule = None
+        if op.elementwise and params is None:
+            rules: Any = swapped.get(op.name, op.rules) if swapped else op.rules
+            if rules.__class__ is tuple:
+                rule = rules[position]
+        call = (_flowed, sweep_id, rule, out, ins, position, g, contribution, total)
+        for listener in listeners:
+            listener.later(call)
 
     return flow

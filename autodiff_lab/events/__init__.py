@@ -13,6 +13,7 @@ from autodiff_lab.events.listener import (
     Listener,
     Sink,
     active,
+    applied,
     fresh_id,
     heard,
     name_scope,
@@ -53,6 +54,6 @@ __all__ = [
     "CAUSE", "EVERYTHING", "Event", "FaultFound", "GradientFlowed", "Identified", "Listener", "Observer", "OpApplied",
     "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "SweepEnded", "SweepStarted", "TapeClosed",
     "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorNamed", "TensorWatched", "Transferred",
-    "VariableAssigned", "active", "fresh_id", "heard", "name_scope", "observing", "place_now", "scoped", "sinks_now",
-    "tell_listeners", "tell_made", "tell_look", "tell_peek", "trace_now", "unheard",
+    "VariableAssigned", "active", "applied", "fresh_id", "heard", "name_scope", "observing", "place_now", "scoped",
+    "sinks_now", "tell_listeners", "tell_made", "tell_look", "tell_peek", "trace_now", "unheard",
 ]

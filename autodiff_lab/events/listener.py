@@ -68,17 +68,23 @@ class Sink(Protocol):
         """Receive a variable that was read as this tensor."""
 
 
+_SKIPPED: set[str] = set()
+"""File names known to lie in those folders: to look one up takes half the time of comparing its beginning."""
+
+
 def place_now(folders: tuple[str, ...] = ()) -> Place | None:
     """Return the file and line of the innermost frame outside this package and NumPy: the user's line.
 
     `folders` are those of another framework, whose frames are skipped as well.
     """
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    skipped = (*_NOT_THE_USERS, *folders) if folders else _NOT_THE_USERS
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(skipped):
-            return name, frame.f_lineno
+        if name not in _SKIPPED:
+            if name.startswith(_NOT_THE_USERS):
+                _SKIPPED.add(name)
+            elif not folders or not name.startswith(folders):
+                return name, frame.f_lineno
         frame = frame.f_back
     return None
 
@@ -99,6 +105,17 @@ EVERYTHING = _Everything()
 _new = tuple.__new__
 
 
+def applied(entry: tuple[Any, ...], cause: int | None, place: Place | None, scope: str) -> OpApplied:
+    """Return the event of an op that was applied."""
+    op, out, ins, params, _ = entry
+    inputs = tuple([t._id for t in ins])
+    if out.__class__ is tuple:
+        outputs, values = tuple([t._id for t in out]), tuple([t._held for t in out])
+    else:
+        outputs, values = (out._id,), (out._held,)
+    return _new(OpApplied, (op.name, inputs, outputs, params, values, cause, place, scope))
+
+
 class Listener:
     """The sink behind an observer: it turns what ops report into events."""
 
@@ -113,34 +130,33 @@ class Listener:
         self.reads: dict[Any, Any] = {}
         self.error: Exception | None = None
         self.known: set[int] = set()
-        self._described: set[str] = set()
+        self.described: set[str] = set()
 
     def append(self, entry: tuple[Any, ...], /) -> None:
         """Send the event of an op that was applied."""
-        op, out, ins, params, _ = entry
-        if op.name not in self._described:
-            self._describe(op)
+        op, out, ins, _, _ = entry
+        self.expect(op, out, ins)
+        cause = CAUSE.get()
+        self.tell(applied(entry, cause, place_now() if cause is None else None, SCOPE.get()))
+
+    def expect(self, op: Any, out: Any, ins: tuple[Any, ...]) -> None:
+        """Send what has to be known before an op's event: the op's description and the inputs that no event made."""
+        if op.name not in self.described:
+            self.described.add(op.name)
+            self.tell(OpDescribed(*op.describe()))
         known = self.known
-        inputs: list[int] = []
         for tensor in ins:
-            key = tensor._id
-            inputs.append(key)
-            if key not in known:
+            if tensor._id not in known:
                 self.meet(tensor, "constant")
         if out.__class__ is tuple:
-            outputs = tuple([t._id for t in out])
-            values = tuple([t._held for t in out])
-            known.update(outputs)
+            known.update([t._id for t in out])
         else:
-            outputs, values = (out._id,), (out._held,)
             known.add(out._id)
-        cause = CAUSE.get()
-        place = place_now() if cause is None else None
-        self.tell(_new(OpApplied, (op.name, tuple(inputs), outputs, params, values, cause, place, SCOPE.get())))
 
-    def _describe(self, op: Any) -> None:
-        self._described.add(op.name)
-        self.tell(OpDescribed(*op.describe()))
+    def later(self, call: tuple[Any, ...]) -> None:
+        """Send the event that a function makes of its arguments, which do not change: it may be made later."""
+        make, *about = call
+        self.tell(make(*about))
 
     def meet(self, tensor: Any, kind: str, variable: Any = None) -> None:
         """Send the event of a tensor that no recorded op made."""
@@ -161,11 +177,7 @@ class Listener:
 
     def fail(self, op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> None:
         """Send the event of an op that raised."""
-        if op.name not in self._described:
-            self._describe(op)
-        for tensor in ins:
-            if tensor._id not in self.known:
-                self.meet(tensor, "constant")
+        self.expect(op, (), ins)
         self.tell(
             OpFailed(
                 op.name, tuple(t._id for t in ins), params, type(error).__name__, str(error), place_now(), SCOPE.get()

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 def build(recorder: Recorder) -> Recording:
     """Make a recording of the events that a recorder kept."""
     builder = _Builder(recorder.policy)
-    for event in recorder.events:
+    for event in recorder.made():
         _HANDLERS[event.__class__](builder, event)
     return builder.finish(recorder)
 
@@ -188,6 +188,8 @@ class _Builder:
             steps.append((application, event.incoming, []))
             self.moments.append((application, sweep.index, len(steps) - 1))
         sweep.arrived[event.input] += 1
+        if event.local is not None:  # kept small at once: it may have been computed just now
+            event = event._replace(local=self.keep(event.local, False))
         steps[-1][2].append((event, sweep.arrived[event.input]))
         for tensor in (event.outgoing, event.total, *event.incoming):
             if tensor is not None:

@@ -1,8 +1,9 @@
 """Recorder: the observer that keeps events, and `record`, the block that listens.
 
-While the program runs, events are only put on a list, because formatting them then would cost many times the run.
-What cannot wait is done when the block ends: the user's names of tensors are read from the local variables. Everything
-else happens in `build`, the first time the recording is used.
+While the program runs, events are only put on a list, because formatting them then would cost many times the run; the
+two frequent kinds, of ops and of contributions, are not even made, but only what they will be made of is kept.  What
+cannot wait is done when the block ends: the user's names of tensors are read from the local variables.  Everything else
+happens the first time the recording is used.
 """
 
 from __future__ import annotations
@@ -11,12 +12,24 @@ import sys
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
-from autodiff_lab.events import SINKS, GradientFlowed, Listener, OpApplied, TensorMet, VariableAssigned, sinks_now
+from autodiff_lab.events import (
+    CAUSE,
+    SCOPE,
+    SINKS,
+    GradientFlowed,
+    Listener,
+    OpApplied,
+    TensorMet,
+    VariableAssigned,
+    applied,
+    place_now,
+    sinks_now,
+)
 from autodiff_lab.recording.names import names_in
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import WHOLE, Policy, keep, kept
@@ -59,7 +72,7 @@ class Recorder:
     """
 
     __slots__ = (
-        "__weakref__", "_live", "budget", "error", "events", "find", "framework", "left", "names", "policy", "title",
+        "__weakref__", "_items", "_live", "budget", "error", "find", "framework", "left", "names", "policy", "title",
     )  # fmt: skip
 
     def __init__(self, policy: Policy = keep, budget: int = BUDGET, title: str = "", framework: str = "") -> None:
@@ -69,7 +82,7 @@ class Recorder:
         self._live: Recording | None = None
         self.budget = self.left = budget
         self.title = title
-        self.events: list[Any] = []
+        self._items: list[Any] = []
         self.names: dict[int, list[str]] = {}
         self.error: str | None = None
 
@@ -89,20 +102,30 @@ class Recorder:
             self.left -= getattr(event.local, "nbytes", 0)  # of a rule of the user's, which may give a plain number
             if self.left < 0:
                 event = event._replace(local=self.policy(event.local, False))
-        self.events.append(event)
+        self._items.append(event)
+
+    @property
+    def events(self) -> list[Any]:
+        """The events, in order."""
+        return list(self.made())
+
+    def made(self) -> Iterator[Any]:
+        """Yield the events, in order; what was kept instead of one is made into it."""
+        if any(isinstance(item, FunctionType) for item in self._items):
+            self._items[:] = [
+                event for item in self._items for event in (item() if isinstance(item, FunctionType) else (item,))
+            ]
+        for item in self._items:
+            yield item[0](*item[1:]) if item.__class__ is tuple else item
 
     def defer(self, function: FunctionType | Callable[[], Iterable[Any]]) -> None:
         """Keep a place for events that `function` returns when the recording is first used."""
-        self.events.append(function)
+        self._items.append(function)
 
     def recording(self) -> Recording:
         """Return what was recorded so far, as a recording."""
         from autodiff_lab.recording.build import build
 
-        events: list[Any] = []
-        for event in self.events:
-            events += event() if isinstance(event, FunctionType) else (event,)
-        self.events = events
         return build(self)
 
     def start(self) -> Recording:
@@ -118,6 +141,45 @@ class Recorder:
         if self._live is not None:
             self._live._finish()
             self._live = None
+
+
+class _Keeper(Listener):
+    """The listener of a block that is recorded.
+
+    While there is budget it keeps tensors instead of making events: they hold the arrays that the events would hold.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(recorder)
+        self._recorder, self._keep = recorder, recorder._items.append
+
+    def append(self, entry: tuple[Any, ...], /) -> None:
+        op, out, ins, _, _ = entry
+        known, recorder = self.known, self._recorder
+        for tensor in ins:
+            if tensor._id not in known:
+                self.expect(op, (), ins)
+                break
+        else:
+            if op.name not in self.described:
+                self.expect(op, (), ins)
+        if out.__class__ is tuple:
+            known.update([t._id for t in out])
+            recorder.left -= sum([t._held.nbytes for t in out])
+        else:
+            known.add(out._id)
+            recorder.left -= out._held.nbytes
+        cause = CAUSE.get()
+        if recorder.left < 0:
+            self.tell(applied(entry, cause, place_now() if cause is None else None, SCOPE.get()))
+        else:
+            self._keep((applied, entry, cause, place_now() if cause is None else None, SCOPE.get()))
+
+    def later(self, call: tuple[Any, ...]) -> None:
+        if self._recorder.left < 0:
+            super().later(call)
+        else:
+            self._keep(call)
 
 
 RECENT: deque[weakref.ref[Recording]] = deque(maxlen=16)
@@ -176,7 +238,7 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
         self._namespace = namespace
 
     def __enter__(self) -> Recording:
-        self._listener = Listener(self._recorder)
+        self._listener = _Keeper(self._recorder)
         SINKS.set((*sinks_now(), self._listener))
         return self._recorder.start()
 

@@ -122,7 +122,7 @@ class Recording:
 
     def __repr__(self) -> str:
         if self.__dict__.get("_running"):
-            count = len(self.__dict__["_recorder"].events)
+            count = len(self.__dict__["_recorder"]._items)
             return f"<Recording: still recording, {counted(count, 'event')} so far>"
         parts = [counted(len(self), "op")]
         if self.sweeps:

@@ -49,7 +49,7 @@ def error(case: Case, library: Library, run: Run, wanted: dict[str, np.ndarray])
     Raises
     ------
     WrongResult
-        Where it is above the case's tolerance, or a shape differs.
+        Where it is more than the case allows, or a shape differs.
     """
     back = case.layouts.get(library.family, {})
     getattr(run, "reset", lambda: None)()  # what trains begins again
@@ -59,7 +59,7 @@ def error(case: Case, library: Library, run: Run, wanted: dict[str, np.ndarray])
         if found.shape != want.shape:
             raise WrongResult(f"{case.name}: {name} has shape {found.shape}, not {want.shape}")
         off = float(np.abs(found - want).max() / (np.abs(want).max() + 1e-30))
-        if not off <= case.tolerance:  # nan is wrong too
-            raise WrongResult(f"{case.name}: {name} is off by {off:.2g}, more than {case.tolerance:g}")
+        if not off <= case.allowed(name):  # nan is wrong too
+            raise WrongResult(f"{case.name}: {name} is off by {off:.2g}, more than {case.allowed(name):g}")
         worst = max(worst, off)
     return worst

@@ -3,6 +3,8 @@
 import contextlib
 import gc
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,6 +134,66 @@ def test_values_beyond_the_budget_are_summarised_at_once() -> None:
     last = recording.tensors[y._id].snapshot
     assert last.summary is not None
     assert last.summary.mean == pytest.approx(float(np.mean(y.numpy())))
+
+
+def nested_tapes() -> None:
+    x = lab.Variable(2.0, name="x")
+    with lab.GradientTape() as outer:
+        with lab.GradientTape() as inner:
+            y = x * x * x + lab.constant(1.0)
+        slope = inner.gradient(y, x)
+    outer.gradient(slope, x)
+
+
+def many_outputs() -> None:
+    @lab.custom_gradient
+    def doubled(x: Any) -> Any:
+        return x * 2.0, lambda g: g * 2.0
+
+    x = lab.Variable([[3.0, 1.0], [2.0, 4.0]], name="x")
+    with lab.GradientTape() as tape:
+        left, right = lab.split(x, 2, axis=1)
+        s, u, _ = lab.linalg.svd(x)
+        y = lab.reduce_sum(doubled(left) * right) + lab.reduce_sum(s) + lab.reduce_sum(u * u)
+    tape.gradient(y, x)
+
+
+def a_failure() -> None:
+    with contextlib.suppress(LabError):
+        _ = (lab.constant([1.0, 2.0]) + 1.0) * lab.constant([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("program", [nested_tapes, many_outputs, a_failure])
+def test_what_a_block_keeps_becomes_the_events_that_an_observer_sees(program: Callable[[], None]) -> None:
+    """A block keeps ops and contributions as they came; an observer gets their events at once."""
+    seen: list[Any] = []
+    with lab.record() as recording, observing(seen.append):
+        program()
+    recorder = recording.__dict__["_recorder"]
+    kept = recorder.events
+    assert any(item.__class__ is tuple for item in recorder._items), "nothing waits to be made"
+    assert [type(event) for event in kept] == [type(event) for event in seen]
+    for one, other in zip(kept, seen, strict=True):
+        pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not b]
+        assert all(a == b if isinstance(a, tuple) else np.array_equal(a, b) for a, b in pairs), one
+
+
+def test_a_block_beyond_its_budget_summarises_at_once() -> None:
+    """What it kept before stays; of what comes later no array is held."""
+    with lab.record(budget=150_000) as recording:
+        x = lab.constant(np.ones(10_000, np.float32))
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = lab.sin(lab.sin(lab.sin(lab.sin(x))))
+        tape.gradient(y, x)
+    kept = recording.__dict__["_recorder"]._items
+    late = [item for item in kept if item.__class__ is tuple]
+    made = [event for event in kept if isinstance(event, OpApplied)]
+    assert late, "what fits into the budget waits"
+    assert made, "what does not is made"
+    assert all(isinstance(value, Snapshot) for event in made for value in event.values)
+    assert len(recording) == 4
+    assert recording.sweeps[0].steps
 
 
 def test_small_values_and_leaves_are_kept_whole_and_the_rest_is_summarised() -> None:

@@ -60,6 +60,10 @@ class Case:
         """The inputs, the same in every process."""
         return self.inputs(np.random.default_rng([SEED, zlib.crc32(self.name.encode())]), small=small)
 
+    def allowed(self, output: str) -> float:
+        """The largest error of one output."""
+        return self.tolerance
+
     def offered_by(self, family: str) -> bool:
         """Whether a family of libraries has this case."""
         return hasattr(self, family)

@@ -35,7 +35,7 @@ class Jax(Library):
 
     def trained(self, loss: Callable[..., Any], weights: list[Any], *constants: Any, steps: int, optimizer: str,
                 rate: float) -> Run:  # fmt: skip
-        """A call that trains from the beginning and returns the last loss and all weights."""
+        """A call that trains from the beginning and returns the losses and all weights."""
         jax, np = self.jax, self.numpy
         if optimizer != "Adam":
             raise ValueError(f"{optimizer} is not written for JAX")
@@ -57,10 +57,11 @@ class Jax(Library):
         first = (np.zeros((), begin[0].dtype), begin, zeros, zeros)
 
         def run() -> Any:
-            value, state = None, first
+            losses, state = [], first
             for _ in range(steps):
                 value, state = step(state, given)
-            return jax.block_until_ready((value, *state[1]))
+                losses.append(value)
+            return jax.block_until_ready((losses, *state[1]))
 
         return run
 

@@ -34,7 +34,7 @@ class LayersAndTapes:
         return lambda: step(*given)
 
     def trained(self, text: Any, weights: list[Any], *constants: Any, steps: int, optimizer: str, rate: float) -> Run:
-        """A call that goes on training and returns the last loss and all weights."""
+        """A call that goes on training and returns the losses and all weights."""
         layers, loss = text
         tf, given = self.tf, [self.tf.constant(x) for x in constants]
         variables = self._built(layers, loss, given)
@@ -52,10 +52,7 @@ class LayersAndTapes:
         step = self._made(step)
 
         def run() -> Any:
-            value = None
-            for _ in range(steps):
-                value = step(*given)
-            return (value, *variables)
+            return ([step(*given) for _ in range(steps)], *variables)
 
         def reset() -> None:
             _load(variables, weights)

@@ -56,19 +56,20 @@ class Torch(Library):
         return run
 
     def trained(self, text: Any, weights: list[Any], *constants: Any, steps: int, optimizer: str, rate: float) -> Run:
-        """A call that goes on training and returns the last loss and all parameters."""
+        """A call that goes on training and returns the losses and all parameters."""
         modules, loss = text
         parameters, given = self._loaded(modules, weights), [self._constant(x) for x in constants]
         rule, loss = getattr(self.torch.optim, optimizer)(parameters, lr=rate), self._made(loss)
 
         def run() -> Any:
-            value = None
+            losses = []
             for _ in range(steps):
                 rule.zero_grad()
                 value = loss(*given)
                 value.backward()
                 rule.step()
-            return (value, *parameters)
+                losses.append(value.detach())
+            return (losses, *parameters)
 
         def reset() -> None:
             self._load(parameters, weights)

@@ -43,17 +43,17 @@ class Numeric(Library):
         given = [_double(x) for x in constants]
 
         def run() -> Any:
-            value, now = None, [np.float64(w) for w in weights]
+            losses, now = [], [np.float64(w) for w in weights]
             ms, vs = [0.0 * w for w in now], [0.0 * w for w in now]
             for t in range(1, steps + 1):
-                value = loss(*now, *given)
+                losses.append(loss(*now, *given))
                 for k, g in enumerate(_slopes(lambda *weights: loss(*weights, *given), now)):
                     if optimizer == "SGD":
                         now[k] = now[k] - rate * g
                         continue
                     ms[k], vs[k] = 0.9 * ms[k] + 0.1 * g, 0.999 * vs[k] + 0.001 * g * g
                     now[k] = now[k] - rate * (ms[k] / (1 - 0.9**t)) / (np.sqrt(vs[k] / (1 - 0.999**t)) + 1e-8)
-            return (value, *now)
+            return (losses, *now)
 
         return run
 

@@ -160,7 +160,7 @@ class Embedding(Training):
 
         def run() -> Any:
             value, state[0] = jax.block_until_ready(compiled(state[0], *given))
-            return value, state[0]
+            return [value], state[0]
 
         run.reset = lambda: state.__setitem__(0, np.array(d["table"]))  # type: ignore[attr-defined]
         return run
