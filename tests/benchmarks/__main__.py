@@ -37,6 +37,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--probes", nargs="*", metavar="PROBE", help=f"some of: {' '.join(probes.PROBES)}")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each library (5)")
     parser.add_argument("--seconds", type=float, default=0.3, help="of each turn (0.3)")
+    parser.add_argument("--longest", type=float, default=Plan.longest, help="seconds until a program must run (75)")
     parser.add_argument(
         "--core", type=int, default=machine.last_core(), help="the processor core to keep to (the last)"
     )
