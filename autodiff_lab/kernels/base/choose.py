@@ -27,6 +27,8 @@ WORTH_ASKING = 50_000
 """Work, in elements or multiplications of all calls of a class together, for which an override is measured."""
 LITTLE = 1000
 """Calls with less work are not reason enough to compile an override."""
+FEW_NUMBERS = 16
+"""Arrays of so few numbers may be settings, whose values a measurement keeps."""
 MOST_CLASSES = 4096
 """Number of shapes of which a kernel remembers what it runs on; then it begins again with what is on disk."""
 
@@ -40,7 +42,7 @@ CHOSEN: dict[str, Chosen] = {}
 
 
 class Like(NamedTuple):
-    """What a measurement needs to know of an array; the values of integers, as they may be positions, which are valid.
+    """What a measurement needs to know of an array; values only of integers, which may be positions, and of settings.
 
     Examples
     --------
@@ -60,7 +62,8 @@ class Like(NamedTuple):
         """Describe an array; whatever is none stays as it is."""
         if not hasattr(array, "strides"):
             return array
-        return cls(array.dtype, array.shape, array.strides, None if array.dtype.kind in "fc" else array.copy())
+        known = array.dtype.kind not in "fc" or array.size <= FEW_NUMBERS
+        return cls(array.dtype, array.shape, array.strides, array.copy() if known else None)
 
     @classmethod
     def in_rows(cls, dtype: Any, shape: tuple[int, ...]) -> Like:
@@ -106,6 +109,7 @@ class Chosen:
         self.pays: dict[Any, bool] = {}
         self.failures: dict[str, str] = {}
         self._met: dict[Any, float] = {}
+        self._little: set[Any] = set()
         self._compiled: set[str] = set()
         self.__doc__, self.__name__ = reference.__doc__, name
 
@@ -149,6 +153,9 @@ class Chosen:
             if before < WORTH_ASKING <= before + work and numba_is_there():
                 given = [Like.of(array) for array in arrays]
                 ask(lambda: self._decide(key, dtype, given, params, work))
+        else:  # not to be met at every call; again once the override is there
+            self._remember(key, False)
+            self._little.add(key)
 
     def _decide(self, key: Any, dtype: Any, given: list[Any], params: dict[str, Any], work: float) -> None:
         """Find out whether calls with a signature run on the override; a large one does if that cannot be found."""
@@ -162,7 +169,7 @@ class Chosen:
 
     def _remember(self, key: Any, pays: bool) -> None:
         if len(self.pays) >= MOST_CLASSES:
-            self.pays, self._met = {}, {}
+            self.pays, self._met, self._little = {}, {}, set()
         self.pays[key] = pays
 
     def _on_device(self, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -203,6 +210,9 @@ class Chosen:
                     self.failures[char] = why
                 else:
                     self._compiled.add(char)
+                    little, self._little = self._little, set()
+                    for key in little:
+                        self.pays.pop(key, None)
         return char in self._compiled
 
     def _try_to_compile(self, dtype: Any) -> str:

@@ -7,7 +7,6 @@ decay of 0 is left out of the sum, as 0 times infinity is nan; the compiler make
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -119,41 +118,31 @@ def _run(found: Loop, *arrays: Any) -> None:
     spread(part, size, _WORTH_A_THREAD)
 
 
-def _sample(kept: int, settings: tuple[float, ...]) -> Callable[[int, Any], Any]:
-    """Make a sampler: ones, and zeros for what is kept."""
-
-    def sample(work: int, dtype: Any) -> Any:
-        ones = [np.ones(work, dtype) for _ in range(2)]
-        return [*ones, np.array(settings, dtype), *[np.zeros(work, dtype) for _ in range(kept)]], {}
-
-    return sample
-
-
-@override(_sgd, sample=_sample(0, (0.1, 0.0)))
+@override(_sgd)
 def sgd_step(value: Any, gradient: Any, settings: Any) -> None:
     """Gradient descent."""
     _run(_sgd, value, gradient, settings)
 
 
-@override(_momentum, _nesterov, sample=_sample(1, (0.1, 0.0, 0.9, 0.0)))
+@override(_momentum, _nesterov)
 def momentum_step(value: Any, gradient: Any, settings: Any, velocity: Any) -> None:
     """Gradient descent with momentum."""
     _run(_nesterov if settings[3] else _momentum, value, gradient, settings, velocity)
 
 
-@override(_adam, _amsgrad, sample=_sample(2, (0.1, 0.0, 0.9, 0.1, 0.999, 0.001, 1e-7)))
+@override(_adam, _amsgrad)
 def adam_step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
     """Adam and AMSGrad."""
     _run(_adam if len(kept) == 2 else _amsgrad, value, gradient, settings, *kept)
 
 
-@override(_rmsprop, _centered, sample=_sample(2, (0.1, 0.0, 0.9, 0.1, 0.0, 1e-7)))
+@override(_rmsprop, _centered)
 def rmsprop_step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
     """RMSprop, plain and centered."""
     _run(_rmsprop if len(kept) == 2 else _centered, value, gradient, settings, *kept)
 
 
-@override(_adagrad, sample=_sample(1, (0.1, 0.0, 1e-7)))
+@override(_adagrad)
 def adagrad_step(value: Any, gradient: Any, settings: Any, total: Any) -> None:
     """Adagrad."""
     _run(_adagrad, value, gradient, settings, total)
