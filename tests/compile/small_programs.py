@@ -28,7 +28,9 @@ def small_program(seed: int, dtype: str) -> tuple[Callable[..., Any], list[Any]]
     layers: list[Callable[[Any, list[Any]], Any]] = []
     for _ in range(choice.randrange(2, 6)):
         made = choice.choice(SIZES)
-        kind = choice.choice(["dense", "dense", "turned", "outer", "vector", "cut", "stack", "sums", "number", "cast"])
+        kind = choice.choice(
+            ["dense", "dense", "turned", "outer", "vector", "cut", "stack", "sums", "number", "cast", "split", "join"]
+        )
         layer, shapes, made = _LAYERS[kind](len(arguments), rows, width, made)
         layers.append(layer)
         arguments += [_drawn(draw, shape, dtype) for shape in shapes]
@@ -128,7 +130,25 @@ def _cast(n: int, rows: int, width: int, made: int) -> Any:
     return layer, [(width, made)], made
 
 
+def _split(n: int, rows: int, width: int, made: int) -> Any:
+    def layer(x: Any, xs: list[Any]) -> Any:
+        a, b, c = lab.split(x @ xs[n] + x @ xs[n + 1], 3, axis=1)
+        return lab.sigmoid(a) * b + lab.tanh(c) * lab.reduce_sum(lab.add_n([r * r for r in lab.unstack(b)]))
+
+    return layer, [(width, 3 * made), (width, 3 * made)], made
+
+
+def _join(n: int, rows: int, width: int, made: int) -> Any:
+    def layer(x: Any, xs: list[Any]) -> Any:
+        wide = lab.concat([x, lab.transpose(lab.transpose(x) * xs[n]), lab.pad(x[:, ::2], [[0, 0], [1, 0]])], axis=1)
+        several = lab.stack([wide[:, 0], wide[:, -1], lab.reduce_max(wide, axis=1)], axis=-1)
+        return lab.concat([several, wide[:, 1:]], 1)
+
+    columns = 2 * width + (width + 1) // 2 + 3
+    return layer, [()], columns
+
+
 _LAYERS: dict[str, Callable[[int, int, int, int], Any]] = {
     "dense": _dense, "turned": _turned, "outer": _outer, "vector": _vector, "cut": _cut, "stack": _stack,
-    "sums": _sums, "number": _number, "cast": _cast,
+    "sums": _sums, "split": _split, "join": _join, "number": _number, "cast": _cast,
 }  # fmt: skip

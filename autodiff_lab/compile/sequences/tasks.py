@@ -17,6 +17,16 @@ from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.text import START, Writer, indented
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import WIDE, Region
+from autodiff_lab.compile.sequences.layouts import (
+    MOST_AXES,
+    dense_strides,
+    in_rows,
+    is_dense,
+    merged,
+    parts_of_whole,
+    seen_by,
+)
+from autodiff_lab.compile.sequences.texts import COPY, PRODUCT, PUT, ZERO
 from autodiff_lab.kernels.base.store import load
 
 MOST_SCALARS = 40
@@ -26,49 +36,14 @@ MOST_WORK, LARGEST_RIGHT = {64: 1 << 20, 32: 1 << 17, 16: 1 << 14}, 1 << 18
 
 With AVX-512 tiles are faster than OpenBLAS up to there and beyond; with shorter vectors up to there at least.
 """
-MOST_AXES = 4
-"""Axes of the largest copy, where those that lie one after the other count as one."""
 VIEWS = frozenset({"transpose", "reshape", "broadcast_to", "slice", "slice_axis", "take", "identity", "stop_gradient"})
 """Ops whose kernels give views of their first input, for most parameters; what they do is asked of NumPy."""
 CASTS = frozenset({"cast", "cast_to_discrete"})
 """Ops that a copy computes where their result is of a float dtype."""
-_PRODUCT = """\
-from numba import cfunc
-from numpy import {kind} as number, int32
-from autodiff_lab.kernels.base.pointers import STEP, at
-from autodiff_lab.kernels.matmul.small import {function} as multiply
-@cfunc(STEP, cache=CACHE)
-def step(slots):
-    m, k, n, end = slots[3], slots[4], slots[5], 1 << 60
-    x, y, out = at(slots[0], end, number), at(slots[1], end, number), at(slots[2], end, number)
-    for s in range(slots[6]):
-        multiply(x, s * slots[9], slots[7], y, s * slots[10], slots[8], out, s * m * n, n, m, k, n)
-    return int32(0)
-"""
-_COPY = """\
-from numba import cfunc
-from numpy import {source} as source, {target} as target, int32
-from autodiff_lab.kernels.base.pointers import STEP, at
-@cfunc(STEP, cache=CACHE)
-def step(slots):
-    n, s = slots[5], slots[9]
-    for i in range(slots[2]):
-        for j in range(slots[3]):
-            for k in range(slots[4]):
-                begin = slots[0] + {source_size} * (i * slots[6] + j * slots[7] + k * slots[8])
-                x = at(begin, n, source)
-                out = at(slots[1] + {target_size} * n * ((i * slots[3] + j) * slots[4] + k), n, target)
-                if s == 1:
-                    for l in range(n):
-                        out[l] = target(x[l])
-                elif s > 0:
-                    for l in range(n):
-                        out[l] = target(x[l * s])
-                else:  # backwards; a negative index would count from the end
-                    for l in range(n):
-                        out[l] = target(at(begin + {source_size} * l * s, 1, source)[0])
-    return int32(0)
-"""
+
+
+JOINS = frozenset({"concat", "stack", "pad_axis", "unslice", "accumulate_parts"})
+"""Ops that put their inputs into parts of a whole."""
 
 
 class Place(NamedTuple):
@@ -94,16 +69,6 @@ class Task(NamedTuple):
     made: tuple[int, ...]
 
 
-def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides, in elements, of an array whose elements lie in order."""
-    return tuple([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
-
-
-def is_dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Return whether elements lie in order; the stride of an axis of length 1 does not matter."""
-    return all(n == 1 or a == b for n, a, b in zip(shape, strides, dense_strides(shape), strict=True))
-
-
 def is_plain(program: Program, values: Iterable[int]) -> bool:
     """Return whether values are arrays on the CPU, not empty, of dtypes that machine code can copy."""
     return all(
@@ -120,6 +85,8 @@ def joins(item: Region | Line, program: Program) -> bool:
             return False
         if item.op.name in CASTS:
             return program.values[item.outs[0]].dtype.kind == "f" and _elements(item, program) < WIDE
+        if item.op.name in JOINS:
+            return _is_small_join(item, program)
         return is_small_product(item, program)
     small = math.prod(item.shape) < WIDE if item.shape else len(item.all) < MOST_SCALARS
     return small and item.memory is None and is_plain(program, item.ins())
@@ -131,12 +98,19 @@ def gives_view(line: Line, program: Program) -> bool:
         return False
     (value,) = line.ins
     shape, dtype, *_ = program.values[value]
-    seen = _seen(line, shape, dtype, dense_strides(shape))
+    seen = seen_by(line, shape, dtype, dense_strides(shape))
     return seen is not None and len(merged(program.values[line.outs[0]].shape, seen[1])) <= MOST_AXES
 
 
 def _elements(line: Line, program: Program) -> int:
     return math.prod(program.values[line.outs[0]].shape)
+
+
+def _is_small_join(line: Line, program: Program) -> bool:
+    out, *parts = (program.values[i] for i in (*line.outs, *line.ins))
+    same = out.dtype.name in ("float32", "float64") and all(part.dtype == out.dtype for part in parts)
+    few = all(sum(n > 1 for n in part.shape) <= MOST_AXES for part in parts)
+    return same and few and _elements(line, program) < WIDE and parts_of_whole(line, program) is not None
 
 
 def is_small_product(line: Line, program: Program) -> bool:
@@ -186,6 +160,8 @@ class Builder:
             self._product(item)
         elif item.op.name in CASTS:
             self._cast(item)
+        elif item.op.name in JOINS:
+            self._join(item)
         else:
             self._view(item)
 
@@ -239,7 +215,7 @@ class Builder:
         lengths, strides = zip(*fill, *axes, strict=True)
         sizes = {"source_size": np.dtype(kind).itemsize, "target_size": np.dtype(made).itemsize}
         names = {name: "bool_" if name == "bool" else name for name in (kind, made)}
-        text = _COPY.format(source=names[kind], target=names[made], **sizes)
+        text = COPY.format(source=names[kind], target=names[made], **sizes)
         self.tasks.append(Task(load(text).step, (source, target, *lengths, *strides), (target.buffer,)))
 
     def _cast(self, line: Line) -> None:
@@ -248,14 +224,37 @@ class Builder:
         self._of(value)
         self._copy(value, self._place(value), self._new(out), kind, made)
 
+    def _join(self, line: Line) -> None:
+        values, out = self.program.values, line.outs[0]
+        kind, size = values[out].dtype.name, values[out].dtype.itemsize
+        parts = parts_of_whole(line, self.program) or []
+        places = [self._place(part.value) for part in parts]
+        onto = line.params.get("onto", False)
+        first = self._place(line.ins[0])
+        target, begin = self._new(out), len(self.tasks)
+        if onto:
+            self._copy(line.ins[0], first, target, kind, kind)
+        elif line.op.name not in ("concat", "stack"):
+            slots = (target, math.prod(values[out].shape))
+            self.tasks.append(Task(load(ZERO.format(kind=kind)).step, slots, ()))
+        for n, (part, place) in enumerate(zip(parts, places, strict=True)):
+            every = zip(values[part.value].shape, self.lies[part.value].strides, part.strides, strict=True)
+            axes = [axis for axis in every if axis[0] > 1]
+            counts, steps, gaps = zip(*[(1, 0, 0)] * (MOST_AXES - len(axes)), *axes, strict=True)
+            adds = line.op.name == "accumulate_parts" and (n > 0 or onto)
+            text = PUT.format(kind=kind, size=size, puts="+=" if adds else "=")
+            there = Place(target.buffer, part.offset * size)
+            self.tasks.append(Task(load(text).step, (place, there, *counts, *steps, *gaps), ()))
+        self.tasks[begin] = self.tasks[begin]._replace(made=(target.buffer,))
+
     def _view(self, line: Line) -> None:
         value, out = line.ins[0], line.outs[0]
         shape, dtype, *_ = self.program.values[value]
         lies = self._of(value)
-        seen = _seen(line, shape, dtype, lies.strides)
+        seen = seen_by(line, shape, dtype, lies.strides)
         if seen is None:  # such as a reshape of what lies transposed
             lies = Lies(self._copied(value).buffer, 0, dense_strides(shape))
-            seen = _seen(line, shape, dtype, lies.strides)
+            seen = seen_by(line, shape, dtype, lies.strides)
         if seen is None:
             raise ValueError(f"{line.op.name} gives no view")
         self.lies[out] = Lies(lies.buffer, lies.offset + seen[0], seen[1])
@@ -284,7 +283,7 @@ class Builder:
         y_step = 0 if len(ys) == 2 else y_step
         out = self._new(line.outs[0])
         kind = values[line.outs[0]].dtype.name
-        text = _PRODUCT.format(kind=kind, function="multiply_transposed" if turned else "multiply")
+        text = PRODUCT.format(kind=kind, function="multiply_transposed" if turned else "multiply")
         slots = (left, right, out, m, k, n, stack, x_down, y_down, x_step, y_step)
         self.tasks.append(Task(load(text).step, slots, (out.buffer,)))
 
@@ -352,41 +351,3 @@ def _ends(writer: Writer) -> list[str]:
         if line.op.name == "mean":
             text += ["for i in range(columns):", f"    out_{writer.name(line)}[i] /= number(last)"]
     return [*text, *(f"result_{writer.name(line)}[0] = {writer.total(line)}" for line in writer.parts.all_totals)]
-
-
-def in_rows(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Return whether the elements of each row lie one after the other, and rows do not overlap."""
-    return (shape[-1] == 1 or strides[-1] == 1) and (shape[-2] == 1 or strides[-2] >= shape[-1])
-
-
-def merged(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Return lengths and strides of the axes, where those that lie one after the other are one."""
-    axes: list[tuple[int, int]] = []
-    for n, stride in zip(shape, strides, strict=True):
-        if n == 1:
-            continue
-        if axes and axes[-1][1] == n * stride:
-            axes[-1] = (axes[-1][0] * n, stride)
-        else:
-            axes.append((n, stride))
-    return axes
-
-
-def _seen(
-    line: Line, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...]
-) -> tuple[int, tuple[int, ...]] | None:
-    """Return the offset and the strides of the view that an op gives of an array, None if it gives none."""
-    reach = 1 + sum(max(0, (n - 1) * s) for n, s in zip(shape, strides, strict=True))
-    before = sum(max(0, (1 - n) * s) for n, s in zip(shape, strides, strict=True))
-    memory = np.empty(before + reach, dtype)
-    array = np.lib.stride_tricks.as_strided(memory[before:], shape, [s * dtype.itemsize for s in strides])
-    found = line.op.kernel(array, **line.params)
-    if isinstance(found, np.generic) and memory.size < WIDE:  # one number, which says where it is from
-        array = np.lib.stride_tricks.as_strided(np.arange(-before, reach)[before:], shape, [s * 8 for s in strides])
-        return int(line.op.kernel(array, **line.params)), ()
-    if not isinstance(found, np.ndarray) or found.dtype != dtype:
-        return None
-    begin, first, here = (one.__array_interface__["data"][0] for one in (memory, array, found))
-    if not begin <= here < begin + memory.nbytes:  # a copy
-        return None
-    return (here - first) // dtype.itemsize, tuple([s // dtype.itemsize for s in found.strides])

@@ -1,0 +1,111 @@
+"""Layouts: strides of arrays, where a view of an array lies, and where the parts of a whole go.
+
+What an op does to strides is asked of NumPy: its kernel works on an array that is never read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.engine.op import REGISTRY
+
+MOST_AXES = 4
+"""Axes of the largest copy, where those that lie one after the other count as one."""
+
+
+class Part(NamedTuple):
+    """A value that is put into a whole: from which element on, and with which strides."""
+
+    value: int
+    offset: int
+    strides: tuple[int, ...]
+
+
+def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides, in elements, of an array whose elements lie in order."""
+    return tuple([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
+
+
+def is_dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Return whether elements lie in order; the stride of an axis of length 1 does not matter."""
+    return all(n == 1 or a == b for n, a, b in zip(shape, strides, dense_strides(shape), strict=True))
+
+
+def in_rows(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Return whether the elements of each row lie one after the other, and rows do not overlap."""
+    return (shape[-1] == 1 or strides[-1] == 1) and (shape[-2] == 1 or strides[-2] >= shape[-1])
+
+
+def merged(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Return lengths and strides of the axes, where those that lie one after the other are one."""
+    axes: list[tuple[int, int]] = []
+    for n, stride in zip(shape, strides, strict=True):
+        if n == 1:
+            continue
+        if axes and axes[-1][1] == n * stride:
+            axes[-1] = (axes[-1][0] * n, stride)
+        else:
+            axes.append((n, stride))
+    return axes
+
+
+def view_of(
+    take: Callable[..., Any], shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...]
+) -> tuple[int, tuple[int, ...]] | None:
+    """Return the offset and the strides of the view that `take` gives of an array, None if it gives none."""
+    reach = 1 + sum(max(0, (n - 1) * s) for n, s in zip(shape, strides, strict=True))
+    before = sum(max(0, (1 - n) * s) for n, s in zip(shape, strides, strict=True))
+    memory = np.empty(before + reach, dtype)
+    array = np.lib.stride_tricks.as_strided(memory[before:], shape, [s * dtype.itemsize for s in strides])
+    found = take(array)
+    if not isinstance(found, np.ndarray) or found.dtype != dtype:
+        return None
+    begin, first, here = (one.__array_interface__["data"][0] for one in (memory, array, found))
+    if not begin <= here < begin + memory.nbytes:  # a copy
+        return None
+    return (here - first) // dtype.itemsize, tuple([s // dtype.itemsize for s in found.strides])
+
+
+def seen_by(line: Line, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...]) -> Any:
+    """Return the view of its input that an op gives, as `view_of`."""
+    take = line.op.part or line.op.kernel  # a kernel may give a number where a part is a view of one element
+    return view_of(lambda x: take(x, **line.params), shape, dtype, strides)
+
+
+def parts_of_whole(line: Line, program: Program) -> list[Part] | None:
+    """Return where the inputs of an op go in its result, None if that is not what the op does."""
+    name, params = line.op.name, line.params
+    shapes = [program.values[i].shape for i in line.ins]
+    if name == "accumulate_parts":
+        places = [(op, dict(given)) for op, given in params["places"]]
+        ins = line.ins[params["onto"] :]
+    elif name == "stack":
+        places, ins = [("take", {"axis": params["axis"], "index": n}) for n in range(len(shapes))], line.ins
+    elif name == "unslice":
+        places, ins = [("slice", {"items": params["items"]})], line.ins
+    elif name in ("concat", "pad_axis"):
+        edges = [params.get("before", 0)]
+        for shape in shapes:
+            edges.append(edges[-1] + shape[params["axis"]])
+        places = [("slice_axis", {"axis": params["axis"], "start": a, "stop": b}) for a, b in pairwise(edges)]
+        ins = line.ins
+    else:
+        return None
+    parts = [_part(i, op, given, line, program) for i, (op, given) in zip(ins, places, strict=True)]
+    found = [part for part in parts if part is not None]
+    return found if len(found) == len(parts) else None
+
+
+def _part(value: int, op: str, params: dict[str, Any], line: Line, program: Program) -> Part | None:
+    shape, dtype, *_ = program.values[line.outs[0]]
+    take = REGISTRY[op].part
+    if take is None or take(np.empty(shape, "bool"), **params).shape != program.values[value].shape:
+        return None
+    found = view_of(lambda whole: take(whole, **params), shape, dtype, dense_strides(shape))
+    return None if found is None else Part(value, *found)

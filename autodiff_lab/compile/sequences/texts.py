@@ -1,0 +1,79 @@
+"""Texts of steps that are no loops of elementwise ops: products, copies, parts of a whole, zeros.
+
+A product has slots for x, y and the result; m, k and n; how many matrices; how far apart the rows of x and of y are,
+and their matrices.  A copy, which may change the dtype, has the source and the target, four lengths and the strides of
+the source.  A part has the strides of the target too.  Lengths and strides are in elements.
+"""
+
+PRODUCT = """\
+from numba import cfunc
+from numpy import {kind} as number, int32
+from autodiff_lab.kernels.base.pointers import STEP, at
+from autodiff_lab.kernels.matmul.small import {function} as multiply
+@cfunc(STEP, cache=CACHE)
+def step(slots):
+    m, k, n, end = slots[3], slots[4], slots[5], 1 << 60
+    x, y, out = at(slots[0], end, number), at(slots[1], end, number), at(slots[2], end, number)
+    for s in range(slots[6]):
+        multiply(x, s * slots[9], slots[7], y, s * slots[10], slots[8], out, s * m * n, n, m, k, n)
+    return int32(0)
+"""
+
+COPY = """\
+from numba import cfunc
+from numpy import {source} as source, {target} as target, int32
+from autodiff_lab.kernels.base.pointers import STEP, at
+@cfunc(STEP, cache=CACHE)
+def step(slots):
+    n, s = slots[5], slots[9]
+    for i in range(slots[2]):
+        for j in range(slots[3]):
+            for k in range(slots[4]):
+                begin = slots[0] + {source_size} * (i * slots[6] + j * slots[7] + k * slots[8])
+                x = at(begin, n, source)
+                out = at(slots[1] + {target_size} * n * ((i * slots[3] + j) * slots[4] + k), n, target)
+                if s == 1:
+                    for l in range(n):
+                        out[l] = target(x[l])
+                elif s > 0:
+                    for l in range(n):
+                        out[l] = target(x[l * s])
+                else:  # backwards; a negative index would count from the end
+                    for l in range(n):
+                        out[l] = target(at(begin + {source_size} * l * s, 1, source)[0])
+    return int32(0)
+"""
+
+PUT = """\
+from numba import cfunc
+from numpy import {kind} as number, int32
+from autodiff_lab.kernels.base.pointers import STEP, at
+@cfunc(STEP, cache=CACHE)
+def step(slots):
+    n, s, t = slots[5], slots[9], slots[13]
+    for i in range(slots[2]):
+        for j in range(slots[3]):
+            for k in range(slots[4]):
+                begin = slots[0] + {size} * (i * slots[6] + j * slots[7] + k * slots[8])
+                there = slots[1] + {size} * (i * slots[10] + j * slots[11] + k * slots[12])
+                if s == t == 1:
+                    x, out = at(begin, n, number), at(there, n, number)
+                    for l in range(n):
+                        out[l] {puts} x[l]
+                else:
+                    for l in range(n):
+                        at(there + {size} * l * t, 1, number)[0] {puts} at(begin + {size} * l * s, 1, number)[0]
+    return int32(0)
+"""
+
+ZERO = """\
+from numba import cfunc
+from numpy import {kind} as number, int32
+from autodiff_lab.kernels.base.pointers import STEP, at
+@cfunc(STEP, cache=CACHE)
+def step(slots):
+    out = at(slots[0], slots[1], number)
+    for i in range(slots[1]):
+        out[i] = 0
+    return int32(0)
+"""
