@@ -285,7 +285,7 @@ class MeanMetricWrapper(Accuracy):
     Examples
     --------
     >>> import autodiff_lab as lab
-    >>> largest = lab.metrics.MeanMetricWrapper(lambda t, p: lab.reduce_max(abs(t - p), axis=-1), name="largest")
+    >>> largest = lab.metrics.MeanMetricWrapper(lambda t, p: lab.reduce_max(abs(t - p), axis=-1))
     >>> print(largest([[1.0, 2.0]], [[1.5, 5.0]]))
     Tensor(3.0, shape=(), dtype=float32)
     """

@@ -108,18 +108,15 @@ class Call:
 
 def is_symbolic(value: Any) -> bool:
     """Return whether a value is a symbolic tensor, or a structure that holds one."""
-    if isinstance(value, KerasTensor):
-        return True
-    if isinstance(value, dict):
-        return any(map(is_symbolic, value.values()))
-    return isinstance(value, (list, tuple)) and any(map(is_symbolic, value))
+    if isinstance(value, (list, tuple, dict)):
+        return any(isinstance(leaf, KerasTensor) for leaf in nest.flatten(value)[0])
+    return isinstance(value, KerasTensor)
 
 
 def shapes_of(value: Any) -> Any:
     """Return the shapes of a structure of symbolic and other tensors."""
-    if isinstance(value, dict):
-        return {key: shapes_of(item) for key, item in value.items()}
-    return [shapes_of(item) for item in value] if isinstance(value, (list, tuple)) else tuple(value.shape)
+    leaves, rebuild = nest.flatten(list(value) if isinstance(value, tuple) else value)
+    return rebuild([tuple(leaf.shape) for leaf in leaves])
 
 
 def called(function: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:

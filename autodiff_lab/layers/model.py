@@ -106,7 +106,7 @@ class Model(Trainer):
         --------
         >>> import autodiff_lab as lab
         >>> model = lab.Sequential([lab.layers.Dense(4, name="hidden"), lab.layers.Dense(1)])
-        >>> model.get_layer("hidden").units
+        >>> model.get_layer(name="hidden").units
         4
         """
         layers = self.layers

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.engine import nest
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
@@ -22,15 +23,10 @@ Batch = tuple[Any, Any, Any]
 def is_array(value: Any) -> bool:
     """Return whether a value is one array: a tensor, NumPy array or table, or a list of numbers."""
     if isinstance(value, (list, tuple)):
-        return not any(item is None or _holds_arrays(item) for item in value)
+        return not any(item is None or isinstance(item, Mapping) for item in value) and not any(
+            isinstance(leaf, (Tensor, Variable)) or hasattr(leaf, "__array__") for leaf in nest.flatten(value)[0]
+        )
     return isinstance(value, (Tensor, Variable)) or hasattr(value, "__array__")
-
-
-def _holds_arrays(value: Any) -> bool:
-    """Return whether a value is an array or a dict, or a list with one at any depth."""
-    if isinstance(value, (list, tuple)):
-        return any(map(_holds_arrays, value))
-    return isinstance(value, (Tensor, Variable, Mapping)) or hasattr(value, "__array__")
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:
@@ -41,20 +37,13 @@ def mapped(function: Callable[[Any], Any], value: Any) -> Any:
     >>> mapped(len, {"a": np.ones(3), "b": (np.ones(2), None)})
     {'a': 3, 'b': (2, None)}
     """
-    if value is None or is_array(value):
-        return None if value is None else function(value)
-    if isinstance(value, Mapping):
-        return {key: mapped(function, item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)([mapped(function, item) for item in value])
-    return function(value)
+    leaves, rebuild = nest.flatten(value, leaf=is_array)
+    return rebuild([None if leaf is None else function(leaf) for leaf in leaves])
 
 
 def arrays_of(value: Any) -> list[Any]:
     """Return the arrays of a structure, in order."""
-    found: list[Any] = []
-    mapped(found.append, value)
-    return found
+    return [leaf for leaf in nest.flatten(value, leaf=is_array)[0] if leaf is not None]
 
 
 def as_rows(value: Any, what: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile import function
+from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
@@ -216,12 +217,9 @@ def predict(model: Any, x: Any, batch_size: int | None, steps: int | None, callb
 
 def _joined(parts: list[Any]) -> Any:
     """Return predictions of batches as one structure of NumPy arrays."""
-    first = parts[0]
-    if isinstance(first, dict):
-        return {key: _joined([part[key] for part in parts]) for key in first}
-    if isinstance(first, (list, tuple)):
-        return [_joined([part[i] for part in parts]) for i in range(len(first))]
-    return np.concatenate([np.atleast_1d(part.numpy()) for part in parts])
+    rebuild = nest.flatten(parts[0])[1]
+    columns = zip(*(nest.flatten(part)[0] for part in parts), strict=True)
+    return rebuild([np.concatenate([np.atleast_1d(one.numpy()) for one in column]) for column in columns])
 
 
 def on_batch(model: Any, kind: str, x: Any, y: Any, sample_weight: Any, class_weight: Any, return_dict: bool) -> Any:

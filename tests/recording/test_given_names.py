@@ -103,6 +103,7 @@ def filled() -> Any:
 
 """Programs for those whose example calls another function of the family, or makes no tensor."""
 NO_NODE = {
+    "Sequential.get_layer": "finds a layer by its name",
     "TensorArray": "is no node; what its methods make is named",
     "TensorArray.close": "makes nothing",
     "TensorArray.grad": "refuses",

@@ -132,7 +132,7 @@ def _average_in_trace(data: Any, segment_ids: Any, count: int, what: str, root: 
         return cast(_average_in_trace(cast(x, "float32"), segment_ids, count, what, root), x.dtype)
     with unheard():
         ids = convert(segment_ids)
-        ones = tell_made(wrap(full(ids._held.shape, 1, x._held)))
+        ones = tell_made(wrap(beside(x._held, np.ones(ids._held.shape, x._held.dtype))))
         lengths = maximum(cast(_add_in_trace(ones, ids, count, what), "float64"), 1.0)
         rest = (1,) * (x._held.ndim - ids._held.ndim)
         divisor = reshape(cast(sqrt(lengths) if root else lengths, x.dtype), (count, *rest))
