@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.engine import nest
-from autodiff_lab.engine.collector import FEW_ENTRIES, be_patient, be_usual
+from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.contributions import Wide, added, halves_met
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import zeros_beside
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 DEFAULT = Engine()
 _RAW, _RECORDED = Engine(RAW), Engine(RECORDING)
+FEW_ENTRIES = 100
+"""Shorter tapes are swept before the garbage collector runs."""
 
 
 class UnconnectedGradients(enum.Enum):
@@ -120,7 +122,7 @@ class Sweep:
             else:
                 keep.update(self._reads.get(source, ()))
         entries: Any = tape._entries
-        self._length, self._patience, tape._patience = len(entries), tape._patience, None
+        self._length = len(entries)
         if tape._persistent:
             entries = entries[:]
         else:
@@ -200,7 +202,6 @@ class Sweep:
             for _ in self:
                 pass
         finally:
-            self._patience = None
             be_usual()
 
     def adjoint(self, source: Any) -> Any:

@@ -3,25 +3,20 @@
 A tape holds on to everything that its ops make, some three objects an op.  The collector looks through the young ones
 whenever there are 700 (2,000 in newer Pythons) more of them, and through all of them again as they age, and never finds
 garbage: on a tape of 100,000 ops that took as long as the ops themselves.  So the first threshold is raised while a
-tape is open, and during its sweep, in which the objects die.  It stays raised between the two: to look through the
-objects of a tape that has just been closed took a tenth of a step of a simulation.
+tape is open, and again during its sweep, in which the objects die.
 
-Only the interpreter's own default is raised.  It comes back when no tape is open, no closed one of many ops waits for
-its sweep, and no sweep runs in any thread; a threshold that the user has set meanwhile is left alone.
+Only the interpreter's own default is raised.  It comes back when no tape is open and no sweep runs in any thread; a
+threshold that the user has set meanwhile is left alone.
 """
 
 from __future__ import annotations
 
 from gc import get_threshold, set_threshold
-from typing import Any
 
 DEFAULTS = (700, 2000)
 """First thresholds that Python starts with; any other was chosen by the user."""
 RAISED = 50_000
 """In place of them: a look through so many young objects takes about a millisecond."""
-
-FEW_ENTRIES = 100
-"""Shorter tapes are swept before the garbage collector runs."""
 
 _holders: list[None] = []  # one for each open tape and each running sweep, in all threads
 _before = [0]  # what to go back to; 0 if nothing was changed
@@ -48,22 +43,3 @@ def be_usual() -> None:
         before, _before[0] = _before[0], 0  # first this, so that one who comes in between can raise it again
         if before and get_threshold()[0] == RAISED:
             set_threshold(before)
-
-
-class Patience:
-    """Keeps the threshold raised as long as it exists."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        be_patient()
-
-    def __del__(self) -> None:
-        be_usual()
-
-
-def closed(entries: list[Any] | None) -> Patience | None:
-    """Stop being patient for a tape that was open; if it is long, return what stays patient until it is swept."""
-    kept = Patience() if entries is not None and len(entries) >= FEW_ENTRIES else None
-    be_usual()
-    return kept

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.backward import DEFAULT, Sweep, UnconnectedGradients, asks_for_zeros, cotangents, zeros_of
-from autodiff_lab.engine.collector import be_patient, closed
+from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, warn_if_integer
 from autodiff_lab.engine.knowledge import known
@@ -64,7 +64,6 @@ class GradientTape:
     """
 
     listens = hears_all = traces = False
-    _patience: Any = None  # of the garbage collector, from the end of the block to the sweep
     ops = RAW  # which rules are given; a tensor that answers for itself may bring others
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
@@ -96,7 +95,8 @@ class GradientTape:
     def __exit__(self, *error: object) -> None:
         SINKS.set(tuple([sink for sink in sinks_now() if sink is not self]))
         if self._open:
-            self._open, self._patience = False, closed(self._entries)
+            self._open = False
+            be_usual()
         if heard():
             tell_listeners(TapeClosed(self._id, self.watched_reads()))
 

@@ -64,32 +64,6 @@ def test_it_is_raised_during_the_sweep_and_comes_back_when_a_rule_raises() -> No
     assert seen == [RAISED, RAISED]
 
 
-def long_tape() -> tuple[lab.GradientTape, lab.Tensor, lab.Tensor]:
-    x = lab.constant(1.0)
-    with lab.GradientTape() as tape:
-        tape.watch(x)
-        y = x
-        for _ in range(FEW_ENTRIES):
-            y = y + x
-    return tape, x, y
-
-
-def test_between_a_long_tape_and_its_sweep_it_stays_raised() -> None:
-    tape, x, y = long_tape()
-    assert gc.get_threshold()[0] == RAISED
-    with lab.GradientTape():
-        pass
-    assert gc.get_threshold()[0] == RAISED
-    assert float(tape.gradient(y, x)) == FEW_ENTRIES + 1
-    assert gc.get_threshold()[0] == USUAL
-    tape, x, y = long_tape()
-    del tape
-    assert gc.get_threshold()[0] == USUAL, "the tape is gone, unswept"
-    tape, x, y = long_tape()
-    next(tape.steps(y, x))
-    assert gc.get_threshold()[0] == USUAL, "the sweep was given up"
-
-
 def test_a_threshold_that_the_user_chose_is_never_touched() -> None:
     for chosen in (0, 1, 10_000, RAISED):
         gc.set_threshold(chosen)
