@@ -17,7 +17,7 @@ from autodiff_lab.compile.loops.source import Code, Kernel, Step, generate
 from autodiff_lab.compile.program.finding import find_regions
 from autodiff_lab.compile.program.lowering import lowered
 from autodiff_lab.compile.program.names import names_of
-from autodiff_lab.compile.program.program import Program
+from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.compile.recurrences.kernel import Call, with_recurrences
 from autodiff_lab.compile.scalars.kernels import scalar_kernel
@@ -43,16 +43,16 @@ def code_of(program: Program, backend: str) -> Code:
         names = names_of(program)
         steps: list[Step] = list(program.lines)
     else:
-        for line in program.lines if memory is None else ():
-            if isinstance(line.op.kernel, Chosen):  # compiled now, so that no call waits for it or changes kernels
-                values = [program.values[i] for i in line.ins]
-                line.op.kernel.prepare(values[0].dtype, values, line.params)
         program = lowered(program)
         calls: dict[int, Call] = {}
         if memory is None:
             traced, (program, calls) = program, with_recurrences(program, skipped, unrolled)
         names = names_of(program)
         steps = fused(program, names, skipped, calls)
+        for step in steps if memory is None else ():
+            if isinstance(step, Line) and isinstance(step.op.kernel, Chosen):
+                values = [program.values[i] for i in step.ins]  # now, so that no call waits or differs
+                step.op.kernel.prepare(values[0].dtype, values, step.params)
     if memory is None:
         return replace(generate(program, steps, names, traced), skipped=tuple(skipped), unrolled=tuple(unrolled))
     launch = _on_gpu("launch")

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autodiff_lab.kernels.base.store import Source, machine_code
 from tests.compile.vector_references import HAS_WIDE, TRUE, wide
 
-numba = pytest.importorskip("numba", reason="vector maths needs Numba")
+pytest.importorskip("numba", reason="vector maths needs Numba")
 
 STRIDE = 101 if "FUZZ_COUNT" in os.environ else 5003  # a prime, so that every exponent and many fractions are met
 WORST = {
@@ -53,7 +54,8 @@ def loop(name: str, kind: str) -> Callable[..., Any]:
     call = ", ".join(f"{g}[i]" for g in given)
     exec(f"def loop({', '.join(given)}, out):\n    for i in range(out.size):\n        out[i] = f({call})\n", scope)
     signature = f"void({', '.join([f'{kind}[::1]'] * (len(given) + 1))})"
-    return numba.njit(signature, error_model="numpy")(scope["loop"])
+    source = Source(scope["loop"], "loop", signature, {})
+    return machine_code(f"{name} {kind}", lambda: [source], kept=False)["loop"]
 
 
 def odd_points(kind: str) -> np.ndarray:

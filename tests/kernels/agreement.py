@@ -1,5 +1,6 @@
 """Helpers for kernel tests: arrays of every layout, and the comparison of an override with its reference."""
 
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +34,8 @@ def both(name: str, *arrays: Any, **params: Any) -> tuple[Any, Any]:
     """Give what the override and the reference make of a call; the override must take it."""
     kernel = choose.CHOSEN[name]
     assert kernel.compile(arrays[0].dtype), kernel.failures
+    for loop in kernel.override().loops:  # type: ignore[attr-defined]
+        assert isinstance(loop[arrays[0].dtype], types.BuiltinFunctionType)  # it runs without Numba
     with np.errstate(all="ignore"):
         ours = kernel.override()(*arrays, **params)
         assert ours is not NotImplemented, (name, [np.shape(a) for a in arrays], params)

@@ -120,19 +120,20 @@ def test_a_numba_that_cannot_be_imported_is_not_there() -> None:
 
 @needs_numba
 def test_an_interrupted_compilation_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from autodiff_lab.kernels.base import loops as compiling
+    from autodiff_lab.kernels.base import emitting
+    from autodiff_lab.kernels.base.loops import Loop
 
     monkeypatch.setenv("AUTODIFF_LAB_CACHE", str(tmp_path))
 
     def grow(x: Any) -> None:
         x[0] += 1
 
-    def interrupted(**options: Any) -> Any:
+    def interrupted(*source: Any) -> Any:
         raise KeyboardInterrupt
 
-    loop, x = compiling.Loop(grow, "void({t}[::1])", {}), np.zeros(1, np.float32)
+    loop, x = Loop(grow, "void({t}[::1])", {}), np.zeros(1, np.float32)
     with monkeypatch.context() as patch:
-        patch.setattr(compiling, "njit", interrupted)
+        patch.setattr(emitting, "emit", interrupted)
         with pytest.raises(KeyboardInterrupt):
             loop[x.dtype]
     loop[x.dtype](x)
@@ -144,32 +145,36 @@ def test_a_draft_that_cannot_be_finished_is_removed(tmp_path: Path, monkeypatch:
         raise OSError("no space")
 
     monkeypatch.setattr(Path, "replace", fails)
-    with pytest.raises(OSError, match="no space"):
-        store._written(tmp_path / "a.py", "x = 1")
+    monkeypatch.setenv("AUTODIFF_LAB_CACHE", str(tmp_path))
+    monkeypatch.setitem(store._state, "warned", False)
+    with pytest.warns(RuntimeWarning, match="No cache folder can be written"):
+        store._keep("a.code", b"code")
     assert not list(tmp_path.iterdir())
 
 
 @needs_numba
-def test_machine_code_for_other_arguments_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two processes that save code for two dtypes at once may leave a list that names the wrong file."""
-    from autodiff_lab.kernels.base.loops import Loop
+def test_a_cache_that_can_only_be_read_is_read(tmp_path: Path, filled: dict[str, bytes]) -> None:
+    for place, data in filled.items():
+        (tmp_path / place).write_bytes(data)
+    blocked = """
+    import os, sys
+    access = os.access
+    os.access = lambda path, mode: not mode & os.W_OK and access(path, mode)
+    """
+    told = run(textwrap.dedent(blocked) + PROGRAM + "print('numba' in sys.modules)", AUTODIFF_LAB_CACHE=str(tmp_path))
+    assert told == ALL_COMPILED + "False\n"
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == filled
 
-    monkeypatch.setenv("AUTODIFF_LAB_CACHE", str(tmp_path))
 
-    def grow(x: Any) -> None:
-        x[0] += 1
-
-    def loop() -> Loop:
-        return Loop(grow, "void({t}[::1])", {})
-
-    for name in ("float32", "float64"):
-        loop()[np.dtype(name)](np.zeros(1, name))
-    one, two = sorted(tmp_path.glob("*.nbc"))
-    one.write_bytes(two.read_bytes())
-    for name in ("float32", "float64"):
-        x = np.zeros(1, name)
-        loop()[np.dtype(name)](x)
-        assert x[0] == 1
+@needs_numba
+def test_processors_of_two_kinds_share_a_folder(tmp_path: Path) -> None:
+    shared = {"AUTODIFF_LAB_CACHE": str(tmp_path)}
+    assert run(PROGRAM, **shared) == ALL_COMPILED
+    one = {p.name for p in tmp_path.glob("*.code")}
+    assert run(PROGRAM, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", **shared) == ALL_COMPILED
+    two = {p.name for p in tmp_path.glob("*.code")} - one
+    assert len(two) == len(one) > 1
+    assert {name.partition("-")[0] for name in two} == {name.partition("-")[0] for name in one}
 
 
 def test_a_job_that_fails_leaves_the_background_at_work() -> None:

@@ -23,7 +23,7 @@ def run(x):
     x[0] = helper(x[0])
 """
 MIDDLE = """
-from numba.extending import register_jitable
+from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.deep import words
 
 @register_jitable
@@ -31,19 +31,19 @@ def helper(x):
     return words.inner(x) + 1
 """
 DEEP = """
-from numba.extending import register_jitable
+from autodiff_lab.kernels.base.deferred import register_jitable
 
 @register_jitable
 def inner(x):
     return x * 10
 """
 PROGRAM = """
+import sys
 import numpy as np
 from autodiff_lab.kernels.tiny import numba as tiny
 x = np.ones(1, np.float32)
-made = tiny.run[x.dtype]
-made(x)
-print(x[0], sum(made.stats.cache_hits.values()))
+tiny.run[x.dtype](x)
+print(x[0], int("numba" not in sys.modules))
 """
 
 
@@ -52,9 +52,7 @@ def test_an_edited_helper_in_any_file_makes_the_kernels_that_inline_it_stale(tmp
     for part in ("__init__.py", "kernels/__init__.py"):
         (package / part).parent.mkdir(parents=True, exist_ok=True)
         (package / part).write_text("")
-    for part in ("kernels/base/store.py", "kernels/base/compiler.py", "kernels/base/loops.py"):
-        (package / part).parent.mkdir(exist_ok=True)
-        shutil.copy(PACKAGE / part, package / part)
+    shutil.copytree(PACKAGE / "kernels" / "base", package / "kernels" / "base")
     for folder in ("deep", "tiny"):
         (package / "kernels" / folder).mkdir()
     (package / "kernels" / "tiny" / "numba.py").write_text(KERNEL)

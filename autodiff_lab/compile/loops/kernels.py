@@ -31,9 +31,8 @@ _EMPTY = {"sum": "0.0", "mean": "0.0", "prod": "1.0", "max": 'number("-inf")', "
 
 
 def flat(array: Any) -> Any:
-    """Return the elements in one dimension, contiguous and writable; a view if the array allows it."""
-    flags = array.flags
-    if flags.c_contiguous and flags.writeable:
+    """Return the elements in one dimension, contiguous, writable and aligned; a view if the array allows it."""
+    if array.flags.carray:
         return array.reshape(-1)
     return np.array(array, order="C").reshape(-1)
 

@@ -86,8 +86,12 @@ class Writer:
         totals = [] if self.wide else [kind] * len(self.parts.all_totals)
         result = f"Tuple((int32, {', '.join(totals)}))" if totals else "int32"
         types = ", ".join(["int64", "int64", *(one.type for one in self.arguments())])
-        compiled = f'@njit("{result}({types})", cache=CACHE, nogil=True, error_model="numpy")'
+        compiled = f'@compiled("{result}({types})"{self.memory()})'
         return "\n".join([*self.head(), compiled, *self.text()]) + "\n"
+
+    def memory(self) -> str:
+        """Return the option of a loop that allocates arrays."""
+        return ", _nrt=True" if self.crossing else ""
 
     def head(self) -> list[str]:
         """Return the imports and constants of the module."""
@@ -269,7 +273,6 @@ def preamble(kind: str, texts: Iterable[str]) -> list[str]:
     used = sorted({f for text in texts for f in functions_in(text)})
     return [
         "from math import sqrt",
-        "from numba import njit",
         f"from numpy import {kind} as number, bool_, empty, inf, int32",
         f"from autodiff_lab.kernels.maths.single import {family}, {far}, {_MADE_OF}",
         "zero, one, infinity = number(0), number(1), number(inf)",

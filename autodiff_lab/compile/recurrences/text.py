@@ -19,7 +19,7 @@ from autodiff_lab.compile.scalars.rolled import Roll
 
 SHORT = 9
 """Elements below which a loop may be unrolled."""
-PUT = ['@njit(nogil=True, error_model="numpy")', "def put(y, x):", "    for e in range(x.size):", "        y[e] = x[e]"]
+PUT = ["from autodiff_lab.kernels.maths.bits import put"]
 """How one array is copied to another."""
 ALIGNED = 16
 """Numbers of float32 in 64 bytes: where every buffer begins."""
@@ -218,7 +218,7 @@ class Text:
             *preamble(kind, texts), "from numpy import float64", *imported,
             *constant_rows(dict(enumerate(self._values.values())), dict(enumerate(self._values))),
             *PUT,
-            f'@njit("int32({", ".join(kind for _, kind in arguments)})", cache=CACHE, nogil=True, error_model="numpy")',
+            f'@compiled("int32({", ".join(kind for _, kind in arguments)})", _nrt=True)',
             f"def loop({', '.join(name for name, _ in arguments)}):",
             *indented(body),
         ]) + "\n"  # fmt: skip

@@ -86,7 +86,6 @@ def _number(text: str) -> str:
 def _prelude(kind: str) -> list[str]:
     return [
         "from math import sqrt",
-        "from numba import njit",
         f"from numpy import {kind} as number, bool_, empty, inf",
         "from autodiff_lab.kernels.maths.single import DOUBLE, ceil, choose, floor, larger, nearest, smaller",
         "zero, one, infinity = number(0), number(1), number(inf)",
@@ -144,8 +143,7 @@ class _Scalars:
             *_prelude(kind),
             *(f'{f} = DOUBLE["{f}"]' for f in used),
             *constant_rows(self.constants, names),
-            f'@njit("{gives}({types})", cache=CACHE,',
-            '      nogil=True, error_model="numpy")',
+            f'@compiled("{gives}({types})"{", _nrt=True" if roll.kept else ""})',
             f"def step({', '.join([*(names[i] for i in self.ins), *arrays])}):",
             *indented(body),
         ]
@@ -188,7 +186,7 @@ def _interpreter(kind: str) -> Any:
     text = [
         *_prelude(kind),
         *(f'{f} = DOUBLE["{f}"]' for f in sorted(FUNCTIONS)),
-        f'@njit("void(int32[:, ::1], {kind}[::1], int64)", cache=CACHE, nogil=True, error_model="numpy")',
+        f'@compiled("void(int32[:, ::1], {kind}[::1], int64)")',
         "def interpret(code, v, first):",
         "    for k in range(code.shape[0]):",
         "        op, a, b = code[k, 0], v[code[k, 1]], v[code[k, 2]]",

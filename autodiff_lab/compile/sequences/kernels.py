@@ -94,8 +94,7 @@ def _wrapper(builder: Builder, outs: list[int], buffers: list[int], without: Any
 
 def _row_major(array: Any) -> Any:
     """Return an array as machine code takes it."""
-    flags = array.flags
-    return array if flags.c_contiguous and flags.writeable else np.array(array, order="C", ndmin=array.ndim)
+    return array if array.flags.carray else np.array(array, order="C", ndmin=array.ndim)
 
 
 def _tables(builder: Builder, bases: dict[int, int]) -> tuple[Any, Any, int]:
@@ -163,9 +162,8 @@ def _entry(builder: Builder, outs: list[int], first: int) -> str:
             place += 1
     module = [
         "import numpy",
-        "from numba import njit",
         "from autodiff_lab.kernels.base.pointers import at, run_steps",
-        f'@njit("int64({", ".join(types)})", cache=CACHE, nogil=True)',
+        f'@compiled("int64({", ".join(types)})")',
         f"def run(steps, slots, room, {', '.join(names)}):",
         *indented([*fill, "return run_steps(steps, slots, room)"]),
     ]

@@ -122,7 +122,7 @@ def is_small_product(line: Line, program: Program) -> bool:
         return False
     if not (x.shape and y.shape) or (len(y.shape) > 2 and x.shape[:-2] != y.shape[:-2]):
         return False
-    from autodiff_lab.kernels.convolution.numba_tiles import BYTES  # needs Numba, which is there if there are loops
+    from autodiff_lab.kernels.convolution.numba_tiles import BYTES
 
     work = math.prod(x.shape) * (y.shape[-1] if len(y.shape) > 1 else 1)
     right = math.prod(y.shape[-2:]) * y.dtype.itemsize
@@ -309,9 +309,8 @@ class Builder:
         text = [*self._arrays(writer, slots), *writer.body(), *_ends(writer), "return far"]
         module = [
             *writer.head(),
-            "from numba import cfunc",
             "from autodiff_lab.kernels.base.pointers import STEP, at",
-            '@cfunc(STEP, cache=CACHE, error_model="numpy")',
+            f"@addressed(STEP{writer.memory()})",
             "def step(slots):",
             *indented(["first, last, columns = 0, slots[0], slots[1]", *text]),
         ]

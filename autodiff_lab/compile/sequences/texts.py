@@ -6,11 +6,10 @@ the source.  A part has the strides of the target too.  Lengths and strides are 
 """
 
 PRODUCT = """\
-from numba import cfunc
 from numpy import {kind} as number, int32
 from autodiff_lab.kernels.base.pointers import STEP, at
 from autodiff_lab.kernels.matmul.small import {function} as multiply
-@cfunc(STEP, cache=CACHE)
+@addressed(STEP)
 def step(slots):
     m, k, n, end = slots[3], slots[4], slots[5], 1 << 60
     x, y, out = at(slots[0], end, number), at(slots[1], end, number), at(slots[2], end, number)
@@ -20,10 +19,9 @@ def step(slots):
 """
 
 COPY = """\
-from numba import cfunc
 from numpy import {source} as source, {target} as target, int32
 from autodiff_lab.kernels.base.pointers import STEP, at
-@cfunc(STEP, cache=CACHE)
+@addressed(STEP)
 def step(slots):
     n, s = slots[5], slots[9]
     for i in range(slots[2]):
@@ -45,10 +43,9 @@ def step(slots):
 """
 
 PUT = """\
-from numba import cfunc
 from numpy import {kind} as number, int32
 from autodiff_lab.kernels.base.pointers import STEP, at
-@cfunc(STEP, cache=CACHE)
+@addressed(STEP)
 def step(slots):
     n, s, t = slots[5], slots[9], slots[13]
     for i in range(slots[2]):
@@ -67,10 +64,9 @@ def step(slots):
 """
 
 ZERO = """\
-from numba import cfunc
 from numpy import {kind} as number, int32
 from autodiff_lab.kernels.base.pointers import STEP, at
-@cfunc(STEP, cache=CACHE)
+@addressed(STEP)
 def step(slots):
     out = at(slots[0], slots[1], number)
     for i in range(slots[1]):

@@ -204,12 +204,11 @@ def module_of(chain: Chain, kinds: str) -> str:
     body, given = "\n".join(chain.statements), ", ".join([*types, f"{kind}[::1]"])
     rows = [
         "from math import sqrt",
-        "from numba import njit",
         f"from numpy import {kind} as number, inf",
         f"from autodiff_lab.kernels.maths.single import {family}, {', '.join(OPERATIONS)}",
         "zero, one, infinity = number(0), number(1), number(inf)",
         *(f'{name} = {family}["{name}"]' for name in sorted(functions_in(body))),
-        f'@njit("void(int64, int64, {given})", cache=CACHE, nogil=True, error_model="numpy")',
+        f'@compiled("void(int64, int64, {given})")',
         f"def loop(first, last, {', '.join(names)}, out):",
         *(f"    a{n} = a{n}[first:last]" for n in arrays),
         "    out = out[first:last]",

@@ -1,21 +1,19 @@
 """Loops that Numba compiles on first use, for one dtype at a time, and overrides that are made of them.
 
 A loop is an ordinary function with a signature that leaves the dtype open.  Its machine code is kept in the folder of
-`store`, under the hash of its module's text and of all that it imports, so that no stale code is ever found; where no
-folder can be written it is compiled again in each process.
+`store`, under the hash of its module's text and of all that it imports, so that no stale code is ever found, and runs
+without Numba; where no folder can be written it is compiled again in each process.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numba import njit
-from numba.core import caching, sigutils
 
 from autodiff_lab.kernels.base import store
 from autodiff_lab.kernels.base.compiler import COMPILING
@@ -48,13 +46,34 @@ class Loop:
         with COMPILING:
             found = self._compiled.get(dtype.char)
             if found is None:
-                made = njit(nogil=True, error_model="numpy", **self.options)(self.python)
-                if store.folder() is not None:
-                    made._cache = _Cache(self.python)  # pyright: ignore[reportAttributeAccessIssue]
-                made.compile(self.signature.format(t=np.dtype(dtype).name))
-                made.disable_compile()
-                found = self._compiled[dtype.char] = made
+                signature = self.signature.format(t=np.dtype(dtype).name)
+                source = store.Source(self.python, "loop", signature, self.options)
+                told = _told(self.python)
+                stamp = hashlib.sha256(f"{_text(self.python)} {told} {signature}".encode()).hexdigest()
+                made = store.machine_code(stamp, lambda: [source], kept=" at 0x" not in told)
+                found = self._compiled[dtype.char] = made["loop"]
             return found
+
+
+def _text(function: Callable[..., Any]) -> str:
+    """Hash the text that a function is compiled from."""
+    try:
+        text = inspect.getsource(sys.modules.get(function.__module__, function))
+    except (OSError, TypeError):  # written at a prompt
+        text = repr(function.__code__.co_code)
+    return hashlib.sha256((store.made_with(text) + text).encode()).hexdigest()
+
+
+def _told(value: Any) -> str:
+    """Tell a function from others of the same text: where it stands there, and what its free variables are."""
+    if isinstance(value, Loop):
+        return _told(value.python)
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(_told, value))})"
+    if not inspect.isfunction(value):
+        return repr(value)
+    cells = [_told(cell.cell_contents) for cell in value.__closure__ or ()]
+    return f"{value.__module__}.{value.__qualname__}:{value.__code__.co_firstlineno}({', '.join(cells)})"
 
 
 def loop(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Loop]:
@@ -102,59 +121,5 @@ def override(
 
 
 def row_major(array: Any) -> Any:
-    """Return the array itself where Numba takes it as row-major and writable, else a copy."""
-    flags = array.flags
-    return array if flags.c_contiguous and flags.writeable else np.array(array, order="C", ndmin=array.ndim)
-
-
-class _Locator(caching._CacheLocator):  # pyright: ignore[reportPrivateUsage]
-    """Makes Numba's cache use our folder, and defines what makes machine code stale."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        module = inspect.getsourcefile(function) or ""
-        try:
-            text = inspect.getsource(inspect.getmodule(function) or function)
-        except (OSError, TypeError):  # written at a prompt
-            text = repr(function.__code__.co_code)
-        self._stamp = hashlib.sha256((store.made_with(text) + text).encode()).hexdigest()
-        self._place = hashlib.sha256(module.encode()).hexdigest()[:10]
-
-    def get_cache_path(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return str(store.folder())
-
-    def get_source_stamp(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return self._stamp
-
-    def get_disambiguator(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return self._place
-
-    @classmethod
-    def from_function(cls, py_func: Any, py_file: Any) -> _Locator:
-        return cls(py_func)
-
-
-class _CacheImpl(caching.CompileResultCacheImpl):
-    _locator_classes = [_Locator]  # noqa: RUF012 - the name and the kind are Numba's
-
-
-class _Cache(caching.FunctionCache):
-    """Machine code on disk, which may be damaged or written by another process at the same time: never an error."""
-
-    _impl_class = _CacheImpl
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            found = super().load_overload(sig, target_context)
-        except Exception:  # noqa: BLE001 - half a file raises whatever its bytes happen to mean
-            return None
-        # Two processes that save code for different dtypes at once may mix up its files.
-        wanted, _ = sigutils.normalize_signature(sig)
-        return found if found is not None and tuple(found.signature.args) == tuple(wanted) else None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):  # the folder went away, or the disk is full
-            try:
-                super().save_overload(sig, data)
-            except Exception:  # noqa: BLE001 - the list of what is kept is damaged: it begins again
-                self.flush()
-                super().save_overload(sig, data)
+    """Return the array itself where loops take it, row-major, writable and aligned, else a copy."""
+    return array if array.flags.carray else np.array(array, order="C", ndmin=array.ndim)

@@ -1,6 +1,6 @@
 """Machine code that is called by address: what a sequence of compiled steps needs to run as one call.
 
-Needs Numba.  A step is a function of one argument, the address of its slots: numbers of 64 bits that are sizes and
+A step is a function of one argument, the address of its slots: numbers of 64 bits that are sizes and
 addresses of arrays.  `run_steps` fills the slots of one call and calls one step after the other.
 """
 # ruff: noqa: ANN001
@@ -10,22 +10,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import carray, types  # pyright: ignore[reportPrivateImportUsage]
-from numba.extending import intrinsic, register_jitable
+from autodiff_lab.kernels.base.deferred import intrinsic, ir, register_jitable, types
 
 STEP = "int32(CPointer(int64))"
 """The signature of a step; it returns 0, or something else if it declines what it met."""
 
 
 @intrinsic
-def pointer(typing_context: Any, address: Any, number: Any) -> Any:
-    """Return an address as a pointer to numbers of a dtype."""
+def at(typing_context: Any, address: Any, size: Any, number: Any) -> Any:
+    """Return the array of `size` numbers that begins at an address."""
+    row = types.Array(number.dtype, 1, "C")
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+        from numba.np.arrayobj import populate_array
 
-    return types.CPointer(number.dtype)(types.int64, number), generate
+        kind = context.get_data_type(row.dtype)
+        bytes_of_one = ir.IntType(64)(context.get_abi_sizeof(kind))
+        made = context.make_array(row)(context, builder)
+        data = builder.inttoptr(args[0], kind.as_pointer())
+        populate_array(made, data, [args[1]], [bytes_of_one], bytes_of_one, meminfo=None)
+        return made._getvalue()
+
+    return row(types.int64, types.int64, number), generate
 
 
 @intrinsic
@@ -38,12 +44,6 @@ def call_step(typing_context: Any, function: Any, slots: Any) -> Any:
         return builder.call(at, [builder.inttoptr(args[1], ir.IntType(64).as_pointer())])
 
     return types.int32(types.int64, types.int64), generate
-
-
-@register_jitable
-def at(address, size, number) -> Any:
-    """Return the array of `size` numbers that begins at an address."""
-    return carray(pointer(address, number), size)
 
 
 @register_jitable

@@ -1,24 +1,29 @@
-"""Generated modules, kept in memory and in a folder of the user's cache, so that the next process starts quickly.
+"""Machine code, kept in memory and in a folder of the user's cache, so that the next process starts quickly.
 
-A module is identified by a hash of its text, of the text of all that it imports from this package, and of versions.
-Where no folder can be written everything still works, compiled again in each process, after one warning.
+What is compiled is identified by a hash of its text, of the text of all that it imports from this package, and of
+versions.  What is found needs no Numba: see `native`.  Where no folder can be written everything still works, compiled
+again in each process, after one warning.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
+import itertools
 import os
 import re
 import sys
 import threading
 import types
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from autodiff_lab.kernels.base import native
 from autodiff_lab.kernels.base.compiler import COMPILING
 
 _PACKAGE = Path(__file__).parents[2]
@@ -27,19 +32,43 @@ _IMPORTS = re.compile(
     re.MULTILINE,
 )
 _WORD = re.compile(r"\w+")
-_modules: dict[str, types.ModuleType] = {}
+_loaded: dict[str, types.SimpleNamespace] = {}
+_numbers = itertools.count()
 _state: dict[str, bool] = {"warned": False}
 
 
-def folder() -> Path | None:
-    """Return the folder for generated modules, None where none can be written.
+class Source(NamedTuple):
+    """A function to be compiled for one signature; `options` are those of `numba.njit`.
+
+    `python` says whether Python calls it; else other machine code does, by its address.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    signature: str
+    options: dict[str, Any]
+    python: bool = True
+
+
+def place() -> Path:
+    """Return the folder for machine code, which may not exist yet.
 
     It is ``AUTODIFF_LAB_CACHE`` if that is set, else ``autodiff_lab`` in the user's cache folder.
+
+    Raises
+    ------
+    RuntimeError
+        If the user has no folder.
     """
     given = os.environ.get("AUTODIFF_LAB_CACHE")
     root = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return Path(given) if given else (Path(root) if root else Path.home() / ".cache") / "autodiff_lab"
+
+
+def folder() -> Path | None:
+    """Return the folder for machine code, made if need be; None where it cannot be written."""
     try:
-        path = Path(given) if given else (Path(root) if root else Path.home() / ".cache") / "autodiff_lab"
+        path = place()
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (OSError, RuntimeError):
         return _nowhere()
@@ -61,8 +90,7 @@ def _nowhere() -> None:
 def made_with(text: str) -> str:
     """Hash what the machine code of a module depends on beside its own text: all that it imports, and versions.
 
-    Numba compiles helpers into their callers, whichever file of this package they stand in.  The processor is part of
-    the key of Numba's own cache.
+    Numba compiles helpers into their callers, whichever file of this package they stand in.
     """
     found: dict[str, str] = {}
     waiting = _imported(text)
@@ -97,63 +125,103 @@ def _module(name: str) -> tuple[str, list[str]]:
 @functools.cache
 def versions() -> tuple[str, ...]:
     """List the versions of what compiles."""
-    return tuple([importlib.metadata.version(name) for name in ("numba", "llvmlite", "numpy")])
+    return tuple([_version(name) for name in ("numba", "llvmlite", "numpy")])
 
 
-def load(text: str) -> types.ModuleType:
-    """Return the module of a generated text; ``CACHE`` in it says whether Numba may keep machine code beside it."""
-    name = "autodiff_lab_kernel_" + hashlib.sha256((made_with(text) + text).encode()).hexdigest()[:24]
+def _version(name: str) -> str:
+    """Return the version of a package from the name of the folder that says so: that takes a hundredth of the time."""
+    spec = find_spec(name)
+    for home in (spec.submodule_search_locations if spec else None) or ():
+        with suppress(OSError):
+            said = [path.name for path in Path(home).parent.glob(f"{name}-*.dist-info")]
+            if len(said) == 1:
+                return said[0].removesuffix(".dist-info").partition("-")[2]
+    return import_module("importlib.metadata").version(name)
+
+
+def load(text: str) -> types.SimpleNamespace:
+    """Return what a generated text marks with ``@compiled(signature, **options)``, compiled, by name.
+
+    What it marks with ``@addressed`` has an ``address``, which other machine code calls.
+    """
+    stamp = hashlib.sha256((made_with(text) + text).encode()).hexdigest()
     with COMPILING:
-        found = _modules.get(name)
-        if found is not None:
-            return found
-        path = folder()
-        module = None
-        if path is not None:
-            try:
-                module = _kept(text, name, path)
-            except OSError:  # the folder went away, or the disk is full
-                _nowhere()
-        if module is None:
-            module = _run(text, name, f"<{name}>", cache=False)
-        _modules[name] = module
-        return module
+        found = _loaded.get(stamp)
+        if found is None:
+            found = _loaded[stamp] = types.SimpleNamespace(**machine_code(stamp, lambda: _sources(text, stamp)))
+        return found
 
 
-def _kept(text: str, name: str, path: Path) -> types.ModuleType:
-    """Return the module, with its machine code beside it; what is damaged there is thrown away."""
-    source = _written(path / f"{name}.py", text)
-    try:
-        return _run(text, name, source, cache=True)
-    except Exception:
-        beside = [file for file in (path / "__pycache__").glob(f"{name}.*") if file.is_file()]
-        if not beside:
-            raise
-        for file in beside:
-            file.unlink(missing_ok=True)
-    return _run(text, name, source, cache=True)
+def _sources(text: str, stamp: str) -> list[Source]:
+    """Run a generated text, and return what it marks."""
+    made: list[Source] = []
 
+    def marks(python: bool) -> Callable[..., Any]:
+        return lambda signature, **options: (
+            lambda function: made.append(Source(function, function.__name__, signature, options, python))
+        )
 
-def _written(path: Path, text: str) -> str:
-    """Return the path of a file with this text; written in one move, as another process may do the same."""
-    if not path.exists() or path.read_bytes() != text.encode():
-        draft = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.draft")
-        try:
-            draft.write_bytes(text.encode())
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
-    return str(path)
-
-
-def _run(text: str, name: str, path: str, cache: bool) -> types.ModuleType:
+    name = f"autodiff_lab_kernel_{stamp[:24]}"
     module = types.ModuleType(name)
-    fields: dict[str, Any] = vars(module)
-    fields.update(__file__=path, CACHE=cache)
+    vars(module).update(compiled=marks(python=True), addressed=marks(python=False))
     sys.modules[name] = module  # Numba looks a function's module up while it compiles and when it loads
     try:
-        exec(compile(text, path, "exec"), fields)
+        exec(compile(text, f"<{name}>", "exec"), vars(module))
     except BaseException:
         del sys.modules[name]
         raise
-    return module
+    return made
+
+
+def machine_code(stamp: str, sources: Callable[[], list[Source]], *, kept: bool = True) -> dict[str, Any]:
+    """Return functions by name as Python calls them, compiled where they are not found under a stamp.
+
+    Parameters
+    ----------
+    stamp : str
+        Of everything that they are compiled from.
+    sources : callable
+        Returns what is to be compiled; called only if need be, since it may import Numba.
+    kept : bool
+        Whether the stamp means the same in another process.
+    """
+    name, stamp = "", hashlib.sha256((stamp if kept else f"{stamp} {next(_numbers)}").encode()).hexdigest()[:32]
+    if kept:
+        with suppress(OSError, RuntimeError, ValueError, ImportError, native.Unloadable):
+            name = f"{stamp}-{_surroundings()}.code"
+            return native.functions(native.unpacked((place() / name).read_bytes()))
+    made = sources()
+    try:
+        native.check()
+        emit = import_module("autodiff_lab.kernels.base.emitting").emit
+        pieces = [emit(*one, stamp) for one in made]
+        functions = native.functions(pieces)
+    except native.Unloadable:
+        dispatcher = import_module("autodiff_lab.kernels.base.dispatchers").dispatcher
+        known = stamp if kept else ""
+        return {one.name: dispatcher(*one, known) for one in made}
+    if name:
+        _keep(name, native.packed(pieces))
+    return functions
+
+
+def _surroundings() -> str:
+    """Hash what machine code depends on beside its text: the machine, and how it is made and loaded."""
+    told = native.machine() + made_with("import autodiff_lab.kernels.base.emitting")
+    return hashlib.sha256(told.encode()).hexdigest()[:8]
+
+
+def _keep(name: str, data: bytes) -> None:
+    """Write a file in one move, as another process may do the same."""
+    path = folder()
+    if path is None:
+        return
+    draft = path / f"{name}.{os.getpid()}.{threading.get_ident()}.draft"
+    try:
+        try:
+            draft.write_bytes(data)
+            draft.replace(path / name)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError:  # the folder went away, or the disk is full
+        _nowhere()

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
+from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.base.loops import loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.convolution import numba_plans as plans
@@ -32,6 +32,7 @@ from autodiff_lab.kernels.convolution.numba_tiles import (
     tile_of_taps,
 )
 from autodiff_lab.kernels.convolution.reference import Padding, Sizes
+from autodiff_lab.kernels.maths.bits import put
 
 # pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
 
@@ -45,7 +46,7 @@ def packed(w, taps, sizes, column, wide, block, panel) -> None:
         for k in range(c):
             first = tap + k * k_apart + column * column_apart
             if column_apart == 1:
-                panel[at : at + wide] = w[first : first + wide]
+                put(panel[at : at + wide], w[first : first + wide])
             else:
                 for n in range(wide):
                     panel[at + n] = w[first + n * column_apart]

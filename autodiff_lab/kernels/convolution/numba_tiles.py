@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
-from numba import types
-from numba.extending import intrinsic, register_jitable
+
+from autodiff_lab.kernels.base.deferred import intrinsic, ir, register_jitable, types
+from autodiff_lab.kernels.maths.bits import put
 
 _has = get_host_cpu_features()
 BYTES = 64 if _has.get("avx512f") else 32 if _has.get("avx2") else 16
@@ -245,6 +245,6 @@ def padded(x, i, sizes, image) -> int:
     for d in range(depth):
         for h in range(height):
             place = (((d + front) * all_height + h + top) * all_width + left) * c
-            image[place : place + line] = x[begin : begin + line]
+            put(image[place : place + line], x[begin : begin + line])
             begin += line
     return 0

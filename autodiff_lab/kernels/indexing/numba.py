@@ -16,6 +16,7 @@ import numpy as np
 
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.maths.bits import put
 from autodiff_lab.kernels.maths.single import larger, smaller
 
 _WORTH_A_THREAD = 1_000_000
@@ -44,7 +45,7 @@ def _extremes(better: Callable[[Any, Any], Any]) -> Loop:
             at = positions[i]
             row, to = rows[i, low:high], best[at, low:high]
             if met[at] == 0:
-                to[:] = row
+                put(to, row)
                 met[at] = 1
             else:
                 for c in range(row.size):

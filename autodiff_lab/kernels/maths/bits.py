@@ -1,7 +1,7 @@
-"""Vector maths, its smallest parts: bits of numbers, choices without a branch, products and sums rounded once.
+"""Vector maths, its smallest parts: bits of numbers, choices without a branch, products and sums rounded once, rows.
 
-Each is one instruction or two in LLVM.  Needs Numba; the functions of `single` and of `double` are
-made of these, and so are fused loops.
+Each but `put` is one instruction or two in LLVM.  The functions of `single` and of `double` are made of these, and so
+are fused loops.
 """
 # pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
 
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from autodiff_lab.kernels.base.deferred import intrinsic, ir, register_jitable, types
 
 
 @intrinsic
@@ -94,3 +92,29 @@ def add_up(typing_context: Any, total: Any, x: Any) -> Any:
 def multiply_up(typing_context: Any, total: Any, x: Any) -> Any:
     """Multiply to a product in whatever order is fastest."""
     return total(total, total), lambda c, b, s, args: b.fmul(args[0], args[1], flags=("reassoc",))
+
+
+@intrinsic
+def flattened(typing_context: Any, array: Any) -> Any:
+    """View a row-major array as one row; `reshape` would ask Numba's library, which machine code does without."""
+    row = types.Array(array.dtype, 1, "C", readonly=not array.mutable, aligned=array.aligned)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source = context.make_array(array)(context, builder, args[0])
+        made = context.make_array(row)(context, builder)
+        for field in ("data", "nitems", "itemsize", "meminfo", "parent"):
+            setattr(made, field, getattr(source, field))
+        word = source.nitems.type
+        one = ir.Constant(ir.ArrayType(word, 1), ir.Undefined)
+        made.shape = builder.insert_value(one, source.nitems, 0)
+        made.strides = builder.insert_value(one, source.itemsize, 0)
+        return made._getvalue()
+
+    return row(array), generate
+
+
+@register_jitable(forceinline=True)
+def put(to: Any, row: Any) -> None:
+    """Copy a row into another that does not overlap; ``to[:] = row`` makes room for the case that it does."""
+    for k in range(row.size):
+        to[k] = row[k]

@@ -12,8 +12,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
+from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.maths.bits import bits_of_double, choose, double_from_bits, fused
 
 i64 = np.int64

@@ -1,6 +1,6 @@
 """Sums, extremes and exponentials of rows, for compiled loops; vector instructions throughout.
 
-Needs Numba.  The elements of a row minus the largest are at most 0, so their exponentials need neither the bound above
+The elements of a row minus the largest are at most 0, so their exponentials need neither the bound above
 nor the second power of two that any other exponential needs in float32.  Exponentials of long rows are taken and added
 up in one pass; short rows are shifted first and then taken together, several at a time, as a row shorter than a vector
 fills none.
@@ -17,10 +17,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload, register_jitable
 
-from autodiff_lab.kernels.maths.bits import add_up, bits_of, bits_of_double, choose, double_from_bits, from_bits
+from autodiff_lab.kernels.base.deferred import overload, register_jitable, types
+from autodiff_lab.kernels.maths.bits import (
+    add_up,
+    bits_of,
+    bits_of_double,
+    choose,
+    double_from_bits,
+    flattened,
+    from_bits,
+)
 from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE
 
 _exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
@@ -190,7 +197,7 @@ def exps_of_rows(x, first, count, made, at, tops, totals):
         tops[r] = top
         for k in range(length):
             to[k] = row[k] - top
-    flat = made[at : at + count].reshape(-1)
+    flat = flattened(made[at : at + count])
     for k in range(flat.size):
         flat[k] = exponential_below_0(flat[k])
     for r in range(count):

@@ -1,6 +1,6 @@
 """Vector maths: elementary functions without branches, which LLVM turns into vector instructions inside fused loops.
 
-Needs Numba; only generated modules import it.  A call into the C library for each element costs some 20 ns, a
+A call into the C library for each element costs some 20 ns, a
 polynomial of ours about 0.3.  Arithmetic in a fused loop keeps the order and the rounding of NumPy, so that its bits
 are NumPy's; only `add_up`, the step of a sum, may be reordered.  The functions work in float32 where their argument is
 float32 and agree with the true value within the ulp printed in ``docs/compiling.md``; infinities, nan, zeros, negative
@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
+from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.maths import double
 from autodiff_lab.kernels.maths import special as normal
 from autodiff_lab.kernels.maths.bits import (

@@ -16,8 +16,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
+from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.maths import double
 from autodiff_lab.kernels.maths.bits import choose, floor, fused
 from autodiff_lab.kernels.maths.double import exp, exp_and_rest, log, split

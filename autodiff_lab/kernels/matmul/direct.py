@@ -1,6 +1,6 @@
 """Products called from compiled loops: BLAS by its address, without Python in between.
 
-Needs Numba; only generated modules import it.  SciPy publishes the addresses of its BLAS for compiled code.  An address
+Generated modules import it.  SciPy publishes the addresses of its BLAS for compiled code.  An address
 differs from process to process, so it is an argument of a loop and no part of its machine code.
 """
 # ruff: noqa: ANN001, ANN201, ANN202
@@ -13,9 +13,7 @@ import functools
 from importlib import import_module
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic, register_jitable
+from autodiff_lab.kernels.base.deferred import cgutils, intrinsic, ir, register_jitable, types
 
 _NAMES = {"float32": "sgemm", "float64": "dgemm"}
 

@@ -1,6 +1,6 @@
 """Products of small matrices inside compiled code, where a call of a library would cost more than the arithmetic.
 
-Needs Numba; generated modules import it.  The tiles are those of the convolutions: up to twelve rows by two vectors of
+Generated modules import it.  The tiles are those of the convolutions: up to twelve rows by two vectors of
 sums that stay in registers while all the depth passes by.  The right operand is read where it lies, so it should fit
 the second cache.  Arrays are flat; ``x_at`` is where a matrix begins in one, ``x_down`` how far apart its rows are, in
 elements.  Sums are taken in the order of the depth, with fused multiply-adds, except in `add_rows`, whose vectors each
@@ -12,8 +12,8 @@ sum a part.
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 
+from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, tile_of_pixels, tile_of_taps
 from autodiff_lab.kernels.maths.bits import add_up
 

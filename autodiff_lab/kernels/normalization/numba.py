@@ -15,8 +15,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
+from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import add_up

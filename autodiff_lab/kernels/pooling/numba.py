@@ -14,11 +14,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
+from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.convolution.reference import Padding, Sizes, out_sizes
+from autodiff_lab.kernels.maths.bits import put
 
 _LEAST = 1 << 16
 """Elements of windows from which on a thread of its own pays."""
@@ -120,7 +121,7 @@ def _best_of_rows(x, line, places, i, sizes, d0, d1, h0, h1) -> None:
             start = ((i * depth + d) * height + h) * line.size
             row = x[start : start + line.size]
             if first == 0:
-                line[:] = row
+                put(line, row)
                 for k in range(line.size):
                     places[k] = k
             else:
@@ -134,8 +135,8 @@ def _best_of_rows(x, line, places, i, sizes, d0, d1, h0, h1) -> None:
 @register_jitable
 def _best_of_columns(line, places, wide, wide_places, c, count) -> None:
     """Put the largest of each element, the next one of its channel, ... `count` of them, into `wide`."""
-    wide[:] = line
-    wide_places[:] = places
+    put(wide, line)
+    put(wide_places, places)
     for v in range(1, count):
         values, numbers = line[v * c :], places[v * c :]
         for k in range(values.size):

@@ -18,6 +18,7 @@ import numpy as np
 
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.maths.bits import put
 from autodiff_lab.kernels.maths.rows import largest_or_nan, least_or_nan, sum_of, totals_of_rows
 from autodiff_lab.kernels.maths.single import larger, smaller
 from autodiff_lab.kernels.softmax.numba import room
@@ -87,9 +88,9 @@ def _column_extremes(better: Callable[[Any, Any], Any]) -> Loop:
         groups, folds = x.shape[1] // across, across // width
         for a in range(low, high):
             total, plane = made[a], x[a]
-            total[:] = plane[:width]
+            put(total, plane[:width])
             if groups:
-                aside[:] = plane[:across]
+                put(aside, plane[:across])
                 for group in range(1, groups):
                     part = plane[group * across : (group + 1) * across]
                     for k in range(part.size):

@@ -16,11 +16,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
+from autodiff_lab.kernels.base.deferred import overload, types
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.maths.bits import put
 from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE, choose
 
 _WORTH_A_THREAD = 100_000
@@ -64,12 +64,12 @@ def _walk(name: str, step: Callable[[Any, Any], Any], neutral: float) -> Loop:
             if exclusive:
                 start[:] = x.dtype.type(neutral)
             else:
-                start[:] = x[a, first]
+                put(start, x[a, first])
             for i in range(1, length):
                 at = first + by * i
                 before, to, new = made[a, at - by], made[a, at], x[a, at - by if exclusive else at]
                 if exclusive and i == 1:
-                    to[:] = new
+                    put(to, new)
                 else:
                     for c in range(width):
                         to[c] = step(before[c], new[c])
@@ -99,7 +99,7 @@ def _recurrences(b: Any, a: Any, made: Any, reverse: bool, low: int, high: int) 
                 made[line, at, 0] = last
             continue
         start = made[line, first]
-        start[:] = b[line, first]
+        put(start, b[line, first])
         for i in range(1, length):
             at = first + by * i
             before, to, new, weight = made[line, at - by], made[line, at], b[line, at], factor[at]

@@ -18,7 +18,7 @@ import numpy as np
 
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
-from autodiff_lab.kernels.maths.bits import add_up
+from autodiff_lab.kernels.maths.bits import add_up, flattened
 from autodiff_lab.kernels.maths.rows import (
     exponential,
     exps_of_rows,
@@ -88,7 +88,7 @@ def _softmax_grad(g: Any, y: Any, made: Any, low: int, high: int) -> None:
 def _log_softmax_grad(g: Any, y: Any, made: Any, together: int, low: int, high: int) -> None:
     for first in range(low, high, together):
         last = min(first + together, high)
-        source, target = y[first:last].reshape(-1), made[first:last].reshape(-1)
+        source, target = flattened(y[first:last]), flattened(made[first:last])
         for k in range(source.size):
             target[k] = exponential(source[k])
         for i in range(first, last):
