@@ -106,7 +106,7 @@ def emitted(title: str) -> tuple[str, str]:
 def kernels_of(program: Program) -> list[Any]:
     """All kernels of a program of the CPU as it would be on a GPU."""
     there, skipped = on_a_gpu(program), list[str]()
-    steps = fused(there, names_of(there), skipped)
+    steps = fused(there, names_of(there), skipped, {})
     assert not skipped, skipped
     return [step.function.run for step in steps if isinstance(step, Kernel) and hasattr(step.function, "run")]
 
