@@ -22,6 +22,7 @@ OTHERS = {
     "recording/wire.py": {"_data"},
     "layers/summaries.py": {"_text"},
     "training/saving.py": {"_written", "read"},
+    "kernels/base/loops.py": {"_told"},
     # What another framework's functions take and return.
     "adapters/torch/values.py": {"tensors_in"},
     # Names of parts say how one reaches them, and a difference of two structures where it is.
