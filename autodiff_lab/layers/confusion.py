@@ -52,11 +52,11 @@ class _Counts(Mean):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
         """Add a batch of labels 0 or 1 and predictions of the same shape."""
-        with unheard():
-            true, guessed = same_shape(self.name, *same_rank(convert(y_true), convert(y_pred)))
+        with unheard(), device("/CPU:0"):
+            true, guessed = same_shape(self.name, *same_rank(convert(y_true).cpu(), convert(y_pred).cpu()))
             weight = None
             if sample_weight is not None:
-                guessed, weight = same_rank(guessed, cast(convert(sample_weight), "float64"))
+                guessed, weight = same_rank(guessed, cast(convert(sample_weight).cpu(), "float64"))
                 while weight.ndim < guessed.ndim:
                     weight = expand_dims(weight, -1)
                 weight = reshape(broadcast_to(weight, guessed.shape), (1, -1))

@@ -18,6 +18,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, LabError, ShapeMismatch
 from autodiff_lab.events import unheard
 from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.creation import zeros
 
 _PROBES = ((2, 24), (3, 32), (2, 224), (3, 256))
 """Lengths to try for an unknown batch and for other unknown axes; large ones where a window does not fit."""
@@ -163,8 +164,7 @@ def _example_result(call: Call, batch: int, length: int) -> Any:
     values = {}
     for x in call.inputs:
         shape = [(batch if i == 0 else length) if n is None else n for i, n in enumerate(x.shape)]
-        example = np.full(shape, b"") if x.dtype.name == "string" else np.zeros(shape, x.dtype.dtype)
-        values[id(x)] = wrap(example[()])
+        values[id(x)] = wrap(np.full(shape, b"")) if x.dtype.name == "string" else zeros(shape, x.dtype)
     return call.run(values)
 
 

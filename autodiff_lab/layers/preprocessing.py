@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import constant
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers.layer import Layer
@@ -95,7 +95,7 @@ class Normalization(Layer):
             self.variance = self.add_weight("variance", shape, "ones", trainable=False)
         else:
             self.mean, self.variance = (
-                convert(np.broadcast_to(np.asarray(given, self.dtype), shape)) for given in self._numbers
+                constant(np.broadcast_to(np.asarray(given, self.dtype), shape)) for given in self._numbers
             )
 
     def adapt(self, data: Any) -> None:

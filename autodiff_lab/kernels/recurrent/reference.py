@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.arrays import beside, empty, on_gpu, zeros
+from autodiff_lab.kernels.arrays import empty, on_gpu, zeros
 from autodiff_lab.kernels.base.halves import in_float32
 
 Arrays = tuple[Any, ...]
@@ -26,7 +26,10 @@ Arrays = tuple[Any, ...]
 
 def _row(factors: tuple[float, ...], n: int, like: Any) -> Any:
     """Return one number for each column of a stack of gates of n columns."""
-    return beside(like, np.repeat(np.array(factors, like.dtype), n))
+    row = empty((len(factors) * n,), like)
+    for k, factor in enumerate(factors):
+        row[k * n : (k + 1) * n] = factor
+    return row
 
 
 def rows(x: Any) -> Any:
