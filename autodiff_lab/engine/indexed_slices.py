@@ -242,7 +242,7 @@ def _single(value: Any) -> bool:
 
 
 def with_parts(leaves: list[Any], rebuild: Callable[[list[Any]], Any]) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    """Return leaves in which values and positions stand in the place of slices, and what rebuilds the structure."""
+    """Return leaves in which values and positions stand in for slices, and what rebuilds the structure."""
     if not any(leaf.__class__ is IndexedSlices for leaf in leaves):
         return leaves, rebuild
 

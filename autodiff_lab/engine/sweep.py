@@ -114,7 +114,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
         a sweep takes the quick way through elementwise ops, and adds in place where it may.
     rows : dict, optional
         Given where adjoints of sources may stay rows: filled with those, by tensor id, that nothing dense was added to.
-        A listener is told of dense contributions all the same.
+        Listeners still receive dense contributions.
     """
     ops, swapped = engine.ops, engine.rules
     assert ops is not None

@@ -1,6 +1,6 @@
 """Explanations in the user's dialect: the words of each framework, and what its functions are called.
 
-A program of PyTorch is told of `torch.where` and `requires_grad_()`, not of `lab.where` and tapes. `WORDS` holds the
+In a PyTorch program advice names `torch.where` and `requires_grad_()`, not `lab.where` and tapes. `WORDS` holds the
 sentences that differ, by framework and cause; `NAMES` what stands in place of our functions in all others.
 """
 
@@ -72,7 +72,7 @@ WORDS: dict[str, dict[str, tuple[str, str]]] = {
         "no_path": ("", "Check that the formula of {t} uses {s}, and not another tensor of the same name."),
         "graph_freed": (
             "The backward pass in this line freed what autograd had saved, and a later one needed it again.",
-            "Compute the loss anew for the second pass, or pass retain_graph=True to the first.",
+            "Compute the loss again for the second pass, or pass retain_graph=True to the first.",
         ),
         "saved_value_changed": (
             "{op} wrote in place over a value that autograd had saved for the backward pass.",

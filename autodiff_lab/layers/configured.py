@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
+
+from autodiff_lab.errors import InvalidArgumentError
 
 
 class Configured:
@@ -24,6 +27,31 @@ class Configured:
     def from_config(cls, config: dict[str, Any]) -> Self:
         """Make an object from the settings of another."""
         return cls(**config)
+
+
+def made_from(identifier: Any, table: Mapping[str, type], kind: str, names: Iterable[str]) -> Any:
+    """Return the object that a name, or a dict of class name and settings, stands for; others are returned as they are.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the table has no class of that name.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> made_from("huber", {"huber": lab.losses.Huber}, "loss", ["huber"]).delta
+    1.0
+    """
+    if isinstance(identifier, type):
+        return identifier()
+    if identifier is None or callable(identifier):
+        return identifier
+    settings = identifier.get("config", {}) if isinstance(identifier, dict) else {}
+    cls = table.get(str(identifier.get("class_name") if isinstance(identifier, dict) else identifier))
+    if cls is None:
+        raise InvalidArgumentError(f"unknown {kind} {identifier!r}. Try one of: {', '.join(names)}.")
+    return cls(**settings)
 
 
 class Remembering:

@@ -7,8 +7,7 @@ from typing import Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.layers.configured import Configured
+from autodiff_lab.layers.configured import Configured, made_from
 from autodiff_lab.ops.math.arithmetic import maximum, minimum, sqrt, square
 from autodiff_lab.ops.math.reductions import reduce_sum
 
@@ -127,13 +126,4 @@ def get(identifier: Any) -> Callable[[Any], Any] | None:
     >>> type(lab.keras.constraints.get("non_neg")).__name__
     'NonNeg'
     """
-    if identifier is None or (callable(identifier) and not isinstance(identifier, type)):
-        given: Any = identifier
-        return given
-    if isinstance(identifier, type):
-        return identifier()
-    settings = identifier.get("config", {}) if isinstance(identifier, dict) else {}
-    cls = _KNOWN.get(str(identifier.get("class_name") if isinstance(identifier, dict) else identifier))
-    if cls is None:
-        raise InvalidArgumentError(f"unknown constraint {identifier!r}. Try one of: {', '.join(_BY_NAME)}.")
-    return cls(**settings)
+    return made_from(identifier, _KNOWN, "constraint", _BY_NAME)

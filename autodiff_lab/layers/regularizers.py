@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.layers.configured import Configured
+from autodiff_lab.layers.configured import Configured, made_from
 from autodiff_lab.ops.array.creation import eye
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.linalg.products import matmul
@@ -153,8 +152,13 @@ def _factor(value: Any, what: str) -> float:
     return number
 
 
-_KNOWN: dict[str, type[Regularizer]] = {cls.__name__: cls for cls in (L1, L2, L1L2, OrthogonalRegularizer)}
-_BY_NAME = {"l1": L1, "l2": L2, "l1_l2": L1L2, "orthogonal_regularizer": OrthogonalRegularizer}
+_BY_NAME: dict[str, type[Regularizer]] = {
+    "l1": L1,
+    "l2": L2,
+    "l1_l2": L1L2,
+    "orthogonal_regularizer": OrthogonalRegularizer,
+}
+_KNOWN = {cls.__name__: cls for cls in _BY_NAME.values()} | _BY_NAME
 
 
 def get(identifier: Any) -> Callable[[Any], Any] | None:
@@ -171,14 +175,4 @@ def get(identifier: Any) -> Callable[[Any], Any] | None:
     >>> lab.keras.regularizers.get("l2").get_config()
     {'l2': 0.01}
     """
-    if identifier is None or (callable(identifier) and not isinstance(identifier, type)):
-        given: Any = identifier
-        return given
-    if isinstance(identifier, type):
-        return identifier()
-    settings = identifier.get("config", {}) if isinstance(identifier, dict) else {}
-    name = identifier.get("class_name") if isinstance(identifier, dict) else identifier
-    cls = _KNOWN.get(str(name)) or _BY_NAME.get(re.sub(r"\W", "_", str(name)).lower())
-    if cls is None:
-        raise InvalidArgumentError(f"unknown regularizer {identifier!r}. Try one of: {', '.join(_BY_NAME)}.")
-    return cls(**settings)
+    return made_from(identifier, _KNOWN, "regularizer", _BY_NAME)

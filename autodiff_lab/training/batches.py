@@ -121,7 +121,7 @@ class Rows:
 class Stream:
     """Batches that a dataset, a generator or a sequence of batches yields: x, (x, y) or (x, y, sample_weight).
 
-    A generator is drawn from once; everything else starts anew in each epoch.
+    A generator is drawn from once; everything else starts again in each epoch.
     """
 
     def __init__(self, source: Iterable[Any]) -> None:

@@ -61,7 +61,7 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
     Notes
     -----
     The numbers of the program are the same with and without the block. A large value that is written to between the end
-    of the block and the first use of the recording is shown as unknown. Other threads are not heard; a function of
+    of the block and the first use of the recording is shown as unknown. Other threads are not recorded; a function of
     `torch.compile` is one op.
     """
 

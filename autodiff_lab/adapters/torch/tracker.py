@@ -1,7 +1,7 @@
-"""Who is who in a PyTorch program: calls become ops, tensors get ids, and autograd nodes are told which op made them.
+"""Who is who in a PyTorch program: calls become ops, tensors get ids, and autograd nodes know which op made them.
 
-An object and its version say which tensor it is; of a tensor with a history that nobody heard, the autograd node says
-so. An op writes itself into the metadata of the nodes that it made, which a backward pass reads.
+An object and its version identify a tensor; if its history was not recorded, its autograd node shows that. An op
+writes itself into the metadata of the nodes that it made, which a backward pass reads.
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ class Tracker:
         return found
 
     def adopt(self, tensor: Any, node: Any, place: Place | None) -> int:
-        """Take in history that nobody heard, as ops named after their nodes.
+        """Add history that was not recorded, as ops named after their nodes.
 
         Graphs from before the block, functions of `torch.autograd.Function`, views of what was written into.
         """

@@ -133,7 +133,7 @@ class SumValue:
 
     @property
     def open(self) -> bool:
-        """Whether nobody has added up yet."""
+        """Whether nothing has been added up yet."""
         return self._parts is not None
 
     def resolve(self) -> None:

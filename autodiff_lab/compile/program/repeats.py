@@ -1,4 +1,4 @@
-"""Repeats: the loops in a whole program, where an index that grows from turn to turn is no difference."""
+"""Repeats: the loops in a whole program, where an index may grow from iteration to iteration."""
 
 from __future__ import annotations
 

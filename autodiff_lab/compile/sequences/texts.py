@@ -1,4 +1,4 @@
-"""Texts of steps that are no loops of elementwise ops: products, copies, parts of a whole, zeros.
+"""Texts of steps that are not elementwise loops: products, copies, parts of a whole, zeros.
 
 A product has slots for x, y and the result; m, k and n; how many matrices; how far apart the rows of x and of y are,
 and their matrices.  A copy, which may change the dtype, has the source and the target, four lengths and the strides of

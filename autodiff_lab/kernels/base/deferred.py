@@ -41,7 +41,7 @@ def register_jitable(function: Callable[..., Any] | None = None, **options: Any)
 
 
 def overload(function: Callable[..., Any], jit_options: dict[str, Any]) -> Callable[[Callable[..., Any]], Any]:
-    """Mark a function of types that returns what compiled code calls in the place of another function."""
+    """Mark a function of types that returns what compiled code calls instead of another function."""
 
     def mark(chosen: Callable[..., Any]) -> Any:
         _waiting.append(lambda emitting: emitting.overload(function, chosen, jit_options, strict=True))

@@ -1,6 +1,6 @@
 """Steps of optimizers as kernels: vectors that change in place, on NumPy or Numba; see `kernels.optimizers.reference`.
 
-They are no ops: training is not differentiated through.
+They are not ops: training is not differentiated through.
 """
 
 from __future__ import annotations
