@@ -86,7 +86,7 @@ test-simulated: $(PACKAGES_STAMP) ## Run the CUDA kernels in the simulator, agai
 test-amputated: $(PACKAGES_STAMP) ## Run the core's tests without gpu/, extras/ and the CUDA kernels; print how many pass.
 	$(BIN)/python -m tests.amputation -n $(WORKERS) --dist worksteal $(or $(TEST_ARGS),tests autodiff_lab --ignore=tests/browser)
 
-# With PYTHON=python3 nothing is installed: NumPy, optree, numba-cuda, CuPy and pytest must be present. Status 3 (which
+# With PYTHON=python3 nothing is installed: NumPy, numba-cuda, CuPy and pytest must be present. Status 3 (which
 # make reports as "Error 3") means that there is no GPU. Both GPU chores together take less than 9 minutes.
 test-gpu: $(GPU_NEEDS) ## Run the tests of kernels and devices on a GPU (PYTHON=python3: as it is; GPU_JSON=build/gpu.json).
 	$(GPU_RUN) -m tests.benchmarks.gpu.device_tests --json $(GPU_JSON) $(GPU_TEST_ARGS)

@@ -15,7 +15,7 @@ import numpy as np
 from autodiff_lab.errors import ConversionError
 
 _BFLOAT16_LIBRARY: Any = import_module("ml_dtypes") if find_spec("ml_dtypes") else None
-"""Every install brings it; on a machine where only NumPy and optree are to be had, all but bfloat16 works without."""
+"""Every install brings it; on a machine where only NumPy is to be had, all but bfloat16 works without."""
 
 
 class DType:

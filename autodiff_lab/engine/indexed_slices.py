@@ -291,4 +291,4 @@ def _rebuilt(frame: Any, children: Any) -> Any:
     return None if gradient is None else frame.like.with_values(dense(gradient))
 
 
-nest.register_late(IndexedSlices, lambda x: ((x.values,), _Frame(x), None), _rebuilt)
+nest.register(IndexedSlices, lambda x: ((x.values,), _Frame(x), None), _rebuilt)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tests.benchmarks.environments import NotThere, interpreter
 from tests.tree import ROOT
 
-NEEDED = ("numpy", "optree", "scipy", "ml_dtypes", "pytest", "hypothesis")
+NEEDED = ("numpy", "scipy", "ml_dtypes", "pytest", "hypothesis")
 OPTIONS = ("-ra", "--strict-markers", "--strict-config", "--import-mode=importlib", "-p", "no:cacheprovider")
 
 

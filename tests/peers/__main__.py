@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 from tests.tree import ROOT
 
-NEEDED = ("numpy", "scipy", "ml_dtypes", "optree", "pytest", "hypothesis")
+NEEDED = ("numpy", "scipy", "ml_dtypes", "pytest", "hypothesis")
 PEERS = ("torch", "tensorflow", "keras")
 OPTIONS = ("-ra", "--strict-markers", "--strict-config", "--import-mode=importlib")
 

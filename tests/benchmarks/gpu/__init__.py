@@ -1,4 +1,4 @@
 """Benchmarks on a GPU, against PyTorch and JAX on the same card: ``python -m tests.benchmarks.gpu``, `make bench-gpu`.
 
-Needs NumPy, optree, numba-cuda and CuPy, and uses PyTorch and JAX if they are installed; it installs nothing.
+Needs NumPy, numba-cuda and CuPy, and uses PyTorch and JAX if they are installed; it installs nothing.
 """

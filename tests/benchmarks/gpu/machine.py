@@ -23,7 +23,7 @@ def why_none() -> str:
 
 def lacking() -> str:
     """Say what this project needs and is not installed here, so that failures that come of it are understood."""
-    names = [name for name in ("optree", "scipy") if find_spec(name) is None]
+    names = [name for name in ("scipy",) if find_spec(name) is None]
     return f"Not installed, and what needs it fails: {' and '.join(names)}." if names else ""
 
 

@@ -23,7 +23,7 @@ python3 -m tests.benchmarks.gpu --keep
 ```
 
 The first compares the kernels with their references on the GPU; the second benchmarks them against PyTorch and JAX, if
-installed, on the same card. Both write `build/gpu.json`, and install nothing: `python3` must have NumPy, optree,
+installed, on the same card. Both write `build/gpu.json`, and install nothing: `python3` must have NumPy,
 numba-cuda, CuPy and pytest. The last puts the figures of that file into this page. Without `PYTHON` they run in the
 environment that `make env` creates. Without a GPU each prints a message and exits with status 3."""
 METHOD = """Measured with `make bench-gpu`. Every program was compared with this project on the CPU in float64 before it
