@@ -4,7 +4,8 @@
 `backends` chooses between them.
 """
 
-from autodiff_lab.compile.front.function import Function, function
+from autodiff_lab.compile.front.decorator import function
+from autodiff_lab.compile.front.function import Function
 from autodiff_lab.compile.program.program import Program
 
 __all__ = ["Function", "Program", "function"]

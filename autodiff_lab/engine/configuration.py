@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -222,3 +223,41 @@ def simulate_gpu() -> None:
     /GPU:0
     """
     import_module("autodiff_lab.gpu").simulate()
+
+
+WHEN_EAGER: list[Callable[[], None]] = []
+"""What compiled functions do when the switch below changes."""
+_eager = [False]
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Run compiled functions op by op, so that `print` and debuggers see each call; False compiles them again.
+
+    Parameters
+    ----------
+    run_eagerly : bool
+        Whether calls of every `lab.function` in this process run eagerly from now on.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.config.run_functions_eagerly(True)
+    >>> lab.config.functions_run_eagerly()
+    True
+    >>> lab.config.run_functions_eagerly(False)
+    """
+    _eager[0] = bool(run_eagerly)
+    for forget in WHEN_EAGER:
+        forget()
+
+
+def functions_run_eagerly() -> bool:
+    """Return whether `run_functions_eagerly` is in force.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.config.functions_run_eagerly()
+    False
+    """
+    return _eager[0]

@@ -30,6 +30,8 @@ OTHERS = {
     "extras/nesting.py": {"same_structure"},
     # A list is an input or a structure of inputs, which the layer decides at each level.
     "layers/calling.py": {"entered", "shapes", "fitted", "argument"},
+    # A list is a tensor where the signature says so.
+    "compile/front/signed.py": {"_taken"},
     # One level after the other, because each container is watched for changes.
     "compile/front/lending.py": {"_lend"},
     # Arguments of a NumPy function, on their way to a GPU.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-import inspect
+import logging
 import os
 import sys
 import threading
@@ -18,7 +18,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from autodiff_lab.compile.front.effects import Effects
 from autodiff_lab.compile.front.entry import Compiled, Refused, compiled, not_made
@@ -28,13 +28,14 @@ from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Refusal, Trace
 from autodiff_lab.compile.loops.source import Kernel
 from autodiff_lab.compile.program.program import Program
+from autodiff_lab.engine import configuration
 from autodiff_lab.engine.devices import current_memory
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import InvalidArgumentError, NotCallable
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import active, sinks_now
 
-BACKENDS = ("auto", "numpy")
+_LOG = logging.getLogger("autodiff_lab")
 _MOST_TRACES = 5
 """How many times one signature may be traced because the surroundings changed."""
 _MOST_SIGNATURES = 64
@@ -43,7 +44,6 @@ _BUILT_IN = [
     for name, kind in vars(builtins).items()
     if isinstance(kind, type) or (isinstance(kind, types.BuiltinFunctionType) and pure(kind))
 ]
-_NO_FUNCTIONS = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
 _MET = Refusal("an argument, a tensor, can be reached in another way too", None)
 _REPLACED = Refusal("a built-in function of Python has been replaced", None)
 _PROFILED = Refusal("another profiler is active, so side effects could not be observed", None)
@@ -61,7 +61,7 @@ class Function:
     # These are slots, so that `__dict__` holds only what the user sets, which is guarded.
     __slots__ = (
         "__dict__", "__weakref__", "_attempts", "_backend", "_declined", "_entries", "_fast", "_known", "_latest",
-        "_lock", "_refusals", "fallbacks", "python_function",
+        "_lock", "_refusals", "_reported", "fallbacks", "python_function",
     )  # fmt: skip
     _guarded = ("python_function",)
 
@@ -76,6 +76,7 @@ class Function:
         self._attempts: dict[Any, int] = {}
         self._latest: Compiled | None = None
         self._refusals: list[Refusal] = []
+        self._reported = False
         self._known: dict[int, Tensor] = {}  # tensors that it reaches other than as arguments
         self._lock = threading.RLock()
         _made.add(self)
@@ -105,6 +106,8 @@ class Function:
 
     def _slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: tuple[Any, ...] | None) -> Any:
         """Serve a call whose quick key is not known yet, if it has one."""
+        if configuration.functions_run_eagerly():
+            return self._eagerly(args, kwargs)
         if _replaced():  # compiling needs them as Python made them
             self.fallbacks += 1
             self._refusals = [_REPLACED]
@@ -189,10 +192,17 @@ class Function:
         had = self._entries.pop(call.key, None)
         if not (building and (attempt == 1 or had is not None)):  # what this call built exists in the next one
             self._entries[call.key] = Refused(refusals, call.objects)
+            self._report()
             if self._latest is None:  # and so it does for any tensors
                 self._entries[plain] = self._entries[call.key]
                 self._known.clear()
         return result
+
+    def _report(self) -> None:
+        """Log why calls run eagerly, once for each function: results are the same, so nothing else would show it."""
+        if not self._reported:
+            self._reported = True
+            _LOG.warning("%s (reported once; %s.why() says it again)", self.why(), self._name)
 
     def _too_many(self, attempt: int, refused: bool) -> Iterator[Refusal]:
         """Yield reasons that lie in earlier calls."""
@@ -207,6 +217,37 @@ class Function:
         if met:
             self._known |= around.tensors
         return met
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
+        """Return a function that takes the arguments described here and no others.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            For each parameter a `TensorSpec`, a tensor or array with the shape and dtype, a structure of them, or
+            another Python value, which is then fixed and may be left out in calls.
+
+        Returns
+        -------
+        Function
+            With an `input_signature`. It is compiled at its first call with each shape.
+
+        Raises
+        ------
+        TypeError
+            If the arguments do not fit the parameters.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> power = lab.function(lambda x, n: x**n)
+        >>> cube = power.get_concrete_function(lab.TensorSpec([None]), 3)
+        >>> print(cube(lab.constant([1.0, 2.0])))
+        Tensor([1. 8.], shape=(2,), dtype=float32)
+        """
+        from autodiff_lab.compile.front.signed import concrete
+
+        return concrete(self, args, kwargs)
 
     # --- what users read -------------------------------------------------------------------------------------------
 
@@ -330,61 +371,13 @@ def _after_fork() -> None:
         made._lock = threading.RLock()  # pyright: ignore[reportPrivateUsage]
 
 
+def _forget_quick_keys() -> None:
+    """Send the next call of every function through `_slowly`, which reads the configuration."""
+    for made in list(_made):
+        made._fast.clear()  # pyright: ignore[reportPrivateUsage]
+
+
 _made: weakref.WeakSet[Function] = weakref.WeakSet()
+configuration.WHEN_EAGER.append(_forget_quick_keys)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-@overload
-def function(python_function: Callable[..., Any], *, backend: str = "auto") -> Function: ...
-@overload
-def function(python_function: None = None, *, backend: str = "auto") -> Callable[[Callable[..., Any]], Function]: ...
-def function(python_function: Callable[..., Any] | None = None, *, backend: str = "auto") -> Any:
-    """Compile a function of tensors: traced once for each shape and dtype, then run as one program.
-
-    Tapes inside are traced too, so a training step with its gradients and updates becomes one program.  Variables are
-    read and assigned as in the eager function.  What cannot be compiled runs eagerly, and `why` gives the reason.
-
-    Parameters
-    ----------
-    python_function : callable
-        Takes tensors, structures of them, variables and plain Python values; the latter are compiled in.  NumPy arrays
-        become tensors.
-    backend : str
-        ``"auto"`` or ``"numpy"``; the latter gives the bits of the eager function.
-
-    Returns
-    -------
-    Function
-        Call it like the function; `program` and `source` show what runs.
-
-    Raises
-    ------
-    NotCallable
-        If it is not a function.
-    InvalidArgumentError
-        If the back end is unknown.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> @lab.function
-    ... def gradient(x):
-    ...     with lab.GradientTape() as tape:
-    ...         tape.watch(x)
-    ...         y = lab.reduce_sum(x * x)
-    ...     return tape.gradient(y, x)
-    >>> print(gradient(lab.constant([1.0, 2.0])))
-    Tensor([2. 4.], shape=(2,), dtype=float32)
-    >>> gradient.fallbacks
-    0
-    """
-    if backend not in BACKENDS:
-        raise InvalidArgumentError(f"function: unknown backend {backend!r}. Try one of {BACKENDS}.")
-    if python_function is None:
-        return functools.partial(function, backend=backend)
-    if not callable(python_function):
-        raise NotCallable(f"function: {python_function!r} cannot be called. Put @lab.function above a def.")
-    if any(kind(python_function) for kind in _NO_FUNCTIONS):
-        raise NotCallable("function: generators and coroutines have no single result. Compile what they call.")
-    return Function(python_function, backend)
