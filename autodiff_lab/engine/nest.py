@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
@@ -77,7 +78,7 @@ _SEQUENCE_OF_FIELDS = Kind(lambda x: (x, None), _sequence)
 
 _ORDERED: dict[type, Kind] = {
     list: Kind(lambda x: (x, None), lambda kind, _, parts: parts),
-    tuple: Kind(lambda x: (x, None), _sequence),
+    tuple: Kind(lambda x: (x, None), lambda kind, _, parts: tuple(parts)),
     deque: Kind(lambda x: (x, x.maxlen), lambda kind, maxlen, parts: deque(parts, maxlen)),
     dict: Kind(lambda x: (x.values(), tuple(x)), lambda kind, keys, parts: dict(zip(keys, parts, strict=True)), iter),
     OrderedDict: Kind(
@@ -118,8 +119,9 @@ def _take(
 ) -> tuple[Any, ...] | None:
     """Append the leaves of a value to `leaves`, and return its form.
 
-    The form of a leaf is None, that of a structure a tuple: its class, its `Kind`, what that needs, the forms of the
-    parts.  Recursion is in plain loops here and below: before Python 3.12 a comprehension is a frame of its own.
+    The form of a leaf is None, that of a structure a tuple: its class, its `Kind`, what that needs, and the forms of
+    the parts, or how many there are if all are leaves.  Recursion is in plain loops here and below: before Python 3.12
+    a comprehension is a frame of its own.
     """
     kind = type(value)
     how = kinds.get(kind) or _of_fields(kind)
@@ -127,24 +129,30 @@ def _take(
         leaves.append(value)
         return None
     parts, data = how.parts(value)
-    form = [kind, how, data]
+    forms: list[Any] = []
+    flat = True
     for part in parts:
         if part.__class__ in _LEAF_TYPES:
             leaves.append(part)
-            form.append(None)
+            forms.append(None)
         else:
-            form.append(_take(part, kinds, leaf, leaves))
-    return tuple(form)
+            form = _take(part, kinds, leaf, leaves)
+            flat = flat and form is None
+            forms.append(form)
+    return kind, how, data, len(forms) if flat else tuple(forms)
 
 
 def _give(form: tuple[Any, ...] | None, values: Iterator[Any]) -> Any:
     """Return a structure of this form with the next values as leaves."""
     if form is None:
         return next(values)
-    kind, how, data, *forms = form
+    kind, how, data, forms = form
+    if forms.__class__ is int:
+        return how.rebuilt(kind, data, list(islice(values, forms)))
+    parts = list(forms)
     for place, part in enumerate(forms):
-        forms[place] = next(values) if part is None else _give(part, values)
-    return how.rebuilt(kind, data, forms)
+        parts[place] = next(values) if part is None else _give(part, values)
+    return how.rebuilt(kind, data, parts)
 
 
 def _whole_form(
@@ -198,13 +206,15 @@ def flatten(
     """
     if isinstance(structure, _LEAF_TYPES):
         return [structure], lambda results: results[0]
-    if leaf is None:  # most structures are flat
-        kind = structure.__class__
-        if (kind is list or kind is tuple) and all(item.__class__ in _LEAF_TYPES for item in structure):
-            return (structure, list) if kind is list else (list(structure), tuple)
-        if kind is dict and not by_key and all(item.__class__ in _LEAF_TYPES for item in structure.values()):
-            keys = list(structure)
-            return list(structure.values()), lambda results: dict(zip(keys, results, strict=True))
+    kind = structure.__class__
+    if (kind is list or kind is tuple or (kind is dict and not by_key)) and (leaf is None or not leaf(structure)):
+        # Most structures are flat.
+        if kind is dict:
+            if all(item.__class__ in _LEAF_TYPES for item in structure.values()):
+                keys = list(structure)
+                return list(structure.values()), lambda results: dict(zip(keys, results, strict=True))
+        elif all(item.__class__ in _LEAF_TYPES for item in structure):
+            return (structure if leaf is None and kind is list else list(structure)), kind
     if rows:
         leaf = slices if leaf is None else lambda x, also=leaf: slices(x) or also(x)
     leaves, form = _whole_form(structure, _SORTED if by_key else _ORDERED, leaf)
@@ -231,13 +241,14 @@ def _name(value: Any, form: tuple[Any, ...] | None, path: tuple[Any, ...], paths
     if form is None:
         paths.append(path)
         return
-    how = form[1]
-    names = range(len(form)) if how.names is None else how.names(value)
-    for name, part, inner in zip(names, how.parts(value)[0], form[3:], strict=False):
-        if inner is None:
-            paths.append((*path, name))
-        else:
-            _name(part, inner, (*path, name), paths)
+    _, how, _, forms = form
+    parts = how.parts(value)[0]
+    names = range(len(parts)) if how.names is None else how.names(value)
+    if forms.__class__ is int:
+        paths.extend([(*path, name) for name in names])
+        return
+    for name, part, inner in zip(names, parts, forms, strict=True):
+        _name(part, inner, (*path, name), paths)
 
 
 def level(structure: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
