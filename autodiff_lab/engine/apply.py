@@ -23,6 +23,7 @@ from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import EVERYTHING, fresh_id, sinks_now
+from autodiff_lab.kernels.base.columns import by_columns
 
 # Values follow IEEE 754 and say nothing. NumPy attributes a warning to the module that calls it, so a filter for our
 # modules silences it and leaves the user's own NumPy code alone. Setting `np.errstate` for each op would cost more than
@@ -40,6 +41,8 @@ ndarray, float32, float64 = np.ndarray, np.float32, np.float64
 NEED_0, NEED_1, NEED_BOTH = (0,), (1,), (0, 1)
 HOME = "autodiff_lab.ops.by_name"
 """Where a pickle finds an op by its name."""
+MANY = 1024
+"""Elements of two operands of different shapes from which on it matters how they are broadcast."""
 LEAN_BYTES = 1024
 """Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
 
@@ -80,12 +83,12 @@ def _hollow(tensor: Tensor) -> Tensor:
 def lean_entry(op: Op, out: Any, ins: tuple[Tensor, ...], params: Any, need: tuple[int, ...]) -> tuple[Any, ...]:
     """Make an entry without the values that the op's rules do not read."""
     keeps = op.keeps
-    if out.__class__ is not tuple and not keeps.startswith("output"):
+    if out.__class__ is not tuple and keeps[0] != "o":  # the output
         out = _hollow(out)
     if keeps == "output and input 1":
         ins = (_hollow(ins[0]), ins[1])
     elif keeps != "inputs":
-        ins = tuple([_hollow(t) for t in ins])
+        ins = tuple([_hollow(t) if t._held.nbytes >= LEAN_BYTES else t for t in ins])
     return op, out, ins, params, need
 
 
@@ -261,7 +264,10 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
         out._id = fresh_id()
         try:
             if plain:
-                out._held = kernel(a, b)
+                if a.__class__ is ndarray is b.__class__ and a.size + b.size > MANY and a.shape != b.shape:
+                    out._held = by_columns(kernel, a, b)
+                else:
+                    out._held = kernel(a, b)
             elif a.__class__ is float32 or a.__class__ is float64 or (a.__class__ is ndarray and a.dtype.num > 4):
                 out._held = direct(a, b)
             else:  # integers of 8 and 16 bits among them: NumPy numbers its dtypes

@@ -17,6 +17,9 @@ from autodiff_lab.kernels.base.halves import as_float32, is_half
 
 FEW = 4096
 """Below this number of elements sums are NumPy's: choosing another kernel would cost more."""
+FEW_IN_SHORT_ROWS = 512
+"""The same where what stays is rows of less than `SHORT` elements, which NumPy adds one after another."""
+SHORT = 16
 
 add = binary(
     "add",
@@ -107,10 +110,17 @@ def _sum_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdim
 
 
 def _summed(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Sum over some axes; all but a short last one, as for the gradient of a bias, are summed in a faster way.
+    """Sum over some axes; over a very short last axis, or all but a short last one, in a faster way.
 
-    NumPy adds row to row with a loop as short as a row; rows laid beside each other make it long.
+    NumPy adds row to row, or up a row, with a loop as short as a row.  Rows of less than eight elements are added up
+    column by column, in the order in which NumPy adds them; rows laid beside each other make the loop long.
     """
+    few = axes == (-1,) and 1 < x.shape[-1] < 8
+    if few and x.dtype.kind == "f" and x.size >= FEW_IN_SHORT_ROWS and x.ndim > 1 and x.__class__ is np.ndarray:
+        total = x[..., 0] + x[..., 1]
+        for k in range(2, x.shape[-1]):
+            total += x[..., k]
+        return total[..., None] if keepdims else total
     if len(axes) != x.ndim - 1 or x.size < FEW or -1 in axes or not 1 < x.shape[-1] <= 64 or not x.flags.c_contiguous:
         return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
     c = x.shape[-1]
@@ -131,7 +141,10 @@ def _sum(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x.itemsize == 2 and is_half(x.dtype):
         return as_float32(_sum, x, axes=axes, keepdims=keepdims)
     if x.size < FEW and IN_USE["mode"] != "numba":
-        return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
+        if x.size < FEW_IN_SHORT_ROWS or not axes or x.shape[-1] >= SHORT:
+            return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
+        if axes[-1] == -1 or x.__class__ is not np.ndarray:
+            return _summed(x, axes, keepdims)
     return _sum_of_many(x, axes=axes, keepdims=keepdims)
 
 

@@ -196,7 +196,7 @@ def test_every_kernel_finds_its_overrides_in_the_folder_of_its_family() -> None:
     """
     pytest.importorskip("numba.cuda")
     assert ops_of_the_catalogue()
-    served, by_reference = methods(), {"extreme_grad", "max_pool_pick", "change_rows"}
+    served, by_reference = methods(), {"extreme_grad", "logsumexp_shares", "max_pool_pick", "change_rows"}
     for name, kernel in choose.CHOSEN.items():
         if kernel.family in {"", "nowhere"}:
             continue

@@ -28,7 +28,7 @@ from autodiff_lab.kernels.maths.bits import (
     flattened,
     from_bits,
 )
-from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE
+from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE, larger
 
 _exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
 _tanh, _tanh_double = SINGLE["tanh"], VECTOR_DOUBLE["tanh"]
@@ -223,3 +223,34 @@ def totals_of_rows(x, first, count, aside, tops, totals):
 def rows_together(length):
     """How many rows of a length `exps_of_rows` is best given at once."""
     return 1 if length >= _LONG else _BLOCK // length
+
+
+@register_jitable(forceinline=True)
+def top_of_columns(plane, tops):
+    """Put the largest elements of the columns of rows that lie one after another aside; nan where one is nan."""
+    width = tops.size
+    for k in range(width):
+        tops[k] = plane[k]
+    for first in range(width, plane.size, width):
+        row = plane[first : first + width]
+        for k in range(width):
+            tops[k] = larger(tops[k], row[k])
+
+
+@register_jitable(forceinline=True)
+def exps_of_columns(plane, tops, made, totals):
+    """Put e^(x - top) of rows that lie one after another into `made`, and add them to the totals of their columns.
+
+    The exponentials are taken all together, as a row may be shorter than a vector.
+    """
+    width = tops.size
+    for first in range(0, plane.size, width):
+        row, to = plane[first : first + width], made[first : first + width]
+        for k in range(width):
+            to[k] = row[k] - tops[k]
+    for k in range(plane.size):
+        made[k] = exponential_below_0(made[k])
+    for first in range(0, plane.size, width):
+        to = made[first : first + width]
+        for k in range(width):
+            totals[k] += to[k]

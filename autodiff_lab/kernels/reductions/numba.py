@@ -19,7 +19,15 @@ import numpy as np
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import put
-from autodiff_lab.kernels.maths.rows import largest_or_nan, least_or_nan, sum_of, totals_of_rows
+from autodiff_lab.kernels.maths.rows import (
+    exps_of_columns,
+    exps_of_rows,
+    largest_or_nan,
+    least_or_nan,
+    sum_of,
+    top_of_columns,
+    totals_of_rows,
+)
 from autodiff_lab.kernels.maths.single import larger, smaller
 from autodiff_lab.kernels.softmax.numba import room
 
@@ -234,15 +242,91 @@ def min_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     return _extreme(x, axes, keepdims, _row_minima, _column_minima, np.minimum.reduce)
 
 
-@override(_row_logsumexps)
+@loop("void({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], {t}[::1], int64, int64)")
+def _column_logsumexps(x: Any, made: Any, tops: Any, totals: Any, aside: Any, low: int, high: int) -> None:
+    for a in range(low, high):
+        plane, to = x[a], made[a]
+        top_of_columns(plane, tops)
+        totals[:] = 0
+        for first in range(0, plane.size, aside.size):
+            part = plane[first : first + aside.size]
+            exps_of_columns(part, tops, aside[: part.size], totals)
+        for k in range(to.size):
+            to[k] = tops[k] if abs(tops[k]) == np.inf else math.log(totals[k]) + tops[k]
+
+
+@loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+def _column_shares(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
+    infinite = 0
+    width = tops.size
+    for a in range(low, high):
+        plane, to = x[a], made[a]
+        top_of_columns(plane, tops)
+        totals[:] = 0
+        step = max(1, _PIECE // width) * width
+        for first in range(0, plane.size, step):
+            part = plane[first : first + step]
+            exps_of_columns(part, tops, to[first : first + step], totals)
+        for k in range(width):
+            infinite += abs(tops[k]) == np.inf
+            tops[k] = x.dtype.type(1 / totals[k])
+        for first in range(0, plane.size, width):
+            for k in range(width):
+                to[first + k] *= tops[k]
+    return infinite
+
+
+@loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+def _row_shares(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
+    infinite = 0
+    for first in range(low, high, tops.size):
+        count = min(tops.size, high - first)
+        exps_of_rows(x, first, count, made, first, tops, totals)
+        for r in range(count):
+            row = made[first + r]
+            infinite += abs(tops[r]) == np.inf
+            scale = x.dtype.type(1 / totals[r])
+            for k in range(row.size):
+                row[k] *= scale
+    return infinite
+
+
+@override(_row_logsumexps, _column_logsumexps)
 def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:
-    """Log-sum-exp over the last axes."""
+    """Log-sum-exp over neighbouring axes."""
     sizes = _sizes(x.shape, axes)
-    if sizes is None or axes[-1] != -1:
+    if sizes is None:
         return NotImplemented
-    lines, run = row_major(x).reshape(sizes[0], sizes[1]), _row_logsumexps[x.dtype]
-    made = np.empty(sizes[0], x.dtype)
-    spread(
-        lambda low, high: run(lines, made, *room(lines), low, high), sizes[0], max(1, _WORTH_A_THREAD // 4 // sizes[1])
-    )
+    a, n, b = sizes
+    least = max(1, _WORTH_A_THREAD // 4 // (n * b))
+    made, dtype, x = np.empty((a, b), x.dtype), x.dtype, row_major(x)
+    if b == 1:
+        lines, rows, found = x.reshape(a, n), _row_logsumexps[dtype], made.reshape(a)
+        spread(lambda low, high: rows(lines, found, *room(lines), low, high), a, least)
+    else:
+        lines, columns, aside = x.reshape(a, n * b), _column_logsumexps[dtype], max(1, min(n, _PIECE // b)) * b
+        spread(
+            lambda low, high: columns(lines, made, np.empty(b, dtype), np.empty(b), np.empty(aside, dtype), low, high),
+            a,
+            least,
+        )
     return made.reshape(_shape(x, axes, keepdims))[()]
+
+
+@override(_row_shares, _column_shares)
+def softmax_over(x: Any, axes: Axes) -> Any:
+    """Shares of a log-sum-exp over neighbouring axes; where one is infinite the reference knows what its parts are."""
+    sizes = _sizes(x.shape, axes)
+    if sizes is None:
+        return NotImplemented
+    a, n, b = sizes
+    least = max(1, _WORTH_A_THREAD // 4 // (n * b))
+    lines, dtype = row_major(x).reshape(a, n * b), x.dtype
+    made = np.empty(lines.shape, dtype)
+    if b == 1:
+        rows = _row_shares[dtype]
+        infinite = spread(lambda low, high: rows(lines, made, *room(lines)[1:], low, high), a, least)
+    else:
+        columns = _column_shares[dtype]
+        infinite = spread(lambda low, high: columns(lines, made, np.empty(b, dtype), np.empty(b), low, high), a, least)
+    return NotImplemented if any(infinite) else made.reshape(x.shape)

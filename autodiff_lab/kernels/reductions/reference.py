@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.arrays import full
-from autodiff_lab.kernels.base.halves import accumulator, as_float32, in_float32, widened
+from autodiff_lab.kernels.base.halves import accumulator, as_float32
 from autodiff_lab.kernels.checks import complex_refused
 
 
@@ -90,27 +90,35 @@ def extreme_grad(g: Any, best: Any, x: Any, axes: Axes) -> Any:
 
 def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     """Return ln Σ e^x, without overflow; -inf where there is nothing to add up."""
-    wide = widened(x)
-    top = _finite_top(wide, axes)
-    total = np.log(np.add.reduce(np.exp(wide - top), axis=axes, keepdims=True)) + top
-    return np.reshape(total, shape_over(x, axes, keepdims)).astype(x.dtype)[()]
+    if x.itemsize == 2:
+        return as_float32(logsumexp_over, x, axes=axes, keepdims=keepdims)
+    made, top = _exponentials(x, axes)
+    total = np.log(np.add.reduce(made, axis=axes, keepdims=True)) + top
+    return total if keepdims else total.reshape(shape_over(x, axes, keepdims))[()]
 
 
-def _finite_top(x: Any, axes: Axes) -> Any:
-    """Return the largest elements, 0 where they are not finite; the axes stay with length 1."""
-    top = np.maximum.reduce(x, axis=axes, keepdims=True, initial=-np.inf)
-    return np.where(np.isfinite(top), top, x.dtype.type(0))
-
-
-@in_float32
 def softmax_over(x: Any, axes: Axes) -> Any:
     """Return e^x over its sum over axes, the derivative of `logsumexp_over`; 0 where all elements are -inf.
 
     Taking e^(x - y) with the rounded result y would be wrong: its error grows with y, and at 1e8 it gives 1 for 0.5.
     """
-    made = np.exp(x - _finite_top(x, axes))
+    if x.itemsize == 2:
+        return as_float32(softmax_over, x, axes=axes)
+    made, _ = _exponentials(x, axes)
     total = np.add.reduce(made, axis=axes, keepdims=True)
+    if np.logical_and.reduce(total, axis=None):
+        made /= total
+        return made
     return made / np.where(total == 0, x.dtype.type(1), total)
+
+
+def _exponentials(x: Any, axes: Axes) -> tuple[Any, Any]:
+    """Return e^(x - top) and the largest elements, or 0 where they are not finite; the axes stay with length 1."""
+    top = np.maximum.reduce(x, axis=axes, keepdims=True, initial=-np.inf)
+    finite = np.isfinite(top)
+    if not np.logical_and.reduce(finite, axis=None):
+        top = np.where(finite, top, x.dtype.type(0))
+    return np.exp(x - top), top
 
 
 def count(x: Any, axes: Axes) -> int:

@@ -20,6 +20,8 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.arrays import is_array, zeros
 
 Items = tuple[tuple[Any, ...], ...]
+_ALL: tuple[Any, ...] = ("s", None, None, None)
+_NEW: tuple[Any, ...] = ("n",)
 
 
 @lru_cache(maxsize=4096)
@@ -101,15 +103,19 @@ def _bound(value: Any) -> int | None:
 
 
 def _plain_items(index: Any, shape: tuple[int, ...]) -> Items | None:
-    """Return what `as_items` does for Python's integers and slices of them, which is most of what it gets."""
+    """Return what `as_items` does for Python's integers, slices of them and None, which is most of what it gets."""
     parts = index if index.__class__ is tuple else (index,)
     rank = len(shape)
-    if len(parts) > rank:
-        return None
     items: list[Any] = []
-    for part, n in zip(parts, shape, strict=False):
+    axis = 0
+    for part in parts:
+        if part is None:
+            items.append(_NEW)
+            continue
+        if axis == rank:
+            return None
         if part.__class__ is int:
-            if not -n <= part < n:
+            if not -shape[axis] <= part < shape[axis]:
                 return None
             items.append(("i", part))
         elif part.__class__ is slice:
@@ -118,10 +124,12 @@ def _plain_items(index: Any, shape: tuple[int, ...]) -> Items | None:
                 (start is None or start.__class__ is int) and (stop is None or stop.__class__ is int)
             ):
                 return None
-            items.append(("s", start, stop, None))
+            items.append(_ALL if start is stop is None else ("s", start, stop, None))
         else:
             return None
-    items.extend([("s", None, None, None)] * (rank - len(items)))
+        axis += 1
+    if axis < rank:
+        items.extend([_ALL] * (rank - axis))
     return tuple(items)
 
 

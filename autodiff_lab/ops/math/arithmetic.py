@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.apply import binary, general, unary
+from autodiff_lab.engine.chains import FASTER
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.op import REALS, Domain
@@ -17,6 +18,7 @@ from autodiff_lab.engine.shape import listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.arrays import on_gpu
+from autodiff_lab.kernels.base.columns import product
 from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.kernels.checks import require
 from autodiff_lab.ops.docs import of_one, of_two
@@ -32,6 +34,12 @@ subtract = binary(
 >>> print(lab.subtract([5.0, 7.0], 2.0))
 Tensor([3. 5.], shape=(2,), dtype=float32)"""))
 
+
+def _product_by_columns(position: int) -> Any:
+    """Return what a sweep over arrays calls in place of a rule of `multiply`."""
+    return lambda ops, g, out, *inputs: product(g, inputs[1 - position])
+
+
 multiply = binary(
     "multiply", operator.mul,
     lambda ops, g, out, x, y: g * y,
@@ -41,6 +49,8 @@ multiply = binary(
     doc=of_two("Product of two tensors, elementwise.", "y for x, x for y", """
 >>> print(lab.multiply([1.0, 2.0], [3.0, 4.0]))
 Tensor([3. 8.], shape=(2,), dtype=float32)"""))
+for _position, _rule in enumerate(multiply.op.rules):  # type: ignore[attr-defined]
+    FASTER[_rule] = _product_by_columns(_position)
 
 
 def quotient(x: Any, y: Any) -> Any:

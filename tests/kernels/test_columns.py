@@ -1,0 +1,106 @@
+"""Arithmetic, sums and rolls over short axes, which take another way than NumPy: their bits are NumPy's."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.engine import sweep
+from autodiff_lab.engine.chains import FASTER
+from autodiff_lab.kernels.base import columns
+from autodiff_lab.ops.math.arithmetic import multiply
+
+PAIRS = [
+    ((90, 40, 3), (90, 40, 1)), ((1, 90, 3), (90, 1, 3)), ((4000, 3), (3,)), ((4000, 1), (4000, 7)),
+    ((90, 40, 3), (40, 3)), ((90, 40, 3), (1, 1, 1)), ((90, 40, 9), (90, 40, 1)), ((3,), (3,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", list(columns.UFUNCS))
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex64"])
+def test_columns_are_those_of_numpy(function: Any, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for first, second in PAIRS:
+        x, y = (rng.normal(size=shape).astype(dtype) for shape in (first, second))
+        np.testing.assert_array_equal(columns.by_columns(function, x, y), function(x, y))
+        np.testing.assert_array_equal(columns.by_columns(function, y, x), function(y, x))
+
+
+def test_a_product_of_spread_cotangents_is_that_of_numpy() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(90, 40, 3)).astype("f")
+    for g in (np.broadcast_to(rng.normal(size=(90, 1, 3)).astype("f"), x.shape), x.transpose(1, 0, 2), x[:, :1]):
+        if g.shape != (40, 90, 3):
+            np.testing.assert_array_equal(columns.product(g, x), g * x)
+    np.testing.assert_array_equal(columns.product(np.float32(2), x), 2 * x)
+    assert all(rule in FASTER for rule in multiply.op.rules)  # type: ignore[attr-defined]
+    assert sweep.FEW <= columns.MANY
+
+
+def test_shapes_that_do_not_broadcast_are_named() -> None:
+    with pytest.raises(lab.errors.ShapeMismatch, match="add"):
+        lab.constant(np.ones((4000, 3), "f")) + lab.constant(np.ones((5, 3), "f"))
+    with pytest.raises(ValueError, match="broadcast"):
+        columns.by_columns(operator.add, np.ones((4000, 3), "f"), np.ones((5, 3), "f"))
+
+
+def test_gradients_of_points_are_those_of_small_steps() -> None:
+    """Forces between bodies: large enough that every product goes by columns."""
+    rng = np.random.default_rng(2)
+    position = rng.normal(size=(64, 3))
+    weight = rng.normal(size=(64, 64))
+
+    def value(position: Any) -> Any:
+        apart = position[None] - position[:, None]
+        return lab.reduce_sum(lab.reduce_sum(lab.constant(weight)[:, :, None] * apart * apart, axis=1) ** 2)
+
+    x = lab.constant(position)
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        y = value(x)
+    found = tape.gradient(y, x).numpy()
+    step = 1e-6
+    for index in ((0, 0), (5, 2), (63, 1)):
+        moved = position.copy()
+        moved[index] += step
+        above = float(value(lab.constant(moved)))
+        moved[index] -= 2 * step
+        below = float(value(lab.constant(moved)))
+        np.testing.assert_allclose(found[index], (above - below) / (2 * step), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("width", [2, 3, 7, 8])
+def test_sums_over_short_rows_have_the_bits_of_numpy(width: int, dtype: str) -> None:
+    x = np.random.default_rng(3).normal(size=(30, 20, width)).astype(dtype)
+    with lab.use_kernels("numpy"):
+        for keepdims in (False, True):
+            ours = lab.reduce_sum(lab.constant(x), axis=-1, keepdims=keepdims).numpy()
+            np.testing.assert_array_equal(ours, np.add.reduce(x, axis=-1, keepdims=keepdims))
+
+
+def test_rolls_are_those_of_numpy() -> None:
+    x = np.arange(60).reshape(3, 4, 5)
+    for axis in (-3, -2, -1, 0, 1, 2):
+        for by in (0, 1, -1, 3, 7, -13):
+            np.testing.assert_array_equal(lab.roll(lab.constant(x), by, axis).numpy(), np.roll(x, by, axis))
+    np.testing.assert_array_equal(lab.roll(lab.constant(x), (1, 2), (0, 2)).numpy(), np.roll(x, (1, 2), (0, 2)))
+    assert lab.roll(lab.zeros((0, 3)), 1, 0).shape == (0, 3)
+
+
+def test_brackets_with_new_axes_are_those_of_numpy() -> None:
+    x = np.arange(24).reshape(2, 3, 4)
+    t = lab.constant(x)
+    for index in (
+        (None,), (slice(None), None), (0, None, slice(1, 3)), (None, 1, None, 2, None, 3, None),
+        (slice(None), slice(None), slice(None), None), (None, Ellipsis, None), (slice(None, None, 2), None, 1),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(t[index].numpy(), x[index])
+    with pytest.raises(lab.errors.InvalidArgumentError):
+        t[0, 0, 0, 0]
+    with pytest.raises(lab.errors.InvalidArgumentError):
+        t[None, 2]
