@@ -53,6 +53,7 @@ _MODULES = frozenset({
     "activations", "autodiff", "bitwise", "callbacks", "config", "constraints", "data", "debugging", "image",
     "initializers", "keras", "layers", "linalg", "losses", "math", "metrics", "nest", "nn", "optimizers", "queue",
     "ragged", "random", "regularizers", "signal", "sparse", "strings", "style", "testing",
+    "train",
 })
 _HOMES = {
     "compile": "function",
@@ -143,7 +144,7 @@ def __getattr__(name: str) -> object:
     for module in _MODULES:  # a name that is not here may be in one of them
         with suppress(ModuleNotFoundError):
             import_module(f"autodiff_lab.{module}")
-    raise import_module("autodiff_lab.engine.attributes").no_name(import_module("autodiff_lab"), name)
+    raise import_module("autodiff_lab.absent").no_name(import_module("autodiff_lab"), name)
 
 
 def __dir__() -> list[str]:

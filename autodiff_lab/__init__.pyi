@@ -31,6 +31,7 @@ from autodiff_lab import (
     strings,
     style,
     testing,
+    train,
 )
 from autodiff_lab.compile import function
 from autodiff_lab.engine.convert import constant, convert_to_tensor, is_tensor
@@ -447,6 +448,7 @@ __all__ = [
     "tensordot",
     "testing",
     "tile",
+    "train",
     "transpose",
     "truediv",
     "truncatediv",

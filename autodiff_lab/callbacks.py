@@ -1,5 +1,8 @@
 """Callbacks of `Model.fit`: ``lab.callbacks``."""
 
+from typing import TYPE_CHECKING
+
+from autodiff_lab.absent import answering as _answering
 from autodiff_lab.training.callbacks import Callback, CallbackList, CSVLogger, History, LambdaCallback, TerminateOnNaN
 from autodiff_lab.training.watching import EarlyStopping, LearningRateScheduler, ModelCheckpoint, ReduceLROnPlateau
 
@@ -15,3 +18,6 @@ __all__ = [
     "ReduceLROnPlateau",
     "TerminateOnNaN",
 ]
+
+if not TYPE_CHECKING:  # a checker reports every name that is missing
+    __getattr__ = _answering(__name__)

@@ -27,6 +27,7 @@ def _layers(*names: str) -> frozenset[str]:
 # layer: what it may import (ours). A dotted entry allows that module alone.
 LAYERS: dict[str, frozenset[str]] = {
     "errors": NOTHING,
+    "absent": NOTHING,
     "events": NOTHING,
     "kernels": frozenset({"errors"}),
     "engine": _layers(
@@ -39,7 +40,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "ops": _layers("engine", "kernels"),
     "extras": _layers("engine", "ops", "kernels"),
     "transforms": _layers("engine", "ops"),
-    "layers": _layers("engine", "ops", "transforms"),
+    "layers": _layers("engine", "ops", "transforms", "absent"),
     "compile": _layers("engine", "ops", "kernels", "transforms.bands"),
     "gpu": _layers("engine", "kernels"),
     "training": _layers("engine", "ops", "layers", "compile"),
@@ -54,12 +55,14 @@ LAYERS: dict[str, frozenset[str]] = {
 NAMESPACES = (
     "math", "nn", "linalg", "random", "ragged", "sparse", "strings", "image", "data", "queue", "keras", "bitwise",
     "sets", "signal", "experimental", "nest", "dtypes", "activations", "initializers", "losses", "metrics",
-    "optimizers", "autodiff", "debugging", "config", "callbacks", "regularizers", "constraints",
+    "optimizers", "autodiff", "debugging", "config", "callbacks", "regularizers", "constraints", "train",
 )  # fmt: skip
-LAYERS.update(dict.fromkeys(NAMESPACES, _layers("engine", "ops", "layers", "extras", "transforms")))
-LAYERS["callbacks"] = _layers("training")
+LAYERS.update(dict.fromkeys(NAMESPACES, _layers("engine", "ops", "layers", "extras", "transforms", "absent")))
+LAYERS["callbacks"] = LAYERS["train"] = _layers("training", "absent")
 # Keras's names gather the namespaces of layers and of what trains them.
 LAYERS["keras"] = _layers(
+    "absent",
+    "engine",
     "layers",
     "training",
     "activations",
@@ -105,7 +108,7 @@ RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {
     ("engine", "simulate_gpu"): frozenset({"gpu"}),
     ("engine", "enable_op_determinism"): frozenset({"gpu"}),
     ("ops", "load"): frozenset({"extras"}),
-    ("ops", "from_extras"): frozenset({"extras"}),
+    ("ops", "from_extras"): frozenset({"extras", "absent"}),
     ("engine", "GradientTape.jacobian"): frozenset({"transforms"}),
     ("engine", "GradientTape.batch_jacobian"): frozenset({"transforms"}),
     ("engine", "GradientTape.explain"): frozenset({"explain", "recording"}),

@@ -1,4 +1,4 @@
-"""Messages for attributes that tensors and the package do not have: where to find the same thing here.
+"""Messages for attributes that tensors do not have: where to find the same thing here.
 
 Habits of NumPy and of other frameworks are listed; tensors have no methods such as ``mean`` on purpose, see `tensor`.
 Each is a descriptor that raises AttributeError, so that `hasattr` is False; a ``__getattr__`` would make every
@@ -7,7 +7,7 @@ attribute of every tensor slower.
 
 from __future__ import annotations
 
-from types import ModuleType
+from collections.abc import Mapping
 from typing import Any
 
 _TAPE = "with lab.GradientTape() as tape: ..., then tape.gradient(y, x)"
@@ -33,35 +33,6 @@ _HABITS = {
     "zero_grad": "nothing: gradients are returned and never stored",
 }  # fmt: skip
 
-_NAMES = {
-    "Session": "nothing: operations run at once, x.numpy() gives the value", "arange": "lab.range",
-    "array": "lab.constant", "asarray": "lab.constant", "compat": "the names without it: they are those of version 2",
-    "dot": "lab.matmul, or x @ y",
-    "function": "the function without the decorator: operations run at once", "get_variable": "lab.Variable",
-    "global_variables_initializer": "nothing: a variable has its value from the start",
-    "gradients": f"{_TAPE}; or lab.gradient(f)(x)", "mean": "lab.reduce_mean", "prod": "lab.reduce_prod",
-    "sum": "lab.reduce_sum", "tensor": "lab.constant", "to_float": "lab.cast(x, lab.float32)",
-}  # fmt: skip
-
-
-def no_name(package: ModuleType, name: str) -> AttributeError:
-    """Return the error for a name that the package does not have: where to find it, or what does the same.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> print(no_name(lab, "log"))
-    module 'autodiff_lab' has no attribute 'log'. Try lab.math.log.
-    """
-    homes = [
-        f"lab.{home}.{name}"
-        for home, module in sorted(vars(package).items())
-        if isinstance(module, ModuleType) and name in getattr(module, "__all__", ())
-    ]
-    cure = _NAMES.get(name) or " or ".join(homes)
-    text = f"module {package.__name__!r} has no attribute {name!r}" + (f". Try {cure}." if cure else "")
-    return AttributeError(text, name=name, obj=package)
-
 
 class Elsewhere:
     """An attribute that does not exist; its error says where to find the same thing.
@@ -83,9 +54,9 @@ class Elsewhere:
         raise AttributeError(text, name=self.name, obj=kind if owner is None else owner)
 
     @staticmethod
-    def install(kind: type) -> None:
+    def install(kind: type, habits: Mapping[str, str] = _HABITS) -> None:
         """Install all of them in a class, and hide them from completion."""
-        for name, place in _HABITS.items():
+        for name, place in habits.items():
             if not hasattr(kind, name):
                 setattr(kind, name, Elsewhere(name, place))
 

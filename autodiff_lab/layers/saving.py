@@ -23,7 +23,7 @@ _LONGEST_HEADER = 4096
 """Bytes; the header of an array with 64 axes has fewer than 1000."""
 
 
-class _Damaged(Exception):
+class Damaged(Exception):
     """A fault of a file, before its path is known."""
 
 
@@ -61,7 +61,7 @@ def unpack(variables: Sequence[Variable], stream: Any, path: str | Path) -> None
     """Read variables from the content of a file that `save_variables` wrote; `path` is for messages."""
     try:
         arrays = _read(stream, variables, path)
-    except (_Damaged, ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+    except (Damaged, ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         if isinstance(error, ShapeMismatch):
             raise
         raise ConversionError(
@@ -86,10 +86,10 @@ def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo, variable: Variable) -
     """Return one array, which must fit its variable."""
     name = member.filename.removesuffix(".npy")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise _Damaged(f"{name!r} is compressed by method {member.compress_type}")
+        raise Damaged(f"{name!r} is compressed by method {member.compress_type}")
     own = variable._array
     with file.open(member) as stream:
-        shape, by_columns, dtype = _header(stream, name)
+        shape, by_columns, dtype = header(stream, name)
         if own.dtype.kind == "V" and dtype == np.dtype((np.void, own.dtype.itemsize)):
             dtype = own.dtype  # bfloat16, which NumPy's format does not know
         if shape != own.shape or dtype != own.dtype:
@@ -100,26 +100,26 @@ def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo, variable: Variable) -
         size = math.prod(shape) * dtype.itemsize
         data = stream.read(size)
         if len(data) != size or stream.read(1):  # reading to the end verifies the checksum
-            raise _Damaged(f"{name!r} does not have the {size} bytes that its shape requires")
+            raise Damaged(f"{name!r} does not have the {size} bytes that its shape requires")
     return np.frombuffer(data, dtype).reshape(shape, order="F" if by_columns else "C").copy(order="C")
 
 
-def _header(stream: Any, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def header(stream: Any, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, order and dtype of an array in NumPy's format."""
     start = stream.read(8)
     version = tuple(start[6:8])
     if start[:6] != b"\x93NUMPY" or version not in ((1, 0), (2, 0), (3, 0)):
-        raise _Damaged(f"{name!r} is not an array")
+        raise Damaged(f"{name!r} is not an array")
     width = 2 if version == (1, 0) else 4
     length = int.from_bytes(stream.read(width), "little")
     if length > _LONGEST_HEADER:
-        raise _Damaged(f"the header of {name!r} claims {length} bytes")
+        raise Damaged(f"the header of {name!r} claims {length} bytes")
     text = stream.read(length)
     try:
         told = np.lib.format.read_array_header_1_0(io.BytesIO(len(text).to_bytes(2, "little") + text))
     except Exception as error:  # noqa: BLE001 - the text is read by Python's own parser, which may raise anything
-        raise _Damaged(f"the header of {name!r} cannot be read: {type(error).__name__}") from None
+        raise Damaged(f"the header of {name!r} cannot be read: {type(error).__name__}") from None
     shape, by_columns, dtype = told
     if any(n < 0 for n in shape) or dtype.hasobject:
-        raise _Damaged(f"the header of {name!r} claims shape {shape} and dtype {dtype}")
+        raise Damaged(f"the header of {name!r} claims shape {shape} and dtype {dtype}")
     return shape, by_columns, dtype

@@ -44,6 +44,36 @@ def rate_in(trace: Any, schedule: LearningRateSchedule, iterations: Variable) ->
     return rate
 
 
+class Rate(float):
+    """The learning rate of an optimizer at the current step: a number that can be assigned to.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> optimizer = lab.optimizers.Adam(0.1)
+    >>> optimizer.learning_rate.assign(0.05)
+    0.05
+    >>> optimizer.learning_rate.numpy()
+    np.float32(0.05)
+    """
+
+    optimizer: Any
+
+    def assign(self, value: Any) -> Rate:
+        """Change the rate of the optimizer, and return it; a schedule is replaced."""
+        if isinstance(self.optimizer._rate, Variable):
+            self.optimizer._rate.assign(value)
+        else:
+            self.optimizer.learning_rate = value
+        return self.optimizer.learning_rate
+
+    def numpy(self) -> np.float32:
+        """Return the rate as a NumPy number."""
+        return np.float32(self)
+
+    value = numpy
+
+
 class LearningRateSchedule(Configured):
     """Base of schedules: call with a step, counted from 0, to get a rate."""
 

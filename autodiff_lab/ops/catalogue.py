@@ -66,6 +66,6 @@ def from_extras(module: str, homes: dict[str, str], name: str) -> Any:
         If the namespace has no such name.
     """
     if name not in homes:
-        raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+        raise import_module("autodiff_lab.absent").no_name(import_module(module), name)
     home = import_module(f"autodiff_lab.extras.{homes[name]}")
     return home if home.__name__.endswith(f".{name}") else getattr(home, name)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.layers.layer import reset_names
 from autodiff_lab.ops.random_state import set_seed
 
 
@@ -113,3 +114,52 @@ class PyDataset:
 
     def on_epoch_end(self) -> None:
         """Run after each epoch."""
+
+
+def clear_session() -> None:
+    """Begin the numbering of layers again: the next `Dense` is named ``dense``. Nothing else is kept between models.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.keras.utils.clear_session()
+    >>> lab.layers.Dense(1).name, lab.layers.Dense(1).name
+    ('dense', 'dense_1')
+    """
+    reset_names()
+
+
+def epsilon() -> float:
+    """Return the small number that losses add or clip with, 1e-7.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.keras.backend.epsilon()
+    1e-07
+    """
+    return 1e-7
+
+
+def floatx() -> str:
+    """Return the dtype of layers by default.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.keras.backend.floatx()
+    'float32'
+    """
+    return "float32"
+
+
+def image_data_format() -> str:
+    """Return the order of the axes of images, which is always this one.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.keras.backend.image_data_format()
+    'channels_last'
+    """
+    return "channels_last"

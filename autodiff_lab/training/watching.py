@@ -182,7 +182,7 @@ class LearningRateScheduler(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         if logs is not None:
-            logs["learning_rate"] = self.model.optimizer.learning_rate
+            logs["learning_rate"] = float(self.model.optimizer.learning_rate)
 
 
 class ReduceLROnPlateau(_Watching):
@@ -230,7 +230,7 @@ class ReduceLROnPlateau(_Watching):
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         value, optimizer = self._value(logs), self.model.optimizer
         if logs is not None:
-            logs["learning_rate"] = optimizer.learning_rate
+            logs["learning_rate"] = float(optimizer.learning_rate)
         if self.cooling:
             self.cooling -= 1
             self.wait = 0

@@ -19,7 +19,6 @@ require()
 FAMILIES = ("ops", "extras", "transforms", "layers", "engine")
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 ELSEWHERE = {
-    "engine.attributes.no_name": "names, and which modules are loaded",
     "engine.configuration.simulate_gpu": "a Python of its own, and its GPU",
     "ops.structured.structured": "strings, which live on the CPU",
     "extras.ragged.calls.reduce_join": "strings, which live on the CPU",

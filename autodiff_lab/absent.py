@@ -1,0 +1,221 @@
+"""What programs written for Keras, TensorFlow or PyTorch ask for and this package does not have: what to use instead.
+
+Each table maps a name to the end of the message for it. A namespace answers with them through a module-level
+``__getattr__``, a class through `Elsewhere`; every other missing name keeps Python's ordinary AttributeError.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NoReturn
+
+_TAPE = "with lab.GradientTape() as tape: ..., then tape.gradient(y, x)"
+_ONE_PROCESS = "lab.device or model.move_to: a program runs in one process, on one device at a time"
+_DOWNLOADS = "nothing is downloaded"
+_FILES = "numpy.load or Python's open to read files, then lab.data.Dataset.from_tensor_slices for the arrays"
+_INPUTS = "encode before the model, in dataset.map, with lab.strings and lab.one_hot, or with scikit-learn"
+_IMAGES = "lab.image in dataset.map, or a layer of your own"
+_CUSTOM = "custom_objects={...} of keras.models.load_model"
+_GRADIENTS = "nothing: gradients are returned and never stored"
+
+ROOT = {
+    "Session": "nothing: operations run at once, x.numpy() gives the value", "arange": "lab.range",
+    "array": "lab.constant", "asarray": "lab.constant", "audio": "scipy.io.wavfile, and lab.signal for transforms",
+    "autograph": "lab.cond and lab.while_loop; the code of a lab.function is not rewritten", "cat": "lab.concat",
+    "compat": "the names without it: they are those of version 2", "distribute": _ONE_PROCESS,
+    "dot": "lab.matmul, or x @ y", "enable_eager_execution": "nothing: operations run at once",
+    "estimator": "keras.Model with compile and fit",
+    "experimental": "the name without it, such as lab.config.experimental or lab.function",
+    "feature_column": "keras.layers.Normalization and keras.layers.Embedding, or scikit-learn",
+    "from_numpy": "lab.constant",
+    "get_variable": "lab.Variable",
+    "global_variables_initializer": "nothing: a variable has its value from the start",
+    "grad": "lab.gradient", "gradients": f"{_TAPE}; or lab.gradient(f)(x)",
+    "inference_mode": "nothing: outside a tape nothing is recorded",
+    "init_scope": "nothing: operations run at once", "io": _FILES, "jacfwd": "tape.jacobian, or lab.jvp",
+    "jacrev": "tape.jacobian", "jit": "lab.function",
+    "lite": "model.save; models are not converted to other runtimes", "load": "keras.models.load_model",
+    "logging": "logging.getLogger('autodiff_lab')", "lookup": "a Python dict, or lab.gather",
+    "manual_seed": "lab.random.set_seed", "mean": "lab.reduce_mean", "no_grad": "tape.stop_recording(); outside a "
+    "tape nothing is recorded", "optim": "lab.optimizers", "prod": "lab.reduce_prod",
+    "profiler": "lab.record, whose recording shows every op, or Python's cProfile",
+    "quantization": "lab.cast; there are no quantized dtypes", "rand": "lab.random.uniform",
+    "randn": "lab.random.normal", "raw_ops": "the function of lab with that name", "save": "model.save",
+    "saved_model": "model.save and keras.models.load_model, or lab.train.Checkpoint", "sum": "lab.reduce_sum",
+    "summary": "model.fit, which returns a History, keras.callbacks.CSVLogger, or lab.record",
+    "tensor": "lab.constant", "test": "lab.config.list_physical_devices('GPU'), and pytest for tests",
+    "to_float": "lab.cast(x, lab.float32)", "tpu": _ONE_PROCESS, "value_and_grad": "lab.value_with_gradient",
+    "version": "lab.__version__", "vmap": "lab.vectorized_map", "xla": "lab.function",
+}  # fmt: skip
+
+KERAS = {
+    "applications": f"training a base model yourself and freezing it: {_DOWNLOADS}, so there are no pretrained weights",
+    "distribution": _ONE_PROCESS, "dtype_policies": "dtype=... of each layer",
+    "estimator": "keras.Model with compile and fit",
+    "experimental": "the name without it", "export": "model.save", "legacy": "the name without it",
+    "mixed_precision": "dtype=... of each layer; a model may mix them with lab.cast",
+    "ops": "the functions of lab, lab.math and lab.nn, such as lab.matmul and lab.nn.relu",
+    "preprocessing": "keras.layers.Rescaling and Normalization, lab.image, or keras.utils.PyDataset",
+    "quantizers": "lab.cast; there are no quantized dtypes", "random": "lab.random",
+    "saving": "keras.models.load_model and model.save",
+    "tree": "lab.nest", "tuner": "a loop over settings with model.fit", "wrappers": "keras.Model with compile and fit",
+}  # fmt: skip
+
+UTILS = {
+    "array_to_img": "matplotlib's imshow", "audio_dataset_from_directory": _FILES,
+    "custom_object_scope": _CUSTOM, "CustomObjectScope": _CUSTOM,
+    "get_custom_objects": _CUSTOM, "get_file": f"numpy.load, or open: {_DOWNLOADS}",
+    "get_source_inputs": "model.inputs", "image_dataset_from_directory": _FILES, "img_to_array": "numpy.asarray",
+    "load_img": "matplotlib.pyplot.imread", "model_to_dot": "lab.record and recording.to_dot()",
+    "multi_gpu_model": _ONE_PROCESS, "pad_sequences": "lab.ragged.constant(rows).to_tensor(), or dataset.padded_batch",
+    "plot_model": "model.summary(), or lab.record and recording.to_svg()", "Progbar": "tqdm, which fit uses",
+    "register_keras_serializable": _CUSTOM, "split_dataset": "dataset.take and dataset.skip",
+    "text_dataset_from_directory": _FILES,
+    "timeseries_dataset_from_array": "numpy.lib.stride_tricks.sliding_window_view",
+}  # fmt: skip
+
+CALLBACKS = {
+    "BackupAndRestore": "keras.callbacks.ModelCheckpoint, or lab.train.Checkpoint",
+    "ProgbarLogger": "verbose=1 of fit", "RemoteMonitor": "keras.callbacks.LambdaCallback",
+    "SwapEMAWeights": "keras.callbacks.LambdaCallback", "TensorBoard": "the History of fit, or "
+    "keras.callbacks.CSVLogger",
+}  # fmt: skip
+
+_RULE = "lab.optimizers.Adam, or a subclass of lab.optimizers.Optimizer with `change`"
+OPTIMIZERS = {
+    "Adadelta": _RULE, "Adafactor": _RULE, "Adamax": _RULE, "Ftrl": _RULE, "Lamb": _RULE, "Lion": _RULE,
+    "LossScaleOptimizer": "float32", "Muon": _RULE, "Nadam": _RULE, "experimental": "the name without it",
+    "legacy": "the name without it: there is one version of each",
+}  # fmt: skip
+
+LAYERS = {
+    "AbstractRNNCell": "lab.layers.SimpleRNN, LSTM or GRU, or lab.scan",
+    "AdditiveAttention": "lab.layers.MultiHeadAttention",
+    "Attention": "lab.layers.MultiHeadAttention, or lab.nn.softmax(q @ lab.transpose(k)) @ v",
+    "BatchNorm1d": "lab.layers.BatchNormalization", "BatchNorm2d": "lab.layers.BatchNormalization",
+    "CategoryEncoding": _INPUTS, "Conv1d": "lab.layers.Conv1D", "Conv2d": "lab.layers.Conv2D",
+    "CuDNNGRU": "lab.layers.GRU", "CuDNNLSTM": "lab.layers.LSTM", "DenseFeatures": _INPUTS,
+    "Discretization": _INPUTS, "Dropout2d": "lab.layers.Dropout", "GRUCell": "lab.layers.GRU", "Hashing": _INPUTS,
+    "IntegerLookup": _INPUTS, "LSTMCell": "lab.layers.LSTM", "Linear": "lab.layers.Dense",
+    "MaxPool2d": "lab.layers.MaxPool2D", "RNN": "lab.layers.SimpleRNN, LSTM or GRU, or lab.scan",
+    "RandomBrightness": _IMAGES, "RandomContrast": _IMAGES, "RandomCrop": _IMAGES, "RandomFlip": _IMAGES,
+    "RandomRotation": _IMAGES, "RandomTranslation": _IMAGES, "RandomZoom": _IMAGES,
+    "Resizing": "lab.layers.UpSampling2D, or lab.nn.avg_pool2d",
+    "SimpleRNNCell": "lab.layers.SimpleRNN", "StackedRNNCells": "several recurrent layers", "StringLookup": _INPUTS,
+    "TextVectorization": _INPUTS, "experimental": "the name without it",
+}  # fmt: skip
+
+NN = {
+    "BCELoss": "lab.losses.BinaryCrossentropy", "Conv2d": "lab.layers.Conv2D",
+    "CrossEntropyLoss": "lab.losses.SparseCategoricalCrossentropy(from_logits=True)",
+    "Dropout": "lab.layers.Dropout", "Embedding": "lab.layers.Embedding", "LSTM": "lab.layers.LSTM",
+    "Linear": "lab.layers.Dense", "MSELoss": "lab.losses.MeanSquaredError", "Module": "lab.Module, or lab.keras.Model",
+    "Parameter": "lab.Variable", "ReLU": "lab.nn.relu, or lab.layers.ReLU", "Sequential": "lab.Sequential",
+    "Tanh": "lab.tanh", "functional": "the functions of lab.nn",
+}  # fmt: skip
+
+DATA = {
+    "DataLoader": "lab.data.Dataset.from_tensor_slices(...).shuffle(...).batch(...)",
+    "FixedLengthRecordDataset": _FILES, "TFRecordDataset": _FILES, "TextLineDataset": _FILES,
+    "experimental": "the name without it, such as lab.data.AUTOTUNE",
+}  # fmt: skip
+
+BACKEND = {
+    "batch_dot": "lab.matmul", "cast_to_floatx": "lab.cast(x, lab.float32)", "categorical_crossentropy":
+    "lab.losses.categorical_crossentropy", "constant": "lab.constant", "ctc_batch_cost": "a custom gradient",
+    "dot": "lab.matmul", "eval": "x.numpy()", "function": "keras.Model(inputs, outputs)", "get_session": "nothing: "
+    "operations run at once", "get_value": "v.numpy()", "gradients": _TAPE, "int_shape": "x.shape",
+    "learning_phase": "training=... of a call", "mean": "lab.reduce_mean", "set_epsilon": "epsilon=... of each layer",
+    "set_floatx": "dtype=... of each layer", "set_image_data_format": "channels last, the only one there is",
+    "set_learning_phase": "training=... of a call", "set_session": "nothing: operations run at once",
+    "set_value": "v.assign(value)", "sum": "lab.reduce_sum", "variable": "lab.Variable",
+}  # fmt: skip
+
+TRAIN = {
+    "AdamOptimizer": "lab.optimizers.Adam", "Example": _FILES, "ExponentialMovingAverage": "v.assign(...) in your loop",
+    "GradientDescentOptimizer": "lab.optimizers.SGD", "Saver": "lab.train.Checkpoint",
+}  # fmt: skip
+
+TABLES = {
+    "autodiff_lab": ROOT, "autodiff_lab.callbacks": CALLBACKS, "autodiff_lab.data": DATA, "autodiff_lab.keras": KERAS,
+    "autodiff_lab.keras.backend": BACKEND, "autodiff_lab.keras.utils": UTILS, "autodiff_lab.layers": LAYERS,
+    "autodiff_lab.nn": NN,
+    "autodiff_lab.optimizers": OPTIMIZERS, "autodiff_lab.train": TRAIN,
+}  # fmt: skip
+
+MODULES = {
+    "add_metric": "metrics=[...] of compile", "add_update": "variable.assign in call", "children": "model.layers",
+    "cpu": "model.move_to('/CPU:0')", "cuda": "model.move_to('/GPU:0')", "double": "dtype='float64' of each layer",
+    "eval": "model(x, training=False), which is the default", "evaluate_generator": "evaluate, which takes generators",
+    "export": "model.save", "fit_generator": "fit, which takes generators", "forward": "model(x); override `call`",
+    "half": "dtype='float16' of each layer", "load_state_dict": "model.load_weights(path), or set_weights",
+    "modules": "model.submodules", "named_modules": "model.submodules", "named_parameters": "[(v.name, v) for v in "
+    "model.trainable_variables]", "parameters": "model.trainable_variables",
+    "predict_classes": "lab.argmax(model.predict(x), axis=-1)", "predict_generator": "predict, which takes generators",
+    "predict_proba": "model.predict(x)", "register_buffer": "lab.Variable(value, trainable=False)",
+    "register_forward_hook": "lab.record, or lab.events.observing", "register_parameter": "lab.Variable",
+    "requires_grad_": "model.trainable = True or False", "reset_states": "initial_state=... of the layer",
+    "state_dict": "model.get_weights(), or model.save_weights(path)", "to": "model.move_to('/GPU:0')",
+    "to_json": "model.save, or model.get_config()", "to_yaml": "model.save, or model.get_config()",
+    "train": "model(x, training=True)", "zero_grad": _GRADIENTS,
+}  # fmt: skip
+
+STEPPERS = {
+    "add_param_group": "an optimizer for each group", "get_gradients": _TAPE, "load_state_dict": "load_state(path)",
+    "param_groups": "an optimizer for each group", "state_dict": "save_state(path)",
+    "step": "optimizer.apply_gradients(zip(gradients, variables))", "zero_grad": _GRADIENTS,
+}  # fmt: skip
+
+
+def no_name(module: ModuleType, name: str) -> AttributeError:
+    """Return the error for a name that a namespace does not have: what to use, or where the name is.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(no_name(lab, "log"))
+    module 'autodiff_lab' has no attribute 'log'. Try lab.math.log.
+    >>> print(no_name(lab.keras, "mixed_precision"))
+    module 'autodiff_lab.keras' has no attribute 'mixed_precision'. Try dtype=... of each layer; a model may mix...
+    """
+    cure = TABLES.get(module.__name__, {}).get(name)
+    if cure is None and module.__name__ in _OF_ANY_NAME:
+        cure = " or ".join(_homes(name))
+    text = f"module {module.__name__!r} has no attribute {name!r}" + (f". Try {cure}." if cure else "")
+    return AttributeError(text, name=name, obj=module)
+
+
+_OF_ANY_NAME = ("autodiff_lab", "autodiff_lab.keras.backend")
+"""Namespaces that are asked for what lies in others."""
+
+
+def _homes(name: str) -> list[str]:
+    """Return where a name is: in the package itself, or in the namespaces that are loaded."""
+    package = sys.modules["autodiff_lab"]
+    if name in package.__all__:
+        return [f"lab.{name}"]
+    return [
+        f"lab.{home}.{name}"
+        for home, module in sorted(vars(package).items())
+        if isinstance(module, ModuleType) and name in getattr(module, "__all__", ())
+    ]
+
+
+def answering(module: str) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a namespace.
+
+    Examples
+    --------
+    >>> from autodiff_lab import keras
+    >>> keras.utils.plot_model
+    Traceback (most recent call last):
+        ...
+    AttributeError: module 'autodiff_lab.keras.utils' has no attribute 'plot_model'. Try model.summary(), or lab.reco...
+    """
+
+    def answer(name: str) -> NoReturn:
+        raise no_name(sys.modules[module], name)
+
+    return answer
