@@ -65,16 +65,8 @@ def _in_first_order(order: tuple[tuple[Any, ...], tuple[Any, ...]], parts: list[
     return dict.fromkeys(order[0]) | dict(zip(order[1], parts, strict=True))
 
 
-def _sequence(kind: type, _: Any, parts: list[Any]) -> Any:
-    return kind(parts)
-
-
-def _named_tuple(kind: type, _: Any, parts: list[Any]) -> Any:
-    return kind(*parts)
-
-
-_TUPLE_OF_FIELDS = Kind(lambda x: (x, None), _named_tuple)
-_SEQUENCE_OF_FIELDS = Kind(lambda x: (x, None), _sequence)
+_NAMED_TUPLE = Kind(lambda x: (x, None), lambda kind, _, parts: kind(*parts))
+_STRUCT_SEQUENCE = Kind(lambda x: (x, None), lambda kind, _, parts: kind(parts))
 
 _ORDERED: dict[type, Kind] = {
     list: Kind(lambda x: (x, None), lambda kind, _, parts: parts),
@@ -108,9 +100,9 @@ def _of_fields(kind: type) -> Kind | None:
         return None
     fields = getattr(kind, "_fields", None)
     if isinstance(fields, tuple) and all(isinstance(name, str) for name in fields):
-        return _TUPLE_OF_FIELDS
+        return _NAMED_TUPLE
     if kind.__base__ is tuple and isinstance(getattr(kind, "n_sequence_fields", None), int):
-        return _SEQUENCE_OF_FIELDS
+        return _STRUCT_SEQUENCE
     return None
 
 
@@ -209,12 +201,10 @@ def flatten(
     kind = structure.__class__
     if (kind is list or kind is tuple or (kind is dict and not by_key)) and (leaf is None or not leaf(structure)):
         # Most structures are flat.
-        if kind is dict:
-            if all(item.__class__ in _LEAF_TYPES for item in structure.values()):
-                keys = list(structure)
-                return list(structure.values()), lambda results: dict(zip(keys, results, strict=True))
-        elif all(item.__class__ in _LEAF_TYPES for item in structure):
-            return (structure if leaf is None and kind is list else list(structure)), kind
+        items = structure.values() if kind is dict else structure
+        if all(item.__class__ in _LEAF_TYPES for item in items):
+            keys = list(structure) if kind is dict else ()
+            return list(items), (lambda results: dict(zip(keys, results, strict=True))) if kind is dict else kind
     if rows:
         leaf = slices if leaf is None else lambda x, also=leaf: slices(x) or also(x)
     leaves, form = _whole_form(structure, _SORTED if by_key else _ORDERED, leaf)
@@ -276,14 +266,11 @@ def is_plain_leaf(value: Any) -> bool:
 def register(kind: type, parts: Callable[[Any], Any], rebuilt: Callable[[Any, Any], Any]) -> None:
     """Register a class as a structure: `parts` returns (parts, auxiliary data, names or None)."""
 
-    def rebuild(_: type, data: Any, children: list[Any]) -> Any:
-        return rebuilt(data, children)
-
     def names(value: Any) -> Any:
         found = parts(value)
         return range(len(found[0])) if found[2] is None else found[2]
 
-    _ORDERED[kind] = Kind(lambda x: parts(x)[:2], rebuild, names)
+    _ORDERED[kind] = Kind(lambda x: parts(x)[:2], lambda _, data, children: rebuilt(data, children), names)
 
 
 def slices(value: Any) -> bool:
