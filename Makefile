@@ -31,7 +31,7 @@ GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
 WORKERS ?= 2
 RUN_PARTS = WORKERS=$(WORKERS) $(BIN)/python -m tests.run
 
-.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-renew docs-pictures screenshots wheel clean
+.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-check docs-serve docs-links docs-publish docs-renew docs-pictures screenshots wheel clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -130,8 +130,22 @@ bench-history: $(PACKAGES_STAMP) ## Time small programs and compare with the las
 		$(BENCH_ARGS) $(wildcard tests/benchmarks/bench_*.py)
 	$(if $(BENCH_ARGS),,$(BIN)/python tests/benchmarks/bench_overhead.py)
 
-docs: $(PACKAGES_STAMP) docs-renew ## Regenerate the generated pages; run every example in the README, docs/ and the docstrings.
-	$(BIN)/python -m pytest tests/test_documents.py tests/test_docs.py autodiff_lab $(TEST_ARGS)
+# Warnings are errors. Lessons are executed again only if they or the package have changed.
+docs: env docs-check ## Run every example of the documents, build the site into build/site, walk it in a browser.
+	$(BIN)/python -m tests.site --out build/site
+	SITE=build/site $(BIN)/python -m pytest -q tests/browser/walk_site.py
+
+docs-check: $(PACKAGES_STAMP) docs-renew ## Regenerate the generated pages; run every example in the README, docs/ and the docstrings.
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/test_documents.py tests/test_docs.py tests/site autodiff_lab $(TEST_ARGS)
+
+docs-serve: ## Serve the site of `make docs` at http://127.0.0.1:8000.
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site 8000
+
+docs-links: $(PACKAGES_STAMP) ## List the links of the documents that lead to other hosts.
+	$(BIN)/python -m tests.site --links
+
+docs-publish: $(PACKAGES_STAMP) ## Run the workflow of docs/publishing.md, step by step, in a copy of the last commit.
+	$(BIN)/python -m tests.site.publishing
 
 docs-renew: $(PACKAGES_STAMP) ## Regenerate pages of docs/: ops, names of TensorFlow, compiled CUDA kernels.
 	$(BIN)/python -m tests.generated

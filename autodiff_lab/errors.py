@@ -1,7 +1,7 @@
 """Every exception of the package.  It imports no other layer, so any layer may raise them.
 
 Each class subclasses the built-in that a user would catch, and each message says what happened, where, and what to
-try.  The page ``docs/errors.md`` has a failing and a corrected program for each of them.
+try.  The page ``docs/errors.md`` has a failing and a corrected program for each of them::
 
     LabError (Exception)
     ├── InvalidArgumentError (ValueError)

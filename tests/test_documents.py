@@ -25,7 +25,11 @@ BLOCK = re.compile(
     r"(?:\s*^```text\n(?P<printed>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
 )
-DOCUMENTS = [path for path in project_files() if path.suffix == ".md" and path.parent.name != "decisions"]
+DOCUMENTS = [
+    path
+    for path in project_files()
+    if path.suffix == ".md" and (path.parent.name != "decisions" or path.name == "README.md")
+]
 
 USES_HIDDEN = {"docs/errors.md", "docs/devices.md"}
 """Documents with examples of `extras` or of devices."""

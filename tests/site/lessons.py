@@ -1,0 +1,69 @@
+"""The lessons as pages: each notebook is executed, and what it displays can be stepped through.
+
+The notebooks are saved without widgets, whose scripts would come from another host. So they run once more here, with
+`tests.site.stepping` in the kernel: it writes each recording, curve and compiled function that a cell displays as a
+page of its own, and the cell shows that page in a frame.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from tests.site.links import redirected
+from tests.tree import PACKAGE, ROOT, project_files
+
+NOTEBOOKS = ROOT / "notebooks"
+
+
+def write(folder: Path, pages: Path) -> None:
+    """Execute every lesson that has changed since it was last executed, and write it into a folder of docs/."""
+    folder.mkdir(exist_ok=True)
+    pages.mkdir(exist_ok=True)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        for _ in pool.map(lambda notebook: execute(notebook, folder, pages), sorted(NOTEBOOKS.glob("*.ipynb"))):
+            pass
+
+
+def execute(notebook: Path, folder: Path, pages: Path) -> None:
+    """Execute one lesson; a cell that fails and is not marked as meant to fail stops the build."""
+    import nbformat
+    from nbclient import NotebookClient
+    from nbformat.v4 import new_code_cell
+
+    document = nbformat.read(notebook, as_version=4)
+    target, stamp = folder / notebook.name, digest(notebook)
+    if target.exists() and nbformat.read(target, as_version=4).metadata.get("executed") == stamp:
+        return
+    code = f"from tests.site import stepping\nstepping.install({str(pages)!r}, {notebook.stem!r})"
+    document.cells.insert(0, new_code_cell(code))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    client = NotebookClient(document, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
+    client.execute(env=environment)
+    del document.cells[0]
+    document.metadata.pop("widgets", None)  # the state of widgets, for scripts that the site does not load
+    document.metadata["executed"] = stamp
+    for cell in document.cells:
+        tidy(cell, target)
+    nbformat.write(document, target)
+
+
+def digest(notebook: Path) -> str:
+    """Return what an executed lesson depends on, in short: the notebook, the package and the code that shows pages."""
+    sources = [path for path in project_files() if path.is_relative_to(PACKAGE)]
+    own = [Path(__file__).with_name(name) for name in ("lessons.py", "stepping.py", "pictures.py", "links.py")]
+    whole = sha256()
+    for path in [notebook, *own, *sources]:
+        whole.update(path.read_bytes())
+    return whole.hexdigest()
+
+
+def tidy(cell: Any, page: Path) -> None:
+    """Redirect the links of a cell, and keep the HTML of an output where it has several forms."""
+    if cell.cell_type == "markdown":
+        cell.source = redirected(cell.source, NOTEBOOKS, page, page.parent.parent)
+        return
+    for output in cell.get("outputs", []):
+        if "data" in output:
+            output.data.pop("application/vnd.jupyter.widget-view+json", None)

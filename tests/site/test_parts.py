@@ -1,0 +1,121 @@
+"""The parts of the documentation site, each by itself; `make docs` builds the whole."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("docutils", reason="the site needs autodiff-lab[docs]")
+
+from tests.site import DOCS, contents, formulas, links, pictures, publishing, reference, shown
+from tests.site.checked import loaded, problems
+from tests.tree import ROOT
+
+
+def config() -> dict[str, object]:
+    """Return the names of docs/conf.py, run in a process of its own as it changes the path."""
+    code = "import runpy, json; names = runpy.run_path('docs/conf.py'); print(json.dumps(names['PUBLIC_ADDRESS']))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return {"PUBLIC_ADDRESS": done.stdout.strip().strip('"')}
+
+
+def test_the_public_address_is_named_everywhere_or_nowhere() -> None:
+    import tomllib
+
+    address = str(config()["PUBLIC_ADDRESS"])
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls", {})
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    if address:
+        assert urls.get("Documentation") == address
+        assert address in readme
+    else:
+        assert not urls
+        assert not [url for url, _ in links.outside({"README.md": readme})]
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed: list[str] = []
+    for name in sorted(contents.LISTS):
+        text = contents.with_navigation((DOCS / name).read_text(encoding="utf-8"), DOCS / name, DOCS)
+        for tree in text.split("```{toctree}")[1:]:
+            listed += [line[1:] for line in tree.partition("```")[0].splitlines() if line.startswith("/")]
+    pages = {
+        path.relative_to(DOCS).with_suffix("").as_posix()
+        for path in [*DOCS.glob("*.md"), *DOCS.glob("howto/*.md"), *DOCS.glob("decisions/*.md")]
+    }
+    assert sorted(listed) == sorted({*pages, "project/contributing", "project/changelog"} - {"index"})
+
+
+def test_links_that_leave_the_documents_lead_to_pages_of_the_site() -> None:
+    page = DOCS / "howto" / "a.md"
+    text = "[a](../tapes.md#zero), [b](../../CONTRIBUTING.md), [c](../../Makefile), [d](../decisions/)\n"
+    text += "[e](../../notebooks/06_the_tape.ipynb)\n```\n[f](../../Makefile)\n```\n"
+    assert links.inside(text, page, DOCS) == (
+        "[a](../tapes.md#zero), [b](../project/contributing.md), c, [d](../decisions/README.md)\n"
+        "[e](../lessons/06_the_tape.ipynb)\n```\n[f](../../Makefile)\n```\n"
+    )
+
+
+def test_both_pictures_of_an_element_are_shown_by_theme() -> None:
+    readme = (DOCS / "performance.md").read_text(encoding="utf-8")
+    text = pictures.with_pictures(readme, DOCS / "performance.md", DOCS)
+    assert text.count(":class: only-light") == text.count(":class: only-dark") == readme.count("<picture>") > 0
+
+
+def test_what_a_document_shows_is_written_as_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = DOCS / "start.md"
+    pages = shown.write(document, DOCS, tmp_path)
+    assert [page.name for page in pages] == ["start-recording.html", "start-curve.html"]
+    assert not [address for page in pages for address in loaded(page)]
+    text = pictures.with_pictures(document.read_text(encoding="utf-8"), document, DOCS)
+    assert all(f'src="pages/{page.name}" title="' in text for page in pages)
+
+
+def test_an_address_of_another_host_is_found(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(
+        '<script src="https://example.org/a.js"></script><a href="https://example.org/">fine</a>'
+        '<link rel="stylesheet" href="s.css"><img src="//example.org/i.png"><style>@import "http://example.org/b.css";</style>'
+    )
+    (tmp_path / "s.css").write_text("body { background: url(https://example.org/c.png) }")
+    assert [line.split()[-1] for line in problems(tmp_path)] == [
+        "https://example.org/a.js", "//example.org/i.png", "http://example.org/b.css", "https://example.org/c.png",
+    ]  # fmt: skip
+    (tmp_path / "index.html").write_text(f'<img src="big.png">{"x" * 10}')
+    (tmp_path / "s.css").unlink()
+    (tmp_path / "big.png").write_bytes(bytes(1_000_000))
+    assert "bytes" in problems(tmp_path)[0]
+
+
+def test_the_workflow_is_a_shell_script_of_commands_that_exist() -> None:
+    text = publishing.script(publishing.PAGE.read_text(encoding="utf-8"))
+    assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
+    assert "-m tests.site --out build/site" in text
+    assert "-m tests.site.checked build/site" in text
+    assert text.count("== left out: actions/") == 4
+
+
+def test_every_public_name_is_described_once() -> None:
+    text = "\n".join(line for _, _, lines in reference.pages() for line in lines)
+    described = [line.split(":: ")[1] for line in text.splitlines() if line.startswith((".. auto", ".. py:data"))]
+    assert len(described) == len(set(described)) > 700
+    for name in ("tanh", "GradientTape", "record", "layers.Dense", "errors.LabError", "events.observing", "nn.relu"):
+        assert f"autodiff_lab.{name}" in described
+
+
+def test_formulas_become_mathml_and_keep_their_latex() -> None:
+    text = formulas.mathml(r"\frac{x < 1}{2}", "block")
+    assert "<mfrac>" in text
+    assert r'alttext="\frac{x &lt; 1}{2}"' in text
+
+
+def test_the_page_of_events_has_a_row_for_each_with_its_fields() -> None:
+    import autodiff_lab as lab
+
+    page = (DOCS / "events.md").read_text(encoding="utf-8")
+    kinds = [k for k in vars(lab.events).values() if inspect.isclass(k) and hasattr(k, "_fields")]
+    assert len(kinds) >= 16
+    for kind in kinds:
+        assert f"| `{kind.__name__}` | {', '.join(f'`{field}`' for field in kind._fields)} |" in page
