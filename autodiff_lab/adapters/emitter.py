@@ -131,6 +131,9 @@ class Emitter:
             self.recorder.names = {key: list(found) for key, found in names.items()}
         self.tell(TapeClosed(self.tape))
         self.recorder.finish(error)
+        # `find` often knows the emitter. Without this, only the garbage collector frees a recording that is dropped.
+        del self.recorder
+        self.tell = _too_late
 
     def names_around(self, depth: int = 1) -> dict[int, list[str]]:
         """Return the names that the variables around the caller's caller give to what `find` knows."""
@@ -367,6 +370,12 @@ class _Pass:
     def __init__(self, sources: tuple[int, ...], totals: dict[int, int]) -> None:
         self.sources, self.totals = sources, totals
         self.values: dict[int, Any] = {}
+
+
+def _too_late(event: Any) -> None:
+    raise RuntimeError(
+        f"{type(event).__name__} was emitted after finish(). Try: another Emitter for what runs afterwards."
+    )
 
 
 def _held(value: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from autodiff_lab.events import Identified, Place
@@ -18,7 +18,8 @@ from autodiff_lab.recording.statements import Statement, Statements
 MEMBERS = 1000
 """How many elements of a list, tuple, dict or object are searched for tensors."""
 _UNNAMED = {"Variable", ""}
-_NOTHING_INSIDE = (str, bytes, int, float, complex, type, type(None), FunctionType, ModuleType)
+_NOTHING_INSIDE = (str, bytes, int, float, complex, type, type(None), FunctionType, BuiltinFunctionType, ModuleType)
+_KINDS = frozenset(_NOTHING_INSIDE)
 _NOT_THE_USERS = {"In", "Out", "exit", "quit"}
 
 
@@ -58,16 +59,17 @@ def names_in(namespace: Mapping[str, Any], find: Callable[[Any], int | None] | N
     names: dict[int, list[str]] = {}
     inside: list[tuple[str, Any]] = []
     for name, value in tuple(namespace.items()):
-        if name[:1] == "_":
+        kind = type(value)
+        if kind in _KINDS or name[:1] == "_" or issubclass(kind, _NOTHING_INSIDE):
             continue
-        kind, key = type(value), find(value)
+        key = find(value)
         if key is not None:
             names.setdefault(key, []).append(name)
-        elif not issubclass(kind, _NOTHING_INSIDE) and name not in _NOT_THE_USERS:
+        elif name not in _NOT_THE_USERS:
             inside.append((name, value))
     for name, value in inside:
         for part, member in _members(value):
-            key = find(member)
+            key = None if type(member) in _KINDS else find(member)
             if key is not None:
                 names.setdefault(key, []).append(name + part)
     return names

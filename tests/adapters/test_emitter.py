@@ -173,6 +173,15 @@ def test_values_beyond_the_budget_are_summarised_at_once() -> None:
     emitter.finish()
 
 
+def test_what_is_emitted_after_the_end_is_refused() -> None:
+    emitter = Emitter("tiny")
+    recording = emitter.start()
+    emitter.finish()
+    with pytest.raises(RuntimeError, match="TensorMet was emitted after finish"):
+        emitter.add_source(np.float32(1))
+    assert len(recording) == 0
+
+
 def test_recordings_of_our_own_programs_have_no_framework() -> None:
     with lab.record() as recording:
         lab.sin(lab.constant(1.0))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +187,53 @@ def test_a_script_is_recorded_by_the_command(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "24.0"
     assert "loss" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_dropped_recording_is_freed_at_once() -> None:
+    """Memory must not wait for the garbage collector: a step keeps its activations and gradients."""
+    a = leaf(100)
+
+    def trackers() -> int:
+        return sum(type(found).__name__ == "Tracker" for found in gc.get_objects())
+
+    def step() -> Any:
+        with record() as recording:
+            h = a * 2
+            h.sum().backward()
+            assert trackers() == before + 1
+        assert recording is not None
+        return weakref.ref(h)
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = trackers()
+        assert step()() is None
+        assert trackers() == before
+    finally:
+        gc.enable()
+
+
+def test_a_write_copies_only_what_shares_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    from autodiff_lab.adapters.torch.values import TensorValue
+
+    copied: list[tuple[int, ...]] = []
+    settle = TensorValue.settle
+
+    def counted(value: Any) -> None:
+        copied.append(tuple(value.shape))
+        settle(value)
+
+    a, b = leaf(100), torch.zeros(7, 30)
+    with record() as recording:
+        y = a * 2
+        z = b + 1
+        monkeypatch.setattr(TensorValue, "settle", counted)
+        z.view(-1)[3:9].mul_(5.0)
+        monkeypatch.setattr(TensorValue, "settle", settle)
+        (y.sum() + z.sum()).backward()
+    assert set(copied) <= {(7, 30), (210,), (6,)}
+    assert (7, 30) in copied
+    first = recording.tensors[recording.forward[1].outputs[0]].snapshot
+    assert first.summary is not None
+    assert (first.summary.minimum, first.summary.maximum) == (1, 1)

@@ -9,13 +9,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autodiff_lab.adapters.torch.asked import given, listed, results_of
 from autodiff_lab.adapters.torch.contributions import Contributions, Visit
 from autodiff_lab.adapters.torch.tracker import App, Claim, is_leaf_node
-from autodiff_lab.adapters.torch.values import version_of
+from autodiff_lab.adapters.torch.values import NumberValue, version_of
 from autodiff_lab.events import SweepEnded
 
 if TYPE_CHECKING:
@@ -88,12 +87,18 @@ class Backward(Contributions):
                     self.before[id(tensor)] = tracker.key(tensor.grad, place)
                     tracker.settle(tensor.grad)
         untracked = tracker.keys([t for t in self.targets if not t.requires_grad], place)
-        given = [torch.ones_like(t) if s is None else s for t, s in zip(tracked, seeds, strict=True)]
-        seed_keys = [self.know(s) for s in given]
+        seed_keys = [self._one(t) if s is None else self.know(s) for t, s in zip(tracked, seeds, strict=True)]
         self.sweep = self.emitter.start_backward(targets, seed_keys, self.keys, place=place, untracked=untracked)
         for target, key in zip(targets, seed_keys, strict=True):
             self.totals[target] = key, self.tracker.values.get(key)
             self.adjoints[target] = key
+
+    def _one(self, target: Any) -> int:
+        """Return the id of the cotangent of a target for which the program gave none."""
+        value = NumberValue(1, target.dtype, target.shape)
+        key = self.emitter.add_source(value, kind="gradient", scope="")
+        self.tracker.values[key] = value
+        return key
 
     def walk(self, roots: list[Any]) -> None:
         """Put a hook on every node that the pass may visit."""
@@ -154,8 +159,11 @@ class Backward(Contributions):
         """Return the tensor that an edge leads to; None inside one call, which may have made many nodes."""
         tracker = self.tracker
         if is_leaf_node(node):
-            variable = tracker.variable(node.variable)
-            return next((k for k in app.inputs if tracker.variable_of.get(k) == variable), None)
+            variable, variable_of = tracker.variable(node.variable), tracker.variable_of
+            for key in app.inputs:
+                if variable_of.get(key) == variable:
+                    return key
+            return None
         claim = tracker.claimed(node)
         if claim is None:
             return None

@@ -18,6 +18,7 @@ from torch.nn.modules import module as torch_module
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.overrides import TorchFunctionMode
 
+from autodiff_lab.adapters.torch.backward import Backward
 from autodiff_lab.adapters.torch.table import ATTRIBUTES, EXITS, IN_PLACE_OPERATORS, LOOKS, WRITES
 from autodiff_lab.adapters.torch.tracker import Tracker
 from autodiff_lab.events import SCOPE
@@ -193,8 +194,6 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
         return func(*args, **kwargs)
 
     def _backward(self, func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        from autodiff_lab.adapters.torch.backward import Backward
-
         tracker = self.tracker
         tracker.safely(tracker.flush)
         sweep = tracker.safely(Backward, tracker, func, args, kwargs)

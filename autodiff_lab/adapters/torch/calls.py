@@ -12,12 +12,24 @@ from autodiff_lab.adapters.torch.table import CASTS, IN_PLACE, RENAMED, SWAPPED,
 from autodiff_lab.adapters.torch.values import NumberValue, emptied, tensors_in, version_of
 
 if TYPE_CHECKING:
-    from autodiff_lab.adapters.torch.tracker import App, Row, Tracker
+    from autodiff_lab.adapters.torch.tracker import Row, Tracker
+    from autodiff_lab.events import Place
 
 DEFAULTS = {"reduction": "mean", "ignore_index": -100, "label_smoothing": 0.0, "_stacklevel": 3, "alpha": 1}
 """Keywords that PyTorch's own layers pass on, with values that say nothing."""
 Tensor = torch.Tensor
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+class App:
+    """An op that ran, as a backward pass needs it."""
+
+    __slots__ = ("again", "inputs", "op", "outputs", "place", "tracked")
+
+    def __init__(self, op: str, inputs: tuple[int, ...], outputs: tuple[int, ...], place: Place | None) -> None:
+        self.op, self.inputs, self.outputs, self.place = op, inputs, outputs, place
+        self.again: Any = None
+        self.tracked = False
 
 
 class Call:
@@ -78,31 +90,29 @@ class CallTable:
         if call.swapped:
             inputs = inputs[::-1]
             order = (order or list(range(len(keys))))[::-1]
-        return self.emit(call, op, inputs, outs, row, order, cause)
+        return self.emit(call, op, inputs, outs, row, order, cause, plain=tensors is args and not kwargs)
 
     def emit(
         self, call: Call, op: str, inputs: list[int], outs: list[Any], row: Row, order: Any, cause: int | None,
-        changed: int = 0,
+        changed: int = 0, plain: bool = False,
     ) -> tuple[int, ...]:  # fmt: skip
-        """Emit an op whose inputs are known, and write it into the autograd nodes that it made."""
-        from autodiff_lab.adapters.torch.tracker import App
-
+        """Emit an op whose inputs are known, and write it into the nodes that it made; `plain`: it had only tensors."""
         tracker, (func, args, kwargs, _, place, scope, on) = self.tracker, row
         if tracker.new_turn and on and cause is None:
             tracker.new_turn = False
             tracker.emitter.start_turn(place)
         values = [tracker.hold(t) for t in outs]
         params = None
-        if kwargs or not (order or all([a.__class__ in PLAIN for a in args])):
+        if not plain:
             params = _params(() if order else args, kwargs or {})
         # What has a derivative is PyTorch's to say: that of `floor` is 0 there, and none here.
-        smooth = any([t.requires_grad for t in outs]) or not on
+        smooth = not on or (outs[0].requires_grad if len(outs) == 1 else any([t.requires_grad for t in outs]))
         outputs = tracker.emitter.emit_op(
             op, inputs, values, params=params, cause=cause, place=place, scope=scope, differentiable=smooth
         )
-        app: App = App(op, tuple(inputs), outputs, place)
+        app = App(op, tuple(inputs), outputs, place)
         if call.elementwise and not changed and smooth:
-            if kwargs or not all([a.__class__ in PLAIN for a in args]):
+            if not plain:
                 slots = count()
                 template: Any = emptied(args, slots.__next__)
                 kwargs = {key: emptied(value, slots.__next__) for key, value in (kwargs or {}).items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections import Counter
 from typing import Any
 
 
@@ -14,7 +13,7 @@ class Scopes:
         self.path = ""
         self.names: dict[int, str] = {}
         """Paths of modules and parameters by the ids of the objects, below the module that was called first."""
-        self.calls: Counter[str] = Counter()
+        self.calls: dict[str, int] = {}
         self._modules: list[tuple[str, str]] = []
         self._blocks: list[str] = []
         self._roots: dict[int, Any] = {}
@@ -27,8 +26,7 @@ class Scopes:
         path = self.names.get(id(module), "") if self._modules else ""
         own = path.removeprefix(f"{outer}." if outer else "").replace(".", "/") or type(module).__name__
         scope = f"{scope}/{own}" if scope else own
-        self.calls[scope] += 1
-        count = self.calls[scope]
+        count = self.calls[scope] = self.calls.get(scope, 0) + 1
         self._modules.append((path, scope if count == 1 else f"{scope} ({count})"))
         self._update()
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from autodiff_lab.adapters.emitter import Emitter
-from autodiff_lab.adapters.torch.calls import Call, CallTable
+from autodiff_lab.adapters.torch.calls import App, Call, CallTable
 from autodiff_lab.adapters.torch.faults import Faults
 from autodiff_lab.adapters.torch.scopes import Scopes
 from autodiff_lab.adapters.torch.table import TABLE, WRITES
@@ -38,17 +38,6 @@ OURS: dict[str, bool] = {}
 """Which files are not the user's, as far as they were asked for."""
 Row = tuple[Any, tuple[Any, ...], Any, Any, "Place | None", str, bool]
 """A call: function, arguments, keywords, result, line, scope, whether gradients were on."""
-
-
-class App:
-    """An op that ran, as a backward pass needs it."""
-
-    __slots__ = ("again", "inputs", "op", "outputs", "place", "tracked")
-
-    def __init__(self, op: str, inputs: tuple[int, ...], outputs: tuple[int, ...], place: Place | None) -> None:
-        self.op, self.inputs, self.outputs, self.place = op, inputs, outputs, place
-        self.again: Any = None
-        self.tracked = False
 
 
 class Claim:
@@ -119,15 +108,15 @@ class Tracker:
         for value in self.sums:
             value.resolve()
         self.faults.close()
+        del self.calls, self.faults  # they know this tracker: a recording that is dropped is freed at once
 
     def find(self, value: Any) -> int | None:
         """Return the id of a tensor of the program: of the variable for a leaf, None for anything unknown."""
-        if not isinstance(value, torch.Tensor):
-            return None
-        known = self.variables.get(id(value))
+        identity = id(value)
+        known = self.variables.get(identity)
         if known is not None and known[0]() is value:
             return known[1]
-        found = self.objects.get(id(value))
+        found = self.objects.get(identity)
         return found[2] if found is not None and found[0]() is value else None
 
     # ------------------------------------------------------------ what was heard
@@ -384,7 +373,7 @@ def _is_plain(node: Any) -> bool:
 def storage_of(tensor: Any) -> int:
     """Return where a tensor's memory begins, 0 for one without memory of its own."""
     try:
-        return tensor.untypedstorage_of().data_ptr()
+        return tensor.untyped_storage().data_ptr()
     except Exception:  # noqa: BLE001 - a tensor without memory of its own
         return 0
 

@@ -16,6 +16,7 @@ SMALL = 64
 LARGEST_LOCAL = 1_000_000
 """Elements up to which a local derivative is worked out."""
 _NAMED = {torch.bfloat16} | {getattr(torch, name) for name in ("float8_e4m3fn", "float8_e5m2") if hasattr(torch, name)}
+_NUMBERS = {torch.float32, torch.float64, torch.bool, torch.int64}
 
 
 class TensorValue:
@@ -51,6 +52,8 @@ class TensorValue:
             return None if kept is None else torch.as_tensor(np.array(kept))
         if self._flat is not None:
             start, count, shape = self._flat
+            if tensor.__class__ is NumberValue:
+                return tensor.tensor
             return tensor[start : start + count].view(shape)
         return tensor if version_of(tensor) == self._version else None
 
@@ -101,17 +104,17 @@ class Unknown:
 
 
 class NumberValue:
-    """A plain number, in the dtype that it takes on beside a tensor."""
+    """A plain number in the dtype that it takes on beside a tensor, or a tensor of that number everywhere."""
 
-    __slots__ = ("_dtype", "_number", "nbytes")
+    __slots__ = ("_dtype", "_number", "_shape", "nbytes")
 
-    def __init__(self, number: Any, dtype: Any) -> None:
-        self._number, self._dtype, self.nbytes = number, dtype, 8
+    def __init__(self, number: Any, dtype: Any, shape: Any = ()) -> None:
+        self._number, self._dtype, self._shape, self.nbytes = number, dtype, shape, 8
 
     @property
     def tensor(self) -> Any:
         """The number as a tensor."""
-        return torch.tensor(self._number, dtype=self._dtype)
+        return torch.full(self._shape, self._number, dtype=self._dtype)
 
     def array(self) -> Any:
         """Return the number as a NumPy array."""
@@ -249,7 +252,14 @@ def settle_small(values: Iterable[Any]) -> None:
         tensor = value._tensor
         small = tensor is not None and value._flat is None and value.nbytes <= SMALL * 8
         if small and version_of(tensor) == value._version:
-            groups.setdefault((tensor.dtype, tensor.device), []).append(value)
+            if tensor.ndim == 0 and tensor.dtype in _NUMBERS and tensor.is_cpu:  # its number costs less than a copy
+                try:
+                    value._tensor = NumberValue(tensor.item(), tensor.dtype)
+                except RuntimeError:  # inside a transform of `torch.func`
+                    continue
+                value._flat = 0, 1, tensor.shape
+            else:
+                groups.setdefault((tensor.dtype, tensor.device), []).append(value)
     for (dtype, _), group in groups.items():
         try:
             flat = torch._C._nn.flatten_dense_tensors([value._tensor for value in group])
