@@ -1,4 +1,4 @@
-"""The pictures of the README show its own programs: the recording at a backward step, and the compiled function.
+"""The pictures of the README show its own programs: the recording, step by step, and the compiled function.
 
 With ``RENEW_PICTURES`` set (`make docs-pictures`) the pictures go into docs/images.
 """
@@ -8,6 +8,7 @@ import io
 import os
 import shutil
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from autodiff_lab.recording import Recording
 from tests.browser.conftest import OpenPage
+from tests.browser.moving import LIMIT, frames, save
 from tests.browser.pages import explorer, read_step, take_focus
 from tests.test_documents import examples
 from tests.tree import ROOT
@@ -49,15 +51,21 @@ def test_the_program_of_the_readme_can_be_stepped_through(theme: str, open_page:
     view = open_page(tmp_path / "page.html", dark=theme == "dark")
     root = explorer(view.page)
     take_focus(root)
-    backward = next(i for i, m in enumerate(recording.order) if m.sweep is not None and _op(recording, i) == "tanh")
+    backward = next(i for i, m in enumerate(recording.order) if m.sweep is not None)
+    view.set_width(1320, 600)
     view.page.keyboard.press("Home")
-    for _ in range(backward + 1):
+    for _ in range(backward):
         view.page.keyboard.press("ArrowRight")
-    step = read_step(root)
-    assert step["step"] == backward + 1
-    assert "tanh" in step["live"]
-    taken = view.screenshot(f"readme-{theme}", dark=theme == "dark", width=1320, height=640, of=root)
-    keep(taken, f"explorer-{theme}.png")
+    assert read_step(root)["step"] == backward
+    steps = len(recording.order) - backward
+    taken = frames(view.page, root, steps)
+    assert read_step(root)["step"] == len(recording.order)
+    assert all(one.tobytes() != other.tobytes() for one, other in pairwise(taken))
+    size = save(taken, [2.0, *[1.8] * (steps - 1), 4.0], tmp_path / "moving.png")
+    assert size < LIMIT, f"{size:,} bytes"
+    keep(tmp_path / "moving.png", f"stepping-{theme}.png")
+    taken[-1].save(tmp_path / "still.png", optimize=True)
+    keep(tmp_path / "still.png", f"explorer-{theme}.png")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -70,7 +78,3 @@ def test_the_compiled_function_of_the_readme_shows_its_program(theme: str, open_
     assert root.locator(".source .row.now").count() == 1
     taken = view.screenshot(f"readme-program-{theme}", dark=theme == "dark", width=1320, height=900, of=root)
     keep(taken, f"program-{theme}.png")
-
-
-def _op(recording: Recording, moment: int) -> str:
-    return recording.applications[recording.order[moment].application].op
